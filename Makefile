@@ -1,0 +1,37 @@
+# `make demo` and `make test` each do all of their own set-up, in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test setup format lint types imports tests clean
+
+demo: setup
+	$(BIN)/python examples/xor.py
+
+test: lint types imports tests
+
+setup: .venv/installed
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+format: setup
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+lint: setup
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+
+types: setup
+	$(BIN)/mypy
+
+imports: setup
+	$(BIN)/lint-imports
+
+tests: setup
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+clean:
+	rm -rf .venv dist build

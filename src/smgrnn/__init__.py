@@ -1,0 +1,50 @@
+"""smgrnn: neural networks that find their own size.
+
+Public names are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from smgrnn.config import NetworkConfig, PlasticityConfig
+    from smgrnn.errors import SmgrnnError
+    from smgrnn.graph import EditDraft, Graph, GraphEdit
+    from smgrnn.nn import SMGrNN, StructuralPlasticity
+    from smgrnn.plasticity import UpdateHistory
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "EditDraft": "graph",
+    "Graph": "graph",
+    "GraphEdit": "graph",
+    "NetworkConfig": "config",
+    "PlasticityConfig": "config",
+    "SMGrNN": "nn",
+    "SmgrnnError": "errors",
+    "StructuralPlasticity": "nn",
+    "UpdateHistory": "plasticity",
+}
+
+__all__ = [
+    "EditDraft",
+    "Graph",
+    "GraphEdit",
+    "NetworkConfig",
+    "PlasticityConfig",
+    "SMGrNN",
+    "SmgrnnError",
+    "StructuralPlasticity",
+    "UpdateHistory",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"smgrnn.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'smgrnn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,197 @@
+"""Settings: frozen dataclasses, validated once, on construction."""
+
+import math
+import operator
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
+
+from smgrnn.errors import ConfigError
+
+Activation = Literal["tanh", "sigmoid", "relu", "identity"]
+Scale = Literal["update", "variance_to_mean", "weight"]
+OnEdit = Literal["keep", "reset"]
+
+
+class Within:
+    """The interval a number must lie in, in the notation of mathematics: `Within("(0, 1]")`."""
+
+    def __init__(self, interval: str) -> None:
+        low, high = interval[1:-1].split(",")
+        self.interval = interval
+        self._low, self._high = float(low), float(high)
+        self._above = operator.ge if interval[0] == "[" else operator.gt
+        self._below = operator.le if interval[-1] == "]" else operator.lt
+
+    def __contains__(self, value: float) -> bool:
+        return bool(self._above(value, self._low) and self._below(value, self._high))
+
+
+Count = Annotated[int, Within("[1, inf)")]
+Positive = Annotated[float, Within("(0, inf)")]
+NonNegative = Annotated[float, Within("[0, inf)")]
+Probability = Annotated[float, Within("[0, 1]")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Base of all settings: checks every field against its annotation."""
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self), include_extras=True)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            accepted = [_read(value, choice) for choice in _choices(hints[field.name])]
+            matches = [match for match in accepted if match is not None]
+            if not matches:
+                expected = " or ".join(_describe(c) for c in _choices(hints[field.name]))
+                raise ConfigError(
+                    f"The '{field.name}' parameter of {type(self).__name__} must be {expected}. "
+                    f"Got {value!r} instead."
+                )
+            object.__setattr__(self, field.name, matches[0][0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Rebuild settings from `to_dict`; an unknown name is an error, not a shrug."""
+        unknown = sorted(set(values) - {field.name for field in fields(cls)})
+        if unknown:
+            raise ConfigError(f"{cls.__name__} has no setting named {unknown[0]!r}.")
+        return cls(**values)
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    """Split a union into its members; anything else is its own only member."""
+    is_plain = hint is type(None) or isinstance(hint, type)
+    if is_plain or get_origin(hint) in (Annotated, Literal):
+        return (hint,)
+    return tuple(choice for member in get_args(hint) for choice in _choices(member))
+
+
+def _read(value: Any, hint: Any) -> tuple[Any] | None:
+    """Return the accepted value in a tuple, or None where `hint` does not admit it."""
+    if hint is type(None):
+        return (None,) if value is None else None
+    if get_origin(hint) is Literal:
+        return (value,) if isinstance(value, str) and value in get_args(hint) else None
+    if hint is bool:
+        return (value,) if isinstance(value, bool) else None
+    kind, within = get_args(hint)
+    if isinstance(value, bool):
+        return None
+    try:
+        number = operator.index(value) if kind is int else float(value)
+    except (TypeError, ValueError):
+        return None
+    is_text = isinstance(value, str)
+    return (number,) if not is_text and math.isfinite(number) and number in within else None
+
+
+def _describe(hint: Any) -> str:
+    if hint is type(None):
+        return "None"
+    if get_origin(hint) is Literal:
+        return " or ".join(repr(choice) for choice in get_args(hint))
+    if hint is bool:
+        return "True or False"
+    kind, within = get_args(hint)
+    return f"{'an int' if kind is int else 'a float'} in {within.interval}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig(Settings):
+    """What the network is before it learns (Sec. III-B, IV-A2)."""
+
+    n_inputs: Count
+    """Input nodes, one per observation value."""
+    n_outputs: Count
+    """Output nodes, one per action."""
+    n_hidden: Annotated[int, Within("[0, inf)")] = 0
+    """Hidden nodes at the start."""
+    density: Annotated[float, Within("(0, 1]")] = 0.8
+    """Share of the allowed node pairs that start connected."""
+    weight_std: NonNegative = 0.1
+    """Standard deviation of the zero-mean Gaussian initial weights."""
+    iterations: Count = 1
+    """Synchronous message-passing iterations in each call (K)."""
+    state_dim: Count = 1
+    """Features in the state of a node (F)."""
+    activation: Activation = "tanh"
+    """Activation of hidden nodes (φ)."""
+    output_activation: Activation = "tanh"
+    """Activation of output nodes (φ_out)."""
+    carry_state: bool = True
+    """Carry node states from call to call; False starts every call from zero."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlasticityConfig(Settings):
+    """Settings of the structural plasticity module; defaults are Table A.III where it speaks."""
+
+    window: Count = 100
+    """Weight updates remembered per edge (T)."""
+    interval_width: Positive = 0.5
+    """Half-width of the fluctuation interval, in standard deviations (λ)."""
+    fluctuation_threshold: Positive = 0.1
+    """Least normalised fluctuation of an unstable edge (θ_var)."""
+    scale: Scale = "variance_to_mean"
+    """What the fluctuation is normalised by; "update" is Eq. (3) as printed."""
+    epsilon: Positive = 1e-8
+    """Keeps the normalisation finite (ε)."""
+    full_window: bool = True
+    """Judge an edge only once it has seen `window` updates; False judges from the first one."""
+    history_on_edit: OnEdit = "keep"
+    """What an edit does to the update history of surviving edges."""
+    optimizer_on_edit: OnEdit = "keep"
+    """What an edit does to the optimizer state of surviving edges."""
+
+    interval: Count | Literal["episode"] = 100
+    """Updates between two calls of the module, or "episode" for a call at each episode's end."""
+    prune_period: Count = 30
+    """Every prune_period-th call prunes, the others grow (s)."""
+
+    edge_growth: bool = True
+    """Insert relays on unstable edges."""
+    max_relays: Count | None = None
+    """Most relays inserted by one call, drawn from the unstable edges; None is all of them."""
+    initial_weight: NonNegative = 0.01
+    """Standard deviation of the zero-mean Gaussian weights of new edges (w_init)."""
+
+    exploration: bool = True
+    """Add random edges."""
+    explore_probability: Probability = 0.25
+    """Probability that a growth call explores (p_rand)."""
+    explore_ratio: Probability = 0.01
+    """New edges per node when it does, at least one edge in all (ρ_rand)."""
+    explore_inputs: bool = False
+    """Also propose edges into inputs, as Eq. (6) prints; inputs are clamped, so they do nothing."""
+
+    pruning: bool = True
+    """Remove weak edges."""
+    weight_threshold: NonNegative = 0.1
+    """Largest |weight| of a weak edge (τ_w)."""
+    update_threshold: NonNegative = 1e-4
+    """Largest |mean update| of a weak edge (τ_Δ)."""
+    prune_fraction: Annotated[float, Within("(0, 1]")] = 0.8
+    """Share of the weak edges that one call removes (η_prune)."""
+    orphan_removal: bool = True
+    """Remove hidden nodes without incoming or without outgoing edges."""
+
+    max_nodes: Count = 10_000
+    """Growth stops at this many nodes."""
+    max_edges: Count = 100_000
+    """Growth stops at this many edges."""
+
+    @classmethod
+    def static(cls, **changes: Any) -> Self:
+        """No structural change at all: the paper's Static-SMGrNN."""
+        off = dict.fromkeys(("edge_growth", "exploration", "pruning", "orphan_removal"), False)
+        return cls(**{**off, **changes})
+
+    @classmethod
+    def growth_only(cls, **changes: Any) -> Self:
+        """Growth without pruning: the paper's no-prune ablation."""
+        return cls(**{"pruning": False, "orphan_removal": False, **changes})

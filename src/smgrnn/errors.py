@@ -1,0 +1,33 @@
+"""One class for each way a caller can be wrong; every message is one clear sentence."""
+
+
+class SmgrnnError(Exception):
+    """Base of everything this package raises on purpose."""
+
+
+class ConfigError(SmgrnnError, ValueError):
+    """A setting is outside its range."""
+
+
+class GraphError(SmgrnnError, ValueError):
+    """A graph, or an edit of one, breaks an invariant."""
+
+
+class ShapeError(SmgrnnError, ValueError):
+    """An array has another shape than the network needs."""
+
+
+class NonFiniteError(SmgrnnError, ValueError):
+    """A NaN or infinity reached the network."""
+
+
+class AttachmentError(SmgrnnError, ValueError):
+    """Network, optimizer and plasticity do not belong together."""
+
+
+class FileFormatError(SmgrnnError, ValueError):
+    """A file is damaged, of another kind, or from a newer version."""
+
+
+class GrowthLimitWarning(UserWarning):
+    """Growth stopped because the network reached `max_nodes` or `max_edges`."""

@@ -1,0 +1,22 @@
+"""What the network is: the graph, its initial topology, its edits and its picture."""
+
+from smgrnn.graph.drawing import draw, to_networkx
+from smgrnn.graph.edit import Applied, Cause, Change, EditDraft, GraphEdit, Operation, apply
+from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.state import Edge, Graph, check
+
+__all__ = [
+    "Applied",
+    "Cause",
+    "Change",
+    "Edge",
+    "EditDraft",
+    "Graph",
+    "GraphEdit",
+    "Operation",
+    "apply",
+    "check",
+    "draw",
+    "initial_graph",
+    "to_networkx",
+]

@@ -1,0 +1,106 @@
+"""The graph as networkx sees it, and drawn in the paper's style.  Paper: Fig. 8."""
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+from smgrnn.graph.state import Graph
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OUTLINE = {"input": "#2ca02c", "output": "#d62728", "hidden": "#7f7f7f"}
+POSITIVE, NEGATIVE = "#1f5fa8", "#d9822b"
+Positions = dict[int, tuple[float, float]]
+
+
+def to_networkx(graph: Graph) -> "nx.DiGraph[int]":
+    """Return a DiGraph over stable node ids; nodes have a `kind`, edges an `id` and a `weight`."""
+    view: nx.DiGraph[int] = nx.DiGraph()
+    kinds = ["input"] * graph.n_inputs + ["output"] * graph.n_outputs + ["hidden"] * graph.n_hidden
+    for node, kind in zip(graph.node_ids.tolist(), kinds, strict=True):
+        view.add_node(node, kind=kind)
+    for edge in graph.edges():
+        view.add_edge(edge.source, edge.target, id=edge.id, weight=edge.weight)
+    return view
+
+
+def layout(graph: Graph) -> Positions:
+    """Place inputs left, outputs right and hidden nodes where their edges pull them."""
+    inputs, outputs, hidden = np.split(
+        graph.node_ids, [graph.n_inputs, graph.n_inputs + graph.n_outputs]
+    )
+    positions: Positions = {}
+    for nodes, x in ((inputs, 0.0), (outputs, 1.0)):
+        heights = np.linspace(1, 0, nodes.size + 2)[1:-1]
+        positions.update({int(n): (x, float(y)) for n, y in zip(nodes, heights, strict=True)})
+    if hidden.size == 0:
+        return positions
+    rng = np.random.default_rng(0)  # of the starting guess only: one graph, one picture
+    guess = rng.uniform((0.25, 0.05), (0.75, 0.95), (hidden.size, 2))
+    start = positions | {
+        int(n): (float(x), float(y)) for n, (x, y) in zip(hidden, guess, strict=True)
+    }
+    placed = nx.spring_layout(
+        to_networkx(graph).to_undirected(),
+        pos=start,
+        fixed=list(positions),
+        weight=None,
+        k=0.9 / np.sqrt(graph.n_nodes),
+        iterations=100,
+        seed=0,
+    )
+    for node in hidden.tolist():
+        x, y = placed[node]
+        positions[node] = (float(np.clip(x, 0.1, 0.9)), float(np.clip(y, 0.0, 1.0)))
+    return positions
+
+
+def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = None) -> "Axes":
+    """Draw inputs outlined green, outputs red, edges coloured by sign and wide by weight."""
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+    view = to_networkx(graph)
+    positions = positions or layout(graph)
+    size = float(np.clip(4000 / graph.n_nodes, 12, 320))
+    weights = np.array([weight for _, _, weight in view.edges(data="weight")])
+    largest = np.abs(weights).max(initial=0.0) or 1.0
+    nx.draw_networkx_edges(
+        view,
+        positions,
+        ax=ax,
+        width=list(0.4 + 2.6 * np.abs(weights) / largest),
+        edge_color=[POSITIVE if weight >= 0 else NEGATIVE for weight in weights],
+        alpha=0.75,
+        arrowsize=float(np.clip(size / 25, 3, 10)),
+        node_size=size,
+        connectionstyle="arc3,rad=0.08",
+    )
+    nx.draw_networkx_nodes(
+        view,
+        positions,
+        ax=ax,
+        node_size=size,
+        node_color="white",
+        edgecolors=[OUTLINE[kind] for _, kind in view.nodes(data="kind")],
+        linewidths=[1.0 if kind == "hidden" else 2.0 for _, kind in view.nodes(data="kind")],
+    )
+    ax.margins(0.08)
+    ax.set_axis_off()
+    return ax
+
+
+def draw_svg(graph: Graph, **savefig: Any) -> str:
+    """Return the drawing as an SVG element, without leaving a figure open."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.5, 3.2), layout="constrained")
+    draw(graph, figure.subplots())
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None}, **savefig)
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]

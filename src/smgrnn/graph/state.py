@@ -1,0 +1,173 @@
+"""The graph G = (V, E): what the network is at one moment.
+
+Paper: Sec. III-B.  Nodes stand in the order inputs, outputs, hidden, each by ascending id; edges
+stand by target and then by source, the row order of an adjacency matrix.  So a graph is determined
+by its sets of nodes and edges alone, the edges into one node are contiguous, and finding an edge is
+a binary search.  Ids are given once and never reused; positions change with every edit.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smgrnn.errors import GraphError
+from smgrnn.kernels import kernel
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class Edge(NamedTuple):
+    """One edge, named by stable ids."""
+
+    id: int
+    source: int
+    target: int
+    weight: float
+
+
+class Graph(NamedTuple):
+    """A directed weighted graph over flat arrays; kernels read the same object."""
+
+    n_inputs: int
+    """Inputs are the nodes at positions 0 … n_inputs - 1."""
+    n_outputs: int
+    """Outputs are the nodes at the n_outputs positions after them."""
+    node_ids: Ints
+    """Stable id of each node (n_nodes,)."""
+    source: Ints
+    """Position of the node each edge leaves (n_edges,)."""
+    target: Ints
+    """Position of the node each edge enters (n_edges,)."""
+    weight: Floats
+    """Weight of each edge (n_edges,)."""
+    edge_ids: Ints
+    """Stable id of each edge (n_edges,)."""
+    next_node_id: int
+    """Id the next new node will get."""
+    next_edge_id: int
+    """Id the next new edge will get."""
+
+    @classmethod
+    def from_edges(
+        cls,
+        n_inputs: int,
+        n_outputs: int,
+        n_hidden: int = 0,
+        edges: Iterable[tuple[int, int, float]] = (),
+    ) -> Self:
+        """Build a graph from (source, target, weight) triples.
+
+        Nodes are numbered inputs first, then outputs, then hidden ones.
+
+        >>> Graph.from_edges(1, 1, edges=[(0, 1, 0.5)]).n_edges
+        1
+        """
+        triples = sorted(edges, key=lambda edge: (edge[1], edge[0]))
+        n_nodes = n_inputs + n_outputs + n_hidden
+        graph = cls(
+            n_inputs=n_inputs,
+            n_outputs=n_outputs,
+            node_ids=np.arange(n_nodes, dtype=np.int64),
+            source=np.array([source for source, _, _ in triples], dtype=np.int64),
+            target=np.array([target for _, target, _ in triples], dtype=np.int64),
+            weight=np.array([weight for _, _, weight in triples], dtype=np.float64),
+            edge_ids=np.arange(len(triples), dtype=np.int64),
+            next_node_id=n_nodes,
+            next_edge_id=len(triples),
+        )
+        check(graph)
+        return graph
+
+    @property
+    def n_nodes(self) -> int:
+        """All nodes: inputs, outputs and hidden ones."""
+        return self.node_ids.size
+
+    @property
+    def n_hidden(self) -> int:
+        """Hidden nodes."""
+        return self.n_nodes - self.n_inputs - self.n_outputs
+
+    @property
+    def n_edges(self) -> int:
+        """Edges, which are also the trainable parameters."""
+        return self.source.size
+
+    def edges(self) -> Iterator[Edge]:
+        """Go through the edges by stable ids, in array order."""
+        columns = (
+            self.edge_ids,
+            self.node_ids[self.source],
+            self.node_ids[self.target],
+            self.weight,
+        )
+        return (Edge(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_inputs} inputs, {self.n_hidden} hidden, {self.n_outputs} outputs, "
+            f"{self.n_edges} edges"
+        )
+
+
+@kernel
+def row_starts(target: Ints, n_nodes: int) -> Ints:
+    """Return where the edges into each node start; the last entry is the number of edges."""
+    starts = np.zeros(n_nodes + 1, dtype=np.int64)
+    for node in target:
+        starts[node + 1] += 1
+    return np.cumsum(starts)
+
+
+@kernel
+def find_edge(graph: Graph, starts: Ints, source: int, target: int) -> int:
+    """Return the position of the edge from `source` to `target` (positions), or -1."""
+    low, high = starts[target], starts[target + 1]
+    position = low + np.searchsorted(graph.source[low:high], source)
+    if position < high and graph.source[position] == source:
+        return int(position)
+    return -1
+
+
+def check(graph: Graph) -> None:
+    """Raise GraphError where an invariant is broken, naming it."""
+    n_fixed = graph.n_inputs + graph.n_outputs
+    _require(graph.n_inputs >= 1 and graph.n_outputs >= 1, "needs at least one input and output")
+    _require(
+        np.array_equal(graph.node_ids[:n_fixed], np.arange(n_fixed)),
+        "must start with its input and output nodes",
+    )
+    _require(_ascending(graph.node_ids), "has node ids out of order")
+    _require(graph.node_ids[-1] < graph.next_node_id, "would give a node id twice")
+    columns = (graph.source, graph.target, graph.weight, graph.edge_ids)
+    _require(len({column.shape for column in columns}) == 1, "has edge columns of unequal length")
+    for end in (graph.source, graph.target):
+        missing = (end < 0) | (end >= graph.n_nodes)
+        if missing.any():
+            edge = int(np.flatnonzero(missing)[0])
+            raise GraphError(
+                f"The edge {graph.source[edge]} -> {graph.target[edge]} of the graph ends in a "
+                f"node that does not exist; it has {graph.n_nodes} nodes."
+            )
+    _require(bool((graph.source != graph.target).all()), "has an edge from a node to itself")
+    row_order = graph.target * graph.n_nodes + graph.source
+    _require(_ascending(row_order), "has a duplicate edge or edges out of order")
+    _require(np.unique(graph.edge_ids).size == graph.n_edges, "has an edge id twice")
+    _require(
+        graph.n_edges == 0 or graph.edge_ids.max() < graph.next_edge_id,
+        "would give an edge id twice",
+    )
+    _require(bool(np.isfinite(graph.weight).all()), "has a weight that is not finite")
+
+
+def _ascending(values: Ints) -> bool:
+    return bool((np.diff(values) > 0).all())
+
+
+def _require(holds: bool | np.bool_, fact: str) -> None:
+    if not holds:
+        raise GraphError(f"The graph {fact}.")

@@ -1,0 +1,6 @@
+"""The growing network for PyTorch users."""
+
+from smgrnn.nn.network import SMGrNN
+from smgrnn.nn.plasticity import StructuralPlasticity
+
+__all__ = ["SMGrNN", "StructuralPlasticity"]

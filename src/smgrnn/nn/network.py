@@ -1,0 +1,254 @@
+"""SMGrNN: the growing network as a PyTorch module.  Paper: Sec. III-B."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from smgrnn.config import NetworkConfig
+from smgrnn.errors import FileFormatError, GraphError, NonFiniteError, ShapeError, SmgrnnError
+from smgrnn.graph.edit import Applied, GraphEdit, apply
+from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.state import Graph, check
+from smgrnn.nn.notebook import network_html
+from smgrnn.seeding import stream
+from smgrnn.storage import read_arrays, write_arrays
+
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "relu": torch.relu,
+    "identity": lambda total: total,
+}
+_STRUCTURE = ("node_ids", "source", "target", "edge_ids")
+
+
+class SMGrNN(nn.Module):
+    """A directed graph of neurons whose nodes and edges may change between two calls.
+
+    Every keyword of `NetworkConfig` is accepted.  The only parameter is `weight`, one number per
+    edge; it stays the same object through every edit, whatever its length.
+
+    Parameters
+    ----------
+    n_inputs, n_outputs
+        Width of what goes in and of what comes out.
+    graph
+        Start from this graph instead of a random one.
+    seed
+        Seed of the random initial graph.
+    device, dtype
+        Where and in which precision the weights live.
+
+    Examples
+    --------
+    >>> net = SMGrNN(4, 2, n_hidden=3, seed=0)
+    >>> net(torch.zeros(4)).shape, net(torch.zeros(4)).shape
+    (torch.Size([2]), torch.Size([2]))
+    """
+
+    weight: nn.Parameter
+    _state: Tensor | None
+    _live_source: Tensor
+    _live_target: Tensor
+
+    def __init__(
+        self,
+        n_inputs: int,
+        n_outputs: int,
+        *,
+        graph: Graph | None = None,
+        seed: int = 0,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__()
+        self.config = NetworkConfig(n_inputs=n_inputs, n_outputs=n_outputs, **settings)
+        if graph is None:
+            graph = initial_graph(self.config, stream(seed, "init"))
+        check(graph)
+        if (graph.n_inputs, graph.n_outputs) != (n_inputs, n_outputs):
+            raise GraphError(
+                f"The graph has {graph.n_inputs} inputs and {graph.n_outputs} outputs; the network "
+                f"was asked for {n_inputs} and {n_outputs}."
+            )
+        self.weight = nn.Parameter(
+            torch.tensor(graph.weight, device=device, dtype=dtype or torch.get_default_dtype())
+        )
+        self.register_buffer("_state", None, persistent=False)
+        self._install(graph)
+
+    # --- the network as a function ---------------------------------------------------------------
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """Clamp the inputs, run K synchronous iterations and return the output states.
+
+        Takes (..., n_inputs) and returns (..., n_outputs); with state_dim F > 1 both have a last
+        axis of F features.  Node states are kept, detached, for the next call.
+        """
+        clamped = self._read(observation)
+        free = self._carried(clamped)  # states of outputs and hidden nodes
+        n_outputs = self.config.n_outputs
+        phi_out = _ACTIVATIONS[self.config.output_activation]
+        phi = _ACTIVATIONS[self.config.activation]
+        weight = self.weight[self._n_dead :] if self._n_dead else self.weight
+        for _ in range(self.config.iterations):
+            states = torch.cat([clamped, free], dim=-1)
+            message = weight * states.index_select(-1, self._live_source)
+            total = torch.zeros_like(free).index_add(-1, self._live_target, message)
+            if phi is phi_out:
+                free = phi(total)
+            else:
+                free = torch.cat([phi_out(total[..., :n_outputs]), phi(total[..., n_outputs:])], -1)
+        self._state = free.detach()
+        output = free[..., :n_outputs]
+        return output if self.config.state_dim == 1 else output.transpose(-1, -2)
+
+    def reset_state(self) -> None:
+        """Set all node states to zero, as at the start of an episode."""
+        self._state = None
+
+    @property
+    def state(self) -> Tensor | None:
+        """States of outputs and hidden nodes after the last call (..., nodes), or None."""
+        if self._state is None or self.config.state_dim == 1:
+            return self._state
+        return self._state.transpose(-1, -2)
+
+    def _read(self, observation: Tensor) -> Tensor:
+        """Check an observation and return it as (..., n_inputs), features ahead of nodes."""
+        n_inputs, state_dim = self.config.n_inputs, self.config.state_dim
+        expected = (n_inputs,) if state_dim == 1 else (n_inputs, state_dim)
+        if observation.shape[-len(expected) :] != expected:
+            wanted = "..., " + ", ".join(map(str, expected))
+            raise ShapeError(
+                f"Expected an input of shape ({wanted}). Got {tuple(observation.shape)} instead."
+            )
+        if not torch.isfinite(observation).all():
+            raise NonFiniteError("The input holds a NaN or an infinity.")
+        observation = observation.to(self.weight.dtype)
+        return observation if state_dim == 1 else observation.transpose(-1, -2)
+
+    def _carried(self, clamped: Tensor) -> Tensor:
+        shape = (*clamped.shape[:-1], self._structure.n_nodes - self.config.n_inputs)
+        if self._state is None or not self.config.carry_state:
+            return clamped.new_zeros(shape)
+        if self._state.shape != shape:
+            raise ShapeError(
+                f"The carried node states are for inputs of batch shape "
+                f"{tuple(self._state.shape[:-1])} and the input has {shape[:-1]}; call "
+                f"reset_state() first, or build the network with carry_state=False."
+            )
+        return self._state
+
+    # --- the network as a graph ------------------------------------------------------------------
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it is now, with a copy of the weights."""
+        weight = self.weight.detach().to("cpu", torch.float64, copy=True).numpy()
+        return self._structure._replace(weight=weight)
+
+    def restructure(self, edit: GraphEdit) -> Applied:
+        """Apply an edit: surviving edges and nodes keep weights and states, new nodes start at 0.
+
+        A `StructuralPlasticity` does this together with the optimizer's state; call it yourself
+        only without one.
+        """
+        applied = apply(self.graph, edit)
+        with torch.no_grad():
+            if self._state is not None:
+                origin = torch.as_tensor(applied.node_origin[self.config.n_inputs :])
+                shift = origin.clone().sub_(self.config.n_inputs).clamp_(min=-1)
+                self._state = carry(self._state, shift)
+            gradient = self.weight.grad
+            edge_origin = torch.as_tensor(applied.edge_origin)
+            self.weight.grad = None
+            self._set_weight(torch.as_tensor(applied.graph.weight))
+            if gradient is not None:
+                self.weight.grad = carry(gradient, edge_origin)
+        self._install(applied.graph)
+        return applied
+
+    def _set_weight(self, values: Tensor) -> None:
+        """Give the parameter new values of another length without making a new parameter.
+
+        `set_` makes autograd forget the former shape; assigning `.data` would leave a stale
+        gradient accumulator behind whenever the caller still holds the last loss.
+        """
+        with torch.no_grad():
+            self.weight.set_(values.to(self.weight))  # type: ignore[call-overload]
+
+    def _install(self, graph: Graph) -> None:
+        """Make `graph` the structure; edges into inputs come first and carry nothing."""
+        self._structure = graph
+        self._n_dead = int(np.searchsorted(graph.target, graph.n_inputs))
+        device = self.weight.device
+        for name in _STRUCTURE:
+            self.register_buffer(name, torch.tensor(getattr(graph, name), device=device))
+        next_ids = torch.tensor([graph.next_node_id, graph.next_edge_id], device=device)
+        self.register_buffer("next_ids", next_ids)
+        source, target = graph.source[self._n_dead :], graph.target[self._n_dead :] - graph.n_inputs
+        for name, value in (("_live_source", source), ("_live_target", target)):
+            self.register_buffer(name, torch.tensor(value, device=device), persistent=False)
+
+    # --- saving and showing ----------------------------------------------------------------------
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
+    ) -> None:
+        """Take over the topology in `state_dict` before its tensors are copied in."""
+        names = (*_STRUCTURE, "next_ids", "weight")
+        if all(prefix + name in state_dict for name in names):
+            entries = {name: state_dict[prefix + name].cpu() for name in names}
+            graph = Graph(
+                n_inputs=self.config.n_inputs,
+                n_outputs=self.config.n_outputs,
+                **{name: entries[name].numpy().astype(np.int64) for name in _STRUCTURE},
+                weight=entries["weight"].double().numpy(),
+                next_node_id=int(entries["next_ids"][0]),
+                next_edge_id=int(entries["next_ids"][1]),
+            )
+            check(graph)
+            self.weight.grad = None
+            self._set_weight(entries["weight"])
+            self._install(graph)
+            self.reset_state()
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+    def save(self, path: str | Path) -> None:
+        """Write settings, graph and weights to a safetensors file."""
+        arrays = {name: tensor.cpu().numpy() for name, tensor in self.state_dict().items()}
+        write_arrays(path, "network", self.config.to_dict(), arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a network that `save` wrote."""
+        settings, arrays = read_arrays(path, "network")
+        try:
+            network = cls(**settings)
+            state = {name: torch.as_tensor(array) for name, array in arrays.items()}
+            network.to(state["weight"].dtype).load_state_dict(state)
+        except (SmgrnnError, KeyError, RuntimeError, TypeError) as error:
+            raise FileFormatError(f"{path} does not describe a network ({error}).") from error
+        return network
+
+    def extra_repr(self) -> str:
+        """Say what the network is in one line."""
+        activation, output = self.config.activation, self.config.output_activation
+        names = activation if activation == output else f"{activation} -> {output}"
+        return f"{self._structure}, iterations={self.config.iterations}, {names}"
+
+    def _repr_html_(self) -> str:
+        return network_html(repr(self), self.graph)
+
+
+def carry(values: Tensor, origin: Tensor, fill: float = 0.0) -> Tensor:
+    """Rearrange the last axis by `origin`; entries that were nowhere before (-1) get `fill`."""
+    origin = origin.to(values.device)
+    padded = torch.cat([values, values.new_full((*values.shape[:-1], 1), fill)], dim=-1)
+    return padded.index_select(-1, origin.where(origin >= 0, values.shape[-1]))

@@ -1,0 +1,188 @@
+"""StructuralPlasticity: grows and prunes a network beside any optimizer.
+
+Paper: Sec. III-C and III-D.
+"""
+
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from smgrnn.config import PlasticityConfig
+from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError
+from smgrnn.graph.edit import GraphEdit
+from smgrnn.graph.state import Floats, Graph
+from smgrnn.nn.network import SMGrNN
+from smgrnn.nn.optimizer_state import (
+    carry_optimizer_state,
+    check_optimizer,
+    reset_optimizer_state,
+)
+from smgrnn.plasticity.history import UpdateHistory, carry_history, reset_history
+from smgrnn.plasticity.schedule import Rules, decide
+from smgrnn.seeding import dump_generator, restore_generator, stream
+
+Rule = Callable[[Graph, UpdateHistory, np.random.Generator], GraphEdit]
+
+_attached: "weakref.WeakKeyDictionary[SMGrNN, weakref.ref[StructuralPlasticity]]" = (
+    weakref.WeakKeyDictionary()
+)
+
+
+class StructuralPlasticity:
+    """Watches the weight updates of a network and edits its graph when an edit is due.
+
+    Call `step` after every `optimizer.step()`.  The update of a weight is observed, not asked for:
+    it is whatever changed since the last call, so any optimizer or learning rule can drive it.
+
+    Parameters
+    ----------
+    network
+        The network to grow, alone or as a layer of a larger module.
+    optimizer
+        The optimizer that trains it, whose state is carried through every edit; None for no
+        optimizer at all.
+    config
+        The rules; the paper's by default.
+    seed
+        Seed of the rules' random choices.
+    rule
+        A rule of your own, `rule(graph, history, rng) -> GraphEdit`, called whenever the module is
+        due instead of the paper's.
+
+    Examples
+    --------
+    >>> net = SMGrNN(4, 2)
+    >>> optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+    >>> spm = StructuralPlasticity(net, optimizer)
+    >>> net(torch.ones(4)).sum().backward()
+    >>> optimizer.step()
+    >>> spm.step()
+    GraphEdit(+nodes=0, +edges=0, -edges=0, -nodes=0)
+    """
+
+    history: UpdateHistory
+    _structure: Graph
+    _observed: Floats
+
+    def __init__(
+        self,
+        network: SMGrNN,
+        optimizer: torch.optim.Optimizer | None = None,
+        config: PlasticityConfig | None = None,
+        *,
+        seed: int = 0,
+        rule: Rule | None = None,
+    ) -> None:
+        if optimizer is not None:
+            check_optimizer(optimizer, network.weight)
+        owner = _attached.get(network)
+        if owner is not None and owner() is not None:
+            raise AttachmentError("Another StructuralPlasticity already edits this network.")
+        self.network = network
+        self.optimizer = optimizer
+        self.config = config or PlasticityConfig()
+        self.rule = rule
+        self.calls = 0
+        self._rules = Rules.of(self.config)
+        self._rng = stream(seed, "plasticity")
+        self._has_warned = False
+        self._watch()
+        _attached[network] = weakref.ref(self)
+
+    def step(self) -> GraphEdit:
+        """Record the update since the last call; edit the graph if it is due; return the edit."""
+        if self.network._structure is not self._structure:
+            self._watch()  # the graph was replaced from outside: nothing observed applies to it
+            return GraphEdit.empty()
+        weight = self._weights()
+        self.history.push(weight - self._observed)
+        self._observed = weight
+        interval = self.config.interval
+        if interval == "episode" or self.history.n_updates % interval:
+            return GraphEdit.empty()
+        return self._act()
+
+    def end_episode(self) -> GraphEdit:
+        """Say that an episode is over; edits the graph with `interval="episode"`."""
+        return self._act() if self.config.interval == "episode" else GraphEdit.empty()
+
+    def _act(self) -> GraphEdit:
+        self.calls += 1
+        graph = self._structure._replace(weight=self._observed)
+        if self.rule is not None:
+            edit = self.rule(graph, self.history, self._rng)
+        else:
+            edit, is_capped = decide(graph, self.history, self._rules, self.calls, self._rng)
+            self._warn_if(is_capped)
+        if edit:
+            self._apply(edit)
+        return edit
+
+    def _apply(self, edit: GraphEdit) -> None:
+        n_before = self._structure.n_edges
+        applied = self.network.restructure(edit)
+        if self.config.history_on_edit == "keep":
+            self.history = carry_history(self.history, applied.edge_origin)
+        else:
+            self.history = reset_history(self.history, applied.graph.n_edges)
+        if self.optimizer is not None:
+            parameter = self.network.weight
+            check_optimizer(self.optimizer, parameter)
+            if self.config.optimizer_on_edit == "keep":
+                origin = torch.as_tensor(applied.edge_origin)
+                carry_optimizer_state(self.optimizer, parameter, n_before, origin)
+            else:
+                reset_optimizer_state(self.optimizer, parameter)
+        self._structure = self.network._structure
+        self._observed = self._weights()
+
+    def _watch(self) -> None:
+        """Start observing the network as it is now, with an empty history."""
+        self._structure = self.network._structure
+        self.history = UpdateHistory.start(self._structure.n_edges, self.config.window)
+        self._observed = self._weights()
+
+    def _weights(self) -> Floats:
+        weight = self.network.weight.detach().to("cpu", torch.float64, copy=True).numpy()
+        if not np.isfinite(weight).all():
+            raise NonFiniteError(
+                f"A weight became NaN or infinite at update {self.history.n_updates + 1}."
+            )
+        return weight
+
+    def _warn_if(self, is_capped: bool) -> None:
+        if is_capped and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"Growth stopped at {self._structure}: it reached max_nodes="
+                f"{self.config.max_nodes} or max_edges={self.config.max_edges}.",
+                GrowthLimitWarning,
+                stacklevel=4,
+            )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that is needed to go on exactly: history, counters and random state."""
+        history = {name: torch.tensor(value) for name, value in self.history._asdict().items()}
+        observed = torch.tensor(self._observed)
+        rng = dump_generator(self._rng)
+        return {"history": history, "observed": observed, "calls": self.calls, "rng": rng}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from `state_dict`; load the network's own state first."""
+        columns = {name: value.numpy().copy() for name, value in state["history"].items()}
+        history = UpdateHistory(**columns)
+        n_edges, window = self.network.graph.n_edges, self.config.window
+        if history.slot.size != n_edges or history.window != window:
+            raise AttachmentError(
+                f"The saved history has {history.slot.size} edges and a window of "
+                f"{history.window}; here they are {n_edges} and {window}."
+            )
+        self._structure = self.network._structure
+        self.history = history
+        self._observed = state["observed"].numpy().copy()
+        self.calls = int(state["calls"])
+        restore_generator(self._rng, state["rng"])

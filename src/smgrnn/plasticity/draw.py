@@ -1,0 +1,42 @@
+"""Every random draw of the rules, so that another target can bring its own generator.
+
+NumPy's Generator gives the identical stream inside and outside compiled code.
+"""
+
+import numpy as np
+
+from smgrnn.graph.state import Ints
+from smgrnn.kernels import kernel
+
+
+@kernel
+def bernoulli(rng: np.random.Generator, probability: float) -> bool:
+    """Return True with the given probability."""
+    return rng.random() < probability
+
+
+@kernel
+def gaussian(rng: np.random.Generator, std: float) -> float:
+    """Return a zero-mean normal number."""
+    return std * rng.standard_normal()
+
+
+@kernel
+def subset(rng: np.random.Generator, n: int, size: int) -> Ints:
+    """Return `size` distinct numbers below `n`, ascending, every such set equally likely.
+
+    Floyd's method: exactly `size` draws however large `n` is, and none when all are taken.
+    """
+    if size == n:
+        return np.arange(n)
+    chosen = np.empty(size, dtype=np.int64)
+    for count in range(size):
+        top = n - size + count
+        number = rng.integers(0, top + 1)
+        place = np.searchsorted(chosen[:count], number)
+        if place < count and chosen[place] == number:
+            chosen[count] = top  # not on offer before, so it is the largest so far
+            continue
+        chosen[place + 1 : count + 1] = chosen[place:count].copy()
+        chosen[place] = number
+    return chosen

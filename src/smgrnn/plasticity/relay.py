@@ -1,0 +1,32 @@
+"""Edge-driven growth: a relay node beside each unstable edge.
+
+Paper: Sec. III-C1, Fig. 2.  Decides only; `graph.edit` changes the graph.
+"""
+
+import numpy as np
+
+from smgrnn.graph.edit import Cause, GraphEdit, Operation
+from smgrnn.graph.state import Graph, Ints
+from smgrnn.kernels import kernel
+from smgrnn.plasticity.draw import gaussian
+
+
+@kernel
+def insert_relays(
+    graph: Graph, edges: Ints, initial_weight: float, rng: np.random.Generator, edit: GraphEdit
+) -> None:
+    """Write i -> h_new -> j for each edge i -> j into the first 3 · edges rows of `edit`.
+
+    The edge itself stays; the new weights are small, so that the new path disturbs nothing yet.
+    """
+    for k in range(edges.size):
+        source = graph.node_ids[graph.source[edges[k]]]
+        target = graph.node_ids[graph.target[edges[k]]]
+        relay, edge = graph.next_node_id + k, graph.next_edge_id + 2 * k
+        add_node, add_edge = Operation.ADD_NODE.value, Operation.ADD_EDGE.value
+        edit.rows[3 * k] = (add_node, Cause.RELAY.value, relay, source, target)
+        edit.rows[3 * k + 1] = (add_edge, Cause.RELAY.value, edge, source, relay)
+        edit.rows[3 * k + 2] = (add_edge, Cause.RELAY.value, edge + 1, relay, target)
+        edit.weight[3 * k] = 0.0
+        edit.weight[3 * k + 1] = gaussian(rng, initial_weight)
+        edit.weight[3 * k + 2] = gaussian(rng, initial_weight)

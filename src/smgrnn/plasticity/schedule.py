@@ -1,0 +1,170 @@
+"""The Structural Plasticity Module: when to grow, when to prune, and by which rule.
+
+Paper: Sec. III-C4, Eq. (9).  One call looks at the graph and at the window statistics of its edges
+and returns a GraphEdit.  All it reads is the graph as it was before the call.
+"""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from smgrnn.config import PlasticityConfig
+from smgrnn.graph.edit import Cause, GraphEdit, Operation
+from smgrnn.graph.state import Bools, Floats, Graph, Ints
+from smgrnn.kernels import kernel
+from smgrnn.plasticity.draw import bernoulli, gaussian, subset
+from smgrnn.plasticity.exploration import batch_size, missing_before, missing_edges
+from smgrnn.plasticity.history import UpdateHistory, window_counts, window_statistics
+from smgrnn.plasticity.instability import SCALES, unstable_edges
+from smgrnn.plasticity.pruning import orphans, prune_count, weak_edges
+from smgrnn.plasticity.relay import insert_relays
+
+
+class Rules(NamedTuple):
+    """A PlasticityConfig in the form kernels take: numbers only."""
+
+    min_count: int
+    interval_width: float
+    fluctuation_threshold: float
+    scale: int
+    epsilon: float
+    prune_period: int
+    edge_growth: bool
+    max_relays: int
+    initial_weight: float
+    exploration: bool
+    explore_probability: float
+    explore_ratio: float
+    explore_inputs: bool
+    pruning: bool
+    weight_threshold: float
+    update_threshold: float
+    prune_fraction: float
+    orphan_removal: bool
+    max_nodes: int
+    max_edges: int
+
+    @classmethod
+    def of(cls, config: PlasticityConfig) -> Self:
+        """Translate the settings."""
+        numbers = config.to_dict() | {
+            "min_count": config.window if config.full_window else 1,
+            "scale": SCALES.index(config.scale),
+            "max_relays": config.max_nodes if config.max_relays is None else config.max_relays,
+        }
+        return cls(**{name: numbers[name] for name in cls._fields})
+
+
+class Decision(NamedTuple):
+    """What one call decided, and whether a limit kept it from growing more."""
+
+    edit: GraphEdit
+    is_capped: bool
+
+
+@kernel
+def decide(
+    graph: Graph, history: UpdateHistory, rules: Rules, call: int, rng: np.random.Generator
+) -> Decision:
+    """Prune at every prune_period-th call and grow at the others -- Eq. (9); calls count from 1."""
+    counts = window_counts(history)
+    mean, variance = window_statistics(history, counts)
+    is_judged = counts >= rules.min_count
+    if call % rules.prune_period == 0:
+        return Decision(decide_pruning(graph, mean, is_judged, rules, rng), False)
+    return decide_growth(graph, mean, variance, is_judged, rules, rng)
+
+
+@kernel
+def decide_growth(
+    graph: Graph,
+    mean: Floats,
+    variance: Floats,
+    is_judged: Bools,
+    rules: Rules,
+    rng: np.random.Generator,
+) -> Decision:
+    """Insert relays on unstable edges, then explore."""
+    n_nodes, n_edges = graph.node_ids.size, graph.source.size
+    is_unstable = unstable_edges(
+        mean,
+        variance,
+        graph.weight,
+        rules.interval_width,
+        rules.fluctuation_threshold,
+        rules.epsilon,
+        rules.scale,
+    )
+    unstable = np.flatnonzero(is_unstable & is_judged)
+
+    n_wanted = min(unstable.size, rules.max_relays) if rules.edge_growth else 0
+    room = min(rules.max_nodes - n_nodes, (rules.max_edges - n_edges) // 2)
+    n_relays = min(n_wanted, max(room, 0))
+    is_capped = n_relays < n_wanted
+    relayed = unstable[subset(rng, unstable.size, n_relays)]
+
+    is_exploring = False
+    if rules.exploration:
+        is_exploring = bernoulli(rng, rules.explore_probability) or unstable.size == 0
+    n_explored = 0
+    before = np.zeros(1, dtype=np.int64)
+    if is_exploring:
+        before = missing_before(graph, rules.explore_inputs)
+        n_wanted = min(batch_size(n_nodes, rules.explore_ratio), before[-1])
+        n_explored = min(n_wanted, max(rules.max_edges - n_edges - 2 * n_relays, 0))
+        is_capped = is_capped or n_explored < n_wanted
+
+    n_changes = 3 * n_relays + n_explored
+    edit = GraphEdit(np.empty((n_changes, 5), dtype=np.int64), np.empty(n_changes))
+    insert_relays(graph, relayed, rules.initial_weight, rng, edit)
+    if n_explored > 0:
+        ranks = subset(rng, before[-1], n_explored)
+        pairs = missing_edges(graph, before, ranks)
+        for k in range(n_explored):
+            row, edge = 3 * n_relays + k, graph.next_edge_id + 2 * n_relays + k
+            source, target = graph.node_ids[pairs[k, 0]], graph.node_ids[pairs[k, 1]]
+            cause = Cause.EXPLORATION.value
+            edit.rows[row] = (Operation.ADD_EDGE.value, cause, edge, source, target)
+            edit.weight[row] = gaussian(rng, rules.initial_weight)
+    return Decision(edit, is_capped)
+
+
+@kernel
+def decide_pruning(
+    graph: Graph, mean: Floats, is_judged: Bools, rules: Rules, rng: np.random.Generator
+) -> GraphEdit:
+    """Remove a random share of the weak edges, then the nodes this orphans."""
+    n_nodes, n_edges = graph.node_ids.size, graph.source.size
+    edge_stays = np.ones(n_edges, dtype=np.bool_)
+    if rules.pruning:
+        is_weak = weak_edges(mean, graph.weight, rules.weight_threshold, rules.update_threshold)
+        weak = np.flatnonzero(is_weak & is_judged)
+        n_pruned = prune_count(weak.size, rules.prune_fraction)
+        edge_stays[weak[subset(rng, weak.size, n_pruned)]] = False
+    is_orphan = np.zeros(n_nodes, dtype=np.bool_)
+    if rules.orphan_removal:
+        is_orphan = orphans(graph, edge_stays)
+
+    is_loose = is_orphan[graph.source] | is_orphan[graph.target]
+    pruned = np.flatnonzero(~edge_stays)
+    loosened = np.flatnonzero(edge_stays & is_loose)
+    orphaned = np.flatnonzero(is_orphan)
+    n_changes = pruned.size + loosened.size + orphaned.size
+    edit = GraphEdit(np.empty((n_changes, 5), dtype=np.int64), np.empty(n_changes))
+    _remove_edges(graph, pruned, Cause.WEAK_EDGE.value, edit, 0)
+    _remove_edges(graph, loosened, Cause.ORPHAN.value, edit, pruned.size)
+    for k in range(orphaned.size):
+        row, node = pruned.size + loosened.size + k, graph.node_ids[orphaned[k]]
+        edit.rows[row] = (Operation.REMOVE_NODE.value, Cause.ORPHAN.value, node, -1, -1)
+        edit.weight[row] = 0.0
+    return edit
+
+
+@kernel
+def _remove_edges(graph: Graph, edges: Ints, cause: int, edit: GraphEdit, first_row: int) -> None:
+    for k in range(edges.size):
+        edge = edges[k]
+        source, target = graph.node_ids[graph.source[edge]], graph.node_ids[graph.target[edge]]
+        operation = Operation.REMOVE_EDGE.value
+        edit.rows[first_row + k] = (operation, cause, graph.edge_ids[edge], source, target)
+        edit.weight[first_row + k] = graph.weight[edge]
