@@ -10,6 +10,8 @@ from smgrnn.errors import ConfigError
 Activation = Literal["tanh", "sigmoid", "relu", "identity"]
 Scale = Literal["update", "variance_to_mean", "weight"]
 OnEdit = Literal["keep", "reset"]
+Optimizer = Literal["adam", "adamw", "sgd", "rmsprop"]
+Loss = Literal["cross_entropy", "mse"]
 
 
 class Within:
@@ -30,6 +32,7 @@ Count = Annotated[int, Within("[1, inf)")]
 Positive = Annotated[float, Within("(0, inf)")]
 NonNegative = Annotated[float, Within("[0, inf)")]
 Probability = Annotated[float, Within("[0, 1]")]
+Decay = Annotated[float, Within("[0, 1)")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,3 +198,27 @@ class PlasticityConfig(Settings):
     def growth_only(cls, **changes: Any) -> Self:
         """Growth without pruning: the paper's no-prune ablation."""
         return cls(**{"pruning": False, "orphan_removal": False, **changes})
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningConfig(Settings):
+    """How the compiled engine trains; the names and defaults of torch.optim."""
+
+    optimizer: Optimizer = "adam"
+    """Update rule."""
+    learning_rate: Positive = 0.01
+    """Step size."""
+    beta1: Decay = 0.9
+    """Decay of the mean gradient (Adam, AdamW)."""
+    beta2: Decay = 0.999
+    """Decay of the squared gradient (Adam, AdamW)."""
+    alpha: Decay = 0.99
+    """Decay of the squared gradient (RMSprop)."""
+    epsilon: Positive = 1e-8
+    """Keeps the division by the root of the squared gradient finite."""
+    momentum: Decay | None = None
+    """Momentum (SGD, RMSprop); None is the paper's: 0.9 for SGD, 0 for RMSprop."""
+    weight_decay: NonNegative | None = None
+    """Weight decay; None is torch's: 0.01 for AdamW, 0 for the others."""
+    loss: Loss = "cross_entropy"
+    """Cross-entropy for discrete actions, mean squared error for continuous ones."""

@@ -156,6 +156,15 @@ def apply(graph: Graph, edit: GraphEdit) -> Applied:
 
 def _check_fits(graph: Graph, edit: GraphEdit) -> None:
     """Refuse an edit whose rows name nodes or edges that are not there, or are there already."""
+    n_changes = edit.weight.size
+    if edit.rows.shape != (n_changes, 5) or edit.weight.ndim != 1:
+        raise GraphError(
+            f"An edit needs five numbers and a weight per change. "
+            f"Got {edit.rows.shape} and {edit.weight.shape} instead."
+        )
+    unknown = edit.rows[~np.isin(edit.rows[:, 0], list(Operation)), 0]
+    if unknown.size:
+        raise GraphError(f"An edit has an unknown operation {unknown[0]}.")
     operation, ids = edit.rows[:, 0], edit.rows[:, 2]
     source, target = edit.rows[:, 3], edit.rows[:, 4]
     added_nodes, removed_nodes = (

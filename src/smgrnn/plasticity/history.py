@@ -16,7 +16,7 @@ import numpy as np
 
 from smgrnn.errors import ShapeError
 from smgrnn.graph.state import Floats, Ints
-from smgrnn.kernels import kernel
+from smgrnn.kernels import inlined, kernel
 
 UPDATES, SUMS, SQUARES = 0, 1, 2  # planes of `blocks`
 POSITION, TOTAL = 0, 1  # entries of `clock`
@@ -65,11 +65,11 @@ class UpdateHistory(NamedTuple):
 
     def counts(self) -> Ints:
         """Return how many updates are in each edge's window (n_edges,)."""
-        return window_counts(self)
+        return window_statistics(self)[0]
 
     def statistics(self) -> tuple[Floats, Floats]:
         """Return each edge's window mean and population variance -- Eq. (1); 0 if empty."""
-        return window_statistics(self, window_counts(self))
+        return window_statistics(self)[1:]
 
     def updates(self, edge: int) -> Floats:
         """Return the remembered updates of the edge at this position, oldest first."""
@@ -78,66 +78,67 @@ class UpdateHistory(NamedTuple):
         return ring[self.window - self.counts()[edge] :]
 
 
-@kernel
+@inlined
 def push(history: UpdateHistory, delta: Floats, first: int, last: int) -> None:
-    """Record one update; edges outside [first, last) are known not to have moved."""
-    blocks, running, slot = history.blocks, history.running, history.slot
+    """Record one update; edges outside [first, last) are known never to have moved."""
     row = history.clock[POSITION]
-    for edge in range(first, last):
-        column = slot[edge]
-        blocks[UPDATES, row, column] = delta[edge]
+    updates, running = history.blocks[UPDATES, row], history.running
+    for edge in range(np.uint64(first), np.uint64(last)):
+        column = np.uint64(history.slot[edge])
+        updates[column] = delta[edge]
         running[0, column] += delta[edge]
         running[1, column] += delta[edge] ** 2
     history.clock[TOTAL] += 1
     history.clock[POSITION] = row + 1
-    if row + 1 == blocks.shape[1]:
-        _close_block(blocks)
-        running[:] = 0.0
-        history.clock[POSITION] = 0
+    if row + 1 == history.blocks.shape[1]:
+        _close_block(history, first, last)
 
 
 @kernel
-def _close_block(blocks: Floats) -> None:
-    """Sum every row of a complete block to the block's end."""
-    _, window, capacity = blocks.shape
-    for column in range(capacity):
-        update = blocks[UPDATES, window - 1, column]
-        blocks[SUMS, window - 1, column] = update
-        blocks[SQUARES, window - 1, column] = update**2
-    for row in range(window - 2, -1, -1):
-        for column in range(capacity):
-            update = blocks[UPDATES, row, column]
-            blocks[SUMS, row, column] = blocks[SUMS, row + 1, column] + update
-            blocks[SQUARES, row, column] = blocks[SQUARES, row + 1, column] + update**2
+def _close_block(history: UpdateHistory, first: int, last: int) -> None:
+    """Sum every row of a complete block to the block's end and start the next one."""
+    columns = np.sort(history.slot[first:last])
+    blocks, window = history.blocks, history.blocks.shape[1]
+    sums, squares = np.zeros(columns.size), np.zeros(columns.size)
+    for row in range(window - 1, -1, -1):
+        updates, row_sums, row_squares = blocks[UPDATES, row], blocks[SUMS, row], blocks[SQUARES, row]
+        for k in range(columns.size):
+            column = np.uint64(columns[k])
+            update = updates[column]
+            sums[k] += update
+            squares[k] += update**2
+            row_sums[column] = sums[k]
+            row_squares[column] = squares[k]
+    history.running[:] = 0.0
+    history.clock[POSITION] = 0
 
 
-@kernel
-def window_counts(history: UpdateHistory) -> Ints:
-    """Return how many updates are in each edge's window (n_edges,)."""
-    counts = np.empty(history.slot.size, dtype=np.int64)
-    for edge in range(counts.size):
-        age = history.clock[TOTAL] - history.born[history.slot[edge]]
-        counts[edge] = min(age, history.blocks.shape[1])
-    return counts
-
-
-@kernel
-def window_statistics(history: UpdateHistory, counts: Ints) -> tuple[Floats, Floats]:
-    """Return each edge's window mean and population variance -- Eq. (1); 0 where it is empty."""
-    mean, variance = np.empty(counts.size), np.empty(counts.size)
+@inlined
+def edge_statistics(history: UpdateHistory, edge: int) -> tuple[int, float, float]:
+    """Return one edge's window count, mean and population variance -- Eq. (1)."""
     row = history.clock[POSITION]
-    for edge in range(counts.size):
-        column = history.slot[edge]
-        n = max(counts[edge], 1)
-        mean[edge] = (history.running[0, column] + history.blocks[SUMS, row, column]) / n
-        square = (history.running[1, column] + history.blocks[SQUARES, row, column]) / n
-        variance[edge] = max(square - mean[edge] ** 2, 0.0)
-    return mean, variance
+    column = np.uint64(history.slot[np.uint64(edge)])
+    count = min(history.clock[TOTAL] - history.born[column], history.blocks.shape[1])
+    n = max(count, 1)
+    mean = (history.running[0, column] + history.blocks[SUMS, row, column]) / n
+    square = (history.running[1, column] + history.blocks[SQUARES, row, column]) / n
+    return count, mean, max(square - mean**2, 0.0)
+
+
+@kernel
+def window_statistics(history: UpdateHistory) -> tuple[Ints, Floats, Floats]:
+    """Return each edge's window count, mean and population variance; 0 where it is empty."""
+    n_edges = history.slot.size
+    counts = np.empty(n_edges, dtype=np.int64)
+    mean, variance = np.empty(n_edges), np.empty(n_edges)
+    for edge in range(n_edges):
+        counts[edge], mean[edge], variance[edge] = edge_statistics(history, edge)
+    return counts, mean, variance
 
 
 @kernel
 def carry_history(history: UpdateHistory, edge_origin: Ints) -> UpdateHistory:
-    """Return the history after an edit: surviving edges keep theirs, new edges start empty."""
+    """Turn the history into the one after an edit: survivors keep theirs, new edges start empty."""
     _, window, capacity = history.blocks.shape
     n_edges = edge_origin.size
     is_free = np.ones(capacity, dtype=np.bool_)
@@ -170,7 +171,7 @@ def carry_history(history: UpdateHistory, edge_origin: Ints) -> UpdateHistory:
 
 @kernel
 def reset_history(history: UpdateHistory, n_edges: int) -> UpdateHistory:
-    """Return the history after an edit that empties every window."""
+    """Turn the history into the one after an edit that empties every window."""
     _, window, capacity = history.blocks.shape
     blocks, running, born = history.blocks, history.running, history.born
     if n_edges > capacity:

@@ -3,9 +3,31 @@
 import numpy as np
 
 from smgrnn.graph.state import Bools, Floats
-from smgrnn.kernels import kernel
+from smgrnn.kernels import inlined, kernel
 
 SCALES = ("update", "variance_to_mean", "weight")
+
+
+@inlined
+def is_unstable(
+    mean: float,
+    variance: float,
+    weight: float,
+    interval_width: float,
+    fluctuation_threshold: float,
+    epsilon: float,
+    scale: int,
+) -> bool:
+    """Return whether an edge's update direction is unresolved -- Eqs. (2)-(4).
+
+    `scale` is the place in SCALES of what the fluctuation is measured against: the mean update as
+    Eq. (3) prints it, σ²/(|μ|+ε)²; the variance-to-mean ratio, σ²/(|μ|+ε); or the weight, which the
+    symbol of Eq. (3) suggests, σ²/(|w|+ε)².
+    """
+    crosses_zero = abs(mean) <= interval_width * np.sqrt(variance)  # 0 inside I_k, Eq. (2)
+    reference = (abs(weight) if scale == 2 else abs(mean)) + epsilon
+    fluctuation = variance / (reference if scale == 1 else reference**2)  # Eq. (3), squared
+    return crosses_zero and fluctuation > fluctuation_threshold  # Eq. (4)
 
 
 @kernel
@@ -18,17 +40,16 @@ def unstable_edges(
     epsilon: float,
     scale: int,
 ) -> Bools:
-    """Flag edges whose update direction is unresolved -- Eqs. (2)-(4).
-
-    `scale` is the place in SCALES of what the fluctuation is measured against: the mean update as
-    Eq. (3) prints it, σ²/(|μ|+ε)²; the variance-to-mean ratio, σ²/(|μ|+ε); or the weight, which the
-    symbol of Eq. (3) suggests, σ²/(|w|+ε)².
-    """
-    crosses_zero = np.abs(mean) <= interval_width * np.sqrt(variance)  # 0 inside I_k, Eq. (2)
-    if scale == 0:
-        fluctuation = variance / (np.abs(mean) + epsilon) ** 2
-    elif scale == 1:
-        fluctuation = variance / (np.abs(mean) + epsilon)
-    else:
-        fluctuation = variance / (np.abs(weight) + epsilon) ** 2
-    return crosses_zero & (fluctuation > fluctuation_threshold)  # Eq. (4)
+    """Flag the unstable edges."""
+    flags = np.empty(mean.size, dtype=np.bool_)
+    for edge in range(mean.size):
+        flags[edge] = is_unstable(
+            mean[edge],
+            variance[edge],
+            weight[edge],
+            interval_width,
+            fluctuation_threshold,
+            epsilon,
+            scale,
+        )
+    return flags

@@ -6,15 +6,24 @@ Paper: Sec. III-C3, Eqs. (7)-(8).  Decides only; `graph.edit` changes the graph.
 import numpy as np
 
 from smgrnn.graph.state import Bools, Floats, Graph
-from smgrnn.kernels import kernel
+from smgrnn.kernels import inlined, kernel
+
+
+@inlined
+def is_weak(mean: float, weight: float, weight_threshold: float, update_threshold: float) -> bool:
+    """Return whether an edge has a small weight and a stalled update -- Eq. (7)."""
+    return abs(weight) <= weight_threshold and abs(mean) <= update_threshold
 
 
 @kernel
 def weak_edges(
     mean: Floats, weight: Floats, weight_threshold: float, update_threshold: float
 ) -> Bools:
-    """Flag edges with a small weight and a stalled update -- Eq. (7)."""
-    return (np.abs(weight) <= weight_threshold) & (np.abs(mean) <= update_threshold)
+    """Flag the weak edges, W_t."""
+    flags = np.empty(mean.size, dtype=np.bool_)
+    for edge in range(mean.size):
+        flags[edge] = is_weak(mean[edge], weight[edge], weight_threshold, update_threshold)
+    return flags
 
 
 @kernel

@@ -11,12 +11,12 @@ import numpy as np
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph.edit import Cause, GraphEdit, Operation
 from smgrnn.graph.state import Bools, Floats, Graph, Ints
-from smgrnn.kernels import kernel
+from smgrnn.kernels import inlined, kernel
 from smgrnn.plasticity.draw import bernoulli, gaussian, subset
 from smgrnn.plasticity.exploration import batch_size, missing_before, missing_edges
-from smgrnn.plasticity.history import UpdateHistory, window_counts, window_statistics
-from smgrnn.plasticity.instability import SCALES, unstable_edges
-from smgrnn.plasticity.pruning import orphans, prune_count, weak_edges
+from smgrnn.plasticity.history import UpdateHistory, edge_statistics, window_statistics
+from smgrnn.plasticity.instability import SCALES, is_unstable, unstable_edges
+from smgrnn.plasticity.pruning import is_weak, orphans, prune_count, weak_edges
 from smgrnn.plasticity.relay import insert_relays
 
 
@@ -67,12 +67,45 @@ def decide(
     graph: Graph, history: UpdateHistory, rules: Rules, call: int, rng: np.random.Generator
 ) -> Decision:
     """Prune at every prune_period-th call and grow at the others -- Eq. (9); calls count from 1."""
-    counts = window_counts(history)
-    mean, variance = window_statistics(history, counts)
+    counts, mean, variance = window_statistics(history)
     is_judged = counts >= rules.min_count
     if call % rules.prune_period == 0:
         return Decision(decide_pruning(graph, mean, is_judged, rules, rng), False)
     return decide_growth(graph, mean, variance, is_judged, rules, rng)
+
+
+@inlined
+def is_idle(
+    weight: Floats, history: UpdateHistory, rules: Rules, call: int, first: int, last: int
+) -> bool:
+    """Return whether `decide` is certain to find nothing and to draw nothing.
+
+    Looks at the statistics and builds nothing, so that a call at every update stays cheap.  Only the
+    edges [first, last) have ever moved.
+    """
+    if call % rules.prune_period == 0:
+        is_found = rules.orphan_removal
+        if rules.pruning and not is_found:
+            for edge in range(weight.size):
+                count, mean, _ = edge_statistics(history, edge)
+                weak = is_weak(mean, weight[edge], rules.weight_threshold, rules.update_threshold)
+                is_found |= weak and count >= rules.min_count
+        return not is_found
+    is_found = rules.exploration
+    if rules.edge_growth and not is_found:
+        for edge in range(np.uint64(first), np.uint64(last)):
+            count, mean, variance = edge_statistics(history, edge)
+            unstable = is_unstable(
+                mean,
+                variance,
+                weight[edge],
+                rules.interval_width,
+                rules.fluctuation_threshold,
+                rules.epsilon,
+                rules.scale,
+            )
+            is_found |= unstable and count >= rules.min_count
+    return not is_found
 
 
 @kernel

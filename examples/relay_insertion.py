@@ -1,0 +1,40 @@
+"""Draw the paper's Fig. 2: a relay beside an unstable edge, decided and applied by the library.
+
+Run with `python examples/relay_insertion.py [OUT.svg]`.
+"""
+
+import sys
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from smgrnn import Graph, PlasticityConfig, UpdateHistory
+from smgrnn.graph import apply, draw
+from smgrnn.plasticity import Rules, decide
+
+POSITIONS = {0: (0.0, 0.0), 1: (1.0, 0.0), 2: (0.5, 0.6)}
+
+
+def main(path: str = "relay_insertion.svg") -> Figure:
+    before = Graph.from_edges(1, 1, edges=[(0, 1, 0.8)])
+    config = PlasticityConfig(window=10, exploration=False, initial_weight=0.1)
+    history = UpdateHistory.start(before.n_edges, config.window)
+    for sign in (1, -1) * 5:  # a direction that never settles
+        history.push(np.array([sign * 0.05]))
+    edit, _ = decide(before, history, Rules.of(config), 1, np.random.default_rng(3))
+    after = apply(before, edit).graph
+
+    figure = Figure(figsize=(7, 2.4), layout="constrained")
+    titles = ("an unstable edge", "after inserting a relay")
+    for ax, graph, title in zip(figure.subplots(1, 2), (before, after), titles, strict=True):
+        draw(graph, ax, positions={node: POSITIONS[node] for node in graph.node_ids.tolist()})
+        names = {0: "$i$", 1: "$j$", 2: "$h$"}
+        for node in graph.node_ids.tolist():
+            ax.annotate(names[node], POSITIONS[node], ha="center", va="center", fontsize=9)
+        ax.set(title=title, xlim=(-0.2, 1.2), ylim=(-0.25, 0.85))
+    figure.savefig(path)
+    return figure
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,5 @@
+"""The compiled engine: the same network, optimizers and rules over flat arrays."""
+
+from smgrnn.engine.learner import Learner, Outcome
+
+__all__ = ["Learner", "Outcome"]

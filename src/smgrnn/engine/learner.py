@@ -1,0 +1,307 @@
+"""Learner: a network, its optimizer and its plasticity, all compiled."""
+
+import signal
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn.engine.loss import CROSS_ENTROPY
+from smgrnn.engine.state import LOSS, EngineSettings, LearnerState, assemble, start_state
+from smgrnn.engine.steps import act_step, learn_step, restructure
+from smgrnn.engine.stream import learn_stream
+from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
+from smgrnn.graph.edit import GraphEdit
+from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.log import EditLog, append_edit
+from smgrnn.graph.state import Bools, Floats, Graph, Ints, check
+from smgrnn.plasticity.history import UpdateHistory
+from smgrnn.seeding import dump_generator, restore_generator, stream
+
+_NO_TARGET = np.empty(0)
+
+
+class Network(Protocol):
+    """Anything with a graph and a configuration: an SMGrNN, another Learner."""
+
+    @property
+    def config(self) -> NetworkConfig:
+        """What the network is."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it is now."""
+
+
+class Outcome(NamedTuple):
+    """What a stream of examples led to, row by row."""
+
+    actions: Ints
+    losses: Floats
+
+
+class Learner:
+    """Learns one example at a time and restructures itself, at the speed of compiled code.
+
+    It is the same network, optimizer and rules as `SMGrNN`, a `torch.optim` optimizer and
+    `StructuralPlasticity`: from the same seed both take the same decisions.
+
+    Parameters
+    ----------
+    config
+        What the network is.
+    learning
+        Optimizer and loss.
+    plasticity
+        Rules of growth and pruning.
+    graph
+        Start from this graph instead of a random one.
+    seed
+        Seed of the initial graph and of the rules' random choices.
+
+    Examples
+    --------
+    >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2), seed=0)
+    >>> action = learner.learn(np.array([0.1, 0.2, 0.3, 0.4]), 1)
+    >>> learner.end_episode()
+    """
+
+    def __init__(
+        self,
+        config: NetworkConfig,
+        learning: LearningConfig | None = None,
+        plasticity: PlasticityConfig | None = None,
+        *,
+        graph: Graph | None = None,
+        seed: int = 0,
+    ) -> None:
+        if config.state_dim != 1:
+            raise ConfigError("The compiled engine has scalar node states; use state_dim=1.")
+        self.config = config
+        self.learning = learning or LearningConfig()
+        self.plasticity = plasticity or PlasticityConfig()
+        self.log = EditLog.start()
+        """Every edit so far, with the update after which it was made."""
+        self.n_updates = 0
+        """Examples learned so far."""
+        self._settings = EngineSettings.of(self.config, self.learning, self.plasticity)
+        self._is_discrete = self._settings.plan[LOSS] == CROSS_ENTROPY
+        self._rng = stream(seed, "plasticity")
+        self._has_warned = False
+        graph = initial_graph(config, stream(seed, "init")) if graph is None else graph
+        check(graph)
+        graph = graph._replace(weight=graph.weight.copy())
+        window = self.plasticity.window
+        self._set_state(start_state(graph, self._settings, config.iterations, window))
+
+    @classmethod
+    def from_network(
+        cls,
+        network: Network,
+        learning: LearningConfig | None = None,
+        plasticity: PlasticityConfig | None = None,
+        *,
+        seed: int = 0,
+    ) -> Self:
+        """Start from the graph and weights of an SMGrNN; `SMGrNN.from_network` goes back."""
+        return cls(network.config, learning, plasticity, graph=network.graph, seed=seed)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it is now, with a copy of the weights."""
+        graph = self._state.graph
+        return graph._replace(weight=graph.weight.copy())
+
+    @property
+    def outputs(self) -> Floats:
+        """States of the output nodes after the last call (n_outputs,)."""
+        first = self.config.n_inputs
+        return self._state.trace[-1, first : first + self.config.n_outputs].copy()
+
+    def act(self, observation: ArrayLike) -> int | Floats:
+        """Run the network without learning; return the greedy action, or all outputs with mse."""
+        state, graph = self._state, self._state.graph
+        action = act_step(
+            graph.source,
+            graph.weight,
+            state.starts,
+            state.trace,
+            self._settings.plan,
+            self._read(observation),
+        )
+        if action < 0:
+            raise NonFiniteError("The observation holds a NaN or an infinity.")
+        return action if self._is_discrete else self.outputs
+
+    def learn(self, observation: ArrayLike, label: int | ArrayLike) -> int | Floats:
+        """Run the network, learn the label, restructure if due; return the action before that."""
+        target: Any = _NO_TARGET
+        if not self._is_discrete:
+            label, target = 0, np.asarray(label, dtype=np.float64)
+            if target.shape != (self.config.n_outputs,):
+                raise ShapeError(f"Expected a target of {self.config.n_outputs} numbers.")
+        elif not 0 <= label < self.config.n_outputs:  # type: ignore[operator]
+            raise ShapeError(f"A label must be below {self.config.n_outputs}. Got {label}.")
+        action, loss = learn_step(*self._hot, self._read(observation), label, target)
+        if loss != loss:
+            raise self._not_finite(self.n_updates + 1)
+        outputs = None if self._is_discrete else self.outputs
+        self.n_updates += 1
+        interval = self._settings.interval
+        if interval and self.n_updates % interval == 0:
+            self._restructure()
+        return action if outputs is None else outputs
+
+    def end_episode(self) -> None:
+        """Set all node states to zero; with interval="episode" restructure first."""
+        if self._settings.interval == 0:
+            self._restructure()
+        self._state.trace[-1, self.config.n_inputs :] = 0.0
+
+    def learn_stream(
+        self,
+        observations: ArrayLike,
+        labels: ArrayLike,
+        is_last: ArrayLike | None = None,
+    ) -> Outcome:
+        """Learn many examples in one go.
+
+        Parameters
+        ----------
+        observations
+            One example per row (n, n_inputs).
+        labels
+            Action numbers (n,), or with mse target outputs (n, n_outputs).
+        is_last
+            Which rows end an episode (n,); none by default.
+        """
+        rows = np.ascontiguousarray(observations, dtype=np.float64)
+        n = len(rows)
+        numbers, targets = np.zeros(n, dtype=np.int64), np.zeros((n, 0))
+        if self._is_discrete:
+            numbers = np.ascontiguousarray(labels, dtype=np.int64)
+        else:
+            targets = np.ascontiguousarray(labels, dtype=np.float64)
+        ends: Bools = np.zeros(n, np.bool_) if is_last is None else np.asarray(is_last, np.bool_)
+        n_targets = 0 if self._is_discrete else self.config.n_outputs
+        shapes = (rows.shape, numbers.shape, targets.shape, ends.shape)
+        if shapes != ((n, self.config.n_inputs), (n,), (n, n_targets), (n,)):
+            raise ShapeError(f"The shapes {shapes} of a stream do not fit together.")
+        if n and not (0 <= numbers.min() and numbers.max() < self.config.n_outputs):
+            raise ShapeError(f"Labels must be in 0 … {self.config.n_outputs - 1}.")
+        actions, losses = np.zeros(n, dtype=np.int64), np.zeros(n)
+        with _interrupts_deferred():
+            done = learn_stream(
+                self._state,
+                self._settings,
+                rows,
+                numbers,
+                targets,
+                ends,
+                actions,
+                losses,
+                self.log,
+                self._rng,
+            )
+            self._set_state(done.state)
+            self.log = done.log
+            self.n_updates += done.n_learned
+        self._warn_if(done.is_capped)
+        if done.n_learned < n:
+            raise self._not_finite(self.n_updates + 1)
+        return Outcome(actions, losses)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all that is needed to go on exactly, as named arrays; `restore` takes it back."""
+        state = self._state
+        parts = {"graph": state.graph._asdict(), "history": state.history._asdict()}
+        flat = {f"{k}.{n}": np.array(v) for k, part in parts.items() for n, v in part.items()}
+        for name in ("clock", "trace", "moments"):
+            flat[name] = getattr(state, name).copy()
+        text = dump_generator(self._rng).encode()
+        return flat | {"rng": np.frombuffer(text, np.uint8), "n_updates": np.array(self.n_updates)}
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `arrays` returned."""
+        graph = {name: arrays[f"graph.{name}"].copy() for name in Graph._fields}
+        numbers = {name: int(value) for name, value in graph.items() if value.ndim == 0}
+        restored = Graph(**(graph | numbers))
+        check(restored)
+        history = UpdateHistory(*(arrays[f"history.{n}"].copy() for n in UpdateHistory._fields))
+        rest = (arrays[name].copy() for name in ("clock", "trace", "moments"))
+        self._set_state(assemble(self._settings, restored, history, *rest))
+        restore_generator(self._rng, arrays["rng"].tobytes().decode())
+        self.n_updates = int(arrays["n_updates"])
+
+    def _set_state(self, state: LearnerState) -> None:
+        self._state = state
+        self._hot = (
+            state.graph.source,
+            state.graph.weight,
+            state.starts,
+            state.span,
+            state.trace,
+            state.adjoint,
+            state.gradient,
+            state.moments,
+            state.delta,
+            state.clock,
+            *state.history,
+            self._settings.plan,
+            self._settings.hyper,
+        )
+
+    def _restructure(self) -> GraphEdit:
+        with _interrupts_deferred():
+            state, edit, is_capped = restructure(self._state, self._settings, self._rng)
+            self._set_state(state)
+            self.log = append_edit(self.log, self.n_updates, edit)
+        self._warn_if(is_capped)
+        return edit
+
+    def _read(self, observation: ArrayLike) -> Floats:
+        array = np.ascontiguousarray(observation, dtype=np.float64)
+        if array.shape != (self.config.n_inputs,):
+            raise ShapeError(
+                f"Expected an observation of {self.config.n_inputs} numbers. "
+                f"Got shape {array.shape} instead."
+            )
+        return array
+
+    def _not_finite(self, update: int) -> NonFiniteError:
+        return NonFiniteError(
+            f"The observation, the loss or its gradient was NaN or infinite at update {update}; "
+            f"the network is as it was after update {update - 1}."
+        )
+
+    def _warn_if(self, is_capped: bool) -> None:
+        if is_capped and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"Growth stopped at {self.graph}: it reached max_nodes="
+                f"{self.plasticity.max_nodes} or max_edges={self.plasticity.max_edges}.",
+                GrowthLimitWarning,
+                stacklevel=3,
+            )
+
+
+@contextmanager
+def _interrupts_deferred() -> Iterator[None]:
+    """Hold a Ctrl-C back until the state is whole again."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python delivers signals to the main thread only
+        return
+    arrived: list[tuple[int, FrameType | None]] = []
+    former = signal.signal(signal.SIGINT, lambda number, frame: arrived.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)
+    if arrived and callable(former):
+        former(*arrived[0])

@@ -1,0 +1,168 @@
+"""One step of each kind, as kernels a compiled task can call: act, learn, restructure.
+
+`act_step` and `learn_step` take the arrays of a state one by one, which is the fastest way into them
+from Python and from a compiled loop alike.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from smgrnn.engine.loss import CROSS_ENTROPY, cross_entropy, mean_squared_error
+from smgrnn.engine.optimizers import optimize
+from smgrnn.engine.propagation import backward, forward
+from smgrnn.engine.state import (
+    ACTIVATION,
+    CALLS,
+    CARRY_STATE,
+    LOSS,
+    N_INPUTS,
+    N_OUTPUTS,
+    OPTIMIZER,
+    OUTPUT_ACTIVATION,
+    STEP,
+    EngineSettings,
+    LearnerState,
+    assemble,
+)
+from smgrnn.graph.edit import GraphEdit, apply_edit
+from smgrnn.graph.state import Floats, Ints
+from smgrnn.kernels import inlined, kernel, reduction
+from smgrnn.plasticity.history import UpdateHistory, carry_history, push, reset_history
+from smgrnn.plasticity.schedule import decide
+
+
+class Restructured(NamedTuple):
+    """The state after a call of the plasticity module, the edit it made, and if a limit bound it."""
+
+    state: LearnerState
+    edit: GraphEdit
+    is_capped: bool
+
+
+@reduction
+def all_finite(values: Floats, first: int, last: int) -> bool:
+    """Return whether no value of [first, last) is NaN or infinite."""
+    total = 0.0
+    for i in range(np.uint64(first), np.uint64(last)):
+        total += abs(values[i])
+    return np.isfinite(total)
+
+
+@inlined
+def act_step(
+    source: Ints, weight: Floats, starts: Ints, trace: Floats, plan: Ints, observation: Floats
+) -> int:
+    """Run the network once; return the greedy action, or -1 on a non-finite observation."""
+    n_inputs, n_outputs = plan[N_INPUTS], plan[N_OUTPUTS]
+    if not all_finite(observation, 0, n_inputs):
+        return -1
+    last_row, n_nodes = trace.shape[0] - 1, trace.shape[1]
+    if plan[CARRY_STATE] == 0:
+        for node in range(n_inputs, n_nodes):
+            trace[last_row, node] = 0.0
+    forward(
+        source,
+        weight,
+        starts,
+        trace,
+        observation,
+        n_outputs,
+        plan[ACTIVATION],
+        plan[OUTPUT_ACTIVATION],
+    )
+    action = 0
+    for output in range(1, n_outputs):
+        if trace[last_row, n_inputs + output] > trace[last_row, n_inputs + action]:
+            action = output
+    return action
+
+
+@inlined
+def learn_step(
+    source: Ints,
+    weight: Floats,
+    starts: Ints,
+    span: Ints,
+    trace: Floats,
+    adjoint: Floats,
+    gradient: Floats,
+    moments: Floats,
+    delta: Floats,
+    clock: Ints,
+    blocks: Floats,
+    running: Floats,
+    born: Ints,
+    slot: Ints,
+    history_clock: Ints,
+    plan: Ints,
+    hyper: Floats,
+    observation: Floats,
+    label: int,
+    target: Floats,
+) -> tuple[int, float]:
+    """Run the network once and learn from it; return the greedy action and the loss.
+
+    A NaN for the loss says that the observation, the loss or the gradient was not finite; then
+    nothing has been learned and the node states are as they were.
+    """
+    action = act_step(source, weight, starts, trace, plan, observation)
+    if action < 0:
+        return action, np.nan
+    n_inputs, n_outputs = plan[N_INPUTS], plan[N_OUTPUTS]
+    if plan[LOSS] == CROSS_ENTROPY:
+        loss = cross_entropy(trace, adjoint, n_inputs, n_inputs + n_outputs, label)
+    else:
+        loss = mean_squared_error(trace, adjoint, n_inputs, n_inputs + n_outputs, target)
+    backward(
+        source,
+        weight,
+        starts,
+        trace,
+        adjoint,
+        gradient,
+        n_inputs,
+        n_outputs,
+        plan[ACTIVATION],
+        plan[OUTPUT_ACTIVATION],
+    )
+    first, last = span[0], span[1]
+    if not (np.isfinite(loss) and all_finite(gradient, first, last)):
+        for node in range(trace.shape[1]):
+            trace[trace.shape[0] - 1, node] = trace[0, node]
+        return action, np.nan
+    clock[STEP] += 1
+    optimize(plan[OPTIMIZER], hyper, clock[STEP], weight, gradient, moments, delta, first, last)
+    push(UpdateHistory(blocks, running, born, slot, history_clock), delta, first, last)
+    return action, loss
+
+
+@kernel
+def restructure(
+    state: LearnerState, settings: EngineSettings, rng: np.random.Generator
+) -> Restructured:
+    """Call the plasticity module once and apply what it decides."""
+    state.clock[CALLS] += 1
+    edit, is_capped = decide(
+        state.graph, state.history, settings.rules, state.clock[CALLS], rng
+    )
+    if edit.weight.size == 0:
+        return Restructured(state, edit, is_capped)
+    graph, node_origin, edge_origin = apply_edit(state.graph, edit)
+    trace = np.zeros((state.trace.shape[0], node_origin.size))
+    for node in range(node_origin.size):
+        if node_origin[node] >= 0:
+            trace[:, node] = state.trace[:, node_origin[node]]
+    moments = np.zeros((2, edge_origin.size))
+    if settings.keeps_optimizer:
+        for edge in range(edge_origin.size):
+            if edge_origin[edge] >= 0:
+                moments[:, edge] = state.moments[:, edge_origin[edge]]
+    else:
+        state.clock[STEP] = 0
+    if settings.keeps_history:
+        history = carry_history(state.history, edge_origin)
+    else:
+        history = reset_history(state.history, edge_origin.size)
+    edited = assemble(settings, graph, history, state.clock, trace, moments)
+    return Restructured(edited, edit, is_capped)

@@ -1,0 +1,353 @@
+"""The paper read aloud: Sec. III-B to III-D with dicts, sets and loops, to test against.
+
+Slow on purpose and independent of the library: it shares only the settings, and the conventions
+that make two random decisions comparable.  Edges are considered by target and then by source, nodes
+in the order inputs, outputs, hidden, each by ascending id.  Ids are given once, in order.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from smgrnn.config import PlasticityConfig
+
+Pair = tuple[int, int]
+KINDS = ("input", "output", "hidden")
+
+
+class SlowEdge(NamedTuple):
+    """What an edge has besides its two ends."""
+
+    id: int
+    weight: float
+
+
+class SlowChange(NamedTuple):
+    """One structural change, in words."""
+
+    operation: str
+    cause: str
+    id: int
+    source: int
+    target: int
+    weight: float
+
+
+class SlowDecision(NamedTuple):
+    """The changes of one call in order, and whether a limit kept it from growing more."""
+
+    changes: list[SlowChange]
+    is_capped: bool
+
+
+# --- the graph, Sec. III-B -----------------------------------------------------------------------
+
+
+@dataclass
+class SlowGraph:
+    """G = (V, E) by stable ids."""
+
+    kinds: dict[int, str]
+    edges: dict[Pair, SlowEdge]
+    next_node_id: int
+    next_edge_id: int
+
+    def nodes(self) -> list[int]:
+        """Node ids in order: inputs, outputs, hidden, each ascending."""
+        return sorted(self.kinds, key=lambda node: (KINDS.index(self.kinds[node]), node))
+
+    def of_kind(self, kind: str) -> list[int]:
+        """Node ids of one kind, ascending."""
+        return [node for node in self.nodes() if self.kinds[node] == kind]
+
+    def pairs(self) -> list[Pair]:
+        """The edges as (source, target), by target and then by source."""
+        return [pair for pair in self.all_pairs() if pair in self.edges]
+
+    def all_pairs(self) -> list[Pair]:
+        """V × V without the diagonal, by target and then by source."""
+        nodes = self.nodes()
+        return [(u, v) for v in nodes for u in nodes if u != v]
+
+
+ACTIVATIONS: dict[str, Callable[[float], float]] = {
+    "tanh": math.tanh,
+    "sigmoid": lambda total: 1 / (1 + math.exp(-total)),
+    "relu": lambda total: max(total, 0.0),
+    "identity": lambda total: total,
+}
+
+
+def forward(
+    graph: SlowGraph,
+    states: dict[int, float],
+    observation: list[float],
+    iterations: int,
+    activation: str = "tanh",
+    output_activation: str = "tanh",
+) -> dict[int, float]:
+    """Return the node states after K synchronous iterations; nodes without a state start at 0."""
+    now = {node: states.get(node, 0.0) for node in graph.nodes()}
+    now |= dict(zip(graph.of_kind("input"), observation, strict=True))  # clamped
+    for _ in range(iterations):
+        after = {}
+        for node in graph.nodes():
+            if graph.kinds[node] == "input":
+                after[node] = now[node]
+                continue
+            message = 0.0
+            for (source, target), edge in graph.edges.items():
+                if target == node:
+                    message += edge.weight * now[source]
+            is_output = graph.kinds[node] == "output"
+            phi = ACTIVATIONS[output_activation if is_output else activation]
+            after[node] = phi(message)
+        now = after
+    return now
+
+
+# --- the update history, Sec. III-D --------------------------------------------------------------
+
+
+@dataclass
+class SlowHistory:
+    """The last T updates of every edge, by edge id."""
+
+    window: int
+    updates: dict[int, deque[float]] = field(default_factory=dict)
+
+    def start(self, edge_ids: Iterable[int]) -> None:
+        """Forget everything; these are the edges now.  This is also the policy "reset"."""
+        self.updates = {edge: deque(maxlen=self.window) for edge in edge_ids}
+
+    def keep(self, edge_ids: Iterable[int]) -> None:
+        """Go on with these edges: known ones keep their updates, new ones have none."""
+        former = self.updates
+        self.start(edge_ids)
+        for edge in self.updates:
+            if edge in former:
+                self.updates[edge] = former[edge]
+
+    def push(self, deltas: dict[int, float]) -> None:
+        """Remember one update of every edge."""
+        for edge, delta in deltas.items():
+            self.updates[edge].append(delta)
+
+    def mean(self, edge: int) -> float:
+        """μ of Eq. (1); 0 without updates."""
+        seen = self.updates[edge]
+        return math.fsum(seen) / len(seen) if seen else 0.0
+
+    def variance(self, edge: int) -> float:
+        """σ² of Eq. (1); 0 without updates."""
+        seen, mean = self.updates[edge], self.mean(edge)
+        return math.fsum((delta - mean) ** 2 for delta in seen) / len(seen) if seen else 0.0
+
+    def is_judged(self, edge: int, config: PlasticityConfig) -> bool:
+        """Whether the window holds enough updates to decide anything about the edge."""
+        return len(self.updates[edge]) >= (config.window if config.full_window else 1)
+
+
+# --- the rules, Sec. III-C -----------------------------------------------------------------------
+
+
+def is_unstable(mean: float, variance: float, weight: float, config: PlasticityConfig) -> bool:
+    """Whether the direction of an edge's updates is unresolved: Eqs. (2)-(4)."""
+    sigma = math.sqrt(variance)
+    low, high = mean - config.interval_width * sigma, mean + config.interval_width * sigma
+    if not low <= 0 <= high:
+        return False
+    if config.scale == "update":  # Eq. (3) as printed
+        fluctuation = (sigma / (abs(mean) + config.epsilon)) ** 2
+    elif config.scale == "variance_to_mean":
+        fluctuation = variance / (abs(mean) + config.epsilon)
+    else:
+        fluctuation = (sigma / (abs(weight) + config.epsilon)) ** 2
+    return fluctuation > config.fluctuation_threshold
+
+
+def unstable_edges(graph: SlowGraph, history: SlowHistory, config: PlasticityConfig) -> list[Pair]:
+    """The edges that growth starts from, in edge order: Eq. (4)."""
+    flagged = []
+    for pair in graph.pairs():
+        edge, weight = graph.edges[pair]
+        mean, variance = history.mean(edge), history.variance(edge)
+        if history.is_judged(edge, config) and is_unstable(mean, variance, weight, config):
+            flagged.append(pair)
+    return flagged
+
+
+def weak_edges(graph: SlowGraph, history: SlowHistory, config: PlasticityConfig) -> list[Pair]:
+    """W_t in edge order: Eq. (7)."""
+    flagged = []
+    for pair in graph.pairs():
+        edge, weight = graph.edges[pair]
+        is_small = abs(weight) <= config.weight_threshold
+        is_stalled = abs(history.mean(edge)) <= config.update_threshold
+        if history.is_judged(edge, config) and is_small and is_stalled:
+            flagged.append(pair)
+    return flagged
+
+
+def orphans(graph: SlowGraph, pruned: Iterable[Pair]) -> set[int]:
+    """U_t of Eq. (8), removed again and again until none is left."""
+    edges = set(graph.edges) - set(pruned)
+    hidden = set(graph.of_kind("hidden"))
+    removed: set[int] = set()
+    while True:
+        sources, targets = {u for u, _ in edges}, {v for _, v in edges}
+        found = {node for node in hidden if node not in sources or node not in targets}
+        if not found:
+            return removed
+        removed |= found
+        hidden -= found
+        edges = {(u, v) for u, v in edges if u not in found and v not in found}
+
+
+def missing_edges(graph: SlowGraph, explore_inputs: bool) -> list[Pair]:
+    """S_t in edge order: Eq. (6), without edges into inputs unless asked for."""
+    return [
+        (u, v)
+        for u, v in graph.all_pairs()
+        if (u, v) not in graph.edges and (explore_inputs or graph.kinds[v] != "input")
+    ]
+
+
+def batch_size(n_nodes: int, explore_ratio: float) -> int:
+    """m_t: Eq. (5)."""
+    return max(math.floor(explore_ratio * n_nodes), 1)
+
+
+def prune_count(n_weak: int, prune_fraction: float) -> int:
+    """η of the weak edges, rounded half up, and never none of some."""
+    return max(math.floor(prune_fraction * n_weak + 0.5), 1) if n_weak > 0 else 0
+
+
+def subset(rng: np.random.Generator, n: int, size: int) -> list[int]:
+    """Floyd's sample of `size` numbers below `n`, ascending."""
+    if size == n:
+        return list(range(n))
+    chosen: set[int] = set()
+    for top in range(n - size, n):
+        number = int(rng.integers(0, top + 1))
+        chosen.add(top if number in chosen else number)
+    return sorted(chosen)
+
+
+# --- one call of the module, Sec. III-C4 ---------------------------------------------------------
+
+
+def decide(
+    graph: SlowGraph,
+    history: SlowHistory,
+    config: PlasticityConfig,
+    call: int,
+    rng: np.random.Generator,
+) -> SlowDecision:
+    """Σ(t) of Eq. (9): prune at every s-th call, grow at the others."""
+    if call % config.prune_period == 0:
+        return SlowDecision(decide_pruning(graph, history, config, rng), False)
+    return decide_growth(graph, history, config, rng)
+
+
+def decide_growth(
+    graph: SlowGraph, history: SlowHistory, config: PlasticityConfig, rng: np.random.Generator
+) -> SlowDecision:
+    """Sec. III-C1 and III-C2; N_t and S_t are those before the relays of this call."""
+    unstable = unstable_edges(graph, history, config)
+    n_nodes, n_edges = len(graph.kinds), len(graph.edges)
+    wanted = 0
+    if config.edge_growth:
+        wanted = len(unstable)
+        if config.max_relays is not None:
+            wanted = min(wanted, config.max_relays)
+    n_relays = wanted
+    while n_relays > 0 and (
+        n_nodes + n_relays > config.max_nodes or n_edges + 2 * n_relays > config.max_edges
+    ):
+        n_relays -= 1
+    is_capped = n_relays < wanted
+    relayed = [unstable[k] for k in subset(rng, len(unstable), n_relays)]
+
+    is_exploring = False
+    if config.exploration:
+        is_exploring = bool(rng.random() < config.explore_probability)
+        if not unstable:
+            is_exploring = True
+
+    def initial_weight() -> float:
+        return config.initial_weight * float(rng.standard_normal())
+
+    changes = []
+    node, edge = graph.next_node_id, graph.next_edge_id
+    for i, j in relayed:
+        changes.append(SlowChange("ADD_NODE", "RELAY", node, i, j, 0.0))
+        changes.append(SlowChange("ADD_EDGE", "RELAY", edge, i, node, initial_weight()))
+        changes.append(SlowChange("ADD_EDGE", "RELAY", edge + 1, node, j, initial_weight()))
+        node, edge = node + 1, edge + 2
+    if is_exploring:
+        pool = missing_edges(graph, config.explore_inputs)
+        wanted = min(batch_size(n_nodes, config.explore_ratio), len(pool))
+        n_explored = min(wanted, max(config.max_edges - n_edges - 2 * n_relays, 0))
+        is_capped = is_capped or n_explored < wanted
+        for k in subset(rng, len(pool), n_explored):
+            u, v = pool[k]
+            changes.append(SlowChange("ADD_EDGE", "EXPLORATION", edge, u, v, initial_weight()))
+            edge += 1
+    return SlowDecision(changes, is_capped)
+
+
+def decide_pruning(
+    graph: SlowGraph, history: SlowHistory, config: PlasticityConfig, rng: np.random.Generator
+) -> list[SlowChange]:
+    """Sec. III-C3: some weak edges, then the nodes that this orphans with their edges."""
+    pruned: list[Pair] = []
+    if config.pruning:
+        weak = weak_edges(graph, history, config)
+        n_pruned = prune_count(len(weak), config.prune_fraction)
+        pruned = [weak[k] for k in subset(rng, len(weak), n_pruned)]
+    orphaned = orphans(graph, pruned) if config.orphan_removal else set()
+    loosened = [
+        (u, v)
+        for u, v in graph.pairs()
+        if (u, v) not in pruned and (u in orphaned or v in orphaned)
+    ]
+    changes = []
+    for cause, removed in (("WEAK_EDGE", pruned), ("ORPHAN", loosened)):
+        for u, v in removed:
+            edge, weight = graph.edges[u, v]
+            changes.append(SlowChange("REMOVE_EDGE", cause, edge, u, v, weight))
+    changes += [
+        SlowChange("REMOVE_NODE", "ORPHAN", node, -1, -1, 0.0)
+        for node in graph.nodes()
+        if node in orphaned
+    ]
+    return changes
+
+
+def apply(graph: SlowGraph, changes: list[SlowChange]) -> SlowGraph:
+    """Return the graph after the changes, done one after the other."""
+    kinds, edges = dict(graph.kinds), dict(graph.edges)
+    node, edge = graph.next_node_id, graph.next_edge_id
+    for change in changes:
+        pair = change.source, change.target
+        if change.operation == "ADD_NODE":
+            assert change.id == node
+            kinds[node] = "hidden"
+            node += 1
+        elif change.operation == "ADD_EDGE":
+            assert change.id == edge
+            assert pair not in edges
+            assert {change.source, change.target} <= set(kinds)
+            edges[pair] = SlowEdge(edge, change.weight)
+            edge += 1
+        elif change.operation == "REMOVE_EDGE":
+            assert edges.pop(pair).id == change.id
+        else:
+            assert kinds.pop(change.id) == "hidden"
+            assert not any(change.id in pair for pair in edges)
+    return SlowGraph(kinds, edges, node, edge)

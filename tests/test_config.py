@@ -1,0 +1,222 @@
+"""Settings: every field refuses what is out of range, in one sentence; the rest round-trips."""
+
+import json
+import math
+import re
+from dataclasses import FrozenInstanceError, fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smgrnn import NetworkConfig, PlasticityConfig
+from smgrnn.config import LearningConfig, Settings
+from smgrnn.errors import ConfigError, SmgrnnError
+
+COUNT: list[Any] = [0, -1, 1.5, True, "3", None, math.nan, math.inf]
+POSITIVE: list[Any] = [0.0, -0.1, math.inf, math.nan, True, "0.5", None, 1j]
+NON_NEGATIVE: list[Any] = [-0.1, math.inf, -math.inf, math.nan, True, "0.5", None]
+PROBABILITY: list[Any] = [-0.1, 1.1, math.inf, math.nan, True, "0.5", None]
+SHARE: list[Any] = [0, -0.1, 1.1, math.inf, math.nan, True, "0.5", None]
+FLAG: list[Any] = [0, 1, "yes", None]
+DECAY: list[Any] = [-0.1, 1.0, math.inf, math.nan, True, "0.5"]
+CHOICE: list[Any] = ["swish", "", 0, None, True, ["keep"]]
+
+OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
+    NetworkConfig: {
+        "n_inputs": COUNT,
+        "n_outputs": COUNT,
+        "n_hidden": [-1, 1.5, True, "3", None, math.nan],
+        "density": SHARE,
+        "weight_std": NON_NEGATIVE,
+        "iterations": COUNT,
+        "state_dim": COUNT,
+        "activation": CHOICE,
+        "output_activation": CHOICE,
+        "carry_state": FLAG,
+    },
+    PlasticityConfig: {
+        "window": COUNT,
+        "interval_width": POSITIVE,
+        "fluctuation_threshold": POSITIVE,
+        "scale": CHOICE,
+        "epsilon": POSITIVE,
+        "full_window": FLAG,
+        "history_on_edit": CHOICE,
+        "optimizer_on_edit": CHOICE,
+        "interval": [*COUNT, "epoch"],
+        "prune_period": COUNT,
+        "edge_growth": FLAG,
+        "max_relays": [value for value in COUNT if value is not None],
+        "initial_weight": NON_NEGATIVE,
+        "exploration": FLAG,
+        "explore_probability": PROBABILITY,
+        "explore_ratio": PROBABILITY,
+        "explore_inputs": FLAG,
+        "pruning": FLAG,
+        "weight_threshold": NON_NEGATIVE,
+        "update_threshold": NON_NEGATIVE,
+        "prune_fraction": SHARE,
+        "orphan_removal": FLAG,
+        "max_nodes": COUNT,
+        "max_edges": COUNT,
+    },
+    LearningConfig: {
+        "optimizer": CHOICE,
+        "learning_rate": POSITIVE,
+        "beta1": [*DECAY, None],
+        "beta2": [*DECAY, None],
+        "alpha": [*DECAY, None],
+        "epsilon": POSITIVE,
+        "momentum": DECAY,
+        "weight_decay": [value for value in NON_NEGATIVE if value is not None],
+        "loss": CHOICE,
+    },
+}
+REQUIRED: dict[type[Settings], dict[str, Any]] = {
+    NetworkConfig: {"n_inputs": 4, "n_outputs": 2},
+    PlasticityConfig: {},
+    LearningConfig: {},
+}
+every_class = pytest.mark.parametrize("settings", OUT_OF_RANGE)
+every_field = pytest.mark.parametrize(
+    ("settings", "name"),
+    [(settings, field.name) for settings in OUT_OF_RANGE for field in fields(settings)],
+)
+
+
+@every_field
+def test_every_field_refuses_values_out_of_range(settings: type[Settings], name: str) -> None:
+    for value in OUT_OF_RANGE[settings][name]:
+        with pytest.raises(ConfigError) as caught:
+            settings(**{**REQUIRED[settings], name: value})
+        start = f"The '{name}' parameter of {settings.__name__} must be "
+        end = f". Got {value!r} instead."
+        message = str(caught.value)
+        assert message.startswith(start)
+        assert message.endswith(end)
+        assert len(message) > len(start) + len(end)
+
+
+def test_every_class_of_settings_is_listed() -> None:
+    assert {settings.__name__ for settings in Settings.__subclasses__()} <= {
+        settings.__name__ for settings in OUT_OF_RANGE
+    }
+
+
+@every_class
+def test_no_field_is_listed_that_does_not_exist(settings: type[Settings]) -> None:
+    assert OUT_OF_RANGE[settings].keys() == {field.name for field in fields(settings)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "value", "expected"),
+    [
+        (PlasticityConfig, "window", 0, "an int in [1, inf)"),
+        (PlasticityConfig, "max_relays", 0, "an int in [1, inf) or None"),
+        (PlasticityConfig, "interval", "epoch", "an int in [1, inf) or 'episode'"),
+        (PlasticityConfig, "prune_fraction", 0.0, "a float in (0, 1]"),
+        (PlasticityConfig, "explore_ratio", 2.0, "a float in [0, 1]"),
+        (PlasticityConfig, "epsilon", 0.0, "a float in (0, inf)"),
+        (PlasticityConfig, "pruning", "yes", "True or False"),
+        (PlasticityConfig, "history_on_edit", "x", "'keep' or 'reset'"),
+        (NetworkConfig, "n_hidden", -1, "an int in [0, inf)"),
+        (
+            NetworkConfig,
+            "activation",
+            "swish",
+            "'tanh' or 'sigmoid' or 'relu' or 'identity'",
+        ),
+    ],
+)
+def test_the_sentence_says_what_is_allowed(
+    settings: type[Settings], name: str, value: Any, expected: str
+) -> None:
+    sentence = (
+        f"The '{name}' parameter of {settings.__name__} must be {expected}. Got {value!r} instead."
+    )
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        settings(**{**REQUIRED[settings], name: value})
+
+
+@pytest.mark.xfail(strict=True, raises=OverflowError, reason="bug: OverflowError escapes")
+@pytest.mark.parametrize("name", ["window", "initial_weight"])
+def test_a_number_too_large_for_a_float_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError):
+        PlasticityConfig.from_dict({name: 10**400})
+
+
+def test_a_config_error_is_a_value_error_of_this_package() -> None:
+    with pytest.raises(ValueError, match="window") as caught:
+        PlasticityConfig(window=0)
+    assert isinstance(caught.value, SmgrnnError)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"max_relays": 3, "interval": "episode", "scale": "weight", "pruning": False},
+        {"max_relays": None, "interval": 7, "initial_weight": 0, "explore_ratio": 1},
+        {},
+    ],
+)
+def test_plasticity_settings_survive_json(values: dict[str, Any]) -> None:
+    config = PlasticityConfig.from_dict(values)
+    assert PlasticityConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+    assert config.to_dict().keys() == OUT_OF_RANGE[PlasticityConfig].keys()
+    assert {name: config.to_dict()[name] for name in values} == values
+
+
+def test_network_settings_survive_json() -> None:
+    config = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=4, activation="relu", density=0.3)
+    assert NetworkConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+    assert config != NetworkConfig(n_inputs=3, n_outputs=2)
+
+
+@every_class
+def test_an_unknown_name_is_refused(settings: type[Settings]) -> None:
+    sentence = f"{settings.__name__} has no setting named 'widnow'."
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        settings.from_dict({**REQUIRED[settings], "widnow": 3})
+    with pytest.raises(TypeError, match="widnow"):
+        settings(**{**REQUIRED[settings], "widnow": 3})
+
+
+def test_numbers_of_numpy_become_plain_numbers() -> None:
+    config = PlasticityConfig.from_dict(
+        {"window": np.int64(5), "epsilon": np.float64(0.5), "explore_ratio": 1}
+    )
+    assert json.dumps(config.to_dict())
+    assert (type(config.window), type(config.epsilon)) == (int, float)
+    assert type(config.explore_ratio) is float
+
+
+def test_settings_cannot_be_changed_once_made() -> None:
+    with pytest.raises(FrozenInstanceError):
+        PlasticityConfig().window = 5  # type: ignore[misc]
+
+
+def test_the_defaults_are_those_of_table_a_iii() -> None:
+    config = PlasticityConfig()
+    assert (config.window, config.interval_width, config.fluctuation_threshold) == (100, 0.5, 0.1)
+    assert (config.explore_probability, config.explore_ratio) == (0.25, 0.01)
+    assert (config.weight_threshold, config.update_threshold) == (0.1, 1e-4)
+    assert (config.prune_fraction, config.prune_period) == (0.8, 30)
+
+
+def test_static_switches_every_rule_off() -> None:
+    config = PlasticityConfig.static(window=7)
+    rules = (config.edge_growth, config.exploration, config.pruning, config.orphan_removal)
+    assert rules == (False, False, False, False)
+    assert config.window == 7
+
+
+def test_growth_only_switches_pruning_off_and_nothing_else() -> None:
+    config = PlasticityConfig.growth_only(window=7)
+    default = PlasticityConfig(window=7).to_dict()
+    assert config.to_dict() == {**default, "pruning": False, "orphan_removal": False}
+
+
+def test_a_variant_refuses_bad_values_too() -> None:
+    with pytest.raises(ConfigError, match="'window'"):
+        PlasticityConfig.static(window=0)

@@ -1,0 +1,73 @@
+"""Importing the package is cheap, its public names exist, and its examples are true."""
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import smgrnn
+
+HEAVY = ("torch", "numba", "scipy", "matplotlib", "networkx", "numpy")
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = f"import sys, smgrnn; print([name for name in {HEAVY} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_settings_need_no_torch() -> None:
+    code = (
+        "import sys; from smgrnn import NetworkConfig, PlasticityConfig, SmgrnnError; "
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_graph_needs_no_torch() -> None:
+    code = "import sys; from smgrnn import Graph, UpdateHistory; print('torch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", smgrnn.__all__)
+def test_every_public_name_resolves(name: str) -> None:
+    value = getattr(smgrnn, name)
+    assert value.__name__ == name
+    assert value.__doc__
+    assert name in dir(smgrnn)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'smgrnn' has no attribute 'SMGrN'$"):
+        _ = smgrnn.SMGrN
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    from importlib.metadata import version
+
+    assert smgrnn.__version__ == version("smgrnn")
+
+
+MODULES = sorted(module.name for module in pkgutil.walk_packages(smgrnn.__path__, prefix="smgrnn."))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_says_what_it_is_for_and_its_examples_run(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__
+    assert doctest.testmod(module).failed == 0
+
+
+def test_the_examples_are_found() -> None:
+    found = {
+        example.name.rpartition(".")[2]
+        for name in MODULES
+        for example in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
+        if example.examples
+    }
+    assert {"SMGrNN", "StructuralPlasticity", "EditDraft", "from_edges"} <= found
