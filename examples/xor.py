@@ -28,6 +28,8 @@ MOST_UPDATES = 6000
 
 
 class Outcome(NamedTuple):
+    """How a run ended."""
+
     learned: bool
     updates: int
     graph: Graph

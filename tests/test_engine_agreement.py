@@ -1,8 +1,8 @@
 """The torch engine and the compiled engine are one network: same decisions, same weights.
 
 Learning amplifies rounding: with K = 3 and a step size of 0.01 on a task it cannot learn, the last
-bit doubles about every 25 updates, and no two programs agree after 2,000.  So the runs compared here
-take small steps on a stream that can be learned, where agreement means something.
+bit doubles about every 25 updates, and no two programs agree after 2,000.  So the runs compared
+here take small steps on a stream that can be learned, where agreement means something.
 """
 
 from itertools import product
@@ -173,7 +173,9 @@ def test_every_option_of_an_optimizer_means_what_it_means_in_torch(
     network, rules = settings(iterations, {})
     stream: Stream = tuple(column[:300] for column in recorded_stream(2))  # type: ignore[assignment]
     expected = run_torch(network, rules, optimizer, stream, **options)
-    learning = LearningConfig(optimizer=optimizer, learning_rate=LEARNING_RATE[optimizer], **options)  # type: ignore[arg-type]
+    learning = LearningConfig(
+        optimizer=optimizer, learning_rate=LEARNING_RATE[optimizer], **options
+    )  # type: ignore[arg-type]
     learner = Learner(network, learning, rules, seed=7)
     outcome = learner.learn_stream(*stream)
     assert_same_run(learner, expected, outcome.actions)

@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smgrnn.config import NetworkConfig, PlasticityConfig
-    from smgrnn.errors import SmgrnnError
+    from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+    from smgrnn.engine import Learner
+    from smgrnn.errors import GrowthLimitWarning, SmgrnnError
     from smgrnn.graph import EditDraft, Graph, GraphEdit
     from smgrnn.nn import SMGrNN, StructuralPlasticity
     from smgrnn.plasticity import UpdateHistory
@@ -19,6 +20,9 @@ _HOMES = {
     "EditDraft": "graph",
     "Graph": "graph",
     "GraphEdit": "graph",
+    "GrowthLimitWarning": "errors",
+    "Learner": "engine",
+    "LearningConfig": "config",
     "NetworkConfig": "config",
     "PlasticityConfig": "config",
     "SMGrNN": "nn",
@@ -31,6 +35,9 @@ __all__ = [
     "EditDraft",
     "Graph",
     "GraphEdit",
+    "GrowthLimitWarning",
+    "Learner",
+    "LearningConfig",
     "NetworkConfig",
     "PlasticityConfig",
     "SMGrNN",
@@ -43,6 +50,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"smgrnn.{_HOMES[name]}"), name)
+    if name in _HOMES.values():
+        return import_module(f"smgrnn.{name}")
     raise AttributeError(f"module 'smgrnn' has no attribute {name!r}")
 
 

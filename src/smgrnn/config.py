@@ -1,8 +1,8 @@
 """Settings: frozen dataclasses, validated once, on construction."""
 
-import math
 import operator
 from dataclasses import asdict, dataclass, fields
+from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
 from smgrnn.errors import ConfigError
@@ -42,16 +42,17 @@ class Settings:
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self), include_extras=True)
         for field in fields(self):
-            value = getattr(self, field.name)
-            accepted = [_read(value, choice) for choice in _choices(hints[field.name])]
-            matches = [match for match in accepted if match is not None]
-            if not matches:
-                expected = " or ".join(_describe(c) for c in _choices(hints[field.name]))
+            value, choices = getattr(self, field.name), _choices(hints[field.name])
+            accepting = [choice for choice in choices if _admits(choice, value)]
+            if not accepting:
+                expected = " or ".join(_describe(choice) for choice in choices)
                 raise ConfigError(
                     f"The '{field.name}' parameter of {type(self).__name__} must be {expected}. "
                     f"Got {value!r} instead."
                 )
-            object.__setattr__(self, field.name, matches[0][0])
+            if get_origin(accepting[0]) is Annotated:  # a plain number, whatever kind came in
+                kind = get_args(accepting[0])[0]
+                object.__setattr__(self, field.name, kind(value))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
@@ -63,7 +64,10 @@ class Settings:
         unknown = sorted(set(values) - {field.name for field in fields(cls)})
         if unknown:
             raise ConfigError(f"{cls.__name__} has no setting named {unknown[0]!r}.")
-        return cls(**values)
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise ConfigError(f"{cls.__name__} is incomplete: {error}.") from error
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
@@ -74,23 +78,19 @@ def _choices(hint: Any) -> tuple[Any, ...]:
     return tuple(choice for member in get_args(hint) for choice in _choices(member))
 
 
-def _read(value: Any, hint: Any) -> tuple[Any] | None:
-    """Return the accepted value in a tuple, or None where `hint` does not admit it."""
+def _admits(hint: Any, value: Any) -> bool:
+    """Return whether a value is of the kind, and in the range, that an annotation asks for."""
     if hint is type(None):
-        return (None,) if value is None else None
+        return value is None
     if get_origin(hint) is Literal:
-        return (value,) if isinstance(value, str) and value in get_args(hint) else None
+        return isinstance(value, str) and value in get_args(hint)
     if hint is bool:
-        return (value,) if isinstance(value, bool) else None
+        return isinstance(value, bool)
     kind, within = get_args(hint)
-    if isinstance(value, bool):
-        return None
-    try:
-        number = operator.index(value) if kind is int else float(value)
-    except (TypeError, ValueError):
-        return None
-    is_text = isinstance(value, str)
-    return (number,) if not is_text and math.isfinite(number) and number in within else None
+    is_number = isinstance(value, Integral if kind is int else Real)
+    if isinstance(value, bool) or not is_number:
+        return False
+    return bool(abs(value) < 2.0**63 and value in within)
 
 
 def _describe(hint: Any) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
-from numba.core.dispatcher import Dispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -31,8 +30,8 @@ def reduction(function: Function) -> Function:
 
 
 def _compile(function: Function, **options: Any) -> Function:
-    compiled = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-    if isinstance(compiled, Dispatcher):
+    compiled: Any = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+    if hasattr(compiled, "_cache"):  # not so when compilation is switched off
         # Numba discards a cached kernel only when its own file changes.  A kernel contains those it
         # calls, so here a change of any file of the package discards it.
         compiled._cache._cache_file._source_stamp = _PACKAGE_STAMP

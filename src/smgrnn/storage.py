@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,11 @@ Arrays = dict[str, NDArray[Any]]
 def write_arrays(path: str | Path, kind: str, settings: dict[str, Any], arrays: Arrays) -> None:
     """Write arrays and settings to one file, whole or not at all."""
     path = Path(path)
-    header = {"kind": kind, "version": str(FORMAT_VERSION), "settings": json.dumps(settings)}
+    header = json.dumps({"kind": kind, "version": FORMAT_VERSION, "settings": settings})
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        partial.write_bytes(save(arrays, metadata=header))
+        partial.write_bytes(save(arrays, metadata={"smgrnn": header}))
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -36,20 +36,26 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
         raise FileFormatError(f"There is no file {path}.")
     try:
         with safe_open(path, framework="numpy") as file:
-            header = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            settings = _read_header(path, file.metadata() or {}, kind)
+            arrays = {name: file.get_tensor(name) for name in file.offset_keys()}
     except (SafetensorError, OSError) as error:
         raise FileFormatError(f"{path} is damaged or not a safetensors file ({error}).") from error
-    if header.get("kind") != kind:
-        raise FileFormatError(f"{path} does not hold a smgrnn {kind}.")
-    version = header.get("version", "")
-    if not version.isdigit() or int(version) > FORMAT_VERSION:
-        raise FileFormatError(
-            f"{path} has format version {version or 'unknown'}, and this smgrnn reads up to "
-            f"{FORMAT_VERSION}: a newer smgrnn wrote it."
-        )
-    try:
-        settings = cast(dict[str, Any], json.loads(header["settings"]))
-    except (KeyError, json.JSONDecodeError) as error:
-        raise FileFormatError(f"{path} has no readable settings.") from error
     return settings, arrays
+
+
+def _read_header(path: Path, metadata: dict[str, str], kind: str) -> dict[str, Any]:
+    try:
+        header = json.loads(metadata.get("smgrnn", "{}"))
+    except json.JSONDecodeError as error:
+        raise FileFormatError(f"{path} has an unreadable header.") from error
+    if not isinstance(header, dict) or header.get("kind") != kind:
+        raise FileFormatError(f"{path} does not hold a smgrnn {kind}.")
+    version, settings = header.get("version"), header.get("settings")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise FileFormatError(
+            f"{path} has format version {version}, and this smgrnn reads up to {FORMAT_VERSION}: "
+            f"a newer smgrnn wrote it."
+        )
+    if not isinstance(settings, dict):
+        raise FileFormatError(f"{path} has no settings.")
+    return settings

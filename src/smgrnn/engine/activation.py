@@ -5,7 +5,8 @@ compilers turn into vector instructions, several times faster than the C library
 within a few units in the last place.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
@@ -25,7 +26,7 @@ _FLAT = 40.0  # 2|x| beyond which tanh x rounds to ±1
 
 
 @intrinsic
-def _power_of_two(typing_context: Any, rounded: Any) -> Any:
+def _power_of_two_intrinsic(typing_context: Any, rounded: Any) -> Any:
     """Return 2ᵏ for a float holding _ROUNDER + k, by writing k into an exponent field."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -35,6 +36,9 @@ def _power_of_two(typing_context: Any, rounded: Any) -> Any:
         return builder.bitcast(exponent, ir.DoubleType())
 
     return types.float64(types.float64), codegen
+
+
+_power_of_two: Callable[[float], float] = cast(Any, _power_of_two_intrinsic)
 
 
 @kernel

@@ -1,12 +1,13 @@
 """Learner: a network, its optimizer and its plasticity, all compiled."""
 
+import operator
 import signal
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,23 +21,11 @@ from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, Shape
 from smgrnn.graph.edit import GraphEdit
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
-from smgrnn.graph.state import Bools, Floats, Graph, Ints, check
+from smgrnn.graph.state import Bools, Floats, Graph, Ints, Network, check
 from smgrnn.plasticity.history import UpdateHistory
 from smgrnn.seeding import dump_generator, restore_generator, stream
 
 _NO_TARGET = np.empty(0)
-
-
-class Network(Protocol):
-    """Anything with a graph and a configuration: an SMGrNN, another Learner."""
-
-    @property
-    def config(self) -> NetworkConfig:
-        """What the network is."""
-
-    @property
-    def graph(self) -> Graph:
-        """The graph as it is now."""
 
 
 class Outcome(NamedTuple):
@@ -133,7 +122,7 @@ class Learner:
             state.starts,
             state.trace,
             self._settings.plan,
-            self._read(observation),
+            self._read(observation, self.config.n_inputs, "an observation"),
         )
         if action < 0:
             raise NonFiniteError("The observation holds a NaN or an infinity.")
@@ -141,14 +130,15 @@ class Learner:
 
     def learn(self, observation: ArrayLike, label: int | ArrayLike) -> int | Floats:
         """Run the network, learn the label, restructure if due; return the action before that."""
-        target: Any = _NO_TARGET
-        if not self._is_discrete:
-            label, target = 0, np.asarray(label, dtype=np.float64)
-            if target.shape != (self.config.n_outputs,):
-                raise ShapeError(f"Expected a target of {self.config.n_outputs} numbers.")
-        elif not 0 <= label < self.config.n_outputs:  # type: ignore[operator]
-            raise ShapeError(f"A label must be below {self.config.n_outputs}. Got {label}.")
-        action, loss = learn_step(*self._hot, self._read(observation), label, target)
+        number, target = 0, _NO_TARGET
+        if self._is_discrete:
+            number = operator.index(label)  # type: ignore[arg-type]
+            if not 0 <= number < self.config.n_outputs:
+                raise ShapeError(f"A label must be below {self.config.n_outputs}. Got {number}.")
+        else:
+            target = self._read(label, self.config.n_outputs, "a target")
+        row = self._read(observation, self.config.n_inputs, "an observation")
+        action, loss = learn_step(*self._hot, row, number, target)
         if loss != loss:
             raise self._not_finite(self.n_updates + 1)
         outputs = None if self._is_discrete else self.outputs
@@ -193,7 +183,7 @@ class Learner:
         shapes = (rows.shape, numbers.shape, targets.shape, ends.shape)
         if shapes != ((n, self.config.n_inputs), (n,), (n, n_targets), (n,)):
             raise ShapeError(f"The shapes {shapes} of a stream do not fit together.")
-        if n and not (0 <= numbers.min() and numbers.max() < self.config.n_outputs):
+        if n and not (numbers.min() >= 0 and numbers.max() < self.config.n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self.config.n_outputs - 1}.")
         actions, losses = np.zeros(n, dtype=np.int64), np.zeros(n)
         with _interrupts_deferred():
@@ -229,13 +219,12 @@ class Learner:
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` returned."""
-        graph = {name: arrays[f"graph.{name}"].copy() for name in Graph._fields}
-        numbers = {name: int(value) for name, value in graph.items() if value.ndim == 0}
-        restored = Graph(**(graph | numbers))
-        check(restored)
+        columns = (arrays[f"graph.{name}"].copy() for name in Graph._fields)
+        graph = Graph(*(c if c.ndim else int(c) for c in columns))  # type: ignore[arg-type]
+        check(graph)
         history = UpdateHistory(*(arrays[f"history.{n}"].copy() for n in UpdateHistory._fields))
         rest = (arrays[name].copy() for name in ("clock", "trace", "moments"))
-        self._set_state(assemble(self._settings, restored, history, *rest))
+        self._set_state(assemble(self._settings, graph, history, *rest))
         restore_generator(self._rng, arrays["rng"].tobytes().decode())
         self.n_updates = int(arrays["n_updates"])
 
@@ -265,12 +254,12 @@ class Learner:
         self._warn_if(is_capped)
         return edit
 
-    def _read(self, observation: ArrayLike) -> Floats:
-        array = np.ascontiguousarray(observation, dtype=np.float64)
-        if array.shape != (self.config.n_inputs,):
+    @staticmethod
+    def _read(values: ArrayLike, length: int, what: str) -> Floats:
+        array = np.ascontiguousarray(values, dtype=np.float64)
+        if array.shape != (length,):
             raise ShapeError(
-                f"Expected an observation of {self.config.n_inputs} numbers. "
-                f"Got shape {array.shape} instead."
+                f"Expected {what} of {length} numbers. Got shape {array.shape} instead."
             )
         return array
 

@@ -27,7 +27,7 @@ def cross_entropy(trace: Floats, adjoint: Floats, first: int, last: int, label: 
     for node in range(first, last):
         adjoint[0, node] /= total
     adjoint[0, first + label] -= 1.0
-    return np.log(total) - (trace[row, first + label] - largest)
+    return float(np.log(total) - (trace[row, first + label] - largest))
 
 
 @inlined

@@ -29,7 +29,7 @@ def optimize(
     last: int,
 ) -> None:
     """Take one step of the optimizer with this place in OPTIMIZERS."""
-    if optimizer == ADAM or optimizer == ADAMW:
+    if optimizer in (ADAM, ADAMW):
         _adam(optimizer == ADAMW, hyper, step, weight, gradient, moments, delta, first, last)
     elif optimizer == SGD:
         _sgd(hyper, weight, gradient, moments, delta, first, last)

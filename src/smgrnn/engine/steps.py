@@ -1,7 +1,7 @@
 """One step of each kind, as kernels a compiled task can call: act, learn, restructure.
 
-`act_step` and `learn_step` take the arrays of a state one by one, which is the fastest way into them
-from Python and from a compiled loop alike.
+`act_step` and `learn_step` take the arrays of a state one by one, which is the fastest way in from
+Python and from a compiled loop alike.
 """
 
 from typing import NamedTuple
@@ -33,7 +33,7 @@ from smgrnn.plasticity.schedule import decide
 
 
 class Restructured(NamedTuple):
-    """The state after a call of the plasticity module, the edit it made, and if a limit bound it."""
+    """What one call of the plasticity module led to."""
 
     state: LearnerState
     edit: GraphEdit
@@ -46,7 +46,7 @@ def all_finite(values: Floats, first: int, last: int) -> bool:
     total = 0.0
     for i in range(np.uint64(first), np.uint64(last)):
         total += abs(values[i])
-    return np.isfinite(total)
+    return bool(np.isfinite(total))
 
 
 @inlined
@@ -143,9 +143,7 @@ def restructure(
 ) -> Restructured:
     """Call the plasticity module once and apply what it decides."""
     state.clock[CALLS] += 1
-    edit, is_capped = decide(
-        state.graph, state.history, settings.rules, state.clock[CALLS], rng
-    )
+    edit, is_capped = decide(state.graph, state.history, settings.rules, state.clock[CALLS], rng)
     if edit.weight.size == 0:
         return Restructured(state, edit, is_capped)
     graph, node_origin, edge_origin = apply_edit(state.graph, edit)

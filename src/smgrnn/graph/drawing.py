@@ -60,9 +60,9 @@ def layout(graph: Graph) -> Positions:
 
 def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = None) -> "Axes":
     """Draw inputs outlined green, outputs red, edges coloured by sign and wide by weight."""
-    import matplotlib.pyplot as plt
-
     if ax is None:
+        import matplotlib.pyplot as plt
+
         _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
     view = to_networkx(graph)
     positions = positions or layout(graph)
@@ -96,11 +96,13 @@ def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = N
 
 def draw_svg(graph: Graph, **savefig: Any) -> str:
     """Return the drawing as an SVG element, without leaving a figure open."""
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(4.5, 3.2), layout="constrained")
     draw(graph, figure.subplots())
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None}, **savefig)
+    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):  # or the same picture would differ each time
+        figure.savefig(buffer, format="svg", metadata={"Date": None}, **savefig)
     text = buffer.getvalue()
     return text[text.index("<svg") :]

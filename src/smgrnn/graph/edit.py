@@ -180,6 +180,8 @@ def _check_fits(graph: Graph, edit: GraphEdit) -> None:
     removable = np.isin(removed_nodes, hidden)
     if not removable.all():
         raise GraphError(f"Node {removed_nodes[~removable][0]} is not a hidden node of the graph.")
+    if np.unique(removed_nodes).size < removed_nodes.size:
+        raise GraphError("An edit removes one node twice.")
     remaining = np.setdiff1d(np.concatenate([graph.node_ids, fresh_nodes]), removed_nodes)
     for mask, known, what in (
         (operation == Operation.ADD_EDGE, remaining, "added"),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from smgrnn.config import NetworkConfig
-from smgrnn.graph.state import Graph
+from smgrnn.graph.state import Graph, check
 
 
 def initial_graph(config: NetworkConfig, rng: np.random.Generator) -> Graph:
@@ -12,11 +12,25 @@ def initial_graph(config: NetworkConfig, rng: np.random.Generator) -> Graph:
     Without hidden nodes only input -> output pairs are allowed; otherwise every pair of distinct
     nodes that does not end in an input.  The share is exact up to rounding, and at least one edge.
     """
-    first, last = config.n_inputs, config.n_inputs + config.n_outputs + config.n_hidden
-    sources = range(last if config.n_hidden else first)
-    pairs = [(u, v) for v in range(first, last) for u in sources if u != v]
-    n_edges = max(1, round(config.density * len(pairs)))
-    chosen = np.sort(rng.choice(len(pairs), size=n_edges, replace=False))
-    weights = config.weight_std * rng.standard_normal(n_edges)
-    edges = [(*pairs[k], w) for k, w in zip(chosen.tolist(), weights.tolist(), strict=True)]
-    return Graph.from_edges(config.n_inputs, config.n_outputs, config.n_hidden, edges)
+    n_targets = config.n_outputs + config.n_hidden
+    n_nodes = config.n_inputs + n_targets
+    n_sources = n_nodes - 1 if config.n_hidden else config.n_inputs  # of one target
+    n_pairs = n_targets * n_sources
+    n_edges = max(1, round(config.density * n_pairs))
+    chosen = np.sort(rng.choice(n_pairs, size=n_edges, replace=False))
+    target = config.n_inputs + chosen // n_sources
+    source = chosen % n_sources
+    source += source >= target  # a node is not a source of its own
+    graph = Graph(
+        n_inputs=config.n_inputs,
+        n_outputs=config.n_outputs,
+        node_ids=np.arange(n_nodes),
+        source=source,
+        target=target,
+        weight=config.weight_std * rng.standard_normal(n_edges),
+        edge_ids=np.arange(n_edges),
+        next_node_id=n_nodes,
+        next_edge_id=n_edges,
+    )
+    check(graph)
+    return graph

@@ -7,11 +7,13 @@ a binary search.  Ids are given once and never reused; positions change with eve
 """
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Self
+from numbers import Integral
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smgrnn.config import NetworkConfig
 from smgrnn.errors import GraphError
 from smgrnn.kernels import kernel
 
@@ -67,6 +69,9 @@ class Graph(NamedTuple):
         1
         """
         triples = sorted(edges, key=lambda edge: (edge[1], edge[0]))
+        for source, target, _ in triples:
+            if not (isinstance(source, Integral) and isinstance(target, Integral)):
+                raise GraphError(f"An edge joins numbered nodes. Got {source!r} -> {target!r}.")
         n_nodes = n_inputs + n_outputs + n_hidden
         graph = cls(
             n_inputs=n_inputs,
@@ -107,11 +112,32 @@ class Graph(NamedTuple):
         )
         return (Edge(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        pairs: Iterable[tuple[Any, Any]] = zip(self, other, strict=True)
+        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+
+    def __repr__(self) -> str:
+        return f"Graph({self})"
+
     def __str__(self) -> str:
         return (
             f"{self.n_inputs} inputs, {self.n_hidden} hidden, {self.n_outputs} outputs, "
             f"{self.n_edges} edges"
         )
+
+
+class Network(Protocol):
+    """Anything with a graph and a configuration: an `SMGrNN`, a `Learner`."""
+
+    @property
+    def config(self) -> NetworkConfig:
+        """What the network is."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it is now."""
 
 
 @kernel
@@ -144,7 +170,9 @@ def check(graph: Graph) -> None:
     _require(_ascending(graph.node_ids), "has node ids out of order")
     _require(graph.node_ids[-1] < graph.next_node_id, "would give a node id twice")
     columns = (graph.source, graph.target, graph.weight, graph.edge_ids)
-    _require(len({column.shape for column in columns}) == 1, "has edge columns of unequal length")
+    _require(
+        {c.shape for c in columns} == {(graph.source.size,)}, "has edge columns of unequal shape"
+    )
     for end in (graph.source, graph.target):
         missing = (end < 0) | (end >= graph.n_nodes)
         if missing.any():
@@ -158,8 +186,8 @@ def check(graph: Graph) -> None:
     _require(_ascending(row_order), "has a duplicate edge or edges out of order")
     _require(np.unique(graph.edge_ids).size == graph.n_edges, "has an edge id twice")
     _require(
-        graph.n_edges == 0 or graph.edge_ids.max() < graph.next_edge_id,
-        "would give an edge id twice",
+        bool(((graph.edge_ids >= 0) & (graph.edge_ids < graph.next_edge_id)).all()),
+        "has an edge id that is negative or still to be given",
     )
     _require(bool(np.isfinite(graph.weight).all()), "has a weight that is not finite")
 

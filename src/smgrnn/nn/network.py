@@ -12,7 +12,7 @@ from smgrnn.config import NetworkConfig
 from smgrnn.errors import FileFormatError, GraphError, NonFiniteError, ShapeError, SmgrnnError
 from smgrnn.graph.edit import Applied, GraphEdit, apply
 from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.state import Graph, check
+from smgrnn.graph.state import Graph, Network, check
 from smgrnn.nn.notebook import network_html
 from smgrnn.seeding import stream
 from smgrnn.storage import read_arrays, write_arrays
@@ -23,7 +23,8 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
     "identity": lambda total: total,
 }
-_STRUCTURE = ("node_ids", "source", "target", "edge_ids")
+_COLUMNS = ("node_ids", "source", "target", "edge_ids")
+_NUMBERS = ("n_inputs", "n_outputs", "next_node_id", "next_edge_id")
 
 
 class SMGrNN(nn.Module):
@@ -71,16 +72,19 @@ class SMGrNN(nn.Module):
         if graph is None:
             graph = initial_graph(self.config, stream(seed, "init"))
         check(graph)
-        if (graph.n_inputs, graph.n_outputs) != (n_inputs, n_outputs):
-            raise GraphError(
-                f"The graph has {graph.n_inputs} inputs and {graph.n_outputs} outputs; the network "
-                f"was asked for {n_inputs} and {n_outputs}."
-            )
-        self.weight = nn.Parameter(
-            torch.tensor(graph.weight, device=device, dtype=dtype or torch.get_default_dtype())
-        )
+        self._check_width(graph)
+        dtype = dtype or torch.get_default_dtype()
+        self.weight = nn.Parameter(torch.tensor(graph.weight, device=device, dtype=dtype))
         self.register_buffer("_state", None, persistent=False)
         self._install(graph)
+
+    @classmethod
+    def from_network(cls, network: Network, **where: Any) -> Self:
+        """Take over the graph, weights and settings of a compiled `Learner`.
+
+        `Learner.from_network` goes the other way; `where` is a device and a dtype.
+        """
+        return cls(**network.config.to_dict(), graph=network.graph, **where)
 
     # --- the network as a function ---------------------------------------------------------------
 
@@ -99,12 +103,14 @@ class SMGrNN(nn.Module):
         for _ in range(self.config.iterations):
             states = torch.cat([clamped, free], dim=-1)
             message = weight * states.index_select(-1, self._live_source)
+            if message.requires_grad:
+                message.register_hook(self._guard())  # type: ignore[no-untyped-call]
             total = torch.zeros_like(free).index_add(-1, self._live_target, message)
             if phi is phi_out:
                 free = phi(total)
             else:
                 free = torch.cat([phi_out(total[..., :n_outputs]), phi(total[..., n_outputs:])], -1)
-        self._state = free.detach()
+        self._state = free.detach().clone()  # callers may change their output in place
         output = free[..., :n_outputs]
         return output if self.config.state_dim == 1 else output.transpose(-1, -2)
 
@@ -133,14 +139,28 @@ class SMGrNN(nn.Module):
         observation = observation.to(self.weight.dtype)
         return observation if state_dim == 1 else observation.transpose(-1, -2)
 
+    def _guard(self) -> Callable[[Tensor], None]:
+        """Return a check that the gradient of this call meets the graph the call was made on.
+
+        Without it, at K = 1 a loss kept from before an edit would give other edges its gradients.
+        """
+        structure = self._structure
+
+        def check_unchanged(gradient: Tensor) -> None:
+            if self._structure is not structure:
+                raise GraphError("The graph was edited between a call and its backward().")
+
+        return check_unchanged
+
     def _carried(self, clamped: Tensor) -> Tensor:
         shape = (*clamped.shape[:-1], self._structure.n_nodes - self.config.n_inputs)
         if self._state is None or not self.config.carry_state:
             return clamped.new_zeros(shape)
         if self._state.shape != shape:
+            n_batch = -1 if self.config.state_dim == 1 else -2
             raise ShapeError(
                 f"The carried node states are for inputs of batch shape "
-                f"{tuple(self._state.shape[:-1])} and the input has {shape[:-1]}; call "
+                f"{tuple(self._state.shape[:n_batch])} and the input has {shape[:n_batch]}; call "
                 f"reset_state() first, or build the network with carry_state=False."
             )
         return self._state
@@ -181,17 +201,25 @@ class SMGrNN(nn.Module):
         gradient accumulator behind whenever the caller still holds the last loss.
         """
         with torch.no_grad():
-            self.weight.set_(values.to(self.weight))  # type: ignore[call-overload]
+            self.weight.set_(values.to(self.weight, copy=True))  # type: ignore[call-overload]
+
+    def _check_width(self, graph: Graph) -> None:
+        expected, found = (self.config.n_inputs, self.config.n_outputs), graph[:2]
+        if expected != found:
+            raise GraphError(
+                f"The graph has {found[0]} inputs and {found[1]} outputs; the network has "
+                f"{expected[0]} and {expected[1]}."
+            )
 
     def _install(self, graph: Graph) -> None:
         """Make `graph` the structure; edges into inputs come first and carry nothing."""
         self._structure = graph
         self._n_dead = int(np.searchsorted(graph.target, graph.n_inputs))
         device = self.weight.device
-        for name in _STRUCTURE:
+        for name in _COLUMNS:
             self.register_buffer(name, torch.tensor(getattr(graph, name), device=device))
-        next_ids = torch.tensor([graph.next_node_id, graph.next_edge_id], device=device)
-        self.register_buffer("next_ids", next_ids)
+        numbers = torch.tensor([getattr(graph, name) for name in _NUMBERS], device=device)
+        self.register_buffer("numbers", numbers)
         source, target = graph.source[self._n_dead :], graph.target[self._n_dead :] - graph.n_inputs
         for name, value in (("_live_source", source), ("_live_target", target)):
             self.register_buffer(name, torch.tensor(value, device=device), persistent=False)
@@ -202,27 +230,22 @@ class SMGrNN(nn.Module):
         self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
     ) -> None:
         """Take over the topology in `state_dict` before its tensors are copied in."""
-        names = (*_STRUCTURE, "next_ids", "weight")
+        names = (*_COLUMNS, "numbers", "weight")
         if all(prefix + name in state_dict for name in names):
-            entries = {name: state_dict[prefix + name].cpu() for name in names}
-            graph = Graph(
-                n_inputs=self.config.n_inputs,
-                n_outputs=self.config.n_outputs,
-                **{name: entries[name].numpy().astype(np.int64) for name in _STRUCTURE},
-                weight=entries["weight"].double().numpy(),
-                next_node_id=int(entries["next_ids"][0]),
-                next_edge_id=int(entries["next_ids"][1]),
-            )
-            check(graph)
+            graph = _graph_of({name: state_dict[prefix + name] for name in names})
+            self._check_width(graph)
             self.weight.grad = None
-            self._set_weight(entries["weight"])
+            self._set_weight(state_dict[prefix + "weight"])
             self._install(graph)
             self.reset_state()
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
     def save(self, path: str | Path) -> None:
-        """Write settings, graph and weights to a safetensors file."""
-        arrays = {name: tensor.cpu().numpy() for name, tensor in self.state_dict().items()}
+        """Write settings, graph and weights to a safetensors file (bfloat16 as float32)."""
+        state = {name: tensor.cpu() for name, tensor in self.state_dict().items()}
+        if self.weight.dtype == torch.bfloat16:  # a type numpy does not have
+            state["weight"] = state["weight"].float()
+        arrays = {name: tensor.numpy() for name, tensor in state.items()}
         write_arrays(path, "network", self.config.to_dict(), arrays)
 
     @classmethod
@@ -230,12 +253,12 @@ class SMGrNN(nn.Module):
         """Read a network that `save` wrote."""
         settings, arrays = read_arrays(path, "network")
         try:
-            network = cls(**settings)
+            config = NetworkConfig.from_dict(settings)
             state = {name: torch.as_tensor(array) for name, array in arrays.items()}
-            network.to(state["weight"].dtype).load_state_dict(state)
-        except (SmgrnnError, KeyError, RuntimeError, TypeError) as error:
+            graph, dtype = _graph_of(state), state["weight"].dtype
+            return cls(**config.to_dict(), graph=graph, dtype=dtype)
+        except (SmgrnnError, KeyError, ValueError, TypeError) as error:
             raise FileFormatError(f"{path} does not describe a network ({error}).") from error
-        return network
 
     def extra_repr(self) -> str:
         """Say what the network is in one line."""
@@ -245,6 +268,17 @@ class SMGrNN(nn.Module):
 
     def _repr_html_(self) -> str:
         return network_html(repr(self), self.graph)
+
+
+def _graph_of(state: dict[str, Tensor]) -> Graph:
+    """Return the graph that the tensors of a state dict describe, checked."""
+    if not state["weight"].is_floating_point():
+        raise GraphError("The weights of a graph must be floating-point numbers.")
+    fields: dict[str, Any] = {name: state[name].cpu().long().numpy() for name in _COLUMNS}
+    fields |= zip(_NUMBERS, state["numbers"].tolist(), strict=True)
+    graph = Graph(**fields, weight=state["weight"].detach().double().cpu().numpy())
+    check(graph)
+    return graph
 
 
 def carry(values: Tensor, origin: Tensor, fill: float = 0.0) -> Tensor:

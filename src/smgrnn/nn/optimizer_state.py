@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from smgrnn.errors import AttachmentError
 from smgrnn.nn.network import carry
 
-_FRESH_FROM_GROUP = {"step_size": "lr"}  # Rprop's step sizes start at the learning rate, not at 0
+# What does not start from zero, and the setting it starts from: Rprop's step sizes, Adagrad's sums.
+_FRESH_FROM_GROUP = {"step_size": "lr", "sum": "initial_accumulator_value"}
 
 
 def check_optimizer(optimizer: torch.optim.Optimizer, parameter: nn.Parameter) -> None:

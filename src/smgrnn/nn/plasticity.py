@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from smgrnn.config import PlasticityConfig
-from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError
+from smgrnn.errors import AttachmentError, GraphError, GrowthLimitWarning, NonFiniteError
 from smgrnn.graph.edit import GraphEdit
 from smgrnn.graph.state import Floats, Graph
 from smgrnn.nn.network import SMGrNN
@@ -81,7 +81,9 @@ class StructuralPlasticity:
             check_optimizer(optimizer, network.weight)
         owner = _attached.get(network)
         if owner is not None and owner() is not None:
-            raise AttachmentError("Another StructuralPlasticity already edits this network.")
+            raise AttachmentError(
+                "Another StructuralPlasticity already edits this network; detach() it first."
+            )
         self.network = network
         self.optimizer = optimizer
         self.config = config or PlasticityConfig()
@@ -93,10 +95,15 @@ class StructuralPlasticity:
         self._watch()
         _attached[network] = weakref.ref(self)
 
+    def __repr__(self) -> str:
+        optimizer = type(self.optimizer).__name__ if self.optimizer else "no optimizer"
+        done = f"{self.history.n_updates} updates, {self.calls} calls"
+        return f"StructuralPlasticity({self.network._structure}; {optimizer}; {done})"
+
     def step(self) -> GraphEdit:
         """Record the update since the last call; edit the graph if it is due; return the edit."""
-        if self.network._structure is not self._structure:
-            self._watch()  # the graph was replaced from outside: nothing observed applies to it
+        if self._is_replaced():
+            self._watch()
             return GraphEdit.empty()
         weight = self._weights()
         self.history.push(weight - self._observed)
@@ -110,16 +117,29 @@ class StructuralPlasticity:
         """Say that an episode is over; edits the graph with `interval="episode"`."""
         return self._act() if self.config.interval == "episode" else GraphEdit.empty()
 
+    def detach(self) -> None:
+        """Let go of the network, so that another module may edit it."""
+        _attached.pop(self.network, None)
+
+    def _is_replaced(self) -> bool:
+        """Return whether the graph was replaced from outside: nothing observed applies to it."""
+        return self.network._structure is not self._structure
+
     def _act(self) -> GraphEdit:
+        if self._is_replaced():
+            self._watch()
         self.calls += 1
-        graph = self._structure._replace(weight=self._observed)
+        graph = self._structure._replace(weight=self._observed.copy())
+        is_capped = False
         if self.rule is not None:
             edit = self.rule(graph, self.history, self._rng)
+            if not isinstance(edit, GraphEdit):
+                raise GraphError(f"A rule must return a GraphEdit. Got {edit!r} instead.")
         else:
             edit, is_capped = decide(graph, self.history, self._rules, self.calls, self._rng)
-            self._warn_if(is_capped)
         if edit:
             self._apply(edit)
+        self._warn_if(is_capped)
         return edit
 
     def _apply(self, edit: GraphEdit) -> None:
@@ -165,22 +185,33 @@ class StructuralPlasticity:
             )
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all that is needed to go on exactly: history, counters and random state."""
+        """Return all that is needed to go on exactly: history, counters and random state.
+
+        The states of the nodes are not in it, nor in the network's own: save between episodes.
+        """
         history = {name: torch.tensor(value) for name, value in self.history._asdict().items()}
         observed = torch.tensor(self._observed)
         rng = dump_generator(self._rng)
-        return {"history": history, "observed": observed, "calls": self.calls, "rng": rng}
+        edges = torch.tensor(self._structure.edge_ids)
+        return {
+            "history": history,
+            "edges": edges,
+            "observed": observed,
+            "calls": self.calls,
+            "rng": rng,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from `state_dict`; load the network's own state first."""
         columns = {name: value.numpy().copy() for name, value in state["history"].items()}
         history = UpdateHistory(**columns)
-        n_edges, window = self.network.graph.n_edges, self.config.window
-        if history.slot.size != n_edges or history.window != window:
+        if history.window != self.config.window:
             raise AttachmentError(
-                f"The saved history has {history.slot.size} edges and a window of "
-                f"{history.window}; here they are {n_edges} and {window}."
+                f"The saved history has a window of {history.window}; the settings have "
+                f"{self.config.window}."
             )
+        if not np.array_equal(state["edges"].numpy(), self.network._structure.edge_ids):
+            raise AttachmentError("The saved history is of other edges; load the network first.")
         self._structure = self.network._structure
         self.history = history
         self._observed = state["observed"].numpy().copy()

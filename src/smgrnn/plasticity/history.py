@@ -101,7 +101,11 @@ def _close_block(history: UpdateHistory, first: int, last: int) -> None:
     blocks, window = history.blocks, history.blocks.shape[1]
     sums, squares = np.zeros(columns.size), np.zeros(columns.size)
     for row in range(window - 1, -1, -1):
-        updates, row_sums, row_squares = blocks[UPDATES, row], blocks[SUMS, row], blocks[SQUARES, row]
+        updates, row_sums, row_squares = (
+            blocks[UPDATES, row],
+            blocks[SUMS, row],
+            blocks[SQUARES, row],
+        )
         for k in range(columns.size):
             column = np.uint64(columns[k])
             update = updates[column]

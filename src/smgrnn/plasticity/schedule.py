@@ -80,8 +80,8 @@ def is_idle(
 ) -> bool:
     """Return whether `decide` is certain to find nothing and to draw nothing.
 
-    Looks at the statistics and builds nothing, so that a call at every update stays cheap.  Only the
-    edges [first, last) have ever moved.
+    Looks at the statistics and builds nothing, so that a call at every update stays cheap.  Only
+    the edges [first, last) have ever moved.
     """
     if call % rules.prune_period == 0:
         is_found = rules.orphan_removal
