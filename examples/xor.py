@@ -12,6 +12,7 @@ Run with `python examples/xor.py [--seeds N] [--out xor.png]`.
 """
 
 import argparse
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -35,12 +36,15 @@ class Outcome(NamedTuple):
     graph: Graph
 
 
-def learn_xor(seed: int) -> Outcome:
+def learn_xor(
+    seed: int, watch: Callable[[int, Graph], None] = lambda update, graph: None
+) -> Outcome:
     net = SMGrNN(3, 1, density=1.0, weight_std=0.05, iterations=3, carry_state=False, seed=seed)
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
     plasticity = StructuralPlasticity(net, optimizer, PLASTICITY, seed=seed)
     rng = np.random.default_rng(seed)
     checks_passed = 0
+    watch(0, net.graph)
     for update in range(MOST_UPDATES):
         if update % 4 == 0:
             order = rng.permutation(4)
@@ -49,7 +53,8 @@ def learn_xor(seed: int) -> Outcome:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        plasticity.step()
+        if plasticity.step():
+            watch(update + 1, net.graph)
         if update % 20 == 0:
             with torch.no_grad():
                 is_right = bool(((net(PATTERNS) - TARGETS).abs() < 0.5).all())

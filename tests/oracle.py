@@ -351,3 +351,66 @@ def apply(graph: SlowGraph, changes: list[SlowChange]) -> SlowGraph:
             assert kinds.pop(change.id) == "hidden"
             assert not any(change.id in pair for pair in edges)
     return SlowGraph(kinds, edges, node, edge)
+
+
+# --- learning, Sec. III-A and III-D ---------------------------------------------------------------
+
+
+def cross_entropy(
+    graph: SlowGraph,
+    states: dict[int, float],
+    observation: list[float],
+    label: int,
+    iterations: int,
+) -> float:
+    """-log softmax(outputs)[label] after one run of the network."""
+    after = forward(graph, states, observation, iterations)
+    outputs = [after[node] for node in graph.of_kind("output")]
+    return math.log(math.fsum(math.exp(output) for output in outputs)) - outputs[label]
+
+
+@dataclass
+class SlowLearner:
+    """Plain gradient descent on one example at a time, and the module every so many updates."""
+
+    graph: SlowGraph
+    iterations: int
+    learning_rate: float
+    config: PlasticityConfig
+    rng: np.random.Generator
+    states: dict[int, float] = field(default_factory=dict)
+    updates: int = 0
+    calls: int = 0
+
+    def __post_init__(self) -> None:
+        self.history = SlowHistory(self.config.window)
+        self.history.start(edge.id for edge in self.graph.edges.values())
+
+    def learn(self, observation: list[float], label: int) -> list[SlowChange]:
+        """Learn one example; return what the module changed, if it was due."""
+        gradient = {pair: self.slope(pair, observation, label) for pair in self.graph.edges}
+        self.states = forward(self.graph, self.states, observation, self.iterations)
+        deltas = {}
+        for pair, (edge, weight) in list(self.graph.edges.items()):
+            deltas[edge] = -self.learning_rate * gradient[pair]
+            self.graph.edges[pair] = SlowEdge(edge, weight + deltas[edge])
+        self.history.push(deltas)
+        self.updates += 1
+        if self.config.interval == "episode" or self.updates % self.config.interval:
+            return []
+        self.calls += 1
+        changes = decide(self.graph, self.history, self.config, self.calls, self.rng).changes
+        self.graph = apply(self.graph, changes)
+        self.history.keep(edge.id for edge in self.graph.edges.values())
+        return changes
+
+    def slope(self, pair: Pair, observation: list[float], label: int) -> float:
+        """dL/dw of one edge, by moving its weight a little up and a little down."""
+        step, (edge, weight) = 1e-5, self.graph.edges[pair]
+        losses = []
+        for moved in (weight + step, weight - step):
+            edges = self.graph.edges | {pair: SlowEdge(edge, moved)}
+            graph = SlowGraph(self.graph.kinds, edges, 0, 0)
+            args = graph, self.states, observation, label, self.iterations
+            losses.append(cross_entropy(*args))
+        return (losses[0] - losses[1]) / (2 * step)

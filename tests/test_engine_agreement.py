@@ -21,7 +21,7 @@ N_UPDATES = 2000
 EPISODE = 40
 LEARNING_RATE: dict[Optimizer, float] = {"adam": 1e-3, "adamw": 1e-3, "sgd": 1e-2, "rmsprop": 3e-4}
 N_INPUTS, N_OUTPUTS = 4, 3
-TORCH_OPTIMIZERS: dict[Optimizer, tuple[type[torch.optim.Optimizer], dict[str, float]]] = {
+TORCH_OPTIMIZERS: dict[Optimizer, tuple[Any, dict[str, float]]] = {
     "adam": (torch.optim.Adam, {}),
     "adamw": (torch.optim.AdamW, {}),
     "sgd": (torch.optim.SGD, {"momentum": 0.9}),
@@ -41,8 +41,9 @@ def recorded_stream(seed: int = 0) -> Stream:
 
 
 def settings(iterations: int, plasticity: dict[str, Any]) -> tuple[NetworkConfig, PlasticityConfig]:
-    sizes = {"n_inputs": N_INPUTS, "n_outputs": N_OUTPUTS, "n_hidden": 5, "density": 0.4}
-    network = NetworkConfig(**sizes, iterations=iterations)
+    network = NetworkConfig(
+        n_inputs=N_INPUTS, n_outputs=N_OUTPUTS, n_hidden=5, density=0.4, iterations=iterations
+    )
     defaults: dict[str, Any] = {
         "window": 20,
         "interval": 10,
@@ -60,11 +61,11 @@ def run_torch(
     optimizer: Optimizer,
     stream: Stream,
     loss: Loss = "cross_entropy",
-    **options: float,
+    **options: Any,
 ) -> tuple[Graph, list[tuple[int, GraphEdit]], list[int]]:
     net = SMGrNN(**network.to_dict(), seed=7, dtype=torch.float64)
     make, defaults = TORCH_OPTIMIZERS[optimizer]
-    made = make(net.parameters(), lr=LEARNING_RATE[optimizer], **(defaults | options))  # type: ignore[call-arg]
+    made = make(net.parameters(), lr=LEARNING_RATE[optimizer], **(defaults | options))
     spm = StructuralPlasticity(net, made, plasticity, seed=7)
     edits, actions = [], []
     for update, (observation, label, is_last) in enumerate(zip(*stream, strict=True), start=1):
@@ -168,14 +169,14 @@ def test_both_engines_agree_on_every_kind_of_network_and_rule(
 )
 @pytest.mark.parametrize("iterations", [1, 2])
 def test_every_option_of_an_optimizer_means_what_it_means_in_torch(
-    iterations: int, optimizer: Optimizer, options: dict[str, float]
+    iterations: int, optimizer: Optimizer, options: dict[str, Any]
 ) -> None:
     network, rules = settings(iterations, {})
     stream: Stream = tuple(column[:300] for column in recorded_stream(2))  # type: ignore[assignment]
     expected = run_torch(network, rules, optimizer, stream, **options)
     learning = LearningConfig(
         optimizer=optimizer, learning_rate=LEARNING_RATE[optimizer], **options
-    )  # type: ignore[arg-type]
+    )
     learner = Learner(network, learning, rules, seed=7)
     outcome = learner.learn_stream(*stream)
     assert_same_run(learner, expected, outcome.actions)

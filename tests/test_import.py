@@ -13,10 +13,15 @@ import smgrnn
 HEAVY = ("torch", "numba", "scipy", "matplotlib", "networkx", "numpy")
 
 
+def output_of(code: str) -> str:
+    """Run code in a Python that has imported nothing yet."""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return run.stdout.strip()
+
+
 def test_importing_the_package_imports_nothing_heavy() -> None:
     code = f"import sys, smgrnn; print([name for name in {HEAVY} if name in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+    assert output_of(code) == "[]"
 
 
 def test_the_settings_need_no_torch() -> None:
@@ -24,14 +29,12 @@ def test_the_settings_need_no_torch() -> None:
         "import sys; from smgrnn import NetworkConfig, PlasticityConfig, SmgrnnError; "
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+    assert output_of(code) == "[]"
 
 
 def test_the_graph_needs_no_torch() -> None:
     code = "import sys; from smgrnn import Graph, UpdateHistory; print('torch' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"
+    assert output_of(code) == "False"
 
 
 @pytest.mark.parametrize("name", smgrnn.__all__)
@@ -40,6 +43,17 @@ def test_every_public_name_resolves(name: str) -> None:
     assert value.__name__ == name
     assert value.__doc__
     assert name in dir(smgrnn)
+
+
+@pytest.mark.parametrize("name", ["nn", "graph", "engine", "plasticity", "config", "errors"])
+def test_a_subpackage_is_reached_as_an_attribute(name: str) -> None:
+    code = f"import smgrnn; print(smgrnn.{name}.__name__)"
+    assert output_of(code) == f"smgrnn.{name}"
+
+
+def test_the_public_names_are_these() -> None:
+    assert smgrnn.__all__ == sorted(smgrnn.__all__)
+    assert {"GrowthLimitWarning", "Learner", "LearningConfig", "SMGrNN"} <= set(smgrnn.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -53,7 +67,11 @@ def test_the_version_is_that_of_the_distribution() -> None:
     assert smgrnn.__version__ == version("smgrnn")
 
 
-MODULES = sorted(module.name for module in pkgutil.walk_packages(smgrnn.__path__, prefix="smgrnn."))
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(smgrnn.__path__, prefix="smgrnn.")
+    if not module.name.endswith("__main__")  # importing it is running it
+)
 
 
 @pytest.mark.parametrize("name", MODULES)

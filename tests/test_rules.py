@@ -10,20 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from decisions import (
+    AT_REST,
+    CHI_SQUARE_999,
+    DRIFTING,
+    RESTLESS,
+    call,
+    causes,
+    chi_square,
+    remembering,
+)
 from smgrnn.config import PlasticityConfig, Scale
-from smgrnn.graph import Cause, Change, Graph, GraphEdit, Operation, apply
+from smgrnn.graph import Cause, Change, Graph, Operation, apply
 from smgrnn.graph.state import Bools
-from smgrnn.plasticity import Decision, Rules, UpdateHistory, decide, exploration, relay, schedule
-from smgrnn.plasticity.draw import bernoulli, gaussian, subset
+from smgrnn.plasticity import Rules, UpdateHistory, decide, exploration, relay, schedule
 from smgrnn.plasticity.exploration import batch_size, missing_before, missing_edges
-from smgrnn.plasticity.history import carry_history
 from smgrnn.plasticity.instability import SCALES, unstable_edges
 from smgrnn.plasticity.pruning import orphans, prune_count, weak_edges
 
 UPDATE, VARIANCE_TO_MEAN, WEIGHT = range(3)
-RESTLESS, DRIFTING, AT_REST = [1.0, -1.0], [0.05, 0.05], [0.0, 0.0]  # the updates of an edge
-
-CHI_SQUARE_999 = {3: 16.3, 9: 27.9, 19: 43.8}  # exceeded once in 1000 times, by degrees of freedom
 
 quick = settings(max_examples=200, deadline=None, derandomize=True)
 
@@ -33,44 +38,6 @@ def is_unstable(
 ) -> bool:
     columns = np.array([mean]), np.array([variance]), np.array([weight])
     return bool(unstable_edges(*columns, width, threshold, 1e-8, scale)[0])
-
-
-def remembering(*updates: list[float], window: int = 2) -> UpdateHistory:
-    """Return the history of edges that saw these updates, one list per edge."""
-    history = UpdateHistory.start(len(updates), window)
-    for update in zip(*updates, strict=True):
-        history.push(np.array(update))
-    return history
-
-
-def call(
-    graph: Graph, history: UpdateHistory, number: int = 1, *, seed: int = 0, **changes: Any
-) -> Decision:
-    """Make one call of the module; every third call prunes unless `changes` say otherwise."""
-    config = PlasticityConfig(**{"window": history.window, "prune_period": 3, **changes})
-    return decide(graph, history, Rules.of(config), number, np.random.default_rng(seed))
-
-
-def causes(edit: GraphEdit) -> Counter[str]:
-    return Counter(change.cause.name for change in edit.changes())
-
-
-def chi_square(counts: Counter[Any]) -> float:
-    """Return how far these counts are from being equal."""
-    expected = counts.total() / len(counts)
-    return sum((count - expected) ** 2 / expected for count in counts.values())
-
-
-@pytest.fixture
-def lively() -> tuple[Graph, UpdateHistory]:
-    """A graph on which every rule has something to do.
-
-    0 -> 2 is unstable, 1 -> 2 is weak, 0 -> 3 -> 2 has settled, 4 is an orphan behind 1 -> 4, and
-    pairs to explore are left.
-    """
-    edges = [(0, 2, 1.0), (1, 2, 0.01), (3, 2, 1.0), (0, 3, 1.0), (1, 4, 1.0)]
-    graph = Graph.from_edges(2, 1, n_hidden=2, edges=edges)
-    return graph, remembering(RESTLESS, AT_REST, DRIFTING, DRIFTING, DRIFTING)
 
 
 # --- instability: Eqs. (2)-(4) -------------------------------------------------------------------
@@ -475,160 +442,3 @@ def test_pruning_removes_weak_edges_then_the_edges_of_orphans_then_the_orphans()
     assert not is_capped
     after = apply(graph, edit).graph
     assert (after.n_nodes, after.n_edges, after.next_node_id, after.next_edge_id) == (2, 1, 4, 4)
-
-
-# --- schedule, switches and limits: Eq. (9) ------------------------------------------------------
-
-
-@pytest.mark.parametrize("prune_period", [1, 2, 3, 30])
-def test_every_prune_period_th_call_prunes_and_the_others_grow(
-    prune_period: int, lively: tuple[Graph, UpdateHistory]
-) -> None:
-    for number in range(1, 2 * prune_period + 2):
-        edit = call(*lively, number, prune_period=prune_period).edit
-        operations = {change.operation for change in edit.changes()}
-        removes = bool(operations & {Operation.REMOVE_EDGE, Operation.REMOVE_NODE})
-        adds = bool(operations & {Operation.ADD_EDGE, Operation.ADD_NODE})
-        assert (removes, adds) == ((True, False) if number % prune_period == 0 else (False, True))
-
-
-@pytest.mark.parametrize(
-    ("switch", "silenced"),
-    [
-        (None, None),
-        ("edge_growth", "RELAY"),
-        ("exploration", "EXPLORATION"),
-        ("pruning", "WEAK_EDGE"),
-        ("orphan_removal", "ORPHAN"),
-    ],
-)
-def test_each_switch_turns_off_its_own_mechanism_and_no_other(
-    switch: str | None, silenced: str | None, lively: tuple[Graph, UpdateHistory]
-) -> None:
-    changes: dict[str, Any] = {switch: False} if switch else {}
-    grown = call(*lively, 1, explore_probability=1.0, **changes).edit
-    pruned = call(*lively, 3, explore_probability=1.0, **changes).edit
-    expected = Counter(RELAY=3, EXPLORATION=1, WEAK_EDGE=1, ORPHAN=2)
-    expected.pop(silenced or "", None)
-    assert causes(grown) + causes(pruned) == expected
-
-
-def test_static_changes_nothing_and_draws_nothing(lively: tuple[Graph, UpdateHistory]) -> None:
-    rules = Rules.of(PlasticityConfig.static(window=2, prune_period=3))
-    rng = np.random.default_rng(0)
-    for number in range(1, 31):
-        edit, is_capped = decide(*lively, rules, number, rng)
-        assert not edit
-        assert not is_capped
-    assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
-
-
-def test_growth_only_grows_as_usual_and_never_removes(lively: tuple[Graph, UpdateHistory]) -> None:
-    growth_only = Rules.of(PlasticityConfig.growth_only(window=2, prune_period=3))
-    standard = Rules.of(PlasticityConfig(window=2, prune_period=3))
-    for number in range(1, 31):
-        edit = decide(*lively, growth_only, number, np.random.default_rng(number)).edit
-        usual = decide(*lively, standard, number, np.random.default_rng(number)).edit
-        if number % 3 == 0:
-            assert usual
-            assert not edit
-        else:
-            assert list(edit.changes()) == list(usual.changes())
-
-
-@pytest.mark.parametrize(
-    ("limits", "n_relays", "n_explored", "capped"),
-    [
-        ({}, 1, 1, False),
-        ({"max_nodes": 6, "max_edges": 8}, 1, 1, False),  # exactly enough: 5 + 1 and 5 + 2 + 1
-        ({"max_nodes": 5}, 0, 1, True),
-        ({"max_edges": 7}, 1, 0, True),
-        ({"max_edges": 6}, 0, 1, True),
-        ({"max_edges": 5}, 0, 0, True),
-        ({"max_nodes": 1, "max_edges": 1}, 0, 0, True),  # already beyond both
-        ({"max_nodes": 5, "edge_growth": False}, 0, 1, False),  # nothing was held back
-        ({"max_edges": 7, "exploration": False}, 1, 0, False),
-    ],
-)
-def test_limits_stop_growth_and_say_so(
-    limits: dict[str, Any],
-    n_relays: int,
-    n_explored: int,
-    capped: bool,
-    lively: tuple[Graph, UpdateHistory],
-) -> None:
-    edit, is_capped = call(*lively, explore_probability=1.0, **limits)
-    assert edit.count(Operation.ADD_NODE, Cause.RELAY) == n_relays
-    assert edit.count(Operation.ADD_EDGE, Cause.RELAY) == 2 * n_relays
-    assert edit.count(Operation.ADD_EDGE, Cause.EXPLORATION) == n_explored
-    assert is_capped == capped
-
-
-def test_limits_do_not_stop_pruning(lively: tuple[Graph, UpdateHistory]) -> None:
-    edit, is_capped = call(*lively, 3, max_nodes=1, max_edges=1)
-    assert causes(edit) == Counter(WEAK_EDGE=1, ORPHAN=2)
-    assert not is_capped
-
-
-def test_growth_under_constant_unrest_reaches_its_limits_and_no_further() -> None:
-    graph = Graph.from_edges(2, 2, edges=[(0, 2, 1.0)])
-    history = remembering(RESTLESS)
-    config = PlasticityConfig(window=2, max_nodes=20, max_edges=70, explore_ratio=0.2)
-    rules, rng = Rules.of(config), np.random.default_rng(0)
-    capped = []
-    for _ in range(60):
-        edit, is_capped = decide(graph, history, rules, 1, rng)
-        applied = apply(graph, edit)
-        graph, history = applied.graph, carry_history(history, applied.edge_origin)
-        for sign in (1.0, -1.0):
-            history.push(np.full(graph.n_edges, sign))
-        assert graph.n_nodes <= 20
-        assert graph.n_edges <= 70
-        capped.append(is_capped)
-    assert (graph.n_nodes, graph.n_edges) == (20, 70)
-    assert not capped[0]
-    assert capped[-1]
-
-
-# --- draws ---------------------------------------------------------------------------------------
-
-
-@quick
-@given(n=st.integers(0, 40), share=st.floats(0, 1), seed=st.integers(0, 10**6))
-def test_a_subset_is_distinct_numbers_in_range_ascending(n: int, share: float, seed: int) -> None:
-    size = int(share * n)
-    chosen = subset(np.random.default_rng(seed), n, size).tolist()
-    assert chosen == sorted(set(chosen))
-    assert len(chosen) == size
-    assert all(0 <= number < n for number in chosen)
-
-
-@pytest.mark.parametrize(("n", "size", "n_sets"), [(4, 1, 4), (5, 2, 10), (5, 3, 10), (6, 3, 20)])
-def test_every_subset_is_equally_likely(n: int, size: int, n_sets: int) -> None:
-    rng = np.random.default_rng(0)
-    counts = Counter(tuple(subset(rng, n, size).tolist()) for _ in range(10_000))
-    assert len(counts) == n_sets
-    assert chi_square(counts) < CHI_SQUARE_999[n_sets - 1]
-
-
-def test_a_subset_of_everything_or_nothing_draws_nothing() -> None:
-    rng = np.random.default_rng(0)
-    assert subset(rng, 7, 7).tolist() == list(range(7))
-    assert subset(rng, 7, 0).tolist() == []
-    assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
-
-
-def test_bernoulli_and_gaussian_draw_what_numpy_draws() -> None:
-    ours, theirs = np.random.default_rng(5), np.random.default_rng(5)
-    for _ in range(100):
-        assert bernoulli(ours, 0.3) == (theirs.random() < 0.3)
-        assert gaussian(ours, 0.01) == 0.01 * theirs.standard_normal()
-
-
-def test_new_weights_are_gaussian_with_the_initial_weight_as_deviation() -> None:
-    graph = Graph.from_edges(40, 40, edges=[])
-    for std in (0.0, 0.01, 0.5):
-        edit = call(graph, UpdateHistory.start(0, 2), explore_ratio=1.0, initial_weight=std).edit
-        assert edit.weight.size == 80
-        assert edit.weight.std() == pytest.approx(std, rel=0.2)
-        assert abs(edit.weight.mean()) <= 4 * std / np.sqrt(80)

@@ -1,6 +1,7 @@
 """Settings: frozen dataclasses, validated once, on construction."""
 
 import operator
+import sys
 from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
@@ -90,7 +91,8 @@ def _admits(hint: Any, value: Any) -> bool:
     is_number = isinstance(value, Integral if kind is int else Real)
     if isinstance(value, bool) or not is_number:
         return False
-    return bool(abs(value) < 2.0**63 and value in within)
+    largest = 2**63 - 1 if kind is int else sys.float_info.max
+    return bool(abs(value) <= largest and value in within)
 
 
 def _describe(hint: Any) -> str:

@@ -38,7 +38,8 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
         with safe_open(path, framework="numpy") as file:
             settings = _read_header(path, file.metadata() or {}, kind)
             arrays = {name: file.get_tensor(name) for name in file.offset_keys()}
-    except (SafetensorError, OSError) as error:
+    except (SafetensorError, OSError, TypeError, AttributeError) as error:
+        # the last two: a number type that numpy does not have
         raise FileFormatError(f"{path} is damaged or not a safetensors file ({error}).") from error
     return settings, arrays
 
@@ -46,12 +47,12 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
 def _read_header(path: Path, metadata: dict[str, str], kind: str) -> dict[str, Any]:
     try:
         header = json.loads(metadata.get("smgrnn", "{}"))
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise FileFormatError(f"{path} has an unreadable header.") from error
     if not isinstance(header, dict) or header.get("kind") != kind:
         raise FileFormatError(f"{path} does not hold a smgrnn {kind}.")
     version, settings = header.get("version"), header.get("settings")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
         raise FileFormatError(
             f"{path} has format version {version}, and this smgrnn reads up to {FORMAT_VERSION}: "
             f"a newer smgrnn wrote it."

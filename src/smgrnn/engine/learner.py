@@ -1,28 +1,24 @@
 """Learner: a network, its optimizer and its plasticity, all compiled."""
 
 import operator
-import signal
-import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+from math import isfinite, isnan
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
-from smgrnn.engine.loss import CROSS_ENTROPY
-from smgrnn.engine.state import LOSS, EngineSettings, LearnerState, assemble, start_state
+from smgrnn.engine.state import CALLS, EngineSettings, LearnerState, assemble, start_state
 from smgrnn.engine.steps import act_step, learn_step, restructure
 from smgrnn.engine.stream import learn_stream
 from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
 from smgrnn.graph.edit import GraphEdit
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
-from smgrnn.graph.state import Bools, Floats, Graph, Ints, Network, check
-from smgrnn.plasticity.history import UpdateHistory
+from smgrnn.graph.state import Bools, Floats, Graph, Ints, Network, check, check_width
+from smgrnn.interrupts import interrupts_deferred
+from smgrnn.plasticity.history import TOTAL, UpdateHistory
 from smgrnn.seeding import dump_generator, restore_generator, stream
 
 _NO_TARGET = np.empty(0)
@@ -77,17 +73,19 @@ class Learner:
         self.plasticity = plasticity or PlasticityConfig()
         self.log = EditLog.start()
         """Every edit so far, with the update after which it was made."""
-        self.n_updates = 0
-        """Examples learned so far."""
         self._settings = EngineSettings.of(self.config, self.learning, self.plasticity)
-        self._is_discrete = self._settings.plan[LOSS] == CROSS_ENTROPY
+        self._is_discrete = self.learning.loss == "cross_entropy"
+        self._n_inputs, self._n_outputs = config.n_inputs, config.n_outputs
+        self._interval = self._settings.interval
         self._rng = stream(seed, "plasticity")
         self._has_warned = False
         graph = initial_graph(config, stream(seed, "init")) if graph is None else graph
         check(graph)
+        check_width(graph, config)
         graph = graph._replace(weight=graph.weight.copy())
         window = self.plasticity.window
-        self._set_state(start_state(graph, self._settings, config.iterations, window))
+        with interrupts_deferred():
+            self._set_state(start_state(graph, self._settings, config.iterations, window))
 
     @classmethod
     def from_network(
@@ -108,10 +106,15 @@ class Learner:
         return graph._replace(weight=graph.weight.copy())
 
     @property
+    def n_updates(self) -> int:
+        """Examples learned so far."""
+        return int(self._state.history.clock[TOTAL])
+
+    @property
     def outputs(self) -> Floats:
         """States of the output nodes after the last call (n_outputs,)."""
-        first = self.config.n_inputs
-        return self._state.trace[-1, first : first + self.config.n_outputs].copy()
+        first = self._n_inputs
+        return self._state.trace[-1, first : first + self._n_outputs].copy()
 
     def act(self, observation: ArrayLike) -> int | Floats:
         """Run the network without learning; return the greedy action, or all outputs with mse."""
@@ -122,10 +125,10 @@ class Learner:
             state.starts,
             state.trace,
             self._settings.plan,
-            self._read(observation, self.config.n_inputs, "an observation"),
+            _read(observation, self._n_inputs, "an observation"),
         )
         if action < 0:
-            raise NonFiniteError("The observation holds a NaN or an infinity.")
+            raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
         return action if self._is_discrete else self.outputs
 
     def learn(self, observation: ArrayLike, label: int | ArrayLike) -> int | Floats:
@@ -133,26 +136,24 @@ class Learner:
         number, target = 0, _NO_TARGET
         if self._is_discrete:
             number = operator.index(label)  # type: ignore[arg-type]
-            if not 0 <= number < self.config.n_outputs:
-                raise ShapeError(f"A label must be below {self.config.n_outputs}. Got {number}.")
+            if not 0 <= number < self._n_outputs:
+                raise ShapeError(f"A label must be below {self._n_outputs}. Got {number} instead.")
         else:
-            target = self._read(label, self.config.n_outputs, "a target")
-        row = self._read(observation, self.config.n_inputs, "an observation")
+            target = _read(label, self._n_outputs, "a target")
+        row = _read(observation, self._n_inputs, "an observation")
         action, loss = learn_step(*self._hot, row, number, target)
-        if loss != loss:
-            raise self._not_finite(self.n_updates + 1)
+        if not isfinite(loss):
+            raise self._not_finite(loss)
         outputs = None if self._is_discrete else self.outputs
-        self.n_updates += 1
-        interval = self._settings.interval
-        if interval and self.n_updates % interval == 0:
+        if self._interval and self.n_updates % self._interval == 0:
             self._restructure()
         return action if outputs is None else outputs
 
     def end_episode(self) -> None:
         """Set all node states to zero; with interval="episode" restructure first."""
-        if self._settings.interval == 0:
+        if self._interval == 0:
             self._restructure()
-        self._state.trace[-1, self.config.n_inputs :] = 0.0
+        self._state.trace[-1, self._n_inputs :] = 0.0
 
     def learn_stream(
         self,
@@ -176,17 +177,19 @@ class Learner:
         numbers, targets = np.zeros(n, dtype=np.int64), np.zeros((n, 0))
         if self._is_discrete:
             numbers = np.ascontiguousarray(labels, dtype=np.int64)
+            if not np.array_equal(numbers, labels):
+                raise ShapeError("The labels of a stream must be whole numbers.")
         else:
             targets = np.ascontiguousarray(labels, dtype=np.float64)
         ends: Bools = np.zeros(n, np.bool_) if is_last is None else np.asarray(is_last, np.bool_)
-        n_targets = 0 if self._is_discrete else self.config.n_outputs
+        n_targets = 0 if self._is_discrete else self._n_outputs
         shapes = (rows.shape, numbers.shape, targets.shape, ends.shape)
-        if shapes != ((n, self.config.n_inputs), (n,), (n, n_targets), (n,)):
+        if shapes != ((n, self._n_inputs), (n,), (n, n_targets), (n,)):
             raise ShapeError(f"The shapes {shapes} of a stream do not fit together.")
-        if n and not (numbers.min() >= 0 and numbers.max() < self.config.n_outputs):
-            raise ShapeError(f"Labels must be in 0 … {self.config.n_outputs - 1}.")
+        if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
+            raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
         actions, losses = np.zeros(n, dtype=np.int64), np.zeros(n)
-        with _interrupts_deferred():
+        with interrupts_deferred():
             done = learn_stream(
                 self._state,
                 self._settings,
@@ -201,10 +204,9 @@ class Learner:
             )
             self._set_state(done.state)
             self.log = done.log
-            self.n_updates += done.n_learned
-        self._warn_if(done.is_capped)
+        self._warn_if(done.is_capped, stacklevel=3)
         if done.n_learned < n:
-            raise self._not_finite(self.n_updates + 1)
+            raise self._not_finite(losses[done.n_learned])
         return Outcome(actions, losses)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -215,18 +217,29 @@ class Learner:
         for name in ("clock", "trace", "moments"):
             flat[name] = getattr(state, name).copy()
         text = dump_generator(self._rng).encode()
-        return flat | {"rng": np.frombuffer(text, np.uint8), "n_updates": np.array(self.n_updates)}
+        return flat | {"rng": np.frombuffer(text, np.uint8)}
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `arrays` returned."""
+        """Go on from what `arrays` returned, in a learner of the same settings and an empty log."""
         columns = (arrays[f"graph.{name}"].copy() for name in Graph._fields)
         graph = Graph(*(c if c.ndim else int(c) for c in columns))  # type: ignore[arg-type]
         check(graph)
+        check_width(graph, self.config)
         history = UpdateHistory(*(arrays[f"history.{n}"].copy() for n in UpdateHistory._fields))
-        rest = (arrays[name].copy() for name in ("clock", "trace", "moments"))
-        self._set_state(assemble(self._settings, graph, history, *rest))
+        clock, trace, moments = (arrays[name].copy() for name in ("clock", "trace", "moments"))
+        fits = (
+            history.window == self.plasticity.window
+            and history.slot.shape == (graph.n_edges,)
+            and trace.shape == (self.config.iterations + 1, graph.n_nodes)
+            and moments.shape == (2, graph.n_edges)
+        )
+        if not fits:
+            raise ShapeError("The arrays are of a learner with other settings.")
+        with interrupts_deferred():
+            state = assemble(self._settings, graph, history, clock, trace, moments)
+            self._set_state(state)
+        self.log = EditLog.start()
         restore_generator(self._rng, arrays["rng"].tobytes().decode())
-        self.n_updates = int(arrays["n_updates"])
 
     def _set_state(self, state: LearnerState) -> None:
         self._state = state
@@ -247,50 +260,35 @@ class Learner:
         )
 
     def _restructure(self) -> GraphEdit:
-        with _interrupts_deferred():
+        with interrupts_deferred():
             state, edit, is_capped = restructure(self._state, self._settings, self._rng)
             self._set_state(state)
-            self.log = append_edit(self.log, self.n_updates, edit)
-        self._warn_if(is_capped)
+            self.log = append_edit(self.log, self.n_updates, int(state.clock[CALLS]), edit)
+        self._warn_if(is_capped, stacklevel=4)
         return edit
 
-    @staticmethod
-    def _read(values: ArrayLike, length: int, what: str) -> Floats:
-        array = np.ascontiguousarray(values, dtype=np.float64)
-        if array.shape != (length,):
-            raise ShapeError(
-                f"Expected {what} of {length} numbers. Got shape {array.shape} instead."
+    def _not_finite(self, loss: float) -> NonFiniteError:
+        n = self.n_updates
+        if isnan(loss):
+            return NonFiniteError(
+                f"The observation, an output, the loss or its gradient was NaN or infinite at "
+                f"update {n + 1}; the network is as it was after update {n}."
             )
-        return array
+        return NonFiniteError(f"A weight became infinite at update {n}; lower the learning rate.")
 
-    def _not_finite(self, update: int) -> NonFiniteError:
-        return NonFiniteError(
-            f"The observation, the loss or its gradient was NaN or infinite at update {update}; "
-            f"the network is as it was after update {update - 1}."
-        )
-
-    def _warn_if(self, is_capped: bool) -> None:
+    def _warn_if(self, is_capped: bool, stacklevel: int) -> None:
         if is_capped and not self._has_warned:
             self._has_warned = True
             warnings.warn(
                 f"Growth stopped at {self.graph}: it reached max_nodes="
                 f"{self.plasticity.max_nodes} or max_edges={self.plasticity.max_edges}.",
                 GrowthLimitWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
 
 
-@contextmanager
-def _interrupts_deferred() -> Iterator[None]:
-    """Hold a Ctrl-C back until the state is whole again."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python delivers signals to the main thread only
-        return
-    arrived: list[tuple[int, FrameType | None]] = []
-    former = signal.signal(signal.SIGINT, lambda number, frame: arrived.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, former)
-    if arrived and callable(former):
-        former(*arrived[0])
+def _read(values: ArrayLike, length: int, what: str) -> Floats:
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.shape != (length,):
+        raise ShapeError(f"Expected {what} of {length} numbers. Got shape {array.shape} instead.")
+    return array

@@ -29,7 +29,7 @@ from smgrnn.graph.edit import GraphEdit, apply_edit
 from smgrnn.graph.state import Floats, Ints
 from smgrnn.kernels import inlined, kernel, reduction
 from smgrnn.plasticity.history import UpdateHistory, carry_history, push, reset_history
-from smgrnn.plasticity.schedule import decide
+from smgrnn.plasticity.schedule import decide_edit
 
 
 class Restructured(NamedTuple):
@@ -53,7 +53,7 @@ def all_finite(values: Floats, first: int, last: int) -> bool:
 def act_step(
     source: Ints, weight: Floats, starts: Ints, trace: Floats, plan: Ints, observation: Floats
 ) -> int:
-    """Run the network once; return the greedy action, or -1 on a non-finite observation."""
+    """Run the network once; return the greedy action, or -1 if something was not finite."""
     n_inputs, n_outputs = plan[N_INPUTS], plan[N_OUTPUTS]
     if not all_finite(observation, 0, n_inputs):
         return -1
@@ -72,10 +72,20 @@ def act_step(
         plan[OUTPUT_ACTIVATION],
     )
     action = 0
-    for output in range(1, n_outputs):
+    for output in range(n_outputs):
+        if not np.isfinite(trace[last_row, n_inputs + output]):
+            _undo(trace)
+            return -1
         if trace[last_row, n_inputs + output] > trace[last_row, n_inputs + action]:
             action = output
     return action
+
+
+@inlined
+def _undo(trace: Floats) -> None:
+    """Put the node states back to what they were before the call."""
+    for node in range(trace.shape[1]):
+        trace[trace.shape[0] - 1, node] = trace[0, node]
 
 
 @inlined
@@ -103,8 +113,9 @@ def learn_step(
 ) -> tuple[int, float]:
     """Run the network once and learn from it; return the greedy action and the loss.
 
-    A NaN for the loss says that the observation, the loss or the gradient was not finite; then
-    nothing has been learned and the node states are as they were.
+    A NaN for the loss says that the observation, an output, the loss or the gradient was not
+    finite; then nothing has been learned and the node states are as they were.  An infinite loss
+    says that the step was taken and a weight overflowed.
     """
     action = act_step(source, weight, starts, trace, plan, observation)
     if action < 0:
@@ -128,13 +139,23 @@ def learn_step(
     )
     first, last = span[0], span[1]
     if not (np.isfinite(loss) and all_finite(gradient, first, last)):
-        for node in range(trace.shape[1]):
-            trace[trace.shape[0] - 1, node] = trace[0, node]
+        _undo(trace)
         return action, np.nan
     clock[STEP] += 1
     optimize(plan[OPTIMIZER], hyper, clock[STEP], weight, gradient, moments, delta, first, last)
     push(UpdateHistory(blocks, running, born, slot, history_clock), delta, first, last)
-    return action, loss
+    return action, loss if all_finite(weight, first, last) else np.inf
+
+
+@kernel
+def carry(values: Floats, origin: Ints) -> Floats:
+    """Rearrange the columns by `origin`; those that were nowhere before (-1) become 0."""
+    carried = np.zeros((values.shape[0], origin.size))
+    for row in range(values.shape[0]):
+        for column in range(origin.size):
+            if origin[column] >= 0:
+                carried[row, column] = values[row, origin[column]]
+    return carried
 
 
 @kernel
@@ -143,20 +164,17 @@ def restructure(
 ) -> Restructured:
     """Call the plasticity module once and apply what it decides."""
     state.clock[CALLS] += 1
-    edit, is_capped = decide(state.graph, state.history, settings.rules, state.clock[CALLS], rng)
+    edit, is_capped = decide_edit(
+        state.graph, state.history, settings.rules, state.clock[CALLS], rng
+    )
     if edit.weight.size == 0:
         return Restructured(state, edit, is_capped)
     graph, node_origin, edge_origin = apply_edit(state.graph, edit)
-    trace = np.zeros((state.trace.shape[0], node_origin.size))
-    for node in range(node_origin.size):
-        if node_origin[node] >= 0:
-            trace[:, node] = state.trace[:, node_origin[node]]
-    moments = np.zeros((2, edge_origin.size))
+    trace = carry(state.trace, node_origin)
     if settings.keeps_optimizer:
-        for edge in range(edge_origin.size):
-            if edge_origin[edge] >= 0:
-                moments[:, edge] = state.moments[:, edge_origin[edge]]
+        moments = carry(state.moments, edge_origin)
     else:
+        moments = np.zeros((2, edge_origin.size))
         state.clock[STEP] = 0
     if settings.keeps_history:
         history = carry_history(state.history, edge_origin)

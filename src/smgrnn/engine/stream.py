@@ -73,9 +73,9 @@ def learn_stream(
                 labels[row],
                 targets[row],
             )
-            if np.isnan(loss):
-                return Streamed(state, log, row, is_capped)
             actions[row], losses[row] = action, loss
+            if not np.isfinite(loss):
+                return Streamed(state, log, row, is_capped)
             is_due = updates[TOTAL] % interval == 0 if interval > 0 else is_last[row]
             if is_due and is_idle(weight, history, rules, clock[CALLS] + 1, span[0], span[1]):
                 clock[CALLS] += 1
@@ -86,6 +86,6 @@ def learn_stream(
             row += 1
         if is_due:
             state, edit, was_capped = restructure(state, settings, rng)
-            log = append_edit(log, updates[TOTAL], edit)
+            log = append_edit(log, updates[TOTAL], clock[CALLS], edit)
             is_capped = is_capped or was_capped
     return Streamed(state, log, n_rows, is_capped)

@@ -48,14 +48,19 @@ def layout(graph: Graph) -> Positions:
         pos=start,
         fixed=list(positions),
         weight=None,
-        k=0.9 / np.sqrt(graph.n_nodes),
+        k=1.4 / np.sqrt(graph.n_nodes),
         iterations=100,
         seed=0,
     )
-    for node in hidden.tolist():
-        x, y = placed[node]
-        positions[node] = (float(np.clip(x, 0.1, 0.9)), float(np.clip(y, 0.0, 1.0)))
-    return positions
+    free = np.array([placed[node] for node in hidden.tolist()])
+    for axis, (low, high) in enumerate(((0.12, 0.88), (0.0, 1.0))):
+        least, most = min(free[:, axis].min(), low), max(free[:, axis].max(), high)
+        free[:, axis] = np.interp(
+            free[:, axis], (least, most), (low, high)
+        )  # shrink, never stretch
+    return positions | {
+        int(n): (float(x), float(y)) for n, (x, y) in zip(hidden, free, strict=True)
+    }
 
 
 def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = None) -> "Axes":

@@ -11,8 +11,9 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.errors import GraphError
-from smgrnn.graph.state import Floats, Graph, Ints, check, find_edge, row_starts
-from smgrnn.kernels import kernel
+from smgrnn.graph.state import Floats, Graph, Ints, check, find_edge, places, rank, row_starts
+from smgrnn.interrupts import interrupts_deferred
+from smgrnn.kernels import inlined, kernel
 
 
 class Operation(IntEnum):
@@ -149,7 +150,8 @@ class EditDraft:
 def apply(graph: Graph, edit: GraphEdit) -> Applied:
     """Return the graph after `edit`, or raise GraphError where the edit does not fit it."""
     _check_fits(graph, edit)
-    applied = apply_edit(graph, edit)
+    with interrupts_deferred():
+        applied = apply_edit(graph, edit)
     check(applied.graph)
     return applied
 
@@ -207,6 +209,26 @@ def _check_fits(graph: Graph, edit: GraphEdit) -> None:
         raise GraphError("A node is removed while an edge at it stays.")
 
 
+@inlined
+def write_change(
+    edit: GraphEdit,
+    row: int,
+    operation: int,
+    cause: int,
+    id: int,
+    source: int,
+    target: int,
+    weight: float,
+) -> None:
+    """Fill one row of an edit."""
+    edit.rows[row, 0] = operation
+    edit.rows[row, 1] = cause
+    edit.rows[row, 2] = id
+    edit.rows[row, 3] = source
+    edit.rows[row, 4] = target
+    edit.weight[row] = weight
+
+
 @kernel
 def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
     """Apply an edit that is known to fit, in time proportional to nodes + edges."""
@@ -215,30 +237,40 @@ def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
     node_stays = np.ones(n_nodes, dtype=np.bool_)
     edge_stays = np.ones(n_edges, dtype=np.bool_)
     n_new_nodes = n_new_edges = 0
-    for row in edit.rows:
-        if row[0] == Operation.ADD_NODE.value:
+    for row in range(edit.weight.size):
+        operation = edit.rows[row, 0]
+        if operation == Operation.ADD_NODE.value:
             n_new_nodes += 1
-        elif row[0] == Operation.ADD_EDGE.value:
+        elif operation == Operation.ADD_EDGE.value:
             n_new_edges += 1
-        elif row[0] == Operation.REMOVE_NODE.value:
-            node_stays[np.searchsorted(graph.node_ids, row[2])] = False
+        elif operation == Operation.REMOVE_NODE.value:
+            node_stays[rank(graph.node_ids, 0, n_nodes, edit.rows[row, 2])] = False
         else:
-            u, v = np.searchsorted(graph.node_ids, row[3]), np.searchsorted(graph.node_ids, row[4])
+            u = rank(graph.node_ids, 0, n_nodes, edit.rows[row, 3])
+            v = rank(graph.node_ids, 0, n_nodes, edit.rows[row, 4])
             edge_stays[find_edge(graph, starts, u, v)] = False
 
-    old_nodes = np.flatnonzero(node_stays)
-    node_origin = np.full(old_nodes.size + n_new_nodes, -1, dtype=np.int64)
-    node_origin[: old_nodes.size] = old_nodes
-    node_ids = graph.next_node_id + np.arange(-old_nodes.size, n_new_nodes)
-    node_ids[: old_nodes.size] = graph.node_ids[old_nodes]
-    position = np.cumsum(node_stays) - 1  # of each old node in the new graph
+    old_nodes = places(node_stays)
+    n_old_nodes, n_total_nodes = old_nodes.size, old_nodes.size + n_new_nodes
+    position = np.empty(n_nodes, dtype=np.int64)  # of each old node in the new graph
+    node_ids, node_origin = np.empty(n_total_nodes, np.int64), np.empty(n_total_nodes, np.int64)
+    for node in range(n_old_nodes):
+        position[old_nodes[node]] = node
+        node_ids[node], node_origin[node] = graph.node_ids[old_nodes[node]], old_nodes[node]
+    for node in range(n_new_nodes):
+        node_ids[n_old_nodes + node] = graph.next_node_id + node
+        node_origin[n_old_nodes + node] = -1
 
-    added = np.flatnonzero(edit.rows[:, 0] == Operation.ADD_EDGE.value)
-    new_source = np.searchsorted(node_ids, edit.rows[added, 3])
-    new_target = np.searchsorted(node_ids, edit.rows[added, 4])
-    order = np.argsort(new_target * node_ids.size + new_source)
+    added = places(edit.rows[:, 0] == Operation.ADD_EDGE.value)
+    new_source, new_target = np.empty(added.size, np.int64), np.empty(added.size, np.int64)
+    for k in range(added.size):
+        new_source[k] = rank(node_ids, 0, n_total_nodes, edit.rows[added[k], 3])
+        new_target[k] = rank(node_ids, 0, n_total_nodes, edit.rows[added[k], 4])
+    order = np.argsort(new_target * n_total_nodes + new_source)
 
-    n_total = edge_stays.sum() + n_new_edges
+    n_total = n_new_edges
+    for edge in range(n_edges):
+        n_total += edge_stays[edge]
     source, target = np.empty(n_total, dtype=np.int64), np.empty(n_total, dtype=np.int64)
     weight, edge_ids = np.empty(n_total), np.empty(n_total, dtype=np.int64)
     edge_origin = np.empty(n_total, dtype=np.int64)

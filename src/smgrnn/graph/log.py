@@ -1,13 +1,14 @@
 """A growing record of edits, each with the update after which it was applied."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from smgrnn.graph.edit import GraphEdit
 from smgrnn.graph.state import Floats, Ints
-from smgrnn.kernels import kernel
+from smgrnn.kernels import inlined, kernel
 
 
 class EditLog(NamedTuple):
@@ -15,6 +16,8 @@ class EditLog(NamedTuple):
 
     update: Ints
     """Update after which each change was made (capacity,)."""
+    call: Ints
+    """Call of the plasticity module that made it (capacity,)."""
     rows: Ints
     """Changes as in GraphEdit.rows (capacity, 5)."""
     weight: Floats
@@ -27,6 +30,7 @@ class EditLog(NamedTuple):
         """Return an empty log."""
         return cls(
             update=np.empty(64, dtype=np.int64),
+            call=np.empty(64, dtype=np.int64),
             rows=np.empty((64, 5), dtype=np.int64),
             weight=np.empty(64),
             length=np.zeros(1, dtype=np.int64),
@@ -39,31 +43,40 @@ class EditLog(NamedTuple):
 
     def edits(self) -> Iterator[tuple[int, GraphEdit]]:
         """Go through the edits, each with its update."""
-        update = self.update[: self.n_changes]
-        for number in np.unique(update):
-            mask = update == number
-            rows, weight = self.rows[: self.n_changes][mask], self.weight[: self.n_changes][mask]
-            yield int(number), GraphEdit(rows, weight)
+        call = self.call[: self.n_changes]
+        bounds = [0, *(np.flatnonzero(np.diff(call)) + 1).tolist(), self.n_changes]
+        for first, last in pairwise(bounds):
+            if last > first:
+                edit = GraphEdit(self.rows[first:last], self.weight[first:last])
+                yield int(self.update[first]), edit
 
 
 @kernel
-def append_edit(log: EditLog, number: int, edit: GraphEdit) -> EditLog:
+def append_edit(log: EditLog, update: int, call: int, edit: GraphEdit) -> EditLog:
     """Return the log with one more edit; it is the same log as long as there is room."""
     n, n_new = log.length[0], edit.weight.size
     if n + n_new > log.weight.size:
         capacity = max(n + n_new, 2 * log.weight.size)
         larger = EditLog(
             np.empty(capacity, dtype=np.int64),
+            np.empty(capacity, dtype=np.int64),
             np.empty((capacity, 5), dtype=np.int64),
             np.empty(capacity),
             log.length,
         )
-        larger.update[:n] = log.update[:n]
-        larger.rows[:n] = log.rows[:n]
-        larger.weight[:n] = log.weight[:n]
+        for row in range(n):
+            _copy_row(larger, row, log.update[row], log.call[row], log.rows, log.weight, row)
         log = larger
-    log.update[n : n + n_new] = number
-    log.rows[n : n + n_new] = edit.rows
-    log.weight[n : n + n_new] = edit.weight
+    for row in range(n_new):
+        _copy_row(log, n + row, update, call, edit.rows, edit.weight, row)
     log.length[0] = n + n_new
     return log
+
+
+@inlined
+def _copy_row(
+    log: EditLog, place: int, update: int, call: int, rows: Ints, weight: Floats, row: int
+) -> None:
+    log.update[place], log.call[place], log.weight[place] = update, call, weight[row]
+    for column in range(5):
+        log.rows[place, column] = rows[row, column]

@@ -118,6 +118,9 @@ class Graph(NamedTuple):
         pairs: Iterable[tuple[Any, Any]] = zip(self, other, strict=True)
         return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     def __repr__(self) -> str:
         return f"Graph({self})"
 
@@ -146,17 +149,46 @@ def row_starts(target: Ints, n_nodes: int) -> Ints:
     starts = np.zeros(n_nodes + 1, dtype=np.int64)
     for node in target:
         starts[node + 1] += 1
-    return np.cumsum(starts)
+    for node in range(n_nodes):
+        starts[node + 1] += starts[node]
+    return starts
+
+
+@kernel
+def rank(values: Ints, low: int, high: int, value: int) -> int:
+    """Return the first place in the ascending values[low:high] that is not below `value`."""
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
 def find_edge(graph: Graph, starts: Ints, source: int, target: int) -> int:
     """Return the position of the edge from `source` to `target` (positions), or -1."""
-    low, high = starts[target], starts[target + 1]
-    position = low + np.searchsorted(graph.source[low:high], source)
+    high = starts[target + 1]
+    position = rank(graph.source, starts[target], high, source)
     if position < high and graph.source[position] == source:
-        return int(position)
+        return position
     return -1
+
+
+@kernel
+def places(flags: Bools) -> Ints:
+    """Return where `flags` is set, ascending."""
+    n_set = 0
+    for flag in flags:
+        n_set += flag
+    found = np.empty(n_set, dtype=np.int64)
+    n_set = 0
+    for i in range(flags.size):
+        if flags[i]:
+            found[n_set] = i
+            n_set += 1
+    return found
 
 
 def check(graph: Graph) -> None:
@@ -190,6 +222,16 @@ def check(graph: Graph) -> None:
         "has an edge id that is negative or still to be given",
     )
     _require(bool(np.isfinite(graph.weight).all()), "has a weight that is not finite")
+
+
+def check_width(graph: Graph, config: NetworkConfig) -> None:
+    """Raise GraphError unless the graph has the inputs and outputs the network is to have."""
+    expected, found = (config.n_inputs, config.n_outputs), (graph.n_inputs, graph.n_outputs)
+    if expected != found:
+        raise GraphError(
+            f"The graph has {found[0]} inputs and {found[1]} outputs; the network has "
+            f"{expected[0]} and {expected[1]}."
+        )
 
 
 def _ascending(values: Ints) -> bool:

@@ -12,7 +12,7 @@ from smgrnn.config import NetworkConfig
 from smgrnn.errors import FileFormatError, GraphError, NonFiniteError, ShapeError, SmgrnnError
 from smgrnn.graph.edit import Applied, GraphEdit, apply
 from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.state import Graph, Network, check
+from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.nn.notebook import network_html
 from smgrnn.seeding import stream
 from smgrnn.storage import read_arrays, write_arrays
@@ -72,7 +72,7 @@ class SMGrNN(nn.Module):
         if graph is None:
             graph = initial_graph(self.config, stream(seed, "init"))
         check(graph)
-        self._check_width(graph)
+        check_width(graph, self.config)
         dtype = dtype or torch.get_default_dtype()
         self.weight = nn.Parameter(torch.tensor(graph.weight, device=device, dtype=dtype))
         self.register_buffer("_state", None, persistent=False)
@@ -104,7 +104,7 @@ class SMGrNN(nn.Module):
             states = torch.cat([clamped, free], dim=-1)
             message = weight * states.index_select(-1, self._live_source)
             if message.requires_grad:
-                message.register_hook(self._guard())  # type: ignore[no-untyped-call]
+                message.register_hook(self._guard())
             total = torch.zeros_like(free).index_add(-1, self._live_target, message)
             if phi is phi_out:
                 free = phi(total)
@@ -203,14 +203,6 @@ class SMGrNN(nn.Module):
         with torch.no_grad():
             self.weight.set_(values.to(self.weight, copy=True))  # type: ignore[call-overload]
 
-    def _check_width(self, graph: Graph) -> None:
-        expected, found = (self.config.n_inputs, self.config.n_outputs), graph[:2]
-        if expected != found:
-            raise GraphError(
-                f"The graph has {found[0]} inputs and {found[1]} outputs; the network has "
-                f"{expected[0]} and {expected[1]}."
-            )
-
     def _install(self, graph: Graph) -> None:
         """Make `graph` the structure; edges into inputs come first and carry nothing."""
         self._structure = graph
@@ -233,7 +225,7 @@ class SMGrNN(nn.Module):
         names = (*_COLUMNS, "numbers", "weight")
         if all(prefix + name in state_dict for name in names):
             graph = _graph_of({name: state_dict[prefix + name] for name in names})
-            self._check_width(graph)
+            check_width(graph, self.config)
             self.weight.grad = None
             self._set_weight(state_dict[prefix + "weight"])
             self._install(graph)

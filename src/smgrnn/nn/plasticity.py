@@ -15,6 +15,7 @@ from smgrnn.config import PlasticityConfig
 from smgrnn.errors import AttachmentError, GraphError, GrowthLimitWarning, NonFiniteError
 from smgrnn.graph.edit import GraphEdit
 from smgrnn.graph.state import Floats, Graph
+from smgrnn.interrupts import interrupts_deferred
 from smgrnn.nn.network import SMGrNN
 from smgrnn.nn.optimizer_state import (
     carry_optimizer_state,
@@ -119,7 +120,9 @@ class StructuralPlasticity:
 
     def detach(self) -> None:
         """Let go of the network, so that another module may edit it."""
-        _attached.pop(self.network, None)
+        owner = _attached.get(self.network)
+        if owner is not None and owner() is self:
+            del _attached[self.network]
 
     def _is_replaced(self) -> bool:
         """Return whether the graph was replaced from outside: nothing observed applies to it."""
@@ -138,7 +141,8 @@ class StructuralPlasticity:
         else:
             edit, is_capped = decide(graph, self.history, self._rules, self.calls, self._rng)
         if edit:
-            self._apply(edit)
+            with interrupts_deferred():
+                self._apply(edit)
         self._warn_if(is_capped)
         return edit
 

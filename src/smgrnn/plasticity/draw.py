@@ -5,7 +5,7 @@ NumPy's Generator gives the identical stream inside and outside compiled code.
 
 import numpy as np
 
-from smgrnn.graph.state import Ints
+from smgrnn.graph.state import Ints, rank
 from smgrnn.kernels import kernel
 
 
@@ -32,11 +32,12 @@ def subset(rng: np.random.Generator, n: int, size: int) -> Ints:
     chosen = np.empty(size, dtype=np.int64)
     for count in range(size):
         top = n - size + count
-        number = rng.integers(0, top + 1)
-        place = np.searchsorted(chosen[:count], number)
+        number = int(rng.integers(0, top + 1))
+        place = rank(chosen, 0, count, number)
         if place < count and chosen[place] == number:
             chosen[count] = top  # not on offer before, so it is the largest so far
             continue
-        chosen[place + 1 : count + 1] = chosen[place:count].copy()
+        for k in range(count, place, -1):
+            chosen[k] = chosen[k - 1]
         chosen[place] = number
     return chosen

@@ -5,7 +5,7 @@ Paper: Sec. III-C2, Eqs. (5)-(6).  Decides only; `graph.edit` changes the graph.
 
 import numpy as np
 
-from smgrnn.graph.state import Graph, Ints, row_starts
+from smgrnn.graph.state import Graph, Ints, rank, row_starts
 from smgrnn.kernels import kernel
 
 
@@ -41,7 +41,7 @@ def missing_edges(graph: Graph, before: Ints, ranks: Ints) -> Ints:
     starts = row_starts(graph.target, graph.node_ids.size)
     pairs = np.empty((ranks.size, 2), dtype=np.int64)
     for k in range(ranks.size):
-        target = np.searchsorted(before, ranks[k], side="right") - 1
+        target = rank(before, 0, before.size, ranks[k] + 1) - 1
         source = ranks[k] - before[target]  # each taken node up to it, and the target, moves it on
         is_self_passed = False
         for edge in range(starts[target], starts[target + 1]):

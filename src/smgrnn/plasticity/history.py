@@ -97,23 +97,17 @@ def push(history: UpdateHistory, delta: Floats, first: int, last: int) -> None:
 @kernel
 def _close_block(history: UpdateHistory, first: int, last: int) -> None:
     """Sum every row of a complete block to the block's end and start the next one."""
-    columns = np.sort(history.slot[first:last])
-    blocks, window = history.blocks, history.blocks.shape[1]
-    sums, squares = np.zeros(columns.size), np.zeros(columns.size)
+    blocks, running, window = history.blocks, history.running, history.blocks.shape[1]
+    running[:] = 0.0
     for row in range(window - 1, -1, -1):
-        updates, row_sums, row_squares = (
-            blocks[UPDATES, row],
-            blocks[SUMS, row],
-            blocks[SQUARES, row],
-        )
-        for k in range(columns.size):
-            column = np.uint64(columns[k])
-            update = updates[column]
-            sums[k] += update
-            squares[k] += update**2
-            row_sums[column] = sums[k]
-            row_squares[column] = squares[k]
-    history.running[:] = 0.0
+        for edge in range(np.uint64(first), np.uint64(last)):
+            column = np.uint64(history.slot[edge])
+            update = blocks[UPDATES, row, column]
+            running[0, column] += update
+            running[1, column] += update**2
+            blocks[SUMS, row, column] = running[0, column]
+            blocks[SQUARES, row, column] = running[1, column]
+    running[:] = 0.0
     history.clock[POSITION] = 0
 
 
@@ -141,6 +135,25 @@ def window_statistics(history: UpdateHistory) -> tuple[Ints, Floats, Floats]:
 
 
 @kernel
+def _room(history: UpdateHistory, n_edges: int) -> tuple[Floats, Floats, Ints]:
+    """Return the history's arrays with slots enough: the same ones, or larger copies of them."""
+    planes, window, capacity = history.blocks.shape
+    if n_edges <= capacity:
+        return history.blocks, history.running, history.born
+    larger = max(n_edges, capacity + capacity // 2)  # so that steady growth copies seldom
+    blocks, running = np.zeros((planes, window, larger)), np.zeros((2, larger))
+    born = np.zeros(larger, dtype=np.int64)
+    for slot in range(capacity):
+        running[0, slot], running[1, slot] = history.running[0, slot], history.running[1, slot]
+        born[slot] = history.born[slot]
+    for plane in range(planes):
+        for row in range(window):
+            for slot in range(capacity):
+                blocks[plane, row, slot] = history.blocks[plane, row, slot]
+    return blocks, running, born
+
+
+@kernel
 def carry_history(history: UpdateHistory, edge_origin: Ints) -> UpdateHistory:
     """Turn the history into the one after an edit: survivors keep theirs, new edges start empty."""
     _, window, capacity = history.blocks.shape
@@ -149,14 +162,7 @@ def carry_history(history: UpdateHistory, edge_origin: Ints) -> UpdateHistory:
     for origin in edge_origin:
         if origin >= 0:
             is_free[history.slot[origin]] = False
-    blocks, running, born = history.blocks, history.running, history.born
-    if n_edges > capacity:  # grow by half at least, so that steady growth copies seldom
-        larger = max(n_edges, capacity + capacity // 2)
-        blocks, running = np.zeros((3, window, larger)), np.zeros((2, larger))
-        born = np.zeros(larger, dtype=np.int64)
-        blocks[:, :, :capacity] = history.blocks
-        running[:, :capacity] = history.running
-        born[:capacity] = history.born
+    blocks, running, born = _room(history, n_edges)
     slot = np.empty(n_edges, dtype=np.int64)
     free = 0
     for edge in range(n_edges):
@@ -166,8 +172,9 @@ def carry_history(history: UpdateHistory, edge_origin: Ints) -> UpdateHistory:
         while free < capacity and not is_free[free]:
             free += 1
         slot[edge] = free
-        blocks[:, :, free] = 0.0  # the former owner's updates would count as this edge's own
-        running[:, free] = 0.0
+        for row in range(window):  # or the former owner's updates would count as this edge's own
+            blocks[UPDATES, row, free] = blocks[SUMS, row, free] = blocks[SQUARES, row, free] = 0.0
+        running[0, free] = running[1, free] = 0.0
         born[free] = history.clock[TOTAL]
         free += 1
     return UpdateHistory(blocks, running, born, slot, history.clock)
@@ -176,12 +183,7 @@ def carry_history(history: UpdateHistory, edge_origin: Ints) -> UpdateHistory:
 @kernel
 def reset_history(history: UpdateHistory, n_edges: int) -> UpdateHistory:
     """Turn the history into the one after an edit that empties every window."""
-    _, window, capacity = history.blocks.shape
-    blocks, running, born = history.blocks, history.running, history.born
-    if n_edges > capacity:
-        capacity = max(n_edges, capacity + capacity // 2)
-        blocks, running = np.empty((3, window, capacity)), np.empty((2, capacity))
-        born = np.empty(capacity, dtype=np.int64)
+    blocks, running, born = _room(history, n_edges)
     blocks[:] = 0.0
     running[:] = 0.0
     born[:] = history.clock[TOTAL]

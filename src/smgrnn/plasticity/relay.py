@@ -5,7 +5,7 @@ Paper: Sec. III-C1, Fig. 2.  Decides only; `graph.edit` changes the graph.
 
 import numpy as np
 
-from smgrnn.graph.edit import Cause, GraphEdit, Operation
+from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
 from smgrnn.graph.state import Graph, Ints
 from smgrnn.kernels import kernel
 from smgrnn.plasticity.draw import gaussian
@@ -24,9 +24,9 @@ def insert_relays(
         target = graph.node_ids[graph.target[edges[k]]]
         relay, edge = graph.next_node_id + k, graph.next_edge_id + 2 * k
         add_node, add_edge = Operation.ADD_NODE.value, Operation.ADD_EDGE.value
-        edit.rows[3 * k] = (add_node, Cause.RELAY.value, relay, source, target)
-        edit.rows[3 * k + 1] = (add_edge, Cause.RELAY.value, edge, source, relay)
-        edit.rows[3 * k + 2] = (add_edge, Cause.RELAY.value, edge + 1, relay, target)
-        edit.weight[3 * k] = 0.0
-        edit.weight[3 * k + 1] = gaussian(rng, initial_weight)
-        edit.weight[3 * k + 2] = gaussian(rng, initial_weight)
+        cause, row = Cause.RELAY.value, 3 * k
+        write_change(edit, row, add_node, cause, relay, source, target, 0.0)
+        weight = gaussian(rng, initial_weight)
+        write_change(edit, row + 1, add_edge, cause, edge, source, relay, weight)
+        weight = gaussian(rng, initial_weight)
+        write_change(edit, row + 2, add_edge, cause, edge + 1, relay, target, weight)

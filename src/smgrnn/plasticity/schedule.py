@@ -9,8 +9,9 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.config import PlasticityConfig
-from smgrnn.graph.edit import Cause, GraphEdit, Operation
-from smgrnn.graph.state import Bools, Floats, Graph, Ints
+from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
+from smgrnn.graph.state import Bools, Floats, Graph, places
+from smgrnn.interrupts import interrupts_deferred
 from smgrnn.kernels import inlined, kernel
 from smgrnn.plasticity.draw import bernoulli, gaussian, subset
 from smgrnn.plasticity.exploration import batch_size, missing_before, missing_edges
@@ -62,11 +63,19 @@ class Decision(NamedTuple):
     is_capped: bool
 
 
-@kernel
 def decide(
     graph: Graph, history: UpdateHistory, rules: Rules, call: int, rng: np.random.Generator
 ) -> Decision:
     """Prune at every prune_period-th call and grow at the others -- Eq. (9); calls count from 1."""
+    with interrupts_deferred():
+        return decide_edit(graph, history, rules, call, rng)
+
+
+@kernel
+def decide_edit(
+    graph: Graph, history: UpdateHistory, rules: Rules, call: int, rng: np.random.Generator
+) -> Decision:
+    """Decide, from compiled code."""
     counts, mean, variance = window_statistics(history)
     is_judged = counts >= rules.min_count
     if call % rules.prune_period == 0:
@@ -78,7 +87,7 @@ def decide(
 def is_idle(
     weight: Floats, history: UpdateHistory, rules: Rules, call: int, first: int, last: int
 ) -> bool:
-    """Return whether `decide` is certain to find nothing and to draw nothing.
+    """Return whether `decide_edit` is certain to find nothing and to draw nothing.
 
     Looks at the statistics and builds nothing, so that a call at every update stays cheap.  Only
     the edges [first, last) have ever moved.
@@ -128,13 +137,15 @@ def decide_growth(
         rules.epsilon,
         rules.scale,
     )
-    unstable = np.flatnonzero(is_unstable & is_judged)
+    unstable = places(is_unstable & is_judged)
 
     n_wanted = min(unstable.size, rules.max_relays) if rules.edge_growth else 0
     room = min(rules.max_nodes - n_nodes, (rules.max_edges - n_edges) // 2)
     n_relays = min(n_wanted, max(room, 0))
     is_capped = n_relays < n_wanted
-    relayed = unstable[subset(rng, unstable.size, n_relays)]
+    relayed = subset(rng, unstable.size, n_relays)
+    for k in range(n_relays):
+        relayed[k] = unstable[relayed[k]]
 
     is_exploring = False
     if rules.exploration:
@@ -156,9 +167,9 @@ def decide_growth(
         for k in range(n_explored):
             row, edge = 3 * n_relays + k, graph.next_edge_id + 2 * n_relays + k
             source, target = graph.node_ids[pairs[k, 0]], graph.node_ids[pairs[k, 1]]
-            cause = Cause.EXPLORATION.value
-            edit.rows[row] = (Operation.ADD_EDGE.value, cause, edge, source, target)
-            edit.weight[row] = gaussian(rng, rules.initial_weight)
+            add_edge, cause = Operation.ADD_EDGE.value, Cause.EXPLORATION.value
+            weight = gaussian(rng, rules.initial_weight)
+            write_change(edit, row, add_edge, cause, edge, source, target, weight)
     return Decision(edit, is_capped)
 
 
@@ -170,34 +181,31 @@ def decide_pruning(
     n_nodes, n_edges = graph.node_ids.size, graph.source.size
     edge_stays = np.ones(n_edges, dtype=np.bool_)
     if rules.pruning:
-        is_weak = weak_edges(mean, graph.weight, rules.weight_threshold, rules.update_threshold)
-        weak = np.flatnonzero(is_weak & is_judged)
-        n_pruned = prune_count(weak.size, rules.prune_fraction)
-        edge_stays[weak[subset(rng, weak.size, n_pruned)]] = False
+        flags = weak_edges(mean, graph.weight, rules.weight_threshold, rules.update_threshold)
+        weak = places(flags & is_judged)
+        for k in subset(rng, weak.size, prune_count(weak.size, rules.prune_fraction)):
+            edge_stays[weak[k]] = False
     is_orphan = np.zeros(n_nodes, dtype=np.bool_)
     if rules.orphan_removal:
         is_orphan = orphans(graph, edge_stays)
+    is_loose = np.empty(n_edges, dtype=np.bool_)  # by an orphan, not by its own weakness
+    for edge in range(n_edges):
+        at_orphan = is_orphan[graph.source[edge]] or is_orphan[graph.target[edge]]
+        is_loose[edge] = at_orphan and edge_stays[edge]
 
-    is_loose = is_orphan[graph.source] | is_orphan[graph.target]
-    pruned = np.flatnonzero(~edge_stays)
-    loosened = np.flatnonzero(edge_stays & is_loose)
-    orphaned = np.flatnonzero(is_orphan)
+    pruned, loosened, orphaned = places(~edge_stays), places(is_loose), places(is_orphan)
     n_changes = pruned.size + loosened.size + orphaned.size
     edit = GraphEdit(np.empty((n_changes, 5), dtype=np.int64), np.empty(n_changes))
-    _remove_edges(graph, pruned, Cause.WEAK_EDGE.value, edit, 0)
-    _remove_edges(graph, loosened, Cause.ORPHAN.value, edit, pruned.size)
-    for k in range(orphaned.size):
-        row, node = pruned.size + loosened.size + k, graph.node_ids[orphaned[k]]
-        edit.rows[row] = (Operation.REMOVE_NODE.value, Cause.ORPHAN.value, node, -1, -1)
-        edit.weight[row] = 0.0
+    row = 0
+    for edges, cause in ((pruned, Cause.WEAK_EDGE.value), (loosened, Cause.ORPHAN.value)):
+        for edge in edges:
+            source, target = graph.node_ids[graph.source[edge]], graph.node_ids[graph.target[edge]]
+            number, weight = graph.edge_ids[edge], graph.weight[edge]
+            operation = Operation.REMOVE_EDGE.value
+            write_change(edit, row, operation, cause, number, source, target, weight)
+            row += 1
+    for node in orphaned:
+        number, operation = graph.node_ids[node], Operation.REMOVE_NODE.value
+        write_change(edit, row, operation, Cause.ORPHAN.value, number, -1, -1, 0.0)
+        row += 1
     return edit
-
-
-@kernel
-def _remove_edges(graph: Graph, edges: Ints, cause: int, edit: GraphEdit, first_row: int) -> None:
-    for k in range(edges.size):
-        edge = edges[k]
-        source, target = graph.node_ids[graph.source[edge]], graph.node_ids[graph.target[edge]]
-        operation = Operation.REMOVE_EDGE.value
-        edit.rows[first_row + k] = (operation, cause, graph.edge_ids[edge], source, target)
-        edit.weight[first_row + k] = graph.weight[edge]

@@ -1,0 +1,5 @@
+"""`python -m smgrnn` is the `smgrnn` command."""
+
+from smgrnn.cli import main
+
+main()

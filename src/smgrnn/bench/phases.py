@@ -1,0 +1,131 @@
+"""Where the time of a compiled step goes, and the least it could be."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from smgrnn.bench.workload import N_INPUTS, N_OUTPUTS, new_learner, stream
+from smgrnn.engine.learner import Learner
+from smgrnn.engine.loss import cross_entropy
+from smgrnn.engine.optimizers import ADAM, optimize
+from smgrnn.engine.propagation import backward, forward
+from smgrnn.engine.state import EngineSettings, LearnerState
+from smgrnn.graph.state import Floats, Graph
+from smgrnn.kernels import kernel, reduction
+from smgrnn.plasticity.history import push
+from smgrnn.plasticity.schedule import decide_edit
+
+TANH = 0
+
+
+@kernel
+def _forwards(state: LearnerState, observation: Floats, n: int) -> None:
+    source, weight = state.graph.source, state.graph.weight
+    starts, trace = state.starts, state.trace
+    for _ in range(n):
+        forward(source, weight, starts, trace, observation, N_OUTPUTS, TANH, TANH)
+
+
+@kernel
+def _backwards(state: LearnerState, n: int) -> None:
+    source, weight = state.graph.source, state.graph.weight
+    starts, trace, adjoint, gradient = state.starts, state.trace, state.adjoint, state.gradient
+    for _ in range(n):
+        cross_entropy(trace, adjoint, N_INPUTS, N_INPUTS + N_OUTPUTS, 0)
+        backward(source, weight, starts, trace, adjoint, gradient, N_INPUTS, N_OUTPUTS, TANH, TANH)
+
+
+@kernel
+def _optimizations(state: LearnerState, hyper: Floats, n: int) -> None:
+    weight, gradient, moments = state.graph.weight, state.gradient, state.moments
+    delta, first, last = state.delta, state.span[0], state.span[1]
+    for step in range(1, n + 1):
+        optimize(ADAM, hyper, step, weight, gradient, moments, delta, first, last)
+
+
+@kernel
+def _pushes(state: LearnerState, n: int) -> None:
+    history, delta, first, last = state.history, state.delta, state.span[0], state.span[1]
+    for _ in range(n):
+        push(history, delta, first, last)
+
+
+@kernel
+def _decisions(
+    state: LearnerState, settings: EngineSettings, rng: np.random.Generator, n: int
+) -> None:
+    for call in range(n):
+        decide_edit(state.graph, state.history, settings.rules, call + 1, rng)
+
+
+def phases(graph: Graph, iterations: int, repeats: int) -> dict[str, float]:
+    """Return the median µs that each phase of one learning step takes on its own.
+
+    "plasticity" is one decision of the module, without applying it, divided by the 100 updates
+    between two calls.
+    """
+    learner = new_learner(graph, iterations, None)
+    learner.learn_stream(*stream(200))
+    state, settings = _inside(learner)
+    rng, observation = np.random.default_rng(0), np.full(N_INPUTS, 0.5)
+    runs: dict[str, tuple[Callable[[int], None], float]] = {
+        "forward": (lambda n: _forwards(state, observation, n), 1),
+        "backward": (lambda n: _backwards(state, n), 1),
+        "optimizer": (lambda n: _optimizations(state, settings.hyper, n), 1),
+        "history": (lambda n: _pushes(state, n), 1),
+        "plasticity": (lambda n: _decisions(state, settings, rng, n), 100),
+    }
+    n = max(200, 200_000 // graph.n_edges)
+    return {name: median_us(run, n, repeats) / share for name, (run, share) in runs.items()}
+
+
+def _inside(learner: Learner) -> tuple[LearnerState, EngineSettings]:
+    return learner._state, learner._settings
+
+
+def median_us(run: Callable[[int], None], n: int, repeats: int) -> float:
+    """Return the median over `repeats` of the µs that one of `n` steps takes; one warm-up first."""
+    run(min(n, 10))
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        run(n)
+        times.append((time.perf_counter() - begin) / n * 1e6)
+    return float(np.median(times))
+
+
+@reduction
+def _multiply_adds(n: int) -> float:
+    """Do 32 · n independent multiply-adds, enough to keep every unit busy."""
+    sums = np.zeros(32)
+    for _ in range(n):
+        for k in range(32):
+            sums[k] = sums[k] * 0.999 + 0.001
+    return float(sums.sum())
+
+
+def peak_multiply_adds(repeats: int) -> float:
+    """Return the most multiply-adds per µs that one core was seen to do."""
+    n = 200_000
+    _multiply_adds(10)
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        _multiply_adds(n)
+        times.append(time.perf_counter() - begin)
+    return 32 * n / min(times) / 1e6
+
+
+def multiply_adds(graph: Graph, iterations: int) -> int:
+    """Count the multiply-adds that one learning step with Adam cannot do without.
+
+    Forward: one per edge and iteration, 20 per tanh.  Backward: one per edge into an output for the
+    last iteration, two per edge for each one before.  Adam: 8 per edge that learns.
+    """
+    live = graph.target >= graph.n_inputs
+    into_outputs = live & (graph.target < graph.n_inputs + graph.n_outputs)
+    n_live, n_last = int(live.sum()), int(into_outputs.sum())
+    n_learning = n_last if iterations == 1 else n_live
+    forward_count = iterations * (n_live + 20 * (graph.n_nodes - graph.n_inputs))
+    return forward_count + n_last + 2 * (iterations - 1) * n_live + 8 * n_learning

@@ -1,0 +1,39 @@
+"""Calls of the plasticity module on hand-made histories, and how uniform its choices are."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from smgrnn.config import PlasticityConfig
+from smgrnn.graph import Graph, GraphEdit
+from smgrnn.plasticity import Decision, Rules, UpdateHistory, decide
+
+RESTLESS, DRIFTING, AT_REST = [1.0, -1.0], [0.05, 0.05], [0.0, 0.0]  # the updates of an edge
+CHI_SQUARE_999 = {3: 16.3, 9: 27.9, 19: 43.8}  # exceeded once in 1000 times, by degrees of freedom
+
+
+def remembering(*updates: list[float], window: int = 2) -> UpdateHistory:
+    """Return the history of edges that saw these updates, one list per edge."""
+    history = UpdateHistory.start(len(updates), window)
+    for update in zip(*updates, strict=True):
+        history.push(np.array(update))
+    return history
+
+
+def call(
+    graph: Graph, history: UpdateHistory, number: int = 1, *, seed: int = 0, **changes: Any
+) -> Decision:
+    """Make one call of the module; every third call prunes unless `changes` say otherwise."""
+    config = PlasticityConfig(**{"window": history.window, "prune_period": 3, **changes})
+    return decide(graph, history, Rules.of(config), number, np.random.default_rng(seed))
+
+
+def causes(edit: GraphEdit) -> Counter[str]:
+    return Counter(change.cause.name for change in edit.changes())
+
+
+def chi_square(counts: Counter[Any]) -> float:
+    """Return how far these counts are from being equal."""
+    expected = counts.total() / len(counts)
+    return sum((count - expected) ** 2 / expected for count in counts.values())

@@ -1,0 +1,102 @@
+"""Compiled kernels: none outlives a change of the package, and all run as Python too."""
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smgrnn import kernels
+from smgrnn.graph.state import row_starts
+
+INNER = "from tiny.kernels import kernel\n\n\n@kernel\ndef inner(x):\n    return x + {}\n"
+OUTER = (
+    "from tiny.inner import inner\nfrom tiny.kernels import kernel\n\n\n"
+    "@kernel\ndef outer(x):\n    return inner(x)\n"
+)
+RUN = """
+from tiny.outer import outer
+answer = outer(1)
+print(answer, sum(outer.stats.cache_hits.values()) if hasattr(outer, "stats") else "Python")
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A package of one kernel that calls another, compiled by this package's own `kernel`."""
+    package = tmp_path / "tiny"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "kernels.py").write_text(inspect.getsource(kernels))
+    (package / "inner.py").write_text(INNER.format(1))
+    (package / "outer.py").write_text(OUTER)
+    return package
+
+
+def run(package: Path, **environment: str) -> str:
+    """Call the outer kernel in a new Python; return the answer and the hits of the cache."""
+    folder = package.parent
+    environment |= {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", RUN],
+        env={**os.environ, **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_a_kernel_is_stamped_with_every_file_of_the_package() -> None:
+    compiled: Any = row_starts
+    stamp = compiled._cache._cache_file._source_stamp
+    assert stamp == kernels._PACKAGE_STAMP
+    files = Path(kernels.__file__).parent.rglob("*.py")
+    assert sorted(name for name, _, _ in stamp) == sorted(file.name for file in files)
+
+
+def test_a_compiled_kernel_is_kept_until_a_kernel_it_calls_changes(tiny: Path) -> None:
+    """Numba looks at a kernel's own file only, and went on using the old callee inside it."""
+    assert run(tiny) == "2 0"
+    assert run(tiny) == "2 1"
+    (tiny / "inner.py").write_text(INNER.format(10))
+    assert run(tiny) == "11 0"
+
+
+def test_without_compilation_a_kernel_is_its_python_function(tiny: Path) -> None:
+    assert run(tiny, NUMBA_DISABLE_JIT="1") == "2 Python"
+
+
+INTERRUPTED = """
+import os, signal, threading
+import numpy as np
+from smgrnn import Graph, PlasticityConfig, UpdateHistory
+from smgrnn.plasticity import Rules, decide
+
+graph = Graph.from_edges(1, 2000, edges=[(0, target, 1.0) for target in range(1, 2001)])
+history, rules = UpdateHistory.start(2000, 2), Rules.of(PlasticityConfig(window=2))
+rng = np.random.default_rng(0)
+decide(graph, history, rules, 1, rng)
+for _ in range(20):
+    timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        while True:
+            decide(graph, history, rules, 1, rng)
+    except KeyboardInterrupt:
+        timer.join()
+print("survived")
+"""
+
+
+def test_an_interrupt_during_a_kernel_is_a_keyboard_interrupt() -> None:
+    """A kernel that returns a named tuple calls Python to make it; a signal that came meanwhile
+    raises there, Numba goes on with a null pointer, and the process is gone.
+    """
+    command = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "survived"), done.stderr
