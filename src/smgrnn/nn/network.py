@@ -1,6 +1,7 @@
 """SMGrNN: the growing network as a PyTorch module.  Paper: Sec. III-B."""
 
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
@@ -134,7 +135,7 @@ class SMGrNN(nn.Module):
             raise ShapeError(
                 f"Expected an input of shape ({wanted}). Got {tuple(observation.shape)} instead."
             )
-        if not torch.isfinite(observation).all():
+        if not isfinite(observation.detach().sum()) and not observation.isfinite().all():
             raise NonFiniteError("The input holds a NaN or an infinity.")
         observation = observation.to(self.weight.dtype)
         return observation if state_dim == 1 else observation.transpose(-1, -2)
@@ -173,13 +174,13 @@ class SMGrNN(nn.Module):
         weight = self.weight.detach().to("cpu", torch.float64, copy=True).numpy()
         return self._structure._replace(weight=weight)
 
-    def restructure(self, edit: GraphEdit) -> Applied:
+    def restructure(self, edit: GraphEdit, *, is_trusted: bool = False) -> Applied:
         """Apply an edit: surviving edges and nodes keep weights and states, new nodes start at 0.
 
         A `StructuralPlasticity` does this together with the optimizer's state; call it yourself
         only without one.
         """
-        applied = apply(self.graph, edit)
+        applied = apply(self.graph, edit, is_trusted=is_trusted)
         with torch.no_grad():
             if self._state is not None:
                 origin = torch.as_tensor(applied.node_origin[self.config.n_inputs :])

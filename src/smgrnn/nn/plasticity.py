@@ -6,6 +6,7 @@ Paper: Sec. III-C and III-D.
 import warnings
 import weakref
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from smgrnn.seeding import dump_generator, restore_generator, stream
 
 Rule = Callable[[Graph, UpdateHistory, np.random.Generator], GraphEdit]
 
+_NO_EDIT = GraphEdit.empty()
 _attached: "weakref.WeakKeyDictionary[SMGrNN, weakref.ref[StructuralPlasticity]]" = (
     weakref.WeakKeyDictionary()
 )
@@ -105,18 +107,18 @@ class StructuralPlasticity:
         """Record the update since the last call; edit the graph if it is due; return the edit."""
         if self._is_replaced():
             self._watch()
-            return GraphEdit.empty()
+            return _NO_EDIT
         weight = self._weights()
         self.history.push(weight - self._observed)
         self._observed = weight
         interval = self.config.interval
         if interval == "episode" or self.history.n_updates % interval:
-            return GraphEdit.empty()
+            return _NO_EDIT
         return self._act()
 
     def end_episode(self) -> GraphEdit:
         """Say that an episode is over; edits the graph with `interval="episode"`."""
-        return self._act() if self.config.interval == "episode" else GraphEdit.empty()
+        return self._act() if self.config.interval == "episode" else _NO_EDIT
 
     def detach(self) -> None:
         """Let go of the network, so that another module may edit it."""
@@ -148,7 +150,7 @@ class StructuralPlasticity:
 
     def _apply(self, edit: GraphEdit) -> None:
         n_before = self._structure.n_edges
-        applied = self.network.restructure(edit)
+        applied = self.network.restructure(edit, is_trusted=self.rule is None)
         if self.config.history_on_edit == "keep":
             self.history = carry_history(self.history, applied.edge_origin)
         else:
@@ -171,8 +173,8 @@ class StructuralPlasticity:
         self._observed = self._weights()
 
     def _weights(self) -> Floats:
-        weight = self.network.weight.detach().to("cpu", torch.float64, copy=True).numpy()
-        if not np.isfinite(weight).all():
+        weight = self.network.weight.detach().cpu().double().numpy().copy()
+        if not isfinite(weight.sum()) and not np.isfinite(weight).all():
             raise NonFiniteError(
                 f"A weight became NaN or infinite at update {self.history.n_updates + 1}."
             )
