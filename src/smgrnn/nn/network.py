@@ -53,9 +53,8 @@ class SMGrNN(nn.Module):
     """
 
     weight: nn.Parameter
-    _state: Tensor | None
-    _live_source: Tensor
-    _live_target: Tensor
+    source: Tensor
+    target: Tensor
 
     def __init__(
         self,
@@ -76,7 +75,7 @@ class SMGrNN(nn.Module):
         check_width(graph, self.config)
         dtype = dtype or torch.get_default_dtype()
         self.weight = nn.Parameter(torch.tensor(graph.weight, device=device, dtype=dtype))
-        self.register_buffer("_state", None, persistent=False)
+        self._state: Tensor | None = None
         self._install(graph)
 
     @classmethod
@@ -100,13 +99,14 @@ class SMGrNN(nn.Module):
         n_outputs = self.config.n_outputs
         phi_out = _ACTIVATIONS[self.config.output_activation]
         phi = _ACTIVATIONS[self.config.activation]
+        source, target = self._ends
         weight = self.weight[self._n_dead :] if self._n_dead else self.weight
         for _ in range(self.config.iterations):
             states = torch.cat([clamped, free], dim=-1)
-            message = weight * states.index_select(-1, self._live_source)
-            if message.requires_grad:
+            message = weight * states.index_select(-1, source)
+            if message.requires_grad and not states.requires_grad:
                 message.register_hook(self._guard())
-            total = torch.zeros_like(free).index_add(-1, self._live_target, message)
+            total = torch.zeros_like(free).index_add(-1, target, message)
             if phi is phi_out:
                 free = phi(total)
             else:
@@ -135,7 +135,7 @@ class SMGrNN(nn.Module):
             raise ShapeError(
                 f"Expected an input of shape ({wanted}). Got {tuple(observation.shape)} instead."
             )
-        if not isfinite(observation.detach().sum()) and not observation.isfinite().all():
+        if not isfinite(observation.sum().item()) and not observation.isfinite().all():
             raise NonFiniteError("The input holds a NaN or an infinity.")
         observation = observation.to(self.weight.dtype)
         return observation if state_dim == 1 else observation.transpose(-1, -2)
@@ -143,7 +143,8 @@ class SMGrNN(nn.Module):
     def _guard(self) -> Callable[[Tensor], None]:
         """Return a check that the gradient of this call meets the graph the call was made on.
 
-        Without it, at K = 1 a loss kept from before an edit would give other edges its gradients.
+        Without it, a loss kept from before an edit would give other edges its gradients.  Where
+        the states need gradients too, torch itself notices that the weights have changed.
         """
         structure = self._structure
 
@@ -213,9 +214,20 @@ class SMGrNN(nn.Module):
             self.register_buffer(name, torch.tensor(getattr(graph, name), device=device))
         numbers = torch.tensor([getattr(graph, name) for name in _NUMBERS], device=device)
         self.register_buffer("numbers", numbers)
-        source, target = graph.source[self._n_dead :], graph.target[self._n_dead :] - graph.n_inputs
-        for name, value in (("_live_source", source), ("_live_target", target)):
-            self.register_buffer(name, torch.tensor(value, device=device), persistent=False)
+        self._place_ends()
+
+    def _place_ends(self) -> None:
+        """Keep where the edges that carry something start and end, counted from the inputs' end."""
+        first, n_inputs = self._n_dead, self.config.n_inputs
+        self._ends = (self.source[first:], self.target[first:] - n_inputs)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Move to another device or precision, with what is not in the state dict."""
+        nn.Module._apply(self, fn, recurse)
+        self._place_ends()
+        if self._state is not None:
+            self._state = fn(self._state)
+        return self
 
     # --- saving and showing ----------------------------------------------------------------------
 

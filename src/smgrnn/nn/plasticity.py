@@ -173,8 +173,11 @@ class StructuralPlasticity:
         self._observed = self._weights()
 
     def _weights(self) -> Floats:
-        weight = self.network.weight.detach().cpu().double().numpy().copy()
-        if not isfinite(weight.sum()) and not np.isfinite(weight).all():
+        parameter = self.network.weight.detach()
+        if parameter.device.type != "cpu" or parameter.dtype == torch.bfloat16:
+            parameter = parameter.to("cpu", torch.float64)
+        weight = parameter.numpy().astype(np.float64)
+        if not isfinite(weight.dot(weight)) and not np.isfinite(weight).all():
             raise NonFiniteError(
                 f"A weight became NaN or infinite at update {self.history.n_updates + 1}."
             )
