@@ -51,12 +51,13 @@ def run(package: Path, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_kernel_is_stamped_with_every_file_of_the_package() -> None:
+def test_a_kernel_is_stamped_with_every_file_that_has_kernels() -> None:
     compiled: Any = row_starts
     stamp = compiled._cache._cache_file._source_stamp
     assert stamp == kernels._PACKAGE_STAMP
-    files = Path(kernels.__file__).parent.rglob("*.py")
-    assert sorted(name for name, _, _ in stamp) == sorted(file.name for file in files)
+    names = {name for name, _, _ in stamp}
+    assert {"kernels.py", "history.py", "schedule.py", "propagation.py", "edit.py"} <= names
+    assert not {"config.py", "cli.py", "network.py"} & names
 
 
 def test_a_compiled_kernel_is_kept_until_a_kernel_it_calls_changes(tiny: Path) -> None:
@@ -77,6 +78,7 @@ import numpy as np
 from smgrnn import Graph, PlasticityConfig, UpdateHistory
 from smgrnn.plasticity import Rules, decide
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts without it
 graph = Graph.from_edges(1, 2000, edges=[(0, target, 1.0) for target in range(1, 2001)])
 history, rules = UpdateHistory.start(2000, 2), Rules.of(PlasticityConfig(window=2))
 rng = np.random.default_rng(0)
@@ -98,5 +100,5 @@ def test_an_interrupt_during_a_kernel_is_a_keyboard_interrupt() -> None:
     raises there, Numba goes on with a null pointer, and the process is gone.
     """
     command = [sys.executable, "-c", INTERRUPTED]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stdout.strip()) == (0, "survived"), done.stderr

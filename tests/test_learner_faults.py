@@ -1,11 +1,8 @@
 """What a compiled learner does with what it cannot learn: it says so, and stays as it was."""
 
 import math
-import os
 import re
 import signal
-import threading
-import time
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -23,6 +20,7 @@ from smgrnn import (
     PlasticityConfig,
 )
 from smgrnn.config import Activation
+from smgrnn.engine.stream import learn_stream
 from smgrnn.errors import ConfigError, GraphError, NonFiniteError, ShapeError
 from smgrnn.graph import check
 
@@ -200,53 +198,29 @@ def usual_interrupts() -> Iterator[None]:
     signal.signal(signal.SIGINT, former)
 
 
-def interrupt_in(seconds: float) -> threading.Timer:
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    return timer
-
-
 @pytest.mark.usefixtures("usual_interrupts")
 def test_an_interrupt_waits_until_a_stream_is_learned() -> None:
     """It struck between the compiled call and the taking over of its state, which was then lost."""
     made, undisturbed = learner(), learner()
-    for either in (made, undisturbed):
-        either.learn_stream(*stream(60))  # compiles
-    long = stream(6000)
-    began = time.perf_counter()
-    undisturbed.learn_stream(*long)
-    took = time.perf_counter() - began
-    assert took > 0.05
-    timer = interrupt_in(took / 4)
+    observations, labels, is_last = stream(600)
+    targets = np.zeros((600, 0))
+
+    def interrupted(state: Any, settings: Any, log: Any, rng: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        columns = (observations, labels, targets, is_last, np.zeros(600, np.int64), np.zeros(600))
+        done = learn_stream(state, settings, *columns, log, rng)
+        signal.raise_signal(signal.SIGINT)
+        return done
+
+    undisturbed.learn_stream(observations, labels, is_last)
     with pytest.raises(KeyboardInterrupt):
-        made.learn_stream(*long)
-    timer.join()
-    assert made.n_updates == 6060
+        made.advance(interrupted)
+    assert made.n_updates == 600
     check(made.graph)
     assert memory(made) == memory(undisturbed)
-    made.learn_stream(*stream(60))
-    undisturbed.learn_stream(*stream(60))
+    for either in (made, undisturbed):
+        either.learn_stream(observations, labels, is_last)
     assert memory(made) == memory(undisturbed)
-
-
-@pytest.mark.usefixtures("usual_interrupts")
-def test_an_interrupt_leaves_the_count_of_updates_right() -> None:
-    """Python hears of a signal as soon as the compiled step returns."""
-    made = learner(plasticity=PlasticityConfig.static())
-    x = np.ones(3)
-
-    def learn_on() -> None:
-        while True:
-            made.learn(x, 0)
-
-    made.learn(x, 0)
-    for _ in range(40):
-        timer = interrupt_in(0.005)
-        with pytest.raises(KeyboardInterrupt):
-            learn_on()
-        timer.join()
-        arrays = made.arrays()
-        assert arrays["clock"][0] == made.n_updates
 
 
 # --- wrong arguments ------------------------------------------------------------------------------

@@ -7,12 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+    from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig, RunConfig
     from smgrnn.engine import Learner
     from smgrnn.errors import GrowthLimitWarning, SmgrnnError
     from smgrnn.graph import EditDraft, Graph, GraphEdit
     from smgrnn.nn import SMGrNN, StructuralPlasticity
     from smgrnn.plasticity import UpdateHistory
+    from smgrnn.training import Policy, Run, distill, load
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,11 @@ _HOMES = {
     "GraphEdit": "graph",
     "GrowthLimitWarning": "errors",
     "Learner": "engine",
+    "Policy": "training",
+    "Run": "training",
+    "RunConfig": "config",
+    "distill": "training",
+    "load": "training",
     "LearningConfig": "config",
     "NetworkConfig": "config",
     "PlasticityConfig": "config",
@@ -40,10 +46,15 @@ __all__ = [
     "LearningConfig",
     "NetworkConfig",
     "PlasticityConfig",
+    "Policy",
+    "Run",
+    "RunConfig",
     "SMGrNN",
     "SmgrnnError",
     "StructuralPlasticity",
     "UpdateHistory",
+    "distill",
+    "load",
 ]
 
 

@@ -7,14 +7,136 @@ from typing import Annotated
 
 import tyro
 
+from smgrnn.config import RunConfig
 from smgrnn.errors import SmgrnnError
+
+Flag = tyro.conf.FlagCreatePairsOff[bool]
+AsJson = Annotated[Flag, tyro.conf.arg(name="json")]
+Options = Annotated[RunConfig, tyro.conf.arg(name="")]
+TaskName = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
+RunFolder = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+
+
+def distill(
+    task: TaskName = "",
+    options: Options = RunConfig(),  # noqa: B008 - frozen
+    out: Path | None = None,
+    resume: Path | None = None,
+    seeds: int = 1,
+    tensorboard: Flag = False,
+    as_json: AsJson = False,
+    quiet: Flag = False,
+) -> None:
+    """Distil a frozen expert into a network that grows while it learns.
+
+    Parameters
+    ----------
+    task
+        A Gymnasium id, such as CartPole-v1.
+    options
+        Settings of the run.
+    out
+        New folder for the run; runs/TASK-STUDENT-SEED by default.
+    resume
+        Go on with the run in this folder instead of starting one.
+    seeds
+        Run this many seeds, from --seed upwards.
+    tensorboard
+        Also write curves for TensorBoard into the run folder.
+    as_json
+        Print one JSON object, or one per seed in a list, as the last thing on stdout.
+    quiet
+        Print nothing else.
+    """
+    from smgrnn.training.command import distill_command, prepare_runs
+
+    runs = prepare_runs(task, options, out, resume, seeds)
+    distill_command(runs, with_tensorboard=tensorboard, as_json=as_json, is_quiet=quiet)
+
+
+def evaluate(
+    run: RunFolder,
+    episodes: int = 100,
+    best: Flag = False,
+    as_json: AsJson = False,
+) -> None:
+    """Score the frozen, greedy student of a run on held-out episodes.
+
+    Parameters
+    ----------
+    run
+        A run folder.
+    episodes
+        Held-out episodes to play.
+    best
+        Score the best checkpoint instead of the final student.
+    as_json
+        Print one JSON object.
+    """
+    from smgrnn.training.command import evaluate_command
+
+    evaluate_command(run, episodes, is_best=best, as_json=as_json)
+
+
+def expert_train(
+    task: TaskName, out: Path, seed: int = 0, steps: int | None = None, as_json: AsJson = False
+) -> None:
+    """Train an expert by deep Q-learning and write it to a file.
+
+    Parameters
+    ----------
+    task
+        A Gymnasium id.
+    out
+        File to write, in the safetensors format.
+    seed
+        Seed of the training.
+    steps
+        Environment steps; those of the task's recipe by default.
+    as_json
+        Print the training record as one JSON object.
+    """
+    from smgrnn.training.command import expert_train_command
+
+    expert_train_command(task, out, seed, steps, as_json=as_json)
+
+
+def expert_list(as_json: AsJson = False) -> None:
+    """List the experts that come with the package and how good they are.
+
+    Parameters
+    ----------
+    as_json
+        Print one JSON object.
+    """
+    from smgrnn.training.command import expert_list_command
+
+    expert_list_command(as_json=as_json)
+
+
+def expert_evaluate(
+    task: TaskName, expert: Path | None = None, episodes: int = 100, as_json: AsJson = False
+) -> None:
+    """Score an expert on held-out episodes.
+
+    Parameters
+    ----------
+    task
+        A Gymnasium id.
+    expert
+        File of the expert's weights; the shipped one by default.
+    episodes
+        Held-out episodes to play.
+    as_json
+        Print one JSON object.
+    """
+    from smgrnn.training.command import expert_evaluate_command
+
+    expert_evaluate_command(task, expert, episodes, as_json=as_json)
 
 
 def bench(
-    repeats: int = 7,
-    quick: bool = False,
-    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
-    out: Path | None = None,
+    repeats: int = 7, quick: Flag = False, as_json: AsJson = False, out: Path | None = None
 ) -> None:
     """Measure the engines against a plain PyTorch loop, side by side.
 
@@ -41,15 +163,32 @@ def bench(
         print_tables(results)
 
 
+def _app() -> tyro.extras.SubcommandApp:
+    expert = tyro.extras.SubcommandApp()
+    expert.command(name="train")(expert_train)
+    expert.command(name="list")(expert_list)
+    expert.command(name="evaluate")(expert_evaluate)
+    app = tyro.extras.SubcommandApp()
+    for command in (distill, evaluate):
+        app.command(command)
+    app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
+    app.command(bench)
+    return app
+
+
 def main() -> None:
     """Run the command line; a user's mistake ends it with one sentence and exit code 2."""
     try:
-        tyro.extras.subcommand_cli_from_dict(
-            {"bench": bench},
+        _app().cli(
             prog="smgrnn",
             description="Neural networks that find their own size.",
-            config=(tyro.conf.FlagCreatePairsOff,),
         )
     except SmgrnnError as error:
         print(f"smgrnn: {error}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:
+        what = error.filename or "A file"
+        print(f"smgrnn: {what} cannot be written: {error.strerror}.", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -2,7 +2,7 @@
 
 import operator
 import sys
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
@@ -13,6 +13,7 @@ Scale = Literal["update", "variance_to_mean", "weight"]
 OnEdit = Literal["keep", "reset"]
 Optimizer = Literal["adam", "adamw", "sgd", "rmsprop"]
 Loss = Literal["cross_entropy", "mse"]
+Student = Literal["smgrnn", "static", "growth-only"]
 
 
 class Within:
@@ -42,18 +43,18 @@ class Settings:
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self), include_extras=True)
-        for field in fields(self):
-            value, choices = getattr(self, field.name), _choices(hints[field.name])
+        for entry in fields(self):
+            value, choices = getattr(self, entry.name), _choices(hints[entry.name])
             accepting = [choice for choice in choices if _admits(choice, value)]
             if not accepting:
                 expected = " or ".join(_describe(choice) for choice in choices)
                 raise ConfigError(
-                    f"The '{field.name}' parameter of {type(self).__name__} must be {expected}. "
+                    f"The '{entry.name}' parameter of {type(self).__name__} must be {expected}. "
                     f"Got {value!r} instead."
                 )
             if get_origin(accepting[0]) is Annotated:  # a plain number, whatever kind came in
                 kind = get_args(accepting[0])[0]
-                object.__setattr__(self, field.name, kind(value))
+                object.__setattr__(self, entry.name, kind(value))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
@@ -62,10 +63,14 @@ class Settings:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Rebuild settings from `to_dict`; an unknown name is an error, not a shrug."""
-        unknown = sorted(set(values) - {field.name for field in fields(cls)})
+        unknown = sorted(set(values) - {entry.name for entry in fields(cls)})
         if unknown:
             raise ConfigError(f"{cls.__name__} has no setting named {unknown[0]!r}.")
         try:
+            hints = get_type_hints(cls)
+            for name, value in values.items():
+                if isinstance(value, dict) and issubclass(hints[name], Settings):
+                    values = values | {name: hints[name].from_dict(value)}
             return cls(**values)
         except TypeError as error:
             raise ConfigError(f"{cls.__name__} is incomplete: {error}.") from error
@@ -85,8 +90,8 @@ def _admits(hint: Any, value: Any) -> bool:
         return value is None
     if get_origin(hint) is Literal:
         return isinstance(value, str) and value in get_args(hint)
-    if hint is bool:
-        return isinstance(value, bool)
+    if isinstance(hint, type):
+        return isinstance(value, hint)
     kind, within = get_args(hint)
     is_number = isinstance(value, Integral if kind is int else Real)
     if isinstance(value, bool) or not is_number:
@@ -102,6 +107,8 @@ def _describe(hint: Any) -> str:
         return " or ".join(repr(choice) for choice in get_args(hint))
     if hint is bool:
         return "True or False"
+    if isinstance(hint, type):
+        return f"a {hint.__name__}"
     kind, within = get_args(hint)
     return f"{'an int' if kind is int else 'a float'} in {within.interval}"
 
@@ -224,3 +231,41 @@ class LearningConfig(Settings):
     """Weight decay; None is torch's: 0.01 for AdamW, 0 for the others."""
     loss: Loss = "cross_entropy"
     """Cross-entropy for discrete actions, mean squared error for continuous ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(Settings):
+    """A distillation run: with its task, all there is to repeat it (Sec. IV-A)."""
+
+    student: Student = "smgrnn"
+    """The growing network, the same graph kept as it is, or growth without pruning."""
+    episodes: Count = 2000
+    """Training episodes."""
+    seed: Annotated[int, Within("[0, inf)")] = 0
+    """Seed of the initial graph, of the rules' choices and of the episodes."""
+    expert: str | None = None
+    """File of the expert's weights; None is the expert that comes with the package."""
+    env_backend: Literal["compiled", "gymnasium"] = "compiled"
+    """Where the task runs; tasks that are not compiled run in Gymnasium anyway."""
+    checkpoint_every: Count = 100
+    """Episodes between two checkpoints, from which an interrupted run can go on."""
+    max_parameters: Count | None = None
+    """Most edges the network may have; None is the limit of the plasticity settings."""
+
+    n_hidden: Annotated[int, Within("[0, inf)")] = 0
+    """Hidden nodes at the start."""
+    density: Annotated[float, Within("(0, 1]")] = 0.8
+    """Share of the allowed node pairs that start connected."""
+    weight_std: NonNegative = 0.1
+    """Standard deviation of the initial weights."""
+    iterations: Count = 1
+    """Synchronous message-passing iterations in each call (K)."""
+    activation: Activation = "tanh"
+    """Activation of hidden nodes (φ)."""
+    output_activation: Activation = "tanh"
+    """Activation of output nodes (φ_out)."""
+
+    learning: LearningConfig = field(default_factory=LearningConfig)
+    """Optimizer."""
+    plasticity: PlasticityConfig = field(default_factory=PlasticityConfig)
+    """Rules of growth and pruning."""

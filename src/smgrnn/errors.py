@@ -29,5 +29,13 @@ class FileFormatError(SmgrnnError, ValueError):
     """A file is damaged, of another kind, or from a newer version."""
 
 
+class TaskError(SmgrnnError, ValueError):
+    """A task is unknown, cannot be made, or is of a kind the network cannot be put to."""
+
+
+class ExpertError(SmgrnnError, ValueError):
+    """An expert is not a usable network, or does not fit its task."""
+
+
 class GrowthLimitWarning(UserWarning):
     """Growth stopped because the network reached `max_nodes` or `max_edges`."""

@@ -33,14 +33,14 @@ def _compile(function: Function, **options: Any) -> Function:
     compiled: Any = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
     if hasattr(compiled, "_cache"):  # not so when compilation is switched off
         # Numba discards a cached kernel only when its own file changes.  A kernel contains those it
-        # calls, so here a change of any file of the package discards it.
+        # calls, so here a change of any file of the package with kernels discards it.
         compiled._cache._cache_file._source_stamp = _PACKAGE_STAMP
     return cast(Function, compiled)
 
 
 def _package_stamp() -> tuple[tuple[str, int, int], ...]:
     files = sorted(Path(__file__).parent.rglob("*.py"))
-    stats = [(file.name, file.stat()) for file in files]
+    stats = [(file.name, file.stat()) for file in files if b".kernels import" in file.read_bytes()]
     return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
 
 

@@ -8,14 +8,36 @@ import numpy as np
 from smgrnn.errors import ConfigError
 
 Stream = Literal["init", "plasticity", "task"]
+Purpose = Literal["train", "held_out"]
 
 
 def stream(seed: int, name: Stream) -> np.random.Generator:
     """Return the generator that this seed gives to one purpose."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ConfigError(f"A seed must be an int in [0, inf). Got {seed!r} instead.")
+    _check(seed, "A seed")
     key = (get_args(Stream).index(name),)
     return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=key))
+
+
+def episode_seed(seed: int, episode: int, purpose: Purpose) -> int:
+    """Return what to reset the environment of one episode with, an int below 2**31.
+
+    It depends on nothing but the arguments, so a run can resume at any episode.  Training seeds are
+    even and held-out seeds odd: a network is never judged on an episode it could have trained on.
+
+    >>> episode_seed(0, 0, "train"), episode_seed(0, 0, "held_out")
+    (1051823300, 1083867629)
+    """
+    _check(seed, "A seed")
+    _check(episode, "An episode")
+    parity = get_args(Purpose).index(purpose)
+    key = (get_args(Stream).index("task"), parity, int(episode))
+    word = np.random.SeedSequence(int(seed), spawn_key=key).generate_state(1)[0]
+    return int(word) // 4 * 2 + parity
+
+
+def _check(number: int, subject: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
+        raise ConfigError(f"{subject} must be an int in [0, inf). Got {number!r} instead.")
 
 
 def dump_generator(rng: np.random.Generator) -> str:

@@ -20,7 +20,7 @@ def write_arrays(path: str | Path, kind: str, settings: dict[str, Any], arrays: 
     """Write arrays and settings to one file, whole or not at all."""
     path = Path(path)
     header = json.dumps({"kind": kind, "version": FORMAT_VERSION, "settings": settings})
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         partial.write_bytes(save(arrays, metadata={"smgrnn": header}))

@@ -2,8 +2,9 @@
 
 import operator
 import warnings
+from collections.abc import Callable
 from math import isfinite, isnan
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,7 @@ from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.state import Bools, Floats, Graph, Ints, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.plasticity.history import TOTAL, UpdateHistory
+from smgrnn.plasticity.history import TOTAL, UpdateHistory, check_history
 from smgrnn.seeding import dump_generator, restore_generator, stream
 
 _NO_TARGET = np.empty(0)
@@ -29,6 +30,26 @@ class Outcome(NamedTuple):
 
     actions: Ints
     losses: Floats
+
+
+class Progress(Protocol):
+    """What every compiled loop returns, among other things."""
+
+    @property
+    def state(self) -> LearnerState:
+        """The state after the loop."""
+
+    @property
+    def log(self) -> EditLog:
+        """The log with the loop's edits."""
+
+    @property
+    def loss(self) -> float:
+        """A finite number, or what was not finite."""
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether a limit bound growth."""
 
 
 class Learner:
@@ -73,6 +94,8 @@ class Learner:
         self.plasticity = plasticity or PlasticityConfig()
         self.log = EditLog.start()
         """Every edit so far, with the update after which it was made."""
+        self.loss = 0.0
+        """Loss of the example that `learn` learned last."""
         self._settings = EngineSettings.of(self.config, self.learning, self.plasticity)
         self._is_discrete = self.learning.loss == "cross_entropy"
         self._n_inputs, self._n_outputs = config.n_inputs, config.n_outputs
@@ -144,6 +167,7 @@ class Learner:
         action, loss = learn_step(*self._hot, row, number, target)
         if not isfinite(loss):
             raise self._not_finite(loss)
+        self.loss = loss
         outputs = None if self._is_discrete else self.outputs
         if self._interval and self.n_updates % self._interval == 0:
             self._restructure()
@@ -189,25 +213,36 @@ class Learner:
         if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
         actions, losses = np.zeros(n, dtype=np.int64), np.zeros(n)
+        self.advance(
+            lambda state, settings, log, rng: learn_stream(
+                state, settings, rows, numbers, targets, ends, actions, losses, log, rng
+            ),
+        )
+        return Outcome(actions, losses)
+
+    def advance(self, loop: Callable[..., Progress], stacklevel: int = 4) -> Progress:
+        """Run a compiled loop of learning steps over this learner's state and keep its result.
+
+        `loop` takes the state, the settings, the log and the random generator.  A loss that is not
+        finite says where it had to stop.
+        """
         with interrupts_deferred():
-            done = learn_stream(
-                self._state,
-                self._settings,
-                rows,
-                numbers,
-                targets,
-                ends,
-                actions,
-                losses,
-                self.log,
-                self._rng,
-            )
+            done = loop(self._state, self._settings, self.log, self._rng)
             self._set_state(done.state)
             self.log = done.log
-        self._warn_if(done.is_capped, stacklevel=3)
-        if done.n_learned < n:
-            raise self._not_finite(losses[done.n_learned])
-        return Outcome(actions, losses)
+        self._warn_if(done.is_capped, stacklevel)
+        if not isfinite(done.loss):
+            raise self._not_finite(done.loss)
+        return done
+
+    def look(self, loop: Callable[..., None]) -> None:
+        """Run a compiled loop that reads the state and settings and changes nothing."""
+        loop(self._state, self._settings)
+
+    def forget_log(self) -> EditLog:
+        """Return the log of edits and start an empty one."""
+        log, self.log = self.log, EditLog.start()
+        return log
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all that is needed to go on exactly, as named arrays; `restore` takes it back."""
@@ -221,17 +256,18 @@ class Learner:
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` returned, in a learner of the same settings and an empty log."""
-        columns = (arrays[f"graph.{name}"].copy() for name in Graph._fields)
-        graph = Graph(*(c if c.ndim else int(c) for c in columns))  # type: ignore[arg-type]
-        check(graph)
+        graph = Graph.from_arrays({name: arrays[f"graph.{name}"] for name in Graph._fields})
         check_width(graph, self.config)
         history = UpdateHistory(*(arrays[f"history.{n}"].copy() for n in UpdateHistory._fields))
+        check_history(history, graph.n_edges)
         clock, trace, moments = (arrays[name].copy() for name in ("clock", "trace", "moments"))
         fits = (
             history.window == self.plasticity.window
-            and history.slot.shape == (graph.n_edges,)
+            and clock.shape == (2,)
+            and clock.dtype == np.int64
             and trace.shape == (self.config.iterations + 1, graph.n_nodes)
             and moments.shape == (2, graph.n_edges)
+            and trace.dtype == moments.dtype == np.float64
         )
         if not fits:
             raise ShapeError("The arrays are of a learner with other settings.")

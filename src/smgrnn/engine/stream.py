@@ -18,8 +18,8 @@ class Streamed(NamedTuple):
 
     state: LearnerState
     log: EditLog
-    n_learned: int
-    """Rows learned; fewer than the stream has if one was not finite."""
+    loss: float
+    """The last loss; NaN or infinite where a row was not finite and the stream stopped."""
     is_capped: bool
 
 
@@ -39,7 +39,7 @@ def learn_stream(
     """Learn row after row, restructuring when due; rows with `is_last` end an episode."""
     n_inputs, interval = settings.plan[N_INPUTS], settings.interval
     plan, hyper, rules = settings.plan, settings.hyper, settings.rules
-    is_capped = False
+    is_capped, loss = False, 0.0
     row, n_rows = 0, len(observations)
     while row < n_rows:
         # A stretch without structural change.  Its arrays are named once, outside the loop, because
@@ -75,7 +75,7 @@ def learn_stream(
             )
             actions[row], losses[row] = action, loss
             if not np.isfinite(loss):
-                return Streamed(state, log, row, is_capped)
+                return Streamed(state, log, loss, is_capped)
             is_due = updates[TOTAL] % interval == 0 if interval > 0 else is_last[row]
             if is_due and is_idle(weight, history, rules, clock[CALLS] + 1, span[0], span[1]):
                 clock[CALLS] += 1
@@ -88,4 +88,4 @@ def learn_stream(
             state, edit, was_capped = restructure(state, settings, rng)
             log = append_edit(log, updates[TOTAL], clock[CALLS], edit)
             is_capped = is_capped or was_capped
-    return Streamed(state, log, n_rows, is_capped)
+    return Streamed(state, log, loss, is_capped)

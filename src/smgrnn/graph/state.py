@@ -6,7 +6,7 @@ by its sets of nodes and edges alone, the edges into one node are contiguous, an
 a binary search.  Ids are given once and never reused; positions change with every edit.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -84,6 +84,15 @@ class Graph(NamedTuple):
             next_node_id=n_nodes,
             next_edge_id=len(triples),
         )
+        check(graph)
+        return graph
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+        """Rebuild a graph from its fields by name, as they come out of a file."""
+        fields = [np.asarray(arrays[name]) for name in cls._fields]
+        values: list[Any] = [field.copy() if field.ndim else int(field) for field in fields]
+        graph = cls(*values)
         check(graph)
         return graph
 

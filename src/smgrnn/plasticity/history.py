@@ -78,6 +78,25 @@ class UpdateHistory(NamedTuple):
         return ring[self.window - self.counts()[edge] :]
 
 
+def check_history(history: UpdateHistory, n_edges: int) -> None:
+    """Raise ShapeError unless the arrays fit together, as kernels take for granted."""
+    _, window, capacity = (*history.blocks.shape, 0, 0, 0)[:3]
+    fits = (
+        history.blocks.shape == (3, window, capacity)
+        and history.running.shape == (2, capacity)
+        and history.born.shape == (capacity,)
+        and history.slot.shape == (n_edges,)
+        and history.clock.shape == (2,)
+        and 0 <= history.clock[POSITION] < window
+        and np.unique(history.slot).size == n_edges
+        and bool(((history.slot >= 0) & (history.slot < capacity)).all())
+        and all(array.dtype == np.float64 for array in (history.blocks, history.running))
+        and all(a.dtype == np.int64 for a in (history.born, history.slot, history.clock))
+    )
+    if not fits:
+        raise ShapeError("The arrays of an update history do not fit together.")
+
+
 @inlined
 def push(history: UpdateHistory, delta: Floats, first: int, last: int) -> None:
     """Record one update; edges outside [first, last) are known never to have moved."""

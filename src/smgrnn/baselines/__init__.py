@@ -1,0 +1,1 @@
+"""What the growing network is compared with."""

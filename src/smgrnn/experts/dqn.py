@@ -1,0 +1,192 @@
+"""DQN: how experts are trained.  Paper: Sec. IV-A1.
+
+One hidden layer of ReLU units, Adam, ε-greedy exploration, a replay buffer and an update every few
+steps, as the paper prints.  What it does not print is chosen so that the expert is good and smooth:
+double Q-learning with a target network that follows slowly, and as the policy that is kept an
+average of the weights that moves more slowly still.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import torch
+from torch import nn
+
+from smgrnn.errors import ExpertError
+from smgrnn.experts.mlp import Expert, Singles
+from smgrnn.experts.recipes import MIRROR_SIGNS, DQNConfig
+from smgrnn.seeding import stream
+
+MAX_GRADIENT_NORM = 10.0
+
+
+class Checkpoint(NamedTuple):
+    """The averaged policy at one moment of training."""
+
+    step: int
+    expert: Expert
+
+
+def train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Checkpoint]:
+    """Train a Q-network and yield a checkpoint every `check_every` steps and at the end."""
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # fastest for matrices this small, and the same sums on any machine
+    try:
+        yield from _train(env, config, seed)
+    finally:
+        torch.set_num_threads(n_threads)
+
+
+def _train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Checkpoint]:
+    n_inputs, n_actions = _widths(env)
+    init, rng = stream(seed, "init"), stream(seed, "task")
+    signs = _mirror_signs(env) if config.mirror else None
+    # The mirror image has as many units as the network it reflects.
+    n_hidden = config.hidden // 2 if config.mirror else config.hidden
+    online = _network(n_inputs, n_hidden, n_actions, init)
+    target, policy = deepcopy(online), deepcopy(online)
+    weights = [parameter.detach().numpy() for parameter in online.parameters()]  # views
+    optimizer = torch.optim.Adam(online.parameters(), lr=config.learning_rate)
+    replay = _Replay(config.replay, n_inputs)
+    scale = np.ones(n_inputs, dtype=np.float32)
+    observation, _ = env.reset(seed=int(rng.integers(2**31)))
+    for step in range(1, config.steps + 1):
+        progress = step / config.steps
+        if step <= config.warmup or rng.random() < _exploration(config, progress):
+            action = int(rng.integers(n_actions))
+        else:
+            action = int(np.argmax(_values(weights, observation * scale)))
+        successor, reward, is_terminal, is_truncated, _ = env.step(action)
+        gain = float(reward) * config.reward_scale
+        replay.add(observation, action, gain, successor, is_terminal)
+        if signs is not None:
+            reflected = n_actions - 1 - action
+            replay.add(observation * signs, reflected, gain, successor * signs, is_terminal)
+        observation = successor
+        if is_terminal or is_truncated:
+            observation, _ = env.reset()
+        if step == config.warmup and config.standardise:
+            scale = replay.scale()
+        if step > config.warmup and step % config.update_every == 0:
+            change = config.final_learning_rate - config.learning_rate
+            optimizer.param_groups[0]["lr"] = config.learning_rate + progress * change
+            batch = replay.sample(rng, config.batch, scale)
+            _update(online, target, optimizer, batch, config.discount)
+            _follow(target, online, config.target_averaging)
+            _follow(policy, online, config.policy_averaging)
+        if step % config.check_every == 0 or step == config.steps:
+            yield Checkpoint(step, _expert(policy, scale, signs))
+
+
+def _exploration(config: DQNConfig, progress: float) -> float:
+    """Return ε, which falls linearly over the first `epsilon_share` of the steps."""
+    fall = min(progress / config.epsilon_share, 1.0)
+    return config.epsilon_start + fall * (config.epsilon_end - config.epsilon_start)
+
+
+class _Replay:
+    """The latest transitions."""
+
+    def __init__(self, capacity: int, n_inputs: int) -> None:
+        self.observations = np.zeros((capacity, n_inputs), dtype=np.float32)
+        self.successors = np.zeros((capacity, n_inputs), dtype=np.float32)
+        self.actions = np.zeros(capacity, dtype=np.int64)
+        self.rewards = np.zeros(capacity, dtype=np.float32)
+        self.is_terminal = np.zeros(capacity, dtype=np.float32)
+        self.n_seen = 0
+
+    def add(self, observation: Any, action: int, reward: float, successor: Any, end: bool) -> None:
+        place = self.n_seen % len(self.actions)
+        self.observations[place], self.successors[place] = observation, successor
+        self.actions[place], self.rewards[place], self.is_terminal[place] = action, reward, end
+        self.n_seen += 1
+
+    def sample(self, rng: np.random.Generator, size: int, scale: Singles) -> list[torch.Tensor]:
+        rows = rng.integers(0, min(self.n_seen, len(self.actions)), size)
+        columns = (
+            self.observations[rows] * scale,
+            self.actions[rows],
+            self.rewards[rows],
+            self.successors[rows] * scale,
+            self.is_terminal[rows],
+        )
+        return [torch.from_numpy(column) for column in columns]
+
+    def scale(self) -> Singles:
+        """Return the factors that bring what was observed so far to a deviation of 1."""
+        deviation = self.observations[: self.n_seen].std(axis=0)
+        return np.where(deviation > 0, 1 / np.maximum(deviation, 1e-3), 1).astype(np.float32)
+
+
+def _widths(env: gym.Env[Any, Any]) -> tuple[int, int]:
+    seen, done = env.observation_space, env.action_space
+    if not isinstance(done, gym.spaces.Discrete):
+        raise ExpertError(f"DQN trains experts for discrete actions. The task has {done}.")
+    return int(np.prod(seen.shape or (1,))), int(done.n)
+
+
+def _network(n_inputs: int, hidden: int, n_actions: int, rng: np.random.Generator) -> nn.Sequential:
+    """Return a network with torch's own initial distribution, drawn from `rng`."""
+    network = nn.Sequential(nn.Linear(n_inputs, hidden), nn.ReLU(), nn.Linear(hidden, n_actions))
+    fans = (n_inputs, n_inputs, hidden, hidden)
+    with torch.no_grad():
+        for parameter, fan in zip(network.parameters(), fans, strict=True):
+            bound = fan**-0.5
+            parameter.copy_(torch.from_numpy(rng.uniform(-bound, bound, tuple(parameter.shape))))
+    return network
+
+
+def _values(weights: list[Any], observation: Any) -> Any:
+    hidden = np.maximum(weights[0] @ observation + weights[1], 0)
+    return weights[2] @ hidden + weights[3]
+
+
+def _update(
+    online: nn.Sequential,
+    target: nn.Sequential,
+    optimizer: torch.optim.Optimizer,
+    batch: list[torch.Tensor],
+    discount: float,
+) -> None:
+    """Take one step of double Q-learning."""
+    observations, actions, rewards, successors, is_terminal = batch
+    with torch.no_grad():
+        chosen = online(successors).argmax(dim=1, keepdim=True)
+        future = target(successors).gather(1, chosen).squeeze(1)
+        goals = rewards + discount * (1 - is_terminal) * future
+    values = online(observations).gather(1, actions.unsqueeze(1)).squeeze(1)
+    loss = nn.functional.smooth_l1_loss(values, goals)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(online.parameters(), MAX_GRADIENT_NORM)
+    optimizer.step()
+
+
+@torch.no_grad()
+def _follow(average: nn.Sequential, online: nn.Sequential, share: float) -> None:
+    for mine, theirs in zip(average.parameters(), online.parameters(), strict=True):
+        mine.lerp_(theirs, share)
+
+
+def _expert(policy: nn.Sequential, scale: Singles, signs: Singles | None) -> Expert:
+    """Return the policy for unscaled observations: the scale goes into the first layer.
+
+    With `signs` it is the mean of the policy and of its mirror image, as one network.
+    """
+    first, bias, last, last_bias = (p.detach().numpy() for p in policy.parameters())
+    first = first * scale
+    if signs is None:
+        return Expert.from_layers([(first, bias), (last, last_bias)])
+    hidden = (np.concatenate([first, first * signs]), np.concatenate([bias, bias]))
+    output = (np.concatenate([last, last[::-1]], axis=1) / 2, (last_bias + last_bias[::-1]) / 2)
+    return Expert.from_layers([hidden, output])
+
+
+def _mirror_signs(env: gym.Env[Any, Any]) -> Singles:
+    name = env.spec.id if env.spec is not None else "The task"
+    if name not in MIRROR_SIGNS:
+        raise ExpertError(f"{name} has no known mirror image; train its expert with mirror=False.")
+    return np.array(MIRROR_SIGNS[name], dtype=np.float32)

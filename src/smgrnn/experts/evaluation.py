@@ -1,0 +1,100 @@
+"""What an expert is worth: its returns over seeded episodes.
+
+Every purpose has seeds of its own, so that the episodes that chose an expert do not also judge it.
+"""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from smgrnn.errors import ExpertError, SmgrnnError, TaskError
+from smgrnn.experts.mlp import Expert
+from smgrnn.graph.state import Floats
+from smgrnn.tasks import Task, find_task, make_env
+
+Purpose = Literal["held_out", "choosing"]
+FIRST_SEED: dict[Purpose, int] = {"held_out": 10_000, "choosing": 30_000}
+"""Reset seed of the first episode for each purpose; students that test experts use 1000 and up."""
+
+
+class Score(NamedTuple):
+    """The returns of one policy over seeded episodes, summed up."""
+
+    mean: float
+    std: float
+    episodes: int
+    first_seed: int
+    disturbance: float
+    """Share of the actions that were random."""
+
+
+def check_expert(expert: Expert, task: Task) -> None:
+    """Raise ExpertError unless the expert takes the task's observations and gives its actions."""
+    expected, found = (task.n_inputs, task.n_outputs), (expert.n_inputs, expert.n_outputs)
+    if expected != found:
+        raise ExpertError(
+            f"The expert takes {found[0]} inputs and gives {found[1]} outputs; "
+            f"{task.id!r} has {expected[0]} and {expected[1]}."
+        )
+
+
+def evaluate_expert(
+    expert: Expert,
+    task: str | Task,
+    episodes: int = 100,
+    purpose: Purpose = "held_out",
+    *,
+    disturbance: float = 0.0,
+) -> Floats:
+    """Return the expert's return in each of `episodes` episodes in the Gymnasium environment.
+
+    With a `disturbance` that share of the actions is random, which leads the expert into states
+    that it would not visit by itself, but a student does.
+    """
+    task = find_task(task) if isinstance(task, str) else task
+    check_expert(expert, task)
+    env = make_env(task)
+    seeds = range(FIRST_SEED[purpose], FIRST_SEED[purpose] + episodes)
+    try:
+        return np.array([_episode(expert, task, env, seed, disturbance) for seed in seeds])
+    finally:
+        env.close()
+
+
+def score_expert(
+    expert: Expert,
+    task: str | Task,
+    episodes: int = 100,
+    purpose: Purpose = "held_out",
+    *,
+    disturbance: float = 0.0,
+) -> Score:
+    """Return mean and standard deviation of `evaluate_expert`."""
+    returns = evaluate_expert(expert, task, episodes, purpose, disturbance=disturbance)
+    mean, std = float(returns.mean()), float(returns.std())
+    return Score(mean, std, episodes, FIRST_SEED[purpose], disturbance)
+
+
+def _episode(expert: Expert, task: Task, env: Any, seed: int, disturbance: float) -> float:
+    rng = np.random.default_rng(seed)
+    try:
+        observation, _ = env.reset(seed=seed)
+        env.action_space.seed(seed)
+        total, is_over = 0.0, False
+        while not is_over:
+            is_random = disturbance > 0 and rng.random() < disturbance
+            action = env.action_space.sample() if is_random else _act(expert, task, observation)
+            observation, reward, is_terminal, is_truncated, _ = env.step(action)
+            total += float(reward)
+            is_over = is_terminal or is_truncated
+    except SmgrnnError:
+        raise
+    except Exception as error:
+        raise TaskError(f"The task {task.id!r} failed (reset seed {seed}): {error}.") from error
+    return total
+
+
+def _act(expert: Expert, task: Task, observation: Any) -> Any:
+    if task.is_discrete:
+        return expert.action(observation)
+    return np.clip(expert.values(observation), task.action_low, task.action_high).astype(np.float32)

@@ -1,0 +1,48 @@
+"""Which experts there are: those shipped with the package, and any file."""
+
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from smgrnn.errors import ExpertError
+from smgrnn.experts.files import Record, read_expert
+from smgrnn.experts.mlp import Expert
+
+_SUFFIX = ".safetensors"
+
+
+def shipped_experts() -> dict[str, Record]:
+    """Return the record of each shipped expert, by the id of its task."""
+    return {name: _read_shipped(name)[1] for name in _shipped_names()}
+
+
+def load_expert(name_or_path: str | Path) -> Expert:
+    """Return a shipped expert by the id of its task, or the expert in a file.
+
+    A file is safetensors, or a zip of Stable-Baselines3, which must be one you trust.
+
+    >>> load_expert("CartPole-v1")
+    Expert(4-2048-2)
+    """
+    if str(name_or_path) in _shipped_names():
+        return _read_shipped(str(name_or_path))[0]
+    path = Path(name_or_path)
+    if path.suffix == ".zip":
+        from smgrnn.experts.sb3 import load_sb3_expert
+
+        return load_sb3_expert(path)
+    if not path.is_file():
+        raise ExpertError(
+            f"There is no expert {str(name_or_path)!r}: it is neither a file nor one of the "
+            f"shipped experts, which are {', '.join(_shipped_names())}."
+        )
+    return read_expert(path)[0]
+
+
+def _shipped_names() -> list[str]:
+    found = [item.name for item in files("smgrnn.experts").joinpath("weights").iterdir()]
+    return sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX))
+
+
+def _read_shipped(name: str) -> tuple[Expert, Record]:
+    with as_file(files("smgrnn.experts").joinpath("weights", name + _SUFFIX)) as path:
+        return read_expert(path)

@@ -1,0 +1,243 @@
+"""Experts: frozen ReLU networks of any depth, fast enough to label every step.  Paper: Sec. IV-A1.
+
+A layer that widens is stored transposed, so that the inner loop of every layer runs over its longer
+side, in contiguous memory.  Arithmetic is float32, and sums may be taken in any order.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from smgrnn.errors import ExpertError, NonFiniteError, ShapeError
+from smgrnn.graph.state import Ints
+from smgrnn.kernels import reduction
+
+Singles = NDArray[np.float32]
+Layer = tuple[Singles, Singles]
+
+
+class Expert(NamedTuple):
+    """A ReLU network over two flat arrays; kernels read the same object."""
+
+    sizes: Ints
+    """Width of each layer: inputs, hidden layers, outputs."""
+    parameters: Singles
+    """For each layer its weights, (in, out) where it widens and (out, in) elsewhere, then its
+    biases."""
+
+    @classmethod
+    def from_layers(cls, layers: Sequence[tuple[Any, Any]]) -> Self:
+        """Build an expert from (weight, bias) pairs, a weight being (out, in) as in torch.
+
+        >>> Expert.from_layers([([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.5])]).action([1.0, 0.6])
+        1
+        """
+        if not layers:
+            raise ExpertError("An expert needs at least one layer.")
+        checked = [_check_layer(number, *layer) for number, layer in enumerate(layers, start=1)]
+        for number, ((_, given), (weight, _)) in enumerate(pairwise(checked), start=2):
+            if weight.shape[1] != given.size:
+                raise ExpertError(
+                    f"Layer {number} of the expert takes {weight.shape[1]} values, "
+                    f"and the layer before it gives {given.size}."
+                )
+        sizes = [checked[0][0].shape[1], *(bias.size for _, bias in checked)]
+        stored = [(w.T if _widens(*w.shape[::-1]) else w, b) for w, b in checked]
+        flat = [array.ravel() for layer in stored for array in layer]
+        return cls(np.array(sizes, dtype=np.int64), np.concatenate(flat))
+
+    @property
+    def n_inputs(self) -> int:
+        """Values in an observation."""
+        return int(self.sizes[0])
+
+    @property
+    def n_outputs(self) -> int:
+        """Values it gives: one for each action."""
+        return int(self.sizes[-1])
+
+    def layers(self) -> list[Layer]:
+        """Return the (weight, bias) pairs, a weight being (out, in)."""
+        found, place = [], 0
+        for n_in, n_out in pairwise(self.sizes.tolist()):
+            weight, bias, _ = np.split(self.parameters[place:], [n_in * n_out, (n_in + 1) * n_out])
+            weight = weight.reshape(n_in, n_out).T if _widens(n_in, n_out) else weight
+            found.append((weight.reshape(n_out, n_in), bias))
+            place += (n_in + 1) * n_out
+        return found
+
+    def scratch(self) -> Singles:
+        """Return the room that the kernels need: two rows of the widest layer."""
+        return np.zeros((2, int(self.sizes.max())), dtype=np.float32)
+
+    def values(self, observation: ArrayLike) -> Singles:
+        """Return the value of each action (n_outputs,)."""
+        scratch = self.scratch()
+        row = expert_values(self.sizes, self.parameters, scratch, self._check(observation))
+        return scratch[row, : self.n_outputs].copy()
+
+    def action(self, observation: ArrayLike) -> int:
+        """Return the greedy action: the first with the largest value."""
+        checked = self._check(observation)
+        return int(expert_action(self.sizes, self.parameters, self.scratch(), checked))
+
+    def _check(self, observation: ArrayLike) -> Singles:
+        checked = np.asarray(observation, dtype=np.float32)
+        if checked.shape != (self.n_inputs,):
+            raise ShapeError(
+                f"The expert takes observations of shape ({self.n_inputs},). Got {checked.shape}."
+            )
+        if not np.isfinite(checked).all():
+            raise NonFiniteError("The observation given to the expert is not finite.")
+        return np.ascontiguousarray(checked)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Expert):
+            return NotImplemented
+        return np.array_equal(self.sizes, other.sizes) and np.array_equal(
+            self.parameters, other.parameters
+        )
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __repr__(self) -> str:
+        return f"Expert({'-'.join(str(size) for size in self.sizes)})"
+
+
+def _check_layer(number: int, weight: ArrayLike, bias: ArrayLike) -> Layer:
+    """Return a layer in float32, or say what is wrong with it."""
+    checked = [np.asarray(array) for array in (weight, bias)]
+    for array in checked:
+        if array.dtype.kind not in "fiu":
+            raise ExpertError(f"Layer {number} of the expert holds {array.dtype}, not numbers.")
+    shapes = tuple(array.shape for array in checked)
+    if len(shapes[0]) != 2 or 0 in shapes[0] or shapes[1] != shapes[0][:1]:
+        raise ExpertError(
+            f"A layer of an expert has a weight of shape (out, in) and a bias of shape (out,). "
+            f"Got {shapes[0]} and {shapes[1]} in layer {number}."
+        )
+    with np.errstate(over="ignore"):  # what overflows is not finite, and refused as such
+        matrix, vector = (array.astype(np.float32) for array in checked)
+    if not (np.isfinite(matrix).all() and np.isfinite(vector).all()):
+        raise ExpertError(f"Layer {number} of the expert has a weight or bias that is not finite.")
+    return matrix, vector
+
+
+@reduction
+def expert_action(sizes: Ints, parameters: Singles, scratch: Singles, observation: Any) -> int:
+    """Return the greedy action for a finite observation (n_inputs,) of either precision."""
+    row = expert_values(sizes, parameters, scratch, observation)
+    action = 0
+    for output in range(1, sizes[sizes.size - 1]):
+        if scratch[row, output] > scratch[row, action]:
+            action = output
+    return action
+
+
+@reduction
+def expert_values(sizes: Ints, parameters: Singles, scratch: Singles, observation: Any) -> int:
+    """Write the action values into `scratch` (2, widest layer); return the row they are in."""
+    for node in range(sizes[0]):
+        scratch[0, node] = observation[node]
+    row, place = 0, 0
+    floor = np.float32(-np.inf)
+    for layer in range(sizes.size - 1):
+        n_in, n_out = sizes[layer], sizes[layer + 1]
+        if _widens(n_in, n_out):
+            _spread(parameters, place, scratch, row, n_in, n_out, floor)
+        else:
+            _gather(parameters, place, scratch, row, n_in, n_out, floor)
+        place += (n_in + 1) * n_out
+        row = 1 - row
+        floor = np.float32(0)  # ReLU, as the next layer reads: cheaper than a pass of its own
+    return row
+
+
+@reduction
+def _widens(n_in: int, n_out: int) -> bool:
+    return n_out > n_in
+
+
+@reduction
+def _at_least(value: np.float32, floor: np.float32) -> np.float32:
+    return value if value > floor else floor
+
+
+@reduction
+def _spread(
+    parameters: Singles,
+    place: int,
+    scratch: Singles,
+    row: int,
+    n_in: int,
+    n_out: int,
+    floor: np.float32,
+) -> None:
+    """Evaluate a layer stored (in, out): run over the outputs, with four inputs at a time."""
+    width, start = np.uint64(n_out), np.uint64(place)
+    above, bias = np.uint64(1 - row), np.uint64(place + n_in * n_out)
+    for first in range(0, n_in, 4):
+        a, at_a = _sender(scratch, row, first, n_in, floor), start + width * np.uint64(first)
+        b, at_b = _sender(scratch, row, first + 1, n_in, floor), at_a
+        c, at_c = _sender(scratch, row, first + 2, n_in, floor), at_a
+        d, at_d = _sender(scratch, row, first + 3, n_in, floor), at_a
+        if first + 1 < n_in:
+            at_b = at_a + width
+        if first + 2 < n_in:
+            at_c = at_b + width
+        if first + 3 < n_in:
+            at_d = at_c + width
+        if first == 0:
+            for node in range(width):
+                scratch[above, node] = (
+                    parameters[bias + node]
+                    + a * parameters[at_a + node]
+                    + b * parameters[at_b + node]
+                    + c * parameters[at_c + node]
+                    + d * parameters[at_d + node]
+                )
+        else:
+            for node in range(width):
+                scratch[above, node] += (
+                    a * parameters[at_a + node]
+                    + b * parameters[at_b + node]
+                    + c * parameters[at_c + node]
+                    + d * parameters[at_d + node]
+                )
+
+
+@reduction
+def _sender(scratch: Singles, row: int, node: int, n_in: int, floor: np.float32) -> np.float32:
+    """Return what a node of the layer below sends; one that does not exist sends 0."""
+    return _at_least(scratch[row, node], floor) if node < n_in else np.float32(0)
+
+
+@reduction
+def _gather(
+    parameters: Singles,
+    place: int,
+    scratch: Singles,
+    row: int,
+    n_in: int,
+    n_out: int,
+    floor: np.float32,
+) -> None:
+    """Evaluate a layer stored (out, in): run over the inputs, with two outputs at a time."""
+    width, start = np.uint64(n_in), np.uint64(place)
+    below, above = np.uint64(row), np.uint64(1 - row)
+    bias = start + width * np.uint64(n_out)
+    for pair in range(np.uint64((n_out + 1) // 2)):
+        first = np.uint64(2) * pair
+        second = min(first + np.uint64(1), np.uint64(n_out - 1))
+        at_a, at_b = start + first * width, start + second * width
+        a, b = np.float32(0), np.float32(0)
+        for node in range(width):
+            value = _at_least(scratch[below, node], floor)
+            a += parameters[at_a + node] * value
+            b += parameters[at_b + node] * value
+        scratch[above, first] = a + parameters[bias + first]
+        scratch[above, second] = b + parameters[bias + second]

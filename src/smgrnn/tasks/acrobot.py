@@ -1,0 +1,132 @@
+"""Acrobot-v1: swing the free end of a two-link arm, driven at the elbow only, above a height.
+
+The equations of motion are those of Sutton and Barto (1998), Sec. 11.3, with links of mass, length
+and moment of inertia 1; one step is one fourth-order Runge-Kutta step of 0.2 s.  Every operation
+stands in the order in which Gymnasium performs it, so that states, observations and rewards are the
+same to the last bit.
+
+A state is (angle 1, angle 2, spin 1, spin 2), the cosine and sine of angle 1, and those of angle 2.
+They are stored because Gymnasium takes the first ones of an episode in single precision, by NumPy's
+own formulas, which compiled code does not have.
+"""
+
+import math
+
+import numpy as np
+
+from smgrnn.graph.state import Floats
+from smgrnn.kernels import inlined
+
+N_INPUTS = 6
+N_OUTPUTS = 3
+STATE_SIZE = 8
+
+GRAVITY = 9.8
+TIME_STEP = 0.2
+MOST_SPIN_1 = 4 * math.pi
+MOST_SPIN_2 = 9 * math.pi
+# Both links have mass 1, length 1, moment of inertia 1, and their centre of mass half way along.
+CENTRE = 0.5
+INERTIA = 1.0
+
+
+def start(seed: int) -> Floats:
+    """Return the state (8,) in which Gymnasium starts an episode with this seed."""
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+    motion = rng.uniform(-0.1, 0.1, 4).astype(np.float32)
+    circle = np.stack([np.cos(motion[:2]), np.sin(motion[:2])], axis=1)  # in single precision
+    return np.concatenate([motion, circle.ravel()]).astype(np.float64)
+
+
+@inlined
+def observe(state: Floats, observation: Floats) -> None:
+    """Write what Gymnasium would show: cosine and sine of both angles, both spins, as float32."""
+    for i in range(4):
+        observation[i] = np.float64(np.float32(state[4 + i]))
+    observation[4] = np.float64(np.float32(state[2]))
+    observation[5] = np.float64(np.float32(state[3]))
+
+
+@inlined
+def step(state: Floats, action: int) -> tuple[float, bool]:
+    """Drive the elbow by action - 1 for one time step; return the reward and whether it ended."""
+    torque = action - 1.0
+    half = TIME_STEP / 2.0
+    angle_1, angle_2, spin_1, spin_2 = state[0], state[1], state[2], state[3]
+    # Runge-Kutta: the slope of an angle is a spin, the slope of a spin an acceleration.
+    a1, b1 = _accelerations(angle_1, angle_2, spin_1, spin_2, torque)
+    p2, q2 = spin_1 + half * a1, spin_2 + half * b1
+    a2, b2 = _accelerations(angle_1 + half * spin_1, angle_2 + half * spin_2, p2, q2, torque)
+    p3, q3 = spin_1 + half * a2, spin_2 + half * b2
+    a3, b3 = _accelerations(angle_1 + half * p2, angle_2 + half * q2, p3, q3, torque)
+    p4, q4 = spin_1 + TIME_STEP * a3, spin_2 + TIME_STEP * b3
+    a4, b4 = _accelerations(angle_1 + TIME_STEP * p3, angle_2 + TIME_STEP * q3, p4, q4, torque)
+    angle_1 = _wrapped(angle_1 + _weighted(spin_1, p2, p3, p4))
+    angle_2 = _wrapped(angle_2 + _weighted(spin_2, q2, q3, q4))
+    state[0], state[1] = angle_1, angle_2
+    state[2] = _bounded(spin_1 + _weighted(a1, a2, a3, a4), MOST_SPIN_1)
+    state[3] = _bounded(spin_2 + _weighted(b1, b2, b3, b4), MOST_SPIN_2)
+    state[4], state[5] = math.cos(angle_1), math.sin(angle_1)
+    state[6], state[7] = math.cos(angle_2), math.sin(angle_2)
+    is_terminal = -state[4] - math.cos(angle_2 + angle_1) > 1.0  # the height of the free end
+    return 0.0 if is_terminal else -1.0, is_terminal
+
+
+@inlined
+def _accelerations(
+    angle_1: float, angle_2: float, spin_1: float, spin_2: float, torque: float
+) -> tuple[float, float]:
+    """Return the angular accelerations of both links; d1, d2, phi1, phi2 are the book's."""
+    sine, cosine = math.sin(angle_2), math.cos(angle_2)
+    d1 = CENTRE**2 + (1.0 + CENTRE**2 + 2 * CENTRE * cosine) + INERTIA + INERTIA
+    d2 = CENTRE**2 + CENTRE * cosine + INERTIA
+    phi2 = CENTRE * GRAVITY * math.cos(angle_1 + angle_2 - math.pi / 2)
+    phi1 = (
+        -CENTRE * _squared(spin_2) * sine
+        - 2 * CENTRE * spin_2 * spin_1 * sine
+        + (CENTRE + 1.0) * GRAVITY * math.cos(angle_1 - math.pi / 2)
+        + phi2
+    )
+    free = torque + d2 / d1 * phi1 - CENTRE * _squared(spin_1) * sine - phi2
+    acceleration_2 = free / (CENTRE**2 + INERTIA - _squared(d2) / d1)
+    acceleration_1 = -(d2 * acceleration_2 + phi1) / d1
+    return acceleration_1, acceleration_2
+
+
+@inlined
+def _squared(value: float) -> float:
+    """Return value² as the C library's `pow` has it, which in one case of a thousand is not x·x.
+
+    The two can differ only where the exact square is about half way between two floats, so the slow
+    call is made only there: `pow` errs by less than 0.54 of a last place, and 0.5 / 1.1 < 1 - 0.54.
+    """
+    square = value * value
+    scaled = 134217729.0 * value  # 2**27 + 1: Dekker's split into halves whose products are exact
+    high = scaled - (scaled - value)
+    low = value - high
+    missing = high * high - square + 2.0 * high * low + low * low
+    if square + 1.1 * missing == square:
+        return square
+    two = 2.0 + 0.0 * value  # a plain 2.0 would let the compiler multiply instead
+    return math.pow(value, two)
+
+
+@inlined
+def _weighted(first: float, second: float, third: float, fourth: float) -> float:
+    """Return what the four slopes of a Runge-Kutta step add to the state."""
+    return TIME_STEP / 6.0 * (first + 2 * second + 2 * third + fourth)
+
+
+@inlined
+def _wrapped(angle: float) -> float:
+    """Return the angle, by whole turns brought into [-π, π]."""
+    while angle > math.pi:
+        angle = angle - 2 * math.pi
+    while angle < -math.pi:
+        angle = angle + 2 * math.pi
+    return angle
+
+
+@inlined
+def _bounded(spin: float, most: float) -> float:
+    return min(max(spin, -most), most)

@@ -1,0 +1,42 @@
+"""The compiled tasks behind integer codes, so that one fused loop serves them all."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from smgrnn.graph.state import Floats
+from smgrnn.kernels import inlined
+from smgrnn.tasks import acrobot, cartpole
+
+CARTPOLE, ACROBOT = 0, 1
+
+CODES = {"CartPole-v1": CARTPOLE, "Acrobot-v1": ACROBOT}
+"""The code of each compiled task by its Gymnasium id."""
+
+
+def start_states(task: int, seeds: Sequence[int]) -> Floats:
+    """Return the states (n_seeds, STATE_SIZE of the task) in which Gymnasium starts episodes."""
+    module = cartpole if task == CARTPOLE else acrobot
+    states = np.empty((len(seeds), module.STATE_SIZE))
+    for row, seed in zip(states, seeds, strict=True):
+        row[:] = module.start(seed)
+    return states
+
+
+@inlined
+def observe(task: int, state: Floats, observation: Floats) -> None:
+    """Write the observation that belongs to the state."""
+    if task == CARTPOLE:
+        cartpole.observe(state, observation)
+    else:
+        acrobot.observe(state, observation)
+
+
+@inlined
+def step(task: int, state: Floats, action: int) -> tuple[float, bool]:
+    """Act for one time step; return the reward and whether the episode has ended."""
+    if task == CARTPOLE:
+        reward, is_terminal = cartpole.step(state, action)
+    else:
+        reward, is_terminal = acrobot.step(state, action)
+    return reward, is_terminal

@@ -1,0 +1,6 @@
+"""Whole runs: distillation, their record, their figures, and what is left of them on disk."""
+
+from smgrnn.training.policy import Policy, load
+from smgrnn.training.run import Run, distill
+
+__all__ = ["Policy", "Run", "distill", "load"]

@@ -1,0 +1,47 @@
+"""A finished student as a policy for any Gymnasium loop."""
+
+from pathlib import Path
+from typing import Any
+
+from smgrnn.engine import Learner
+from smgrnn.graph.state import Graph
+from smgrnn.tasks import Task, find_task
+from smgrnn.training.distillation import new_learner, scale_action
+from smgrnn.training.folder import load_progress, restore_learner
+
+
+class Policy:
+    """Maps observations to actions; call `reset` at the start of each episode.
+
+    Examples
+    --------
+    >>> policy = load("runs/my-controller")  # doctest: +SKIP
+    >>> action = policy(observation)  # doctest: +SKIP
+    """
+
+    def __init__(self, learner: Learner, task: Task) -> None:
+        self._learner = learner
+        self.task = task
+
+    @property
+    def graph(self) -> Graph:
+        """The network behind the policy."""
+        return self._learner.graph
+
+    def __call__(self, observation: Any) -> Any:
+        """Return the action: a number, or an array within the task's bounds."""
+        return scale_action(self.task, self._learner.act(observation))
+
+    def reset(self) -> None:
+        """Set the node states to zero."""
+        self._learner.end_episode()
+
+
+def load(folder: str | Path, *, best: bool = False) -> Policy:
+    """Return the policy that a run ended with, or with `best` the one that scored best."""
+    name, config, progress = load_progress(Path(folder))
+    task = find_task(name)
+    learner = new_learner(config, task, progress.best if best else None)
+    if not best:
+        restore_learner(learner, progress, Path(folder))
+    return Policy(Learner.from_network(learner, learner.learning), task)

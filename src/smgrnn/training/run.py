@@ -1,0 +1,232 @@
+"""A run from its first episode to its summary: train, checkpoint, resume, evaluate."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smgrnn.config import RunConfig
+from smgrnn.errors import ConfigError
+from smgrnn.graph.state import Floats, Graph
+from smgrnn.interrupts import interrupts_deferred
+from smgrnn.tasks import find_task
+from smgrnn.training.distillation import Distillation, new_learner
+from smgrnn.training.folder import (
+    Progress,
+    check_new,
+    create,
+    load_progress,
+    restore_learner,
+    save_progress,
+    write_results,
+)
+from smgrnn.training.metrics import summarise
+from smgrnn.training.record import Edits, Episodes
+
+CHUNK = 20  # episodes between two looks at the progress
+N_CHECKED = 10  # held-out episodes that score a checkpoint
+FIRST_CHECKED = 1_000_000  # numbered apart from those of the final evaluation
+N_HELD_OUT = 100  # held-out episodes of the final evaluation
+
+Watch = Callable[["Run"], None]
+
+
+class Run:
+    """A distillation run, in progress or finished; `smgrnn.distill` returns one."""
+
+    def __init__(self, task: str, config: RunConfig, folder: Path | None = None) -> None:
+        self.task = find_task(task)
+        self.config = config
+        self.folder = folder
+        self.held_out: Floats = np.empty(0)
+        """Returns of the finished student on held-out episodes."""
+        self._distillation = Distillation(self.task, config)
+        graph = self.graph
+        self._progress = Progress(
+            learner=self._distillation.learner.arrays(),
+            episodes=Episodes.start(0),
+            edits=Edits.of(self._distillation.learner.forget_log()),
+            best=graph,
+            best_score=-np.inf,
+            started=(graph.n_nodes, graph.n_edges),
+            expert="",
+            seconds=0.0,
+        )
+
+    @classmethod
+    def resume(cls, folder: Path) -> "Run":
+        """Go on with a run from its last checkpoint."""
+        task, config, progress = load_progress(folder)
+        run = cls(task, config, folder)
+        run._progress = progress
+        restore_learner(run._distillation.learner, progress, folder)
+        return run
+
+    @property
+    def seconds(self) -> float:
+        """Time spent on training."""
+        return self._progress.seconds
+
+    def check_expert(self) -> None:
+        """Load the expert now, so that a wrong one is met before anything is made."""
+        digest = sha256(self._distillation.expert.parameters.tobytes()).hexdigest()
+        if self._progress.expert not in ("", digest):
+            raise ConfigError("The run was begun with another expert; it cannot go on with this.")
+        self._progress = self._progress._replace(expert=digest)
+
+    @property
+    def graph(self) -> Graph:
+        """The student's graph as it is now."""
+        return self._distillation.learner.graph
+
+    @property
+    def best_graph(self) -> Graph:
+        """The graph, with its weights, that scored best among the checkpoints."""
+        return self._progress.best
+
+    @property
+    def episodes(self) -> Episodes:
+        """The record of all episodes so far."""
+        return self._progress.episodes
+
+    @property
+    def edits(self) -> Edits:
+        """The record of all structural changes so far."""
+        return self._progress.edits
+
+    @property
+    def late_return(self) -> float:
+        """Mean return over the final quarter of the episodes."""
+        return float(self.summary()["late_return"])
+
+    def begin(self) -> None:
+        """Make the folder, if there is to be one, with a first checkpoint in it."""
+        self.check_expert()
+        if self.folder is not None and not self.folder.exists():
+            create(self.folder)
+        self._save()
+
+    def train(self, *watches: Watch) -> None:
+        """Train to the last episode, checkpointing on the way, and evaluate the student.
+
+        Every few episodes each of `watches` is called with the run.
+        """
+        self.begin()
+        try:
+            for first, last in self._chunks():
+                with interrupts_deferred():
+                    self._train_chunk(first, last)
+                for watch in watches:
+                    watch(self)
+        except BaseException:  # a Ctrl-C too: what was recorded must not be lost
+            self._save()
+            raise
+        self.held_out = self._distillation.score(0, N_HELD_OUT)
+        if self.folder is not None:
+            write_results(self.folder, self.task.id, self.config, self._progress, self.summary())
+
+    def _chunks(self) -> Iterator[tuple[int, int]]:
+        """Cut the episodes still to come at every checkpoint and every CHUNK."""
+        first, end, every = self.episodes.n, self.config.episodes, self.config.checkpoint_every
+        while first < end:
+            chunk = CHUNK if self._distillation.is_compiled else 1
+            last = min(first + chunk, end, (first // every + 1) * every)
+            yield first, last
+            first = last
+
+    def _train_chunk(self, first: int, last: int) -> None:
+        learner, begin = self._distillation.learner, time.perf_counter()
+        episodes = self._distillation.train(first, last)
+        self._progress = self._progress._replace(
+            learner=learner.arrays(),
+            episodes=self.episodes.followed_by(episodes),
+            edits=self.edits.followed_by(Edits.of(learner.forget_log())),
+            seconds=self.seconds + time.perf_counter() - begin,
+        )
+        if last % self.config.checkpoint_every == 0 or last == self.config.episodes:
+            self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        """Score the student as it is, keep it if it is the best so far, and save."""
+        score = float(self._distillation.score(FIRST_CHECKED, FIRST_CHECKED + N_CHECKED).mean())
+        if score > self._progress.best_score:
+            self._progress = self._progress._replace(best=self.graph, best_score=score)
+        self._save()
+
+    def _save(self) -> None:
+        if self.folder is not None:
+            save_progress(self.folder, self.task.id, self.config, self._progress)
+
+    def score(self, n: int, *, best: bool = False) -> Floats:
+        """Return the returns of the frozen, greedy student on `n` held-out episodes."""
+        if not best:
+            return self._distillation.score(0, n)
+        played = Distillation(self.task, self.config)
+        played.learner = new_learner(self.config, self.task, self.best_graph)
+        return played.score(0, n)
+
+    def summary(self) -> dict[str, Any]:
+        """Return every figure of the run so far."""
+        return {
+            "task": self.task.id,
+            "student": self.config.student,
+            "engine": "compiled",
+            "seed": self.config.seed,
+            **summarise(
+                self.episodes,
+                self.edits,
+                self.task.n_inputs + self.task.n_outputs,
+                self._progress.started,
+                self.task.reward_threshold,
+            ),
+            "held_out_mean": float(self.held_out.mean()) if self.held_out.size else None,
+            "held_out_std": float(self.held_out.std()) if self.held_out.size else None,
+            "best_checkpoint_score": self._progress.best_score,
+            "seconds": self.seconds,
+            "run_dir": str(self.folder) if self.folder else None,
+        }
+
+    def save(self, folder: str | Path) -> None:
+        """Write the run to a new folder."""
+        self.folder = Path(folder)
+        create(self.folder)
+        save_progress(self.folder, self.task.id, self.config, self._progress)
+        write_results(self.folder, self.task.id, self.config, self._progress, self.summary())
+
+
+def new_run(task: str, config: RunConfig, folder: Path | None) -> Run:
+    """Return a run that has not begun; its folder, which must not exist, is made when it does."""
+    if folder is not None:
+        check_new(folder)
+    if config.expert is not None and Path(config.expert).is_file():
+        config = replace(config, expert=str(Path(config.expert).resolve()))
+    run = Run(task, config, folder)
+    run.check_expert()
+    return run
+
+
+def distill(
+    task: str,
+    *,
+    out: str | Path | None = None,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> Run:
+    """Distil the expert of a task into a growing student; every field of RunConfig is a keyword.
+
+    Parameters
+    ----------
+    task
+        A Gymnasium id.
+    out
+        A new folder to keep the run in, with checkpoints to resume from; None keeps nothing.
+    watch
+        Called with the run every few episodes.
+    """
+    run = new_run(task, RunConfig(**settings), Path(out) if out is not None else None)
+    run.train(*([watch] if watch is not None else []))
+    return run

@@ -1,0 +1,508 @@
+"""Experts: what they answer, what they are read from, and what is refused."""
+
+import json
+import subprocess
+import sys
+import warnings
+import zipfile
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+from safetensors.numpy import save_file
+from safetensors.torch import load_file
+from safetensors.torch import save_file as save_tensors
+
+from smgrnn.errors import ExpertError, NonFiniteError, ShapeError, TaskError
+from smgrnn.experts import (
+    Expert,
+    check_expert,
+    evaluate_expert,
+    load_expert,
+    read_expert,
+    score_expert,
+    shipped_experts,
+    write_expert,
+)
+from smgrnn.experts.evaluation import FIRST_SEED
+from smgrnn.experts.mlp import expert_action, expert_values
+from smgrnn.tasks import find_task
+
+SHIPPED = ["Acrobot-v1", "CartPole-v1", "LunarLander-v3"]
+BAR = {"CartPole-v1": 500.0, "Acrobot-v1": -85.0, "LunarLander-v3": 250.0}
+
+# Two inputs, three hidden units, two outputs.
+WEIGHT = [[1.0, -1.0], [-2.0, 1.0], [0.5, 0.5]]
+HAND = [(WEIGHT, [0.0, 1.0, -1.0]), ([[1.0, 2.0, 0.0], [3.0, 0.0, -1.0]], [0.5, -0.5])]
+
+
+def random_expert(*sizes: int, seed: int = 0) -> Expert:
+    rng = np.random.default_rng(seed)
+    layers = [(rng.normal(size=(b, a)) / a**0.5, rng.normal(size=b)) for a, b in pairwise(sizes)]
+    return Expert.from_layers(layers)
+
+
+def reference(expert: Expert, observation: Any) -> Any:
+    """Return the values in float64, by numpy."""
+    values = np.asarray(observation, dtype=np.float64)
+    for number, (weight, bias) in enumerate(expert.layers()):
+        values = np.maximum(values, 0.0) if number > 0 else values
+        values = weight.astype(np.float64) @ values + bias
+    return values
+
+
+# --- what they answer -----------------------------------------------------------------------------
+
+
+def test_values_by_hand() -> None:
+    """The hidden units are ReLU(3), ReLU(-4), ReLU(-0.5), so only the first is active."""
+    expert = Expert.from_layers(HAND)
+    assert expert.values([2.0, -1.0]).tolist() == [3.5, 8.5]
+    assert expert.action([2.0, -1.0]) == 1
+    assert expert.values([0.0, 2.0]).tolist() == [6.5, -0.5]
+    assert expert.action([0.0, 2.0]) == 0
+
+
+def test_one_layer_is_linear_and_its_inputs_may_be_negative() -> None:
+    expert = Expert.from_layers([([[1.0, 2.0], [-1.0, 0.0], [0.0, -3.0]], [0.0, 0.0, 1.0])])
+    assert expert.values([-1.0, -2.0]).tolist() == [-5.0, 1.0, 7.0]
+    assert (expert.n_inputs, expert.n_outputs) == (2, 3)
+
+
+def test_a_tie_goes_to_the_first_action() -> None:
+    assert Expert.from_layers([(np.zeros((4, 2)), [0.0, 1.0, 1.0, 0.5])]).action([1.0, 1.0]) == 1
+
+
+@given(
+    sizes=st.lists(st.integers(1, 21), min_size=2, max_size=5),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_values_agree_with_numpy_in_float64(sizes: list[int], seed: int) -> None:
+    expert = random_expert(*sizes, seed=seed)
+    observation = np.random.default_rng(seed).normal(size=sizes[0]).astype(np.float32)
+    np.testing.assert_allclose(
+        expert.values(observation), reference(expert, observation), rtol=1e-4, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("task_id", SHIPPED)
+def test_actions_are_those_of_float64_unless_two_values_are_close(task_id: str) -> None:
+    expert = load_expert(task_id)
+    observations = np.random.default_rng(0).normal(size=(2000, expert.n_inputs))
+    n_clear = 0
+    for observation in observations.astype(np.float32):
+        values = reference(expert, observation)
+        second, best = np.sort(values)[-2:]
+        if best - second > 1e-4 * abs(best):
+            n_clear += 1
+            assert expert.action(observation) == np.argmax(values)
+    assert n_clear > 1900
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_kernel_takes_either_precision_inside_a_compiled_loop(dtype: Any) -> None:
+    expert = random_expert(3, 50, 20, 4)
+
+    @njit
+    def actions(sizes: Any, parameters: Any, scratch: Any, observations: Any) -> Any:
+        found = np.empty(len(observations), dtype=np.int64)
+        for row in range(len(observations)):
+            found[row] = expert_action(sizes, parameters, scratch, observations[row])
+        return found
+
+    observations = np.random.default_rng(1).normal(size=(100, 3)).astype(np.float32)
+    found = actions(*expert, expert.scratch(), observations.astype(dtype))
+    assert found.tolist() == [expert.action(row) for row in observations]
+    assert len(set(found)) > 1
+
+
+def test_the_kernel_names_the_row_its_values_are_in() -> None:
+    for depth in (1, 2, 3):
+        expert = random_expert(*[3] * (depth + 1))
+        scratch = expert.scratch()
+        row = expert_values(expert.sizes, expert.parameters, scratch, np.ones(3))
+        np.testing.assert_array_equal(scratch[row], expert.values(np.ones(3)))
+
+
+def test_layers_come_back_as_they_were_given() -> None:
+    rng = np.random.default_rng(0)
+    shapes = [(7, 3), (2, 7), (2, 2), (5, 2)]
+    given_layers = [
+        (rng.normal(size=s).astype(np.float32), rng.normal(size=s[0]).astype(np.float32))
+        for s in shapes
+    ]
+    expert = Expert.from_layers(given_layers)
+    assert expert.sizes.tolist() == [3, 7, 2, 2, 5]
+    assert expert.parameters.dtype == np.float32
+    for mine, theirs in zip(expert.layers(), given_layers, strict=True):
+        np.testing.assert_array_equal(mine[0], theirs[0])
+        np.testing.assert_array_equal(mine[1], theirs[1])
+    assert repr(expert) == "Expert(3-7-2-2-5)"
+
+
+def test_experts_are_equal_when_their_numbers_are() -> None:
+    assert random_expert(2, 3) == random_expert(2, 3)
+    assert random_expert(2, 3) != random_expert(2, 3, seed=1)
+    assert random_expert(2, 3) != "an expert"
+
+
+def test_an_observation_must_fit_and_be_finite() -> None:
+    expert = random_expert(2, 3)
+    with pytest.raises(ShapeError, match=r"takes observations of shape \(2,\). Got \(3,\)."):
+        expert.action([1.0, 2.0, 3.0])
+    with pytest.raises(NonFiniteError, match="given to the expert is not finite"):
+        expert.values([np.nan, 0.0])
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("layers", "sentence"),
+    [
+        ([], "An expert needs at least one layer."),
+        (
+            [(np.ones((3, 2)), np.ones(3)), (np.ones((2, 4)), np.ones(2))],
+            "Layer 2 of the expert takes 4 values, and the layer before it gives 3.",
+        ),
+        (
+            [(np.ones((3, 2)), np.ones(2))],
+            "A layer of an expert has a weight of shape (out, in) and a bias of shape (out,). "
+            "Got (3, 2) and (2,) in layer 1.",
+        ),
+        (
+            [(np.ones(3), np.ones(3))],
+            "A layer of an expert has a weight of shape (out, in) and a bias of shape (out,). "
+            "Got (3,) and (3,) in layer 1.",
+        ),
+        (
+            [(np.ones((2, 2)), [0.0, np.nan])],
+            "Layer 1 of the expert has a weight or bias that is not finite.",
+        ),
+        (
+            [(np.full((2, 2), 1e200), np.ones(2))],
+            "Layer 1 of the expert has a weight or bias that is not finite.",
+        ),
+        (
+            [(np.ones((2, 2), dtype=bool), np.ones(2))],
+            "Layer 1 of the expert holds bool, not numbers.",
+        ),
+    ],
+)
+def test_layers_that_are_no_network_are_refused(layers: Any, sentence: str) -> None:
+    with pytest.raises(ExpertError) as caught:
+        Expert.from_layers(layers)
+    assert str(caught.value) == sentence
+
+
+def test_an_expert_must_fit_its_task() -> None:
+    task = find_task("CartPole-v1")
+    check_expert(random_expert(4, 8, 2), task)
+    for sizes in [(3, 8, 2), (4, 8, 3)]:
+        with pytest.raises(ExpertError) as caught:
+            check_expert(random_expert(*sizes), task)
+        assert str(caught.value) == (
+            f"The expert takes {sizes[0]} inputs and gives {sizes[2]} outputs; "
+            f"'CartPole-v1' has 4 and 2."
+        )
+    with pytest.raises(ExpertError):
+        evaluate_expert(random_expert(3, 2), "CartPole-v1", 1)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "expert.safetensors"
+
+
+def test_an_expert_and_its_record_come_back_exactly(path: Path) -> None:
+    expert = random_expert(3, 17, 5, 2)
+    write_expert(path, expert, {"seed": 3, "config": {"replay": 10}})
+    found, record = read_expert(path)
+    assert found == expert
+    assert record == {"seed": 3, "config": {"replay": 10}}
+    assert load_expert(path) == load_expert(str(path)) == expert
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_a_file_of_torch_is_an_expert(path: Path, dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    widths = [3, *[6] * 6, 2]  # seven layers, so that "10.weight" must come after "8.weight"
+    modules = [
+        part for a, b in pairwise(widths) for part in (torch.nn.Linear(a, b), torch.nn.ReLU())
+    ]
+    network = torch.nn.Sequential(*modules[:-1]).to(dtype)
+    save_tensors(network.state_dict(), path)
+    expert, record = read_expert(path)
+    assert record == {}
+    observation = torch.tensor([0.5, -1.0, 2.0])
+    expected = network.double()(observation.double()).detach().numpy()
+    np.testing.assert_allclose(expert.values(observation), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_our_file_is_a_state_dict_of_torch(path: Path) -> None:
+    expert = random_expert(3, 17, 2)
+    write_expert(path, expert, {})
+    network = torch.nn.Sequential(torch.nn.Linear(3, 17), torch.nn.ReLU(), torch.nn.Linear(17, 2))
+    network.load_state_dict(load_file(path))
+    np.testing.assert_allclose(
+        network(torch.ones(3)).detach().numpy(), expert.values(np.ones(3)), rtol=1e-5
+    )
+
+
+def test_layers_may_have_any_names(path: Path) -> None:
+    layers = random_expert(2, 4, 3).layers()
+    for names in (["fc1", "fc2"], ["q_net.q_net.0", "q_net.q_net.2"], ["fc", "head"]):
+        arrays = {f"{n}.weight": w for n, (w, _) in zip(names, layers, strict=True)}
+        arrays |= {f"{n}.bias": b for n, (_, b) in zip(names, layers, strict=True)}
+        save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, path)
+        assert load_expert(path) == Expert.from_layers(layers)
+    save_file({"weight": np.eye(2), "bias": np.zeros(2)}, path)
+    assert load_expert(path).sizes.tolist() == [2, 2]
+
+
+ONES = {"0.weight": np.ones((3, 2)), "0.bias": np.ones(3)}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "sentence"),
+    [
+        ({}, "is no expert: it holds no layers."),
+        (
+            {"scale": np.ones(3)},
+            "is no expert: 'scale' is neither the weight nor the bias of a layer.",
+        ),
+        ({"0.weight": np.ones((3, 2))}, "is no expert: its layer '0' has no bias."),
+        (ONES | {"2.bias": np.ones(3)}, "is no expert: its layer '2' has no weight."),
+        (
+            ONES | {"2.weight": np.ones((2, 4)), "2.bias": np.ones(2)},
+            "is no expert (layers '0', '2'): Layer 2 of the expert takes 4 values, "
+            "and the layer before it gives 3.",
+        ),
+        (
+            ONES | {"0.bias": np.full(3, np.inf)},
+            "is no expert (layers '0'): "
+            "Layer 1 of the expert has a weight or bias that is not finite.",
+        ),
+    ],
+)
+def test_a_file_that_is_no_expert_is_refused(
+    path: Path, arrays: dict[str, Any], sentence: str
+) -> None:
+    save_file(arrays, path)
+    with pytest.raises(ExpertError) as caught:
+        load_expert(path)
+    assert str(caught.value) == f"{path} {sentence}"
+
+
+def test_damaged_and_foreign_files_are_refused(path: Path, tmp_path: Path) -> None:
+    write_expert(path, random_expert(2, 3), {})
+    whole = path.read_bytes()
+    for broken in (b"", b"not a file of ours", whole[:40], whole[:-4]):
+        path.write_bytes(broken)
+        with pytest.raises(ExpertError, match="is damaged or not a safetensors file"):
+            load_expert(path)
+    header = {"kind": "network", "version": 1, "settings": {}}
+    save_file({"weight": np.ones(3)}, path, metadata={"smgrnn": json.dumps(header)})
+    with pytest.raises(ExpertError, match="does not hold a smgrnn expert"):
+        load_expert(path)
+    save_tensors({"weight": torch.ones(2, 2, dtype=torch.bfloat16)}, path)
+    with pytest.raises(ExpertError, match="is damaged or not a safetensors file"):
+        load_expert(path)
+    with pytest.raises(ExpertError, match="There is no expert file"):
+        read_expert(tmp_path / "absent.safetensors")
+
+
+# --- Stable-Baselines3 ----------------------------------------------------------------------------
+
+
+def write_zip(path: Path, data: dict[str, Any]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("data", json.dumps(data))
+    return path
+
+
+DQN = {"policy_class": {"__module__": "stable_baselines3.dqn.policies"}}
+PPO = {"policy_class": {"__module__": "stable_baselines3.common.policies"}, "n_epochs": 10}
+
+
+class FlattenExtractor:
+    """Stands in for the class of this name in Stable-Baselines3."""
+
+
+def pretend_sb3(monkeypatch: pytest.MonkeyPatch, algorithm: str, policy: Any) -> None:
+    """Put a Stable-Baselines3 in place whose algorithm loads this policy."""
+    library: Any = ModuleType("stable_baselines3")
+    loader = SimpleNamespace(load=lambda path, device: SimpleNamespace(policy=policy))
+    setattr(library, algorithm, loader)
+    monkeypatch.setitem(sys.modules, "stable_baselines3", library)
+
+
+def dqn_policy(activation: Any = torch.nn.ReLU) -> Any:
+    torch.manual_seed(0)
+    modules = [torch.nn.Linear(4, 8), activation(), torch.nn.Linear(8, 2)]
+    q_net = SimpleNamespace(
+        q_net=torch.nn.Sequential(*modules), features_extractor=FlattenExtractor()
+    )
+    return SimpleNamespace(q_net=q_net, action_space=gym.spaces.Discrete(2))
+
+
+def ppo_policy(n_modules: int) -> Any:
+    torch.manual_seed(0)
+    modules = [torch.nn.Linear(4, 4), torch.nn.ReLU()] * (n_modules // 2)
+    return SimpleNamespace(
+        mlp_extractor=SimpleNamespace(policy_net=torch.nn.Sequential(*modules)),
+        action_net=torch.nn.Linear(4, 2),
+        features_extractor=FlattenExtractor(),
+        action_space=gym.spaces.Discrete(2),
+    )
+
+
+def test_a_dqn_of_stable_baselines3_is_an_expert_and_warns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = dqn_policy()
+    pretend_sb3(monkeypatch, "DQN", policy)
+    with pytest.warns(UserWarning, match="can run code as it is read: load only files you trust"):
+        expert = load_expert(write_zip(tmp_path / "dqn.zip", DQN))
+    expected = policy.q_net.q_net(torch.ones(4)).detach().numpy()
+    np.testing.assert_allclose(expert.values(np.ones(4)), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_modules", [0, 2, 4])
+def test_a_ppo_of_stable_baselines3_is_an_expert(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_modules: int
+) -> None:
+    policy = ppo_policy(n_modules)
+    pretend_sb3(monkeypatch, "PPO", policy)
+    with pytest.warns(UserWarning, match="can run code"):
+        expert = load_expert(write_zip(tmp_path / "ppo.zip", PPO))
+    expected = policy.action_net(policy.mlp_extractor.policy_net(torch.ones(4))).detach().numpy()
+    np.testing.assert_allclose(expert.values(np.ones(4)), expected, rtol=1e-5)
+
+
+def refused_zip(path: Path) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ExpertError) as caught:
+            load_expert(path)
+    return str(caught.value)
+
+
+def test_zips_that_are_no_expert_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "policy.zip"
+    assert refused_zip(path) == f"There is no expert file {path}."
+    path.write_bytes(b"no zip")
+    assert refused_zip(path) == f"{path} is damaged or not a Stable-Baselines3 file."
+    write_zip(path, {"policy_class": None})
+    assert refused_zip(path) == f"{path} is damaged or not a Stable-Baselines3 file."
+    write_zip(path, {"policy_class": {"__module__": "stable_baselines3.sac.policies"}})
+    assert refused_zip(path) == (
+        f"{path} holds neither a DQN nor a PPO policy, which are the ones supported."
+    )
+    write_zip(path, DQN)
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    assert refused_zip(path) == (
+        f"Reading {path} needs Stable-Baselines3: pip install stable-baselines3."
+    )
+    pretend_sb3(monkeypatch, "DQN", dqn_policy(torch.nn.Tanh))
+    assert refused_zip(path) == f"{path} has a Tanh layer; an expert has Linear and ReLU only."
+    policy = dqn_policy()
+    policy.q_net.features_extractor = torch.nn.Flatten()
+    pretend_sb3(monkeypatch, "DQN", policy)
+    assert refused_zip(path) == f"{path} is no plain network: it has a Flatten."
+    policy = dqn_policy()
+    policy.action_space = gym.spaces.MultiBinary(2)
+    pretend_sb3(monkeypatch, "DQN", policy)
+    assert refused_zip(path) == f"{path} is no expert for discrete actions: MultiBinary(2)."
+    pretend_sb3(monkeypatch, "other", dqn_policy())
+    assert refused_zip(path).startswith(f"{path} cannot be read by Stable-Baselines3: ")
+
+
+# --- those that are shipped -----------------------------------------------------------------------
+
+
+def test_an_expert_is_shipped_for_each_task_of_the_paper() -> None:
+    assert list(shipped_experts()) == SHIPPED
+
+
+@pytest.mark.parametrize("task_id", SHIPPED)
+def test_a_shipped_expert_has_the_paper_s_shape_and_a_record(task_id: str) -> None:
+    task, expert, record = find_task(task_id), load_expert(task_id), shipped_experts()[task_id]
+    assert expert.sizes.tolist() == [task.n_inputs, 2048, task.n_outputs]
+    assert record["task"] == task_id
+    assert {"config", "changes", "seed", "step", "choosing", "held_out"} <= set(record)
+    for purpose in ("choosing", "held_out"):
+        score = record[purpose]
+        assert (score["episodes"], score["first_seed"]) == (100, FIRST_SEED[purpose])
+        assert score["mean"] >= BAR[task_id]
+        assert score["std"] >= 0.0
+    unexplained = [name for name, reason in record["changes"].items() if reason == "Set by hand."]
+    assert unexplained == []
+
+
+@pytest.mark.parametrize(
+    ("task_id", "least"),
+    [("CartPole-v1", 500.0), ("Acrobot-v1", -100.0), ("LunarLander-v3", 200.0)],
+)
+def test_a_shipped_expert_is_good(task_id: str, least: float) -> None:
+    score = score_expert(load_expert(task_id), task_id, episodes=5)
+    assert score.mean >= least
+    assert (score.episodes, score.first_seed) == (5, 10_000)
+
+
+def test_evaluation_repeats_and_its_purposes_differ() -> None:
+    expert = load_expert("Acrobot-v1")
+    held_out = evaluate_expert(expert, "Acrobot-v1", 4)
+    assert held_out.tolist() == evaluate_expert(expert, find_task("Acrobot-v1"), 4).tolist()
+    assert held_out.tolist() != evaluate_expert(expert, "Acrobot-v1", 4, "choosing").tolist()
+
+
+def test_a_disturbed_expert_does_worse_and_repeats() -> None:
+    expert = load_expert("Acrobot-v1")
+    returns = [evaluate_expert(expert, "Acrobot-v1", 4, disturbance=0.8) for _ in range(2)]
+    assert returns[0].tolist() == returns[1].tolist()
+    assert returns[0].mean() < evaluate_expert(expert, "Acrobot-v1", 4).mean()
+
+
+def test_an_expert_for_continuous_actions_acts_within_their_bounds() -> None:
+    assert evaluate_expert(random_expert(3, 5, 1), "Pendulum-v1", 1).tolist()[0] < 0.0
+
+
+def test_a_task_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("the pole broke")
+
+    monkeypatch.setattr("gymnasium.envs.classic_control.CartPoleEnv.step", fail)
+    with pytest.raises(TaskError, match=r"'CartPole-v1' failed \(reset seed 10000\): the pole"):
+        evaluate_expert(load_expert("CartPole-v1"), "CartPole-v1", 1)
+
+
+def test_an_unknown_expert_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ExpertError) as caught:
+        load_expert("Cartpole")
+    assert str(caught.value) == (
+        "There is no expert 'Cartpole': it is neither a file nor one of the shipped experts, "
+        "which are Acrobot-v1, CartPole-v1, LunarLander-v3."
+    )
+
+
+def test_experts_are_used_without_torch() -> None:
+    code = (
+        "import sys, smgrnn.experts; smgrnn.experts.load_expert('CartPole-v1').action([0.0] * 4); "
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
