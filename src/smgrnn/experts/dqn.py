@@ -59,7 +59,10 @@ def _train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Che
             action = int(rng.integers(n_actions))
         else:
             action = int(np.argmax(_values(weights, observation * scale)))
-        successor, reward, is_terminal, is_truncated, _ = env.step(action)
+        performed = action
+        if config.action_noise > 0 and rng.random() < config.action_noise:
+            performed = int(rng.integers(n_actions))
+        successor, reward, is_terminal, is_truncated, _ = env.step(performed)
         gain = float(reward) * config.reward_scale
         replay.add(observation, action, gain, successor, is_terminal)
         if signs is not None:

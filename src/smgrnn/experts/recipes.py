@@ -48,6 +48,8 @@ class DQNConfig(Settings):
     """How much of the trained weights flows into the target network at each update."""
     policy_averaging: Share = 0.001
     """How much of the trained weights flows into the policy that is kept at each update."""
+    action_noise: Probability = 0.0
+    """Share of actions replaced by random ones while training, as if the task were disturbed."""
     mirror: bool = False
     """Learn from each transition's mirror image too, and give an exactly symmetric expert."""
     check_every: Count = 5000
@@ -67,7 +69,15 @@ class DQNConfig(Settings):
 
 
 RECIPES = {
-    "CartPole-v1": DQNConfig(mirror=True, steps=60_000),
+    "CartPole-v1": DQNConfig(
+        steps=160_000,
+        check_every=20_000,
+        replay=40_000,
+        final_learning_rate=1e-5,
+        policy_averaging=0.0005,
+        action_noise=0.5,
+        mirror=True,
+    ),
     "Acrobot-v1": DQNConfig(steps=150_000, check_every=10_000),
     "LunarLander-v3": DQNConfig(
         steps=400_000,
@@ -85,6 +95,8 @@ MIRROR_SIGNS = {"CartPole-v1": (-1, -1, -1, -1), "Acrobot-v1": (1, -1, 1, -1, -1
 from left to right, change places."""
 
 _REASONS = {
+    "action_noise": "Not printed: where nothing disturbs it, a balanced pole leaves all actions "
+    "alike, and the choice among them is rugged. Disturbed, it has to be right everywhere.",
     "mirror": "Not printed: CartPole looks the same in a mirror. Experts that did not preferred "
     "one side, which a student without biases, an odd function, cannot learn.",
     "final_learning_rate": "Not printed: a falling step size steadies the last checkpoints.",
