@@ -5,7 +5,8 @@ BIN := .venv/bin
 .PHONY: demo test setup format lint types imports tests clean
 
 demo: setup
-	$(BIN)/python examples/xor.py
+	rm -rf runs/demo
+	$(BIN)/smgrnn distill CartPole-v1 --out runs/demo
 
 test: lint types imports tests
 
