@@ -12,7 +12,7 @@ import pytest
 from runs import RULES, TEACHERS, contents, replay, settings, trained
 from smgrnn import GrowthLimitWarning
 from smgrnn.config import RunConfig, Student
-from smgrnn.experts import Expert
+from smgrnn.experts.mlp import expert_action
 from smgrnn.graph.edit import Operation
 from smgrnn.tasks import Task, find_task, make_env
 from smgrnn.training import distillation
@@ -137,13 +137,12 @@ def test_the_expert_labels_once_per_step_and_never_acts(
     config = settings(tmp_path, env_backend="gymnasium")
     task, expert = find_task("CartPole-v1"), TEACHERS["CartPole-v1"]
     asked: list[Any] = []
-    label = Expert.action
 
-    def counted(self: Expert, observation: Any) -> int:
+    def counted(sizes: Any, parameters: Any, scratch: Any, observation: Any) -> int:
         asked.append(observation)
-        return label(self, observation)
+        return expert_action(sizes, parameters, scratch, observation)
 
-    monkeypatch.setattr(Expert, "action", counted)
+    monkeypatch.setattr(distillation, "expert_action", counted)
     Distillation(task, config).train(0, 12)
     monkeypatch.undo()
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cached_property
+from math import isfinite
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +11,7 @@ from smgrnn.config import Loss, NetworkConfig, PlasticityConfig, RunConfig
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError, NonFiniteError, TaskError
 from smgrnn.experts import Expert, check_expert, load_expert
+from smgrnn.experts.mlp import expert_action
 from smgrnn.graph.state import Floats, Graph
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, compiled, make_env
@@ -178,7 +180,8 @@ class GymnasiumBackend:
 
     def _labeller(self, expert: Expert) -> Any:
         if self._task.is_discrete:
-            return expert.action
+            sizes, parameters, scratch = expert.sizes, expert.parameters, expert.scratch()
+            return lambda observation: expert_action(sizes, parameters, scratch, observation)
         low, high = np.asarray(self._task.action_low), np.asarray(self._task.action_high)
 
         def scaled(observation: Any) -> Floats:
@@ -201,12 +204,13 @@ class GymnasiumBackend:
             observation, reward, is_terminal, is_truncated, _ = self._env.step(action)
         except Exception as error:
             raise TaskError(f"{self._task.id} failed in an episode: {_reason(error)}.") from error
-        if not np.isfinite(float(reward)):
+        if not isfinite(reward):
             raise TaskError(f"{self._task.id} gave a reward that is NaN or infinite.")
         return self._finite(observation), float(reward), bool(is_terminal or is_truncated)
 
     def _finite(self, observation: Any) -> Any:
-        if not np.isfinite(observation).all():
+        observation = np.asarray(observation)
+        if not isfinite(observation.dot(observation)) and not np.isfinite(observation).all():
             raise TaskError(f"{self._task.id} gave an observation that is NaN or infinite.")
         return observation
 
