@@ -1,5 +1,7 @@
 """One class for each way a caller can be wrong; every message is one clear sentence."""
 
+from typing import Self
+
 
 class SmgrnnError(Exception):
     """Base of everything this package raises on purpose."""
@@ -39,3 +41,9 @@ class ExpertError(SmgrnnError, ValueError):
 
 class GrowthLimitWarning(UserWarning):
     """Growth stopped because the network reached `max_nodes` or `max_edges`."""
+
+    @classmethod
+    def at(cls, size: str, max_nodes: int, max_edges: int) -> Self:
+        """Say where growth stopped and at which limits."""
+        limits = f"max_nodes={max_nodes} or max_edges={max_edges}"
+        return cls(f"Growth stopped at {size}: it reached {limits}.")

@@ -158,6 +158,7 @@ class Learner:
         """Run the network, learn the label, restructure if due; return the action before that."""
         number, target = 0, _NO_TARGET
         if self._is_discrete:
+            # The loss says which of the two kinds of label it is; index() refuses the other.
             number = operator.index(label)  # type: ignore[arg-type]
             if not 0 <= number < self._n_outputs:
                 raise ShapeError(f"A label must be below {self._n_outputs}. Got {number} instead.")
@@ -315,12 +316,8 @@ class Learner:
     def _warn_if(self, is_capped: bool, stacklevel: int) -> None:
         if is_capped and not self._has_warned:
             self._has_warned = True
-            warnings.warn(
-                f"Growth stopped at {self.graph}: it reached max_nodes="
-                f"{self.plasticity.max_nodes} or max_edges={self.plasticity.max_edges}.",
-                GrowthLimitWarning,
-                stacklevel=stacklevel,
-            )
+            limits = self.plasticity.max_nodes, self.plasticity.max_edges
+            warnings.warn(GrowthLimitWarning.at(str(self.graph), *limits), stacklevel=stacklevel)
 
 
 def _read(values: ArrayLike, length: int, what: str) -> Floats:

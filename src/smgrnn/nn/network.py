@@ -200,7 +200,8 @@ class SMGrNN(nn.Module):
         """Give the parameter new values of another length without making a new parameter.
 
         `set_` makes autograd forget the former shape; assigning `.data` would leave a stale
-        gradient accumulator behind whenever the caller still holds the last loss.
+        gradient accumulator behind whenever the caller still holds the last loss.  (torch's stubs
+        know `set_` only with a storage.)
         """
         with torch.no_grad():
             self.weight.set_(values.to(self.weight, copy=True))  # type: ignore[call-overload]

@@ -186,12 +186,8 @@ class StructuralPlasticity:
     def _warn_if(self, is_capped: bool) -> None:
         if is_capped and not self._has_warned:
             self._has_warned = True
-            warnings.warn(
-                f"Growth stopped at {self._structure}: it reached max_nodes="
-                f"{self.config.max_nodes} or max_edges={self.config.max_edges}.",
-                GrowthLimitWarning,
-                stacklevel=4,
-            )
+            limits = self.config.max_nodes, self.config.max_edges
+            warnings.warn(GrowthLimitWarning.at(str(self._structure), *limits), stacklevel=4)
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that is needed to go on exactly: history, counters and random state.
