@@ -17,7 +17,7 @@ from torch import nn
 
 from smgrnn.errors import ExpertError
 from smgrnn.experts.mlp import Expert, Singles
-from smgrnn.experts.recipes import MIRROR_SIGNS, DQNConfig
+from smgrnn.experts.recipes import MIRRORS, DQNConfig, Mirror
 from smgrnn.seeding import stream
 
 MAX_GRADIENT_NORM = 10.0
@@ -43,7 +43,9 @@ def train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Chec
 def _train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Checkpoint]:
     n_inputs, n_actions = _widths(env)
     init, rng = stream(seed, "init"), stream(seed, "task")
-    signs = _mirror_signs(env) if config.mirror else None
+    mirror = _find_mirror(env) if config.mirror else None
+    if config.mirror and config.hidden % 2:
+        raise ExpertError("A mirrored expert needs an even number of hidden units.")
     # The mirror image has as many units as the network it reflects.
     n_hidden = config.hidden // 2 if config.mirror else config.hidden
     online = _network(n_inputs, n_hidden, n_actions, init)
@@ -65,9 +67,9 @@ def _train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Che
         successor, reward, is_terminal, is_truncated, _ = env.step(performed)
         gain = float(reward) * config.reward_scale
         replay.add(observation, action, gain, successor, is_terminal)
-        if signs is not None:
-            reflected = n_actions - 1 - action
-            replay.add(observation * signs, reflected, gain, successor * signs, is_terminal)
+        if mirror is not None:
+            seen, then = _reflect(mirror, observation), _reflect(mirror, successor)
+            replay.add(seen, mirror.actions[action], gain, then, is_terminal)
         observation = successor
         if is_terminal or is_truncated:
             observation, _ = env.reset()
@@ -81,7 +83,7 @@ def _train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Che
             _follow(target, online, config.target_averaging)
             _follow(policy, online, config.policy_averaging)
         if step % config.check_every == 0 or step == config.steps:
-            yield Checkpoint(step, _expert(policy, scale, signs))
+            yield Checkpoint(step, _expert(policy, scale, mirror))
 
 
 def _exploration(config: DQNConfig, progress: float) -> float:
@@ -174,22 +176,29 @@ def _follow(average: nn.Sequential, online: nn.Sequential, share: float) -> None
         mine.lerp_(theirs, share)
 
 
-def _expert(policy: nn.Sequential, scale: Singles, signs: Singles | None) -> Expert:
+def _expert(policy: nn.Sequential, scale: Singles, mirror: Mirror | None) -> Expert:
     """Return the policy for unscaled observations: the scale goes into the first layer.
 
-    With `signs` it is the mean of the policy and of its mirror image, as one network.
+    With a `mirror` it is the mean of the policy and of its mirror image, as one network.
     """
     first, bias, last, last_bias = (p.detach().numpy() for p in policy.parameters())
     first = first * scale
-    if signs is None:
+    if mirror is None:
         return Expert.from_layers([(first, bias), (last, last_bias)])
-    hidden = (np.concatenate([first, first * signs]), np.concatenate([bias, bias]))
-    output = (np.concatenate([last, last[::-1]], axis=1) / 2, (last_bias + last_bias[::-1]) / 2)
-    return Expert.from_layers([hidden, output])
+    actions = list(mirror.actions)
+    hidden = (np.concatenate([first, _reflect(mirror, first)]), np.concatenate([bias, bias]))
+    both, biases = np.concatenate([last, last[actions]], axis=1), last_bias + last_bias[actions]
+    return Expert.from_layers([hidden, (both / 2, biases / 2)])
 
 
-def _mirror_signs(env: gym.Env[Any, Any]) -> Singles:
+def _find_mirror(env: gym.Env[Any, Any]) -> Mirror:
     name = env.spec.id if env.spec is not None else "The task"
-    if name not in MIRROR_SIGNS:
+    if name not in MIRRORS:
         raise ExpertError(f"{name} has no known mirror image; train its expert with mirror=False.")
-    return np.array(MIRROR_SIGNS[name], dtype=np.float32)
+    return MIRRORS[name]
+
+
+def _reflect(mirror: Mirror, observations: Any) -> Singles:
+    """Return the mirror image of observations, or of weights on them, along the last axis."""
+    signs = np.array(mirror.signs, dtype=np.float32)
+    return np.asarray(observations[..., list(mirror.order)] * signs, dtype=np.float32)

@@ -1,8 +1,9 @@
-"""From a task to an expert: train, keep the checkpoint that does best, then judge it once.
+"""From a task to an expert: train, keep the checkpoint that teaches best, then judge it once.
 
-Checkpoints are compared on episodes of their own, and where those do not tell them apart, on the
-same episodes with many random actions: a teacher must be right where a student goes, not only where
-it goes itself.  The held-out episodes are played once, by the winner.
+Checkpoints are compared on episodes of their own.  Among those that are good, the one to keep is
+chosen by what an MLP student makes of it; where students do not tell them apart, by its own return,
+and then by its return with many random actions: a teacher must be right where a student goes, not
+only where it goes itself.  The held-out episodes are played once, by the winner.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,9 +16,12 @@ from smgrnn.experts.files import Record
 from smgrnn.experts.mlp import Expert
 from smgrnn.experts.recipes import DQNConfig, changes, find_recipe
 from smgrnn.tasks import Task, find_task, make_env
+from smgrnn.training.teachability import Teachability, teachability
 
 DISTURBANCE = 0.3
 METHOD = "double DQN with the Huber loss and an averaged target network"
+GOOD = {"CartPole-v1": 500.0, "Acrobot-v1": -85.0, "LunarLander-v3": 250.0}
+"""Mean return of a good expert; for other tasks it is the task's own threshold."""
 
 
 class Candidate(NamedTuple):
@@ -28,11 +32,14 @@ class Candidate(NamedTuple):
     choosing: Score
     disturbed: Score
     """The same episodes with many random actions."""
+    teachability: Teachability | None
+    """What MLP students made of it, if it is good."""
 
     @property
     def rank(self) -> tuple[float, float, float]:
-        """What candidates are compared by."""
-        return self.choosing.mean, -self.choosing.std, self.disturbed.mean
+        """What candidates are compared by: good ones first by their students."""
+        taught = -float("inf") if self.teachability is None else self.teachability.mean
+        return taught, self.choosing.mean, self.disturbed.mean
 
 
 def train_expert(
@@ -63,18 +70,22 @@ def find_candidates(
     task: Task, config: DQNConfig, seed: int, episodes: int = 100
 ) -> Iterator[Candidate]:
     """Train, and yield every checkpoint with its scores."""
+    bar = GOOD.get(task.id, task.reward_threshold)
     env = make_env(task)
     try:
         for step, expert in train(env, config, seed):
             choosing = score_expert(expert, task, episodes, "choosing")
             disturbed = score_expert(expert, task, episodes, "choosing", disturbance=DISTURBANCE)
-            yield Candidate(step, expert, choosing, disturbed)
+            is_good = bar is not None and choosing.mean >= bar
+            taught = teachability(expert, task) if is_good else None
+            yield Candidate(step, expert, choosing, disturbed, taught)
     finally:
         env.close()
 
 
 def make_record(task_id: str, config: DQNConfig, seed: int, candidate: Candidate) -> Record:
     """Return the record of a candidate: all it takes to train it again, and its scores."""
+    taught = candidate.teachability
     return {
         "task": task_id,
         "method": METHOD,
@@ -84,5 +95,6 @@ def make_record(task_id: str, config: DQNConfig, seed: int, candidate: Candidate
         "step": candidate.step,
         "choosing": candidate.choosing._asdict(),
         "disturbed": candidate.disturbed._asdict(),
+        "teachability": None if taught is None else taught._asdict(),
         "versions": {name: version(name) for name in ("gymnasium", "numpy", "torch")},
     }
