@@ -49,6 +49,13 @@ RESULTS = {
     "edit": LINE,
     "statistics_every_update": {"ratio": 1.25},
     "python_call": {"added_us": 2.0},
+    "runs": [{"task": "CartPole-v1", "student": "smgrnn", "seconds": 1.5, "step_us": 1.55}],
+    "beside_environment": {
+        "task": "LunarLander-v3",
+        "run_us": 45.0,
+        "bare_us": 36.0,
+        "ratio": 1.25,
+    },
     "peak_memory_mb": 700.0,
     "startup_s": {"cold": 20.0, "cached": 1.0, "import": 0.1, "help": 0.2},
 }
@@ -91,11 +98,13 @@ def test_multiply_adds_of_a_small_network_counted_by_hand() -> None:
 
 def test_tables_and_markdown_hold_every_measurement() -> None:
     titles = [title for title, _, _ in tables(RESULTS)]
-    assert len(titles) == 3
+    assert len(titles) == 4
     text = markdown(RESULTS)
     for figure in ("300", "330", "0.50", "0.100", "600", "0.125", "3.00 ns per edge", "1.25 ×"):
         assert figure in text
     for figure in ("2.00 µs", "700 MB", "20.00 s", "1.00 s", "0.10 s", "0.20 s", "a processor"):
+        assert figure in text
+    for figure in ("| CartPole-v1 | smgrnn | 1.50 | 1.55 |", "45.0 µs / 36.0 µs = 1.25"):
         assert figure in text
 
 

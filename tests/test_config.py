@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from smgrnn import NetworkConfig, PlasticityConfig
-from smgrnn.config import LearningConfig, RunConfig, Settings
+from smgrnn.config import EvolutionConfig, LearningConfig, RunConfig, Settings
 from smgrnn.errors import ConfigError, SmgrnnError
 
 COUNT: list[Any] = [0, -1, 1.5, True, "3", None, math.nan, math.inf]
@@ -33,6 +33,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "state_dim": COUNT,
         "activation": CHOICE,
         "output_activation": CHOICE,
+        "readout": CHOICE,
         "carry_state": FLAG,
     },
     PlasticityConfig: {
@@ -68,6 +69,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "beta2": [*DECAY, None],
         "alpha": [*DECAY, None],
         "epsilon": POSITIVE,
+        "bias_correction": CHOICE,
         "momentum": DECAY,
         "weight_decay": [value for value in NON_NEGATIVE if value is not None],
         "loss": CHOICE,
@@ -79,15 +81,27 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "expert": [0, True],
         "env_backend": CHOICE,
         "checkpoint_every": COUNT,
+        "stop_after": [-1, 1.5, True, "3", None, math.nan],
         "max_parameters": [value for value in COUNT if value is not None],
+        "budget": [value for value in COUNT if value is not None],
         "n_hidden": [-1, 1.5, True, "3", None, math.nan],
         "density": SHARE,
         "weight_std": NON_NEGATIVE,
         "iterations": COUNT,
         "activation": CHOICE,
         "output_activation": CHOICE,
+        "readout": [value for value in CHOICE if value is not None],
+        "bias": FLAG,
+        "carry_state": FLAG,
         "learning": [None, {}, "adam"],
         "plasticity": [None, {}, LearningConfig()],
+    },
+    EvolutionConfig: {
+        "method": CHOICE,
+        "seed": [-1, 1.5, True, "3", None],
+        "rollouts": COUNT,
+        "population": [*COUNT, 1],
+        "neat_config": [0, True],
     },
 }
 REQUIRED: dict[type[Settings], dict[str, Any]] = {
@@ -95,6 +109,7 @@ REQUIRED: dict[type[Settings], dict[str, Any]] = {
     PlasticityConfig: {},
     LearningConfig: {},
     RunConfig: {},
+    EvolutionConfig: {},
 }
 every_class = pytest.mark.parametrize("settings", OUT_OF_RANGE)
 every_field = pytest.mark.parametrize(

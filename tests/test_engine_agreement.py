@@ -15,6 +15,7 @@ import torch
 from smgrnn import NetworkConfig, PlasticityConfig, SMGrNN, StructuralPlasticity
 from smgrnn.config import LearningConfig, Loss, OnEdit, Optimizer, Scale
 from smgrnn.engine import Learner
+from smgrnn.errors import ConfigError
 from smgrnn.graph import Graph, GraphEdit
 
 N_UPDATES = 2000
@@ -137,6 +138,8 @@ def test_both_engines_take_the_same_decisions_and_hold_the_same_weights(
         ({"activation": "sigmoid", "output_activation": "identity"}, {}),
         ({"activation": "relu"}, {}),
         ({"carry_state": False}, {}),
+        ({"readout": "sum"}, {}),
+        ({"readout": "sum", "activation": "relu", "output_activation": "sigmoid"}, {}),
         ({}, {"interval": "episode", "explore_ratio": 0.3}),
         ({}, {"explore_inputs": True}),
         ({}, {"edge_growth": False}),
@@ -193,6 +196,27 @@ def test_both_engines_agree_on_continuous_targets(iterations: int) -> None:
     learner = Learner(network, learning, rules, seed=7)
     outcome = learner.learn_stream(*stream)
     assert_same_run(learner, expected, outcome.actions)
+
+
+def test_sums_are_read_before_the_activation_and_states_carried_after_it() -> None:
+    """An input feeds the first output and that the second: (0.5, 0), then (0.5, 2 tanh 0.5)."""
+    graph = Graph.from_edges(1, 2, edges=[(0, 1, 0.5), (1, 2, 2.0)])
+    network = NetworkConfig(n_inputs=1, n_outputs=2, readout="sum")
+    net = SMGrNN(**network.to_dict(), graph=graph, dtype=torch.float64)
+    learner = Learner(network, graph=graph)
+    for expected in ([0.5, 0.0], [0.5, 2 * np.tanh(0.5)]):
+        sums = net(torch.ones(1, dtype=torch.float64)).detach().numpy()
+        np.testing.assert_allclose(sums, expected, atol=1e-12)
+        assert net.state is not None
+        np.testing.assert_allclose(net.state.numpy(), np.tanh(expected), atol=1e-12)
+        assert learner.act([1.0]) == np.argmax(expected)
+        np.testing.assert_allclose(learner.outputs, np.tanh(expected), atol=1e-12)
+
+
+def test_sums_are_for_choices() -> None:
+    network = NetworkConfig(n_inputs=1, n_outputs=1, readout="sum")
+    with pytest.raises(ConfigError, match=r"^The compiled engine reads sums as the logits of choi"):
+        Learner(network, LearningConfig(loss="mse"))
 
 
 @pytest.mark.parametrize("iterations", [1, 3])

@@ -8,7 +8,7 @@ import torch
 
 from learners import N_INPUTS, N_OUTPUTS, learner, memory, stream
 from networks import cyclic_net, grown
-from smgrnn import Learner, LearningConfig, PlasticityConfig, SMGrNN
+from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig, SMGrNN
 from smgrnn.config import Optimizer
 from smgrnn.graph import Operation, apply, check
 from training import BUSY
@@ -247,3 +247,35 @@ def test_from_one_graph_another_seed_gives_other_edits() -> None:
         edits.append([list(edit.changes()) for _, edit in made.log.edits()])
     assert edits[0] == edits[1] != []
     assert edits[0] != edits[2]
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+def test_edges_of_one_age_share_their_bias_correction(optimizer: Any) -> None:
+    """Without structural change both ways of correcting Adam are one."""
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    found = []
+    for correction in ("shared", "edge"):
+        learning = LearningConfig(optimizer=optimizer, bias_correction=correction)
+        config = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2)
+        made = Learner(config, learning, PlasticityConfig.static())
+        made.learn_stream(rows, rows[:, 0] > 0)
+        found.append(made.graph.weight)
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-12)
+
+
+def test_an_edge_added_late_starts_with_one_step_of_the_learning_rate() -> None:
+    """With the step shared by all edges, as in torch, a late one starts with several times that."""
+    first = {}
+    for correction in ("shared", "edge"):
+        learning = LearningConfig(bias_correction=correction)
+        rules = PlasticityConfig(interval=1000, edge_growth=False, explore_probability=1.0)
+        config = NetworkConfig(n_inputs=6, n_outputs=2, density=0.5)
+        made = Learner(config, learning, rules, seed=3)
+        rows = np.random.default_rng(0).normal(size=(1001, 6))
+        made.learn_stream(rows[:1000], rows[:1000, 0] > 0)
+        (edit,) = [edit for _, edit in made.log.edits()]
+        (weight,) = edit.weight
+        made.learn(rows[1000], int(rows[1000, 0] > 0))
+        first[correction] = abs(made.graph.weight[made.graph.edge_ids.argmax()] - weight)
+    assert first["edge"] == pytest.approx(0.01, rel=1e-3)
+    assert first["shared"] > 0.02

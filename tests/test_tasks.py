@@ -14,8 +14,9 @@ from gymnasium.error import DependencyNotInstalled
 
 from smgrnn.errors import ConfigError, TaskError
 from smgrnn.seeding import episode_seed
-from smgrnn.tasks import XOR, Task, find_task, make_env, xor_stream
+from smgrnn.tasks import XOR, Task, find_task, make_env
 from smgrnn.tasks.compiled import ACROBOT, CARTPOLE
+from smgrnn.tasks.xor import PATTERNS, TARGETS
 
 FLAT = spaces.Box(-1, 1, (3,))
 
@@ -236,28 +237,15 @@ def test_an_environment_whose_package_is_missing_says_so(register: Callable[...,
 
 def test_xor_is_a_task_without_an_environment() -> None:
     assert find_task("xor") is XOR
-    assert (XOR.n_inputs, XOR.n_outputs, XOR.is_discrete) == (3, 1, False)
-    assert (XOR.compiled, XOR.max_steps, XOR.is_supervised) == (None, None, True)
+    assert (XOR.n_inputs, XOR.n_outputs, XOR.is_discrete) == (2, 1, False)
+    assert (XOR.compiled, XOR.max_steps, XOR.is_supervised) == (None, 4, True)
     with pytest.raises(TaskError, match=r"^The task 'xor' is learned from examples and has no env"):
         make_env(XOR)
 
 
-def test_every_round_of_xor_shows_each_pattern_once() -> None:
-    observations, targets = xor_stream(10, seed=3)
-    assert (observations.shape, targets.shape) == ((10, 3), (10, 1))
-    assert (observations[:, 2] == 1).all()
-    assert np.array_equal(targets[:, 0], -observations[:, 0] * observations[:, 1])
-    for first in (0, 4):
-        assert len({tuple(row) for row in observations[first : first + 4]}) == 4
-    assert len({tuple(row) for row in observations[8:]}) == 2
-
-
-def test_the_stream_of_xor_depends_on_its_seed_alone() -> None:
-    longer = xor_stream(400, seed=1)[0]
-    assert np.array_equal(longer[:100], xor_stream(100, seed=1)[0])
-    assert not np.array_equal(longer, xor_stream(400, seed=2)[0])
-    assert not np.array_equal(longer[:200], longer[200:])
-    assert xor_stream(0, seed=1)[0].shape == (0, 3)
+def test_the_target_of_xor_is_the_negative_product_of_its_bits() -> None:
+    assert len({tuple(row) for row in PATTERNS}) == 4
+    assert np.array_equal(TARGETS[:, 0], -PATTERNS[:, 0] * PATTERNS[:, 1])
 
 
 # --- seeds of episodes ---------------------------------------------------------------------------

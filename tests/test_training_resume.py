@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,11 @@ def test_a_run_killed_at_random_moments_ends_bit_identical(
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
 
+def heed_interrupts() -> None:
+    """Undo that a shell lets the processes it runs in the background ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_an_interrupted_run_saves_says_how_to_resume_and_goes_on_identically(
     tmp_path: Path,
 ) -> None:
@@ -85,12 +91,16 @@ def test_an_interrupted_run_saves_says_how_to_resume_and_goes_on_identically(
         for word in (f"--plasticity.{name.replace('_', '-')}", str(value))
     ]
     command = [sys.executable, "-m", "smgrnn", "distill", "CartPole-v1", "--out", str(folder)]
-    command += ["--expert", str(config.expert), "--episodes", "3000", "--checkpoint-every", "1000"]
-    child = subprocess.Popen([*command, *rules], stderr=subprocess.PIPE, text=True)
-    while not (folder / "model.safetensors").exists():
+    command += ["--expert", str(config.expert), "--episodes", "9000", "--checkpoint-every", "300"]
+    child = subprocess.Popen(
+        [*command, *rules], stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+    )
+    written: set[int] = set()
+    while len(written) < 2:  # the first checkpoint is from before the first episode
         assert child.poll() is None
         time.sleep(0.001)
-    time.sleep(0.1)
+        with suppress(FileNotFoundError):
+            written.add((folder / "model.safetensors").stat().st_mtime_ns)
     child.send_signal(signal.SIGINT)
     _, said = child.communicate()
     assert child.returncode == 130
@@ -98,9 +108,9 @@ def test_an_interrupted_run_saves_says_how_to_resume_and_goes_on_identically(
     assert "Traceback" not in said
 
     resumed = Run.resume(folder)
-    assert 0 < resumed.episodes.n < 3000
+    assert 0 < resumed.episodes.n < 9000
     resumed.train()
-    trained(tmp_path, name="whole", episodes=3000, checkpoint_every=1000)
+    trained(tmp_path, name="whole", episodes=9000, checkpoint_every=300)
     assert contents(folder) == contents(tmp_path / "whole")
 
 

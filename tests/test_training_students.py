@@ -15,9 +15,10 @@ from smgrnn.config import RunConfig, Student
 from smgrnn.experts.mlp import expert_action
 from smgrnn.graph.edit import Operation
 from smgrnn.tasks import Task, find_task, make_env
-from smgrnn.training import distillation
-from smgrnn.training.distillation import Distillation, new_learner
+from smgrnn.training import backends
+from smgrnn.training.distillation import Distillation
 from smgrnn.training.run import Run
+from smgrnn.training.students import new_learner
 
 STUDENTS: tuple[Student, ...] = ("smgrnn", "static", "growth-only")
 every_student = pytest.mark.parametrize("student", STUDENTS)
@@ -125,7 +126,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Recorder]]:
         recorders.append(Recorder(make_env(task)))
         return recorders[-1]
 
-    monkeypatch.setattr(distillation, "make_env", make_recorded)
+    monkeypatch.setattr(backends, "make_env", make_recorded)
     yield recorders
     for recorder in recorders:
         recorder.close()
@@ -142,7 +143,7 @@ def test_the_expert_labels_once_per_step_and_never_acts(
         asked.append(observation)
         return expert_action(sizes, parameters, scratch, observation)
 
-    monkeypatch.setattr(distillation, "expert_action", counted)
+    monkeypatch.setattr(backends, "expert_action", counted)
     Distillation(task, config).train(0, 12)
     monkeypatch.undo()
 

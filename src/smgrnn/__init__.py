@@ -7,18 +7,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig, RunConfig
+    from smgrnn.config import (
+        EvolutionConfig,
+        LearningConfig,
+        NetworkConfig,
+        PlasticityConfig,
+        RunConfig,
+    )
     from smgrnn.engine import Learner
     from smgrnn.errors import GrowthLimitWarning, SmgrnnError
     from smgrnn.graph import EditDraft, Graph, GraphEdit
     from smgrnn.nn import SMGrNN, StructuralPlasticity
     from smgrnn.plasticity import UpdateHistory
-    from smgrnn.training import Policy, Run, distill, load
+    from smgrnn.training import Evolution, Policy, Run, distill, evolve, load
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "EditDraft": "graph",
+    "Evolution": "training",
+    "EvolutionConfig": "config",
     "Graph": "graph",
     "GraphEdit": "graph",
     "GrowthLimitWarning": "errors",
@@ -27,6 +35,7 @@ _HOMES = {
     "Run": "training",
     "RunConfig": "config",
     "distill": "training",
+    "evolve": "training",
     "load": "training",
     "LearningConfig": "config",
     "NetworkConfig": "config",
@@ -39,6 +48,8 @@ _HOMES = {
 
 __all__ = [
     "EditDraft",
+    "Evolution",
+    "EvolutionConfig",
     "Graph",
     "GraphEdit",
     "GrowthLimitWarning",
@@ -54,6 +65,7 @@ __all__ = [
     "StructuralPlasticity",
     "UpdateHistory",
     "distill",
+    "evolve",
     "load",
 ]
 

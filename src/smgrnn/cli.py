@@ -2,17 +2,19 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from smgrnn.config import RunConfig
+from smgrnn.config import EvolutionConfig, RunConfig
 from smgrnn.errors import SmgrnnError
 
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 AsJson = Annotated[Flag, tyro.conf.arg(name="json")]
 Options = Annotated[RunConfig, tyro.conf.arg(name="")]
+EvolutionOptions = Annotated[EvolutionConfig, tyro.conf.arg(name="")]
 TaskName = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
 RunFolder = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
 
@@ -32,7 +34,7 @@ def distill(
     Parameters
     ----------
     task
-        A Gymnasium id, such as CartPole-v1.
+        A Gymnasium id, such as CartPole-v1, or xor.
     options
         Settings of the run.
     out
@@ -52,6 +54,49 @@ def distill(
 
     runs = prepare_runs(task, options, out, resume, seeds)
     distill_command(runs, with_tensorboard=tensorboard, as_json=as_json, is_quiet=quiet)
+
+
+def evolve(
+    task: TaskName,
+    options: EvolutionOptions = EvolutionConfig(),  # noqa: B008 - frozen
+    out: Path | None = None,
+    seeds: int = 1,
+    as_json: AsJson = False,
+    quiet: Flag = False,
+) -> None:
+    """Evolve a controller by NEAT or NDP on the budget of a distillation.
+
+    Parameters
+    ----------
+    task
+        A Gymnasium id with discrete actions.
+    options
+        Settings of the search.
+    out
+        New folder for the run; runs/TASK-METHOD-SEED by default.
+    seeds
+        Run this many seeds, from --seed upwards.
+    as_json
+        Print one JSON object, or one per seed in a list, as the last thing on stdout.
+    quiet
+        Print nothing else.
+    """
+    from smgrnn.training.command import evolve_command
+
+    evolve_command(task, options, out, seeds, as_json=as_json, is_quiet=quiet)
+
+
+def list_names(as_json: AsJson = False) -> None:
+    """List the tasks, students and methods there are.
+
+    Parameters
+    ----------
+    as_json
+        Print one JSON object.
+    """
+    from smgrnn.training.command import list_command
+
+    list_command(as_json=as_json)
 
 
 def evaluate(
@@ -163,23 +208,27 @@ def bench(
         print_tables(results)
 
 
-def _app() -> tyro.extras.SubcommandApp:
+def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     expert = tyro.extras.SubcommandApp()
     expert.command(name="train")(expert_train)
     expert.command(name="list")(expert_list)
     expert.command(name="evaluate")(expert_evaluate)
     app = tyro.extras.SubcommandApp()
-    for command in (distill, evaluate):
-        app.command(command)
+    # The defaults of the flags are those of the task that is named.
+    preset = RunConfig.for_task("xor" if "xor" in arguments else "")
+    app.command(name="distill")(partial(distill, options=preset))
+    app.command(evolve)
+    app.command(evaluate)
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
     app.command(bench)
+    app.command(name="list")(list_names)
     return app
 
 
 def main() -> None:
     """Run the command line; a user's mistake ends it with one sentence and exit code 2."""
     try:
-        _app().cli(
+        _app(sys.argv[1:]).cli(
             prog="smgrnn",
             description="Neural networks that find their own size.",
         )

@@ -10,10 +10,13 @@ from smgrnn.errors import ConfigError
 
 Activation = Literal["tanh", "sigmoid", "relu", "identity"]
 Scale = Literal["update", "variance_to_mean", "weight"]
+Readout = Literal["state", "sum"]
 OnEdit = Literal["keep", "reset"]
 Optimizer = Literal["adam", "adamw", "sgd", "rmsprop"]
+BiasCorrection = Literal["shared", "edge"]
 Loss = Literal["cross_entropy", "mse"]
-Student = Literal["smgrnn", "static", "growth-only"]
+Method = Literal["neat", "ndp"]
+Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "neat", "ndp"]
 
 
 class Within:
@@ -135,6 +138,8 @@ class NetworkConfig(Settings):
     """Activation of hidden nodes (φ)."""
     output_activation: Activation = "tanh"
     """Activation of output nodes (φ_out)."""
+    readout: Readout = "state"
+    """What a call returns: the states of the outputs, or the weighted sums before φ_out."""
     carry_state: bool = True
     """Carry node states from call to call; False starts every call from zero."""
 
@@ -225,6 +230,9 @@ class LearningConfig(Settings):
     """Decay of the squared gradient (RMSprop)."""
     epsilon: Positive = 1e-8
     """Keeps the division by the root of the squared gradient finite."""
+    bias_correction: BiasCorrection = "shared"
+    """What Adam corrects young averages by: the steps of all edges alike, as torch does, or those
+    of each edge since it was added."""
     momentum: Decay | None = None
     """Momentum (SGD, RMSprop); None is the paper's: 0.9 for SGD, 0 for RMSprop."""
     weight_decay: NonNegative | None = None
@@ -238,9 +246,12 @@ class RunConfig(Settings):
     """A distillation run: with its task, all there is to repeat it (Sec. IV-A)."""
 
     student: Student = "smgrnn"
-    """The growing network, the same graph kept as it is, or growth without pruning."""
+    """The growing network; the same graph kept as it is; growth without pruning; or an MLP of 100 %
+    or 200 % of the budget.  Champions of `smgrnn evolve` are of the kinds neat and ndp."""
     episodes: Count = 2000
     """Training episodes."""
+    stop_after: Annotated[int, Within("[0, inf)")] = 0
+    """Stop after this many episodes in a row that reach the task's threshold; 0 is never."""
     seed: Annotated[int, Within("[0, inf)")] = 0
     """Seed of the initial graph, of the rules' choices and of the episodes."""
     expert: str | None = None
@@ -251,6 +262,8 @@ class RunConfig(Settings):
     """Episodes between two checkpoints, from which an interrupted run can go on."""
     max_parameters: Count | None = None
     """Most edges the network may have; None is the limit of the plasticity settings."""
+    budget: Count | None = None
+    """Parameters that an MLP is measured by; None is what the growing network takes on average."""
 
     n_hidden: Annotated[int, Within("[0, inf)")] = 0
     """Hidden nodes at the start."""
@@ -264,8 +277,65 @@ class RunConfig(Settings):
     """Activation of hidden nodes (φ)."""
     output_activation: Activation = "tanh"
     """Activation of output nodes (φ_out)."""
+    readout: Readout | None = None
+    """What the policy reads: the states of the outputs, or the weighted sums before φ_out; None is
+    the sums where actions are choices, whose logits they are, and the states elsewhere."""
+    bias: bool = False
+    """Add an input that is always 1; its edges are biases."""
+    carry_state: bool = True
+    """Carry node states from step to step; False starts every step from zero."""
 
     learning: LearningConfig = field(default_factory=LearningConfig)
     """Optimizer."""
     plasticity: PlasticityConfig = field(default_factory=PlasticityConfig)
     """Rules of growth and pruning."""
+
+    @classmethod
+    def for_task(cls, task: str, **changes: Any) -> Self:
+        """Return the settings to start from for a task: the paper's, and for XOR what learns it.
+
+        >>> RunConfig.for_task("xor", seed=1).iterations
+        3
+        """
+        if task != "xor":
+            return cls(**changes)
+        rules = PlasticityConfig(interval=10, initial_weight=0.5)
+        settings = {
+            "iterations": 3,
+            "bias": True,
+            "carry_state": False,
+            "density": 1.0,
+            "weight_std": 0.05,
+            "stop_after": 25,
+            "plasticity": rules,
+        }
+        return cls(**{**settings, **changes})
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvolutionConfig(Settings):
+    """An evolutionary search: with its task, all there is to repeat it (Sec. IV-A4)."""
+
+    method: Method = "neat"
+    """Topologies and weights by NEAT, or developmental programs (NDP) by CMA-ES."""
+    seed: Annotated[int, Within("[0, inf)")] = 0
+    """Seed of the search and of the episodes."""
+    rollouts: Count = 2000
+    """Episodes in all, one for each candidate."""
+    population: Annotated[int, Within("[2, inf)")] = 50
+    """Candidates in a generation."""
+    neat_config: str | None = None
+    """Configuration file for neat-python; None is the one for the task that comes with it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rollouts % self.population:
+            raise ConfigError(
+                f"A budget of {self.rollouts} rollouts does not divide into generations of "
+                f"{self.population}."
+            )
+
+    @property
+    def generations(self) -> int:
+        """Generations that the budget pays for."""
+        return self.rollouts // self.population

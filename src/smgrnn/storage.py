@@ -10,10 +10,18 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from smgrnn.errors import FileFormatError
+from smgrnn.errors import ConfigError, FileFormatError
 
 FORMAT_VERSION = 1
 Arrays = dict[str, NDArray[Any]]
+
+
+def check_new_file(path: Path) -> None:
+    """Refuse a file that exists or cannot be made, before the work that is to go into it."""
+    if path.exists():
+        raise ConfigError(f"{path} exists; choose another file.")
+    if not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
+        raise ConfigError(f"{path} cannot be written: its folder is missing or read-only.")
 
 
 def write_arrays(path: str | Path, kind: str, settings: dict[str, Any], arrays: Arrays) -> None:

@@ -17,6 +17,7 @@ import torch
 
 from smgrnn.bench import workload
 from smgrnn.bench.phases import median_us, multiply_adds, peak_multiply_adds, phases
+from smgrnn.bench.runs import beside_the_environment, whole_runs
 from smgrnn.bench.workload import WATCHING, active_rules, grown_graph, new_learner
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError, GrowthLimitWarning
@@ -64,6 +65,9 @@ def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[st
         "python_call": _python_call(repeats),
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+    report("whole runs")
+    results["runs"] = whole_runs(200 if quick else 2000)
+    results["beside_environment"] = beside_the_environment(10 if quick else 300)
     if not quick:
         report("start-up times")
         results["startup_s"] = _startup()

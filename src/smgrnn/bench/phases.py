@@ -24,7 +24,7 @@ def _forwards(state: LearnerState, observation: Floats, n: int) -> None:
     source, weight = state.graph.source, state.graph.weight
     starts, trace = state.starts, state.trace
     for _ in range(n):
-        forward(source, weight, starts, trace, observation, N_OUTPUTS, TANH, TANH)
+        forward(source, weight, starts, trace, observation, N_OUTPUTS, TANH, TANH, False)
 
 
 @kernel
@@ -33,7 +33,19 @@ def _backwards(state: LearnerState, n: int) -> None:
     starts, trace, adjoint, gradient = state.starts, state.trace, state.adjoint, state.gradient
     for _ in range(n):
         cross_entropy(trace, adjoint, N_INPUTS, N_INPUTS + N_OUTPUTS, 0)
-        backward(source, weight, starts, trace, adjoint, gradient, N_INPUTS, N_OUTPUTS, TANH, TANH)
+        backward(
+            source,
+            weight,
+            starts,
+            trace,
+            adjoint,
+            gradient,
+            N_INPUTS,
+            N_OUTPUTS,
+            TANH,
+            TANH,
+            False,
+        )
 
 
 @kernel

@@ -38,6 +38,14 @@ def tables(results: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], Rows]]
             for row in results["phases"]
         ],
     )
+    yield (
+        "Whole runs (2000 episodes; a step is environment, expert, learning and plasticity)",
+        ("task", "student", "seconds", "µs per step"),
+        [
+            (row["task"], row["student"], f"{row['seconds']:.2f}", f"{row['step_us']:.2f}")
+            for row in results["runs"]
+        ],
+    )
     yield ("Other figures", ("what", "measured"), list(_facts(results)))
 
 
@@ -52,6 +60,11 @@ def _facts(results: dict[str, Any]) -> Iterable[tuple[str, str]]:
     yield "statistics at every update, 84 edges", f"{watching['ratio']:.2f} × the step"
     call = results["python_call"]
     yield "one call from Python per step adds", f"{call['added_us']:.2f} µs"
+    beside = results["beside_environment"]
+    yield (
+        f"a step of a {beside['task']} run / of its bare environment",
+        f"{beside['run_us']:.1f} µs / {beside['bare_us']:.1f} µs = {beside['ratio']:.2f}",
+    )
     yield "peak memory of this process", f"{results['peak_memory_mb']:.0f} MB"
     for name, label in (
         ("cold", "first learning, nothing compiled yet"),

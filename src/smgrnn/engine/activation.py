@@ -17,7 +17,7 @@ from smgrnn.graph.state import Floats
 from smgrnn.kernels import inlined, kernel
 
 ACTIVATIONS = ("tanh", "sigmoid", "relu", "identity")
-TANH, SIGMOID, RELU = 0, 1, 2
+TANH, SIGMOID, RELU, IDENTITY = range(4)
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # ln 2 in two parts

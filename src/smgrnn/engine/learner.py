@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
-from smgrnn.engine.state import CALLS, EngineSettings, LearnerState, assemble, start_state
+from smgrnn.engine.state import (
+    CALLS,
+    N_MOMENTS,
+    EngineSettings,
+    LearnerState,
+    assemble,
+    start_state,
+)
 from smgrnn.engine.steps import act_step, learn_step, restructure
 from smgrnn.engine.stream import learn_stream
 from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
@@ -96,6 +103,11 @@ class Learner:
         """Every edit so far, with the update after which it was made."""
         self.loss = 0.0
         """Loss of the example that `learn` learned last."""
+        if config.readout == "sum" and self.learning.loss == "mse":
+            raise ConfigError(
+                "The compiled engine reads sums as the logits of choices; with mse use "
+                "readout='state'."
+            )
         self._settings = EngineSettings.of(self.config, self.learning, self.plasticity)
         self._is_discrete = self.learning.loss == "cross_entropy"
         self._n_inputs, self._n_outputs = config.n_inputs, config.n_outputs
@@ -267,7 +279,7 @@ class Learner:
             and clock.shape == (2,)
             and clock.dtype == np.int64
             and trace.shape == (self.config.iterations + 1, graph.n_nodes)
-            and moments.shape == (2, graph.n_edges)
+            and moments.shape == (self._settings.plan[N_MOMENTS], graph.n_edges)
             and trace.dtype == moments.dtype == np.float64
         )
         if not fits:

@@ -2,7 +2,8 @@
 
 Each moves the weights of the edges [first, last) and writes what they moved by into `delta`.
 `moments` (2, n_edges) is the optimizer's memory of each edge; `step` counts from 1 and is shared by
-all edges, as torch's is.
+all edges, as torch's is.  With `moments` (4, n_edges) Adam corrects each edge by its own age: the
+two further rows are the averages that a gradient of 1 at every step would have had.
 """
 
 import numpy as np
@@ -54,11 +55,17 @@ def _adam(
     shrink = 1.0 - hyper[LEARNING_RATE] * hyper[WEIGHT_DECAY] if is_decoupled else 1.0
     step_size = hyper[LEARNING_RATE] / (1.0 - beta1**step)
     root_correction = np.sqrt(1.0 - beta2**step)
+    has_ages = moments.shape[0] == 4
     for edge in range(np.uint64(first), np.uint64(last)):
         old = weight[edge]
         g = gradient[edge] + coupled * old
         moments[0, edge] += (g - moments[0, edge]) * (1.0 - beta1)
         moments[1, edge] = moments[1, edge] * beta2 + g * g * (1.0 - beta2)
+        if has_ages:
+            moments[2, edge] += (1.0 - moments[2, edge]) * (1.0 - beta1)
+            moments[3, edge] = moments[3, edge] * beta2 + (1.0 - beta2)
+            step_size = hyper[LEARNING_RATE] / moments[2, edge]
+            root_correction = np.sqrt(moments[3, edge])
         denominator = np.sqrt(moments[1, edge]) / root_correction + epsilon
         weight[edge] = old * shrink - step_size * (moments[0, edge] / denominator)
         delta[edge] = weight[edge] - old

@@ -10,7 +10,7 @@ out, because counting references to slices takes longer than the arithmetic.
 
 import numpy as np
 
-from smgrnn.engine.activation import activate, slope
+from smgrnn.engine.activation import IDENTITY, activate, slope
 from smgrnn.graph.state import Floats, Ints
 from smgrnn.kernels import inlined
 
@@ -25,8 +25,12 @@ def forward(
     n_outputs: int,
     activation: int,
     output_activation: int,
+    reads_sums: bool,
 ) -> None:
-    """Clamp the inputs and fill `trace` from the states its last row holds."""
+    """Clamp the inputs and fill `trace` from the states its last row holds.
+
+    With `reads_sums` the outputs of the last row are left as the sums that `settle` activates.
+    """
     n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
     n_inputs = observation.size
     for node in range(n_inputs):
@@ -41,11 +45,19 @@ def forward(
             for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
                 total += weight[edge] * trace[row, np.uint64(source[edge])]
             trace[row + 1, node] = total
-        if activation == output_activation:
+        if reads_sums and row == n_iterations - 1:
+            activate(trace, row + 1, first_hidden, n_nodes, activation)
+        elif activation == output_activation:
             activate(trace, row + 1, n_inputs, n_nodes, activation)
         else:
             activate(trace, row + 1, n_inputs, first_hidden, output_activation)
             activate(trace, row + 1, first_hidden, n_nodes, activation)
+
+
+@inlined
+def settle(trace: Floats, n_inputs: int, n_outputs: int, output_activation: int) -> None:
+    """Turn the sums of the outputs, once they have been read, into the states to go on from."""
+    activate(trace, trace.shape[0] - 1, n_inputs, n_inputs + n_outputs, output_activation)
 
 
 @inlined
@@ -60,6 +72,7 @@ def backward(
     n_outputs: int,
     activation: int,
     output_activation: int,
+    reads_sums: bool,
 ) -> None:
     """Write dL/dw into `gradient` from dL/d(outputs) in the first row of `adjoint` (2, n_nodes).
 
@@ -78,6 +91,8 @@ def backward(
                 adjoint[below, node] = 0.0
         for node in range(n_inputs, n_reached):
             kind = output_activation if node < first_hidden else activation
+            if reads_sums and row == n_iterations - 1:
+                kind = IDENTITY
             signal = adjoint[above, node] * slope(trace[row + 1, node], kind)
             for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
                 sender = np.uint64(source[edge])

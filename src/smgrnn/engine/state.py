@@ -14,7 +14,8 @@ from smgrnn.plasticity.history import UpdateHistory
 from smgrnn.plasticity.schedule import Rules
 
 # places in `EngineSettings.plan`
-N_INPUTS, N_OUTPUTS, ACTIVATION, OUTPUT_ACTIVATION, CARRY_STATE, OPTIMIZER, LOSS = range(7)
+N_INPUTS, N_OUTPUTS, ACTIVATION, OUTPUT_ACTIVATION, READS_SUMS = range(5)
+CARRY_STATE, OPTIMIZER, N_MOMENTS, LOSS = range(5, 9)
 STEP, CALLS = 0, 1  # places in `LearnerState.clock`
 
 
@@ -42,8 +43,10 @@ class EngineSettings(NamedTuple):
             network.n_outputs,
             ACTIVATIONS.index(network.activation),
             ACTIVATIONS.index(network.output_activation),
+            network.readout == "sum",
             network.carry_state,
             OPTIMIZERS.index(learning.optimizer),
+            4 if learning.bias_correction == "edge" else 2,
             LOSSES.index(learning.loss),
         )
         decay, momentum = learning.weight_decay, learning.momentum
@@ -80,7 +83,7 @@ class LearnerState(NamedTuple):
     trace: Floats
     """Node states before and after each iteration (K + 1, n_nodes)."""
     moments: Floats
-    """The optimizer's memory of each edge (2, n_edges)."""
+    """The optimizer's memory of each edge (2 or 4, n_edges)."""
     gradient: Floats
     """dL/dw of the last step (n_edges,)."""
     delta: Floats
@@ -99,7 +102,8 @@ def start_state(
     """Return the state of a learner that has not learned anything yet."""
     trace = np.zeros((iterations + 1, graph.n_nodes))
     history = UpdateHistory.start(graph.n_edges, window)
-    clock, moments = np.zeros(2, dtype=np.int64), np.zeros((2, graph.n_edges))
+    clock = np.zeros(2, dtype=np.int64)
+    moments = np.zeros((settings.plan[N_MOMENTS], graph.n_edges))
     return assemble(settings, graph, history, clock, trace, moments)
 
 

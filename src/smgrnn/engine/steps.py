@@ -10,7 +10,7 @@ import numpy as np
 
 from smgrnn.engine.loss import CROSS_ENTROPY, cross_entropy, mean_squared_error
 from smgrnn.engine.optimizers import optimize
-from smgrnn.engine.propagation import backward, forward
+from smgrnn.engine.propagation import backward, forward, settle
 from smgrnn.engine.state import (
     ACTIVATION,
     CALLS,
@@ -20,6 +20,7 @@ from smgrnn.engine.state import (
     N_OUTPUTS,
     OPTIMIZER,
     OUTPUT_ACTIVATION,
+    READS_SUMS,
     STEP,
     EngineSettings,
     LearnerState,
@@ -54,6 +55,17 @@ def act_step(
     source: Ints, weight: Floats, starts: Ints, trace: Floats, plan: Ints, observation: Floats
 ) -> int:
     """Run the network once; return the greedy action, or -1 if something was not finite."""
+    action = _run(source, weight, starts, trace, plan, observation)
+    if action >= 0 and plan[READS_SUMS]:
+        settle(trace, plan[N_INPUTS], plan[N_OUTPUTS], plan[OUTPUT_ACTIVATION])
+    return action
+
+
+@inlined
+def _run(
+    source: Ints, weight: Floats, starts: Ints, trace: Floats, plan: Ints, observation: Floats
+) -> int:
+    """Fill `trace`; return the greedy action, or -1 if something was not finite."""
     n_inputs, n_outputs = plan[N_INPUTS], plan[N_OUTPUTS]
     if not all_finite(observation, 0, n_inputs):
         return -1
@@ -70,6 +82,7 @@ def act_step(
         n_outputs,
         plan[ACTIVATION],
         plan[OUTPUT_ACTIVATION],
+        plan[READS_SUMS],
     )
     action = 0
     for output in range(n_outputs):
@@ -117,7 +130,7 @@ def learn_step(
     finite; then nothing has been learned and the node states are as they were.  An infinite loss
     says that the step was taken and a weight overflowed.
     """
-    action = act_step(source, weight, starts, trace, plan, observation)
+    action = _run(source, weight, starts, trace, plan, observation)
     if action < 0:
         return action, np.nan
     n_inputs, n_outputs = plan[N_INPUTS], plan[N_OUTPUTS]
@@ -136,11 +149,14 @@ def learn_step(
         n_outputs,
         plan[ACTIVATION],
         plan[OUTPUT_ACTIVATION],
+        plan[READS_SUMS],
     )
     first, last = span[0], span[1]
     if not (np.isfinite(loss) and all_finite(gradient, first, last)):
         _undo(trace)
         return action, np.nan
+    if plan[READS_SUMS]:
+        settle(trace, n_inputs, n_outputs, plan[OUTPUT_ACTIVATION])
     clock[STEP] += 1
     optimize(plan[OPTIMIZER], hyper, clock[STEP], weight, gradient, moments, delta, first, last)
     push(UpdateHistory(blocks, running, born, slot, history_clock), delta, first, last)
@@ -174,7 +190,7 @@ def restructure(
     if settings.keeps_optimizer:
         moments = carry(state.moments, edge_origin)
     else:
-        moments = np.zeros((2, edge_origin.size))
+        moments = np.zeros((state.moments.shape[0], edge_origin.size))
         state.clock[STEP] = 0
     if settings.keeps_history:
         history = carry_history(state.history, edge_origin)

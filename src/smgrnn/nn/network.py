@@ -89,7 +89,7 @@ class SMGrNN(nn.Module):
     # --- the network as a function ---------------------------------------------------------------
 
     def forward(self, observation: Tensor) -> Tensor:
-        """Clamp the inputs, run K synchronous iterations and return the output states.
+        """Clamp the inputs, run K synchronous iterations and return what `readout` says.
 
         Takes (..., n_inputs) and returns (..., n_outputs); with state_dim F > 1 both have a last
         axis of F features.  Node states are kept, detached, for the next call.
@@ -112,7 +112,7 @@ class SMGrNN(nn.Module):
             else:
                 free = torch.cat([phi_out(total[..., :n_outputs]), phi(total[..., n_outputs:])], -1)
         self._state = free.detach().clone()  # callers may change their output in place
-        output = free[..., :n_outputs]
+        output = (total if self.config.readout == "sum" else free)[..., :n_outputs]
         return output if self.config.state_dim == 1 else output.transpose(-1, -2)
 
     def reset_state(self) -> None:

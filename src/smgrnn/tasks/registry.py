@@ -45,9 +45,17 @@ class Task:
 
 
 XOR = Task(
-    id="xor", n_inputs=3, n_outputs=1, is_discrete=False, action_low=(-1.0,), action_high=(1.0,)
+    id="xor",
+    n_inputs=2,
+    n_outputs=1,
+    is_discrete=False,
+    action_low=(-1.0,),
+    action_high=(1.0,),
+    max_steps=4,
+    reward_threshold=4.0,
 )
-"""The supervised task of `tasks.xor`."""
+"""The supervised task of `tasks.xor`: an episode is the four patterns, its return how many of them
+were answered right."""
 
 
 def find_task(id: str) -> Task:

@@ -1,18 +1,25 @@
 """What the commands about runs and experts do, and what they print where."""
 
 import json
+import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.config import RunConfig
+from smgrnn.config import EvolutionConfig, RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.experts import evaluate_expert, load_expert, shipped_experts, write_expert
 from smgrnn.experts.recipes import find_recipe
-from smgrnn.training.display import Display, describe, describe_all
+from smgrnn.storage import check_new_file
+from smgrnn.tasks.compiled import CODES
+from smgrnn.training.display import Display, describe, describe_all, describe_evolution
+from smgrnn.training.evolution import METHODS, Evolution
+from smgrnn.training.folder import check_new, create
 from smgrnn.training.pictures import draw_curves, draw_topology
 from smgrnn.training.run import Run, Watch, new_run
+from smgrnn.training.students import STUDENTS
 from smgrnn.training.tensorboard import TensorBoard
 
 
@@ -21,15 +28,30 @@ def prepare_runs(
 ) -> list[Run]:
     """Return the runs to train: one per seed in folders of their own, or the one to resume."""
     if resume is not None:
-        if task or config != RunConfig() or out is not None or n_seeds != 1:
+        if task or config != RunConfig.for_task(task) or out is not None or n_seeds != 1:
             raise ConfigError("A run is resumed with its own settings; give --resume alone.")
         return [Run.resume(resume)]
     if not task:
         raise ConfigError("Name a task, such as CartPole-v1, or a run to --resume.")
+    return [
+        new_run(task, each, _folder(task, each.student, each.seed, out, n_seeds))
+        for each in _each_seed(config, n_seeds)
+    ]
+
+
+def _each_seed(config: Any, n_seeds: int) -> list[Any]:
+    """Return the settings once for each seed, upwards from their own."""
     if n_seeds < 1:
         raise ConfigError(f"The number of seeds must be at least 1. Got {n_seeds} instead.")
-    seeds = range(config.seed, config.seed + n_seeds)
-    return [_new_run(task, replace(config, seed=seed), out, n_seeds) for seed in seeds]
+    return [replace(config, seed=config.seed + number) for number in range(n_seeds)]
+
+
+def _folder(task: str, student: str, seed: int, out: Path | None, n_seeds: int) -> Path:
+    """Return the folder of a run: `out`, or one of its own in `out` if there are several."""
+    name = f"{task.split(':')[-1].split('/')[-1]}-{student}-{seed}"
+    if out is None:
+        return Path("runs") / name
+    return out if n_seeds == 1 else out / name
 
 
 def distill_command(
@@ -37,21 +59,48 @@ def distill_command(
 ) -> None:
     """Train, show progress, and print a summary."""
     summaries = [_train(run, with_tensorboard, is_quiet=is_quiet) for run in runs]
+    _print_summaries(summaries, describe, as_json=as_json, is_quiet=is_quiet)
+
+
+def evolve_command(
+    task: str,
+    config: EvolutionConfig,
+    out: Path | None,
+    n_seeds: int,
+    *,
+    as_json: bool,
+    is_quiet: bool,
+) -> None:
+    """Evolve, show progress, and print a summary."""
+    configs = _each_seed(config, n_seeds)
+    folders = [_folder(task, config.method, each.seed, out, n_seeds) for each in configs]
+    for folder in folders:
+        check_new(folder)
+    evolutions = [Evolution(task, each) for each in configs]
+    summaries = []
+    for evolution, folder in zip(evolutions, folders, strict=True):
+        name = f"{task} {config.method} seed {evolution.config.seed}"
+        with Display(name, config.rollouts, is_quiet=is_quiet) as display:
+            evolution.train(display.show_generation)
+        create(folder)
+        summaries.append(evolution.save(folder))
+    _print_summaries(summaries, describe_evolution, as_json=as_json, is_quiet=is_quiet)
+
+
+def _print_summaries(
+    summaries: list[dict[str, Any]],
+    describe_one: Callable[[dict[str, Any]], str],
+    *,
+    as_json: bool,
+    is_quiet: bool,
+) -> None:
     if not is_quiet:
         for summary in summaries:
-            print(describe(summary), file=sys.stderr)
+            print(describe_one(summary), file=sys.stderr)
         if len(summaries) > 1:
             print(describe_all(summaries), file=sys.stderr)
     if as_json:
         print(json.dumps(summaries[0] if len(summaries) == 1 else summaries))
-
-
-def _new_run(task: str, config: RunConfig, out: Path | None, n_seeds: int) -> Run:
-    name = f"{task.split(':')[-1].split('/')[-1]}-{config.student}-{config.seed}"
-    folder = Path("runs") / name if out is None else out
-    if out is not None and n_seeds > 1:
-        folder = out / name
-    return new_run(task, config, folder)
 
 
 def _train(run: Run, with_tensorboard: bool, *, is_quiet: bool) -> dict[str, Any]:
@@ -61,11 +110,12 @@ def _train(run: Run, with_tensorboard: bool, *, is_quiet: bool) -> dict[str, Any
     with Display(name, run.config.episodes, is_quiet=is_quiet) as display:
         watches: list[Watch] = [display]
         if with_tensorboard:
-            watches.append(TensorBoard(run.folder / "tensorboard"))
+            watches.append(TensorBoard(run.folder / "tensorboard", first=run.episodes.n))
         try:
             run.train(*watches)
         except KeyboardInterrupt:
-            message = f"Stopped. Go on with: smgrnn distill --resume {run.folder}"
+            folder = shlex.quote(str(run.folder))
+            message = f"Stopped. Go on with: smgrnn distill --resume {folder}"
             print(message, file=sys.stderr)
             raise
     draw_curves(run, run.folder / "curves.png")
@@ -101,6 +151,23 @@ def _print_score(what: str, returns: Any, *, as_json: bool) -> None:
         print(f"{what}: {mean:.1f} ± {std:.1f} over {returns.size} held-out episodes")
 
 
+def list_command(*, as_json: bool) -> None:
+    """List what the other commands can be given by name."""
+    tasks = {"xor": "four examples, no expert"}
+    for name, record in shipped_experts().items():
+        mean = record["held_out"]["mean"]
+        tasks[name] = f"{'compiled' if name in CODES else 'Gymnasium'}, expert {mean:.1f}"
+    listed = {"tasks": tasks, "students": STUDENTS, "methods": METHODS}
+    if as_json:
+        print(json.dumps(listed))
+        return
+    for title, entries in listed.items():
+        print(f"{title}:")
+        for name, what in entries.items():
+            print(f"  {name:<16}{what}")
+    print("Any Gymnasium id with flat observations is a task too, with an --expert of its own.")
+
+
 def expert_list_command(*, as_json: bool) -> None:
     """List the shipped experts with their held-out scores."""
     records = shipped_experts()
@@ -117,12 +184,18 @@ def expert_train_command(
     task: str, out: Path, seed: int, steps: int | None, *, as_json: bool
 ) -> None:
     """Train an expert and write it."""
-    from smgrnn.experts.selection import Candidate, train_expert
+    from smgrnn.training.selection import Candidate, train_expert
 
     def report(candidate: Candidate) -> None:
-        scored = candidate.choosing
-        print(f"step {candidate.step}: {scored.mean:.1f} ± {scored.std:.1f}", file=sys.stderr)
+        scored, taught = candidate.choosing, candidate.teachability
+        students = "" if taught is None else f"; its MLP students {taught.mean:.1f}"
+        print(
+            f"step {candidate.step}: {scored.mean:.1f} ± {scored.std:.1f}, with random actions "
+            f"{candidate.disturbed.mean:.1f}{students}",
+            file=sys.stderr,
+        )
 
+    check_new_file(out)
     recipe = find_recipe(task)
     config = recipe if steps is None else replace(recipe, steps=steps)
     expert, record = train_expert(task, config, seed, report=report)

@@ -15,6 +15,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from smgrnn.training.evolution import Evolution
 from smgrnn.training.run import Run
 
 
@@ -54,37 +55,87 @@ class Display:
         """Show how the run stands."""
         episodes = run.episodes
         recent = slice(max(0, episodes.n - 50), episodes.n)
-        agreement = episodes.agreed[recent].sum() / max(episodes.steps[recent].sum(), 1)
+        n_recent = max(int(episodes.steps[recent].sum()), 1)
+        if run.task.is_discrete or run.task.is_supervised:
+            likeness = f"agrees {episodes.agreed[recent].sum() / n_recent:.0%}"
+        else:
+            likeness = f"loss {episodes.loss[recent].sum() / n_recent:.3f}"
         speed = episodes.steps.sum() / max(run.seconds, 1e-9)
-        self._progress.figures = (
+        self._show(
+            episodes.n,
             f"return {episodes.returns[-1]:.0f} (of 50: {episodes.returns[recent].mean():.1f}) · "
             f"{episodes.n_nodes[-1]} nodes, {episodes.n_edges[-1]} edges · "
-            f"agrees {agreement:.0%} · {_short(speed)} steps/s"
+            f"{likeness} · {_short(speed)} steps/s",
         )
-        self._progress.update(self._bar, completed=episodes.n)
+
+    def show_generation(self, evolution: Evolution) -> None:
+        """Show how an evolutionary search stands."""
+        episodes, best = evolution.episodes, evolution.generations
+        recent = episodes.returns[-evolution.config.population :]
+        speed = episodes.steps.sum() / max(evolution.seconds, 1e-9)
+        self._show(
+            episodes.n,
+            f"generation {best.n}: best {best.returns[-1]:.0f}, mean {recent.mean():.1f} · "
+            f"{best.n_nodes[-1]} nodes, {best.n_edges[-1]} edges · {_short(speed)} steps/s",
+        )
+
+    def _show(self, n_done: int, figures: str) -> None:
+        self._progress.figures = figures
+        self._progress.update(self._bar, completed=n_done)
 
 
 def describe(summary: dict[str, Any]) -> str:
     """Return the summary of a finished run in a few sentences."""
-    converged = summary["convergence_episode"]
-    reached = f"first in episode {converged}" if converged else "in no episode"
     lines = [
         f"{summary['task']}, {summary['student']}, seed {summary['seed']}: "
         f"{summary['episodes']} episodes, {_short(summary['steps'])} steps in "
         f"{summary['seconds']:.1f} s.",
         f"Late return {summary['late_return']:.1f} (mean of the final quarter), best "
-        f"{summary['best_return']:.1f}; the task's threshold was reached {reached}.",
+        f"{summary['best_return']:.1f}{_convergence(summary)}.",
         f"On held-out episodes the finished student scores {summary['held_out_mean']:.1f} ± "
         f"{summary['held_out_std']:.1f}.",
         f"It has {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
         f"{summary['n_edges']} edges, grown by {summary['net_growth_nodes']} nodes and "
         f"{summary['net_growth_edges']} edges, with a churn ratio of "
-        f"{summary['churn_ratio']:.1f}; it agrees with the expert on "
-        f"{summary['agreement']:.1%} of the late steps.",
+        f"{summary['churn_ratio']:.1f}; {_likeness(summary)}.",
     ]
     if summary["run_dir"]:
         lines.append(f"Everything is in {summary['run_dir']}.")
     return "\n".join(lines)
+
+
+def describe_evolution(summary: dict[str, Any]) -> str:
+    """Return the summary of an evolutionary search in a few sentences."""
+    lines = [
+        f"{summary['task']}, {summary['student']}, seed {summary['seed']}: "
+        f"{summary['generations']} generations of {summary['population']}, "
+        f"{_short(summary['steps'])} steps in {summary['seconds']:.1f} s.",
+        f"The best of the last generation returned {summary['generation_best']:.1f}, the champion "
+        f"{summary['champion_return']:.1f} in generation {summary['champion_generation']}"
+        f"{_convergence(summary)}.",
+        f"On held-out episodes the champion scores {summary['held_out_mean']:.1f} ± "
+        f"{summary['held_out_std']:.1f}; it has {summary['n_nodes']} nodes "
+        f"({summary['n_hidden']} hidden) and {summary['n_edges']} edges.",
+    ]
+    if summary["run_dir"]:
+        lines.append(f"Everything is in {summary['run_dir']}.")
+    return "\n".join(lines)
+
+
+def _convergence(summary: dict[str, Any]) -> str:
+    """Say when the task's threshold was first reached, if it has one."""
+    if summary["threshold"] is None:
+        return ""
+    episode = summary["convergence_episode"]
+    when = "in no episode" if episode is None else f"first in episode {episode}"
+    return f"; the threshold of {summary['threshold']:g} was reached {when}"
+
+
+def _likeness(summary: dict[str, Any]) -> str:
+    if summary["agreement"] is None:
+        return f"its late loss is {summary['late_loss']:.4f}"
+    teacher = "is right" if summary["task"] == "xor" else "agrees with the expert"
+    return f"it {teacher} on {summary['agreement']:.1%} of the late steps"
 
 
 def describe_all(summaries: list[dict[str, Any]]) -> str:

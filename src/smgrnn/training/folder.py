@@ -57,6 +57,12 @@ def create(path: Path) -> None:
         raise ConfigError(f"{path} cannot be made: {error.strerror}.") from error
 
 
+def clear_partial(path: Path) -> None:
+    """Remove what a process that was killed while writing left behind."""
+    for stale in path.glob(".*.partial"):
+        stale.unlink(missing_ok=True)
+
+
 def save_progress(path: Path, task: str, config: RunConfig, progress: Progress) -> None:
     """Write the checkpoint, whole or not at all."""
     arrays: Arrays = {f"learner.{name}": value for name, value in progress.learner.items()}

@@ -34,9 +34,15 @@ def summarise(
     n_fixed: int,
     start: tuple[int, int],
     threshold: float | None,
+    *,
+    has_agreement: bool = True,
 ) -> dict[str, Any]:
-    """Return every figure of a run; `start` is its nodes and edges before the first episode."""
+    """Return every figure of a run; `start` is its nodes and edges before the first episode.
+
+    Where actions are not choices there is no agreement, only a loss.
+    """
     late = late_share(episodes.n)
+    n_late = max(int(episodes.steps[late].sum()), 1)
     n_nodes, n_edges = int(episodes.n_nodes[-1]), int(episodes.n_edges[-1])
     net_nodes, net_edges = n_nodes - start[0], n_edges - start[1]
     return {
@@ -44,6 +50,7 @@ def summarise(
         "steps": int(episodes.steps.sum()),
         "late_return": float(episodes.returns[late].mean()),
         "best_return": float(episodes.returns.max()),
+        "threshold": threshold,
         "convergence_episode": convergence_episode(episodes.returns, threshold),
         "n_nodes": n_nodes,
         "n_hidden": n_nodes - n_fixed,
@@ -54,5 +61,6 @@ def summarise(
         "net_growth_nodes": net_nodes,
         "net_growth_edges": net_edges,
         "churn_ratio": churn_ratio(edits.update.size, net_nodes, net_edges),
-        "agreement": float(episodes.agreed[late].sum() / max(episodes.steps[late].sum(), 1)),
+        "agreement": float(episodes.agreed[late].sum() / n_late) if has_agreement else None,
+        "late_loss": float(episodes.loss[late].sum() / n_late),
     }

@@ -3,11 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from smgrnn.engine import Learner
+from smgrnn.errors import ShapeError
 from smgrnn.graph.state import Graph
 from smgrnn.tasks import Task, find_task
-from smgrnn.training.distillation import new_learner, scale_action
+from smgrnn.training.backends import scale_action, widen
 from smgrnn.training.folder import load_progress, restore_learner
+from smgrnn.training.students import new_learner
 
 
 class Policy:
@@ -30,7 +34,11 @@ class Policy:
 
     def __call__(self, observation: Any) -> Any:
         """Return the action: a number, or an array within the task's bounds."""
-        return scale_action(self.task, self._learner.act(observation))
+        n, shape = self.task.n_inputs, np.shape(observation)
+        if shape != (n,):
+            raise ShapeError(f"Expected an observation of {n} numbers. Got shape {shape} instead.")
+        row = widen(observation, self._learner.config.n_inputs)
+        return scale_action(self.task, self._learner.act(row))
 
     def reset(self) -> None:
         """Set the node states to zero."""

@@ -71,7 +71,7 @@ def write_episodes(path: Path, episodes: Episodes) -> None:
     """Write the episodes as CSV, numbered from 1."""
     header = ["episode", *Episodes._fields]
     columns = [np.arange(1, episodes.n + 1), *episodes]
-    _write_csv(path, header, columns)
+    write_table(path, header, columns)
 
 
 def write_edits(path: Path, edits: Edits) -> None:
@@ -80,10 +80,11 @@ def write_edits(path: Path, edits: Edits) -> None:
     causes = np.array([cause.name.lower() for cause in Cause])[edits.rows[:, 1]]
     header = ["update", "call", "operation", "cause", "id", "source", "target", "weight"]
     ids = (edits.rows[:, column] for column in (2, 3, 4))
-    _write_csv(path, header, [edits.update, edits.call, operations, causes, *ids, edits.weight])
+    write_table(path, header, [edits.update, edits.call, operations, causes, *ids, edits.weight])
 
 
-def _write_csv(path: Path, header: list[str], columns: list[Any]) -> None:
+def write_table(path: Path, header: list[str], columns: list[Any]) -> None:
+    """Write columns of equal length as CSV, gzipped if the name says so."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)

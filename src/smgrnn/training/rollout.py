@@ -49,7 +49,8 @@ def distill_episodes(
     n_inputs = plan[N_INPUTS]
     sizes, parameters = expert.sizes, expert.parameters
     scratch = np.empty((2, int(sizes.max())), dtype=np.float32)
-    observation, no_target = np.zeros(n_inputs), np.zeros(0)
+    # An input beyond the task's observation is always 1.
+    observation, no_target = np.ones(n_inputs), np.zeros(0)
     is_capped = False
     for episode in range(len(starts_of_episodes)):
         world = starts_of_episodes[episode].copy()
@@ -123,24 +124,27 @@ def play_episodes(
     task: int,
     starts_of_episodes: Floats,
     max_steps: int,
-    returns: Floats,
+    episodes: Episodes,
 ) -> None:
-    """Play episodes with the greedy student as it is, without learning."""
+    """Play episodes with the greedy student as it is, without learning, and record each."""
     plan, n_inputs = settings.plan, settings.plan[N_INPUTS]
     source, weight, starts = state.graph.source, state.graph.weight, state.starts
     trace = np.zeros_like(state.trace)  # of its own: playing must not disturb learning
-    observation = np.zeros(n_inputs)
+    observation = np.ones(n_inputs)  # an input beyond the task's observation is always 1
     for episode in range(len(starts_of_episodes)):
         world = starts_of_episodes[episode].copy()
         trace[:] = 0.0
-        returns[episode] = 0.0
         for _ in range(max_steps):
             compiled.observe(task, world, observation)
             action = act_step(source, weight, starts, trace, plan, observation)
             if action < 0:
-                returns[episode] = np.nan  # an output was not finite; there is no action to take
+                # An output was not finite; there is no action to take.
+                episodes.returns[episode] = np.nan
                 break
             reward, is_terminal = compiled.step(task, world, action)
-            returns[episode] += reward
+            episodes.returns[episode] += reward
+            episodes.steps[episode] += 1
             if is_terminal:
                 break
+        episodes.n_nodes[episode] = state.graph.node_ids.size
+        episodes.n_edges[episode] = state.graph.source.size

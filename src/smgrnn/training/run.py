@@ -14,10 +14,12 @@ from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Floats, Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.tasks import find_task
-from smgrnn.training.distillation import Distillation, new_learner
+from smgrnn.training.distillation import Distillation, held_out_seeds
 from smgrnn.training.folder import (
+    MODEL,
     Progress,
     check_new,
+    clear_partial,
     create,
     load_progress,
     restore_learner,
@@ -26,8 +28,8 @@ from smgrnn.training.folder import (
 )
 from smgrnn.training.metrics import summarise
 from smgrnn.training.record import Edits, Episodes
+from smgrnn.training.students import STUDENTS, new_learner
 
-CHUNK = 20  # episodes between two looks at the progress
 N_CHECKED = 10  # held-out episodes that score a checkpoint
 FIRST_CHECKED = 1_000_000  # numbered apart from those of the final evaluation
 N_HELD_OUT = 100  # held-out episodes of the final evaluation
@@ -73,7 +75,8 @@ class Run:
 
     def check_expert(self) -> None:
         """Load the expert now, so that a wrong one is met before anything is made."""
-        digest = sha256(self._distillation.expert.parameters.tobytes()).hexdigest()
+        expert = self._distillation.expert
+        digest = "" if expert is None else sha256(expert.parameters.tobytes()).hexdigest()
         if self._progress.expert not in ("", digest):
             raise ConfigError("The run was begun with another expert; it cannot go on with this.")
         self._progress = self._progress._replace(expert=digest)
@@ -106,9 +109,13 @@ class Run:
     def begin(self) -> None:
         """Make the folder, if there is to be one, with a first checkpoint in it."""
         self.check_expert()
-        if self.folder is not None and not self.folder.exists():
+        if self.folder is None:
+            return
+        if not self.folder.exists():
             create(self.folder)
-        self._save()
+        clear_partial(self.folder)
+        if not (self.folder / MODEL).exists():
+            self._save()
 
     def train(self, *watches: Watch) -> None:
         """Train to the last episode, checkpointing on the way, and evaluate the student.
@@ -117,26 +124,36 @@ class Run:
         """
         self.begin()
         try:
+            with interrupts_deferred():
+                self._distillation.train(0, 0)  # compiles, which the clock is not to count
             for first, last in self._chunks():
                 with interrupts_deferred():
                     self._train_chunk(first, last)
                 for watch in watches:
                     watch(self)
+            with interrupts_deferred():
+                self.held_out = self._distillation.score(0, N_HELD_OUT)
         except BaseException:  # a Ctrl-C too: what was recorded must not be lost
             self._save()
+            self._write_results()
             raise
-        self.held_out = self._distillation.score(0, N_HELD_OUT)
-        if self.folder is not None:
-            write_results(self.folder, self.task.id, self.config, self._progress, self.summary())
+        self._write_results()
 
     def _chunks(self) -> Iterator[tuple[int, int]]:
         """Cut the episodes still to come at every checkpoint and every CHUNK."""
         first, end, every = self.episodes.n, self.config.episodes, self.config.checkpoint_every
-        while first < end:
-            chunk = CHUNK if self._distillation.is_compiled else 1
+        while first < end and not self._is_solved():
+            chunk = self._distillation.backend.chunk
             last = min(first + chunk, end, (first // every + 1) * every)
             yield first, last
             first = last
+
+    def _is_solved(self) -> bool:
+        """Return whether the task's threshold was reached often enough in a row to stop."""
+        n, threshold = self.config.stop_after, self.task.reward_threshold
+        if n == 0 or threshold is None or self.episodes.n < n:
+            return False
+        return bool((self.episodes.returns[-n:] >= threshold).all())
 
     def _train_chunk(self, first: int, last: int) -> None:
         learner, begin = self._distillation.learner, time.perf_counter()
@@ -147,7 +164,8 @@ class Run:
             edits=self.edits.followed_by(Edits.of(learner.forget_log())),
             seconds=self.seconds + time.perf_counter() - begin,
         )
-        if last % self.config.checkpoint_every == 0 or last == self.config.episodes:
+        is_end = last == self.config.episodes or self._is_solved()
+        if last % self.config.checkpoint_every == 0 or is_end:
             self._checkpoint()
 
     def _checkpoint(self) -> None:
@@ -161,16 +179,23 @@ class Run:
         if self.folder is not None:
             save_progress(self.folder, self.task.id, self.config, self._progress)
 
+    def _write_results(self) -> None:
+        if self.folder is not None and self.episodes.n:
+            write_results(self.folder, self.task.id, self.config, self._progress, self.summary())
+
     def score(self, n: int, *, best: bool = False) -> Floats:
         """Return the returns of the frozen, greedy student on `n` held-out episodes."""
         if not best:
             return self._distillation.score(0, n)
-        played = Distillation(self.task, self.config)
-        played.learner = new_learner(self.config, self.task, self.best_graph)
-        return played.score(0, n)
+        student = new_learner(self.config, self.task, self.best_graph)
+        seeds = held_out_seeds(self.config.seed, 0, n)
+        return self._distillation.backend.play(student, seeds).returns
 
     def summary(self) -> dict[str, Any]:
         """Return every figure of the run so far."""
+        if not self.episodes.n:
+            raise ConfigError("The run has no episodes yet, and so no figures.")
+        graph = self.graph
         return {
             "task": self.task.id,
             "student": self.config.student,
@@ -179,9 +204,10 @@ class Run:
             **summarise(
                 self.episodes,
                 self.edits,
-                self.task.n_inputs + self.task.n_outputs,
+                graph.n_inputs + graph.n_outputs,
                 self._progress.started,
                 self.task.reward_threshold,
+                has_agreement=self.task.is_discrete or self.task.is_supervised,
             ),
             "held_out_mean": float(self.held_out.mean()) if self.held_out.size else None,
             "held_out_std": float(self.held_out.std()) if self.held_out.size else None,
@@ -200,6 +226,8 @@ class Run:
 
 def new_run(task: str, config: RunConfig, folder: Path | None) -> Run:
     """Return a run that has not begun; its folder, which must not exist, is made when it does."""
+    if config.student not in STUDENTS:
+        raise ConfigError(f"{config.student} is evolved, not distilled: use smgrnn evolve.")
     if folder is not None:
         check_new(folder)
     if config.expert is not None and Path(config.expert).is_file():
@@ -221,12 +249,13 @@ def distill(
     Parameters
     ----------
     task
-        A Gymnasium id.
+        A Gymnasium id, or "xor".
     out
         A new folder to keep the run in, with checkpoints to resume from; None keeps nothing.
     watch
         Called with the run every few episodes.
     """
-    run = new_run(task, RunConfig(**settings), Path(out) if out is not None else None)
+    config = RunConfig.for_task(task, **settings)
+    run = new_run(task, config, Path(out) if out is not None else None)
     run.train(*([watch] if watch is not None else []))
     return run

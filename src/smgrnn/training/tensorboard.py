@@ -8,9 +8,9 @@ from smgrnn.training.run import Run
 
 
 class TensorBoard:
-    """Writes one scalar per episode and quantity: give an instance as `watch`."""
+    """Writes one scalar per episode and quantity, from episode `first` on: give it as a watch."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, first: int = 0) -> None:
         try:
             from tensorboard.summary import Writer
         except ImportError as error:
@@ -18,7 +18,7 @@ class TensorBoard:
                 "TensorBoard logging needs a package: pip install 'smgrnn[tensorboard]'."
             ) from error
         self._writer: Any = Writer(str(folder))
-        self._n_written = 0
+        self._n_written = first
 
     def __call__(self, run: Run) -> None:
         """Write the episodes that are new since the last call."""

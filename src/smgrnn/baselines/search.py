@@ -1,0 +1,131 @@
+"""Search: controllers bred by the generation.  Paper: Sec. IV-A4.
+
+A search is asked for the candidates of a generation and told what each of them scored.  It plays
+nothing itself: a candidate is a graph that the compiled engine runs, whatever bred it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from smgrnn.config import NetworkConfig
+from smgrnn.errors import ConfigError, NonFiniteError, ShapeError, TaskError
+from smgrnn.graph.state import Floats, Graph
+from smgrnn.tasks import Task
+
+
+class Phenotype(NamedTuple):
+    """A controller to play with."""
+
+    graph: Graph
+    network: NetworkConfig
+    """How to run the graph; inputs beyond the task's own are constant 1."""
+
+
+class TooSmall(NamedTuple):
+    """A candidate with fewer nodes than the task has inputs and outputs; it cannot play."""
+
+    score: float
+    """What to tell the search that it scored."""
+
+
+Candidate = Phenotype | TooSmall
+
+
+class Player(NamedTuple):
+    """A controller that has played its episode."""
+
+    phenotype: Phenotype
+    episode_return: float
+    """The return of the one episode it was judged by."""
+    generation: int
+    """When it played that episode, from 1."""
+
+
+class Search(ABC):
+    """Breeds controllers for a task; returns are maximised.
+
+    Parameters
+    ----------
+    task
+        A task with discrete actions.
+    population
+        Candidates in a generation.
+    generations
+        Generations in all; nothing is bred after the last.
+
+    Examples
+    --------
+    >>> def play_all(search, play):
+    ...     for _ in range(search.generations):
+    ...         found = search.ask()
+    ...         search.tell([c.score if isinstance(c, TooSmall) else play(c) for c in found])
+    """
+
+    def __init__(self, task: Task, population: int, generations: int) -> None:
+        if not task.is_discrete:
+            raise TaskError(
+                f"Evolution is for tasks with discrete actions; those of {task.id!r} are not."
+            )
+        for name, value, least in (("population", population, 2), ("generations", generations, 1)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ConfigError(
+                    f"The {name!r} of a search must be an int in [{least}, inf). "
+                    f"Got {value!r} instead."
+                )
+        self.task = task
+        self.population = population
+        self.generations = generations
+        self.generation = 0
+        """Generations told so far."""
+        self.best: Player | None = None
+        """The best of the last generation told; None if all were too small to play."""
+        self.champion: Player | None = None
+        """The best of all generations so far, the later of equals."""
+        self._asked: list[Candidate] = []
+
+    def ask(self) -> list[Candidate]:
+        """Return the candidates of this generation, the same until `tell`."""
+        if self.generation == self.generations:
+            raise ConfigError(f"The search is over after its {self.generations} generations.")
+        if not self._asked:
+            self._asked = self._candidates()
+        return self._asked
+
+    def tell(self, returns: Sequence[float] | Floats) -> None:
+        """Take what each candidate of this generation scored, in order, and breed the next."""
+        candidates, scores = self.ask(), np.asarray(returns, dtype=np.float64)
+        if scores.shape != (len(candidates),):
+            raise ShapeError(
+                f"Expected {len(candidates)} returns, one per candidate. "
+                f"Got shape {scores.shape} instead."
+            )
+        if not np.isfinite(scores).all():
+            raise NonFiniteError(f"A return of generation {self.generation + 1} is not finite.")
+        self.generation += 1
+        players = [
+            Player(candidate, score, self.generation)
+            for candidate, score in zip(candidates, scores.tolist(), strict=True)
+            if isinstance(candidate, Phenotype)
+        ]
+        # The later of equals has been selected for longer; in a generation survivors stand first.
+        self.best = max(players, key=_by_return, default=None)
+        rivals = [player for player in (self.best, self.champion) if player is not None]
+        self.champion = max(rivals, key=_by_return, default=None)
+        if self.generation < self.generations:
+            self._breed(scores)
+        self._asked = []
+
+    @abstractmethod
+    def _candidates(self) -> list[Candidate]:
+        """Return the candidates of this generation."""
+
+    @abstractmethod
+    def _breed(self, scores: Floats) -> None:
+        """Go on to the next generation."""
+
+
+def _by_return(player: Player) -> float:
+    return player.episode_return

@@ -1,0 +1,87 @@
+"""Whole runs, and what learning costs on top of an environment that is not compiled."""
+
+import time
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from smgrnn.config import RunConfig, Student
+from smgrnn.seeding import episode_seed
+from smgrnn.tasks import find_task, make_env
+from smgrnn.training.backends import GymnasiumBackend
+from smgrnn.training.distillation import Distillation
+from smgrnn.training.run import Run
+
+COMPILED = ("CartPole-v1", "Acrobot-v1")
+STUDENTS: tuple[Student, ...] = ("smgrnn", "static")
+BLOCK = 5  # episodes that are timed at a stretch
+
+
+def whole_runs(episodes: int) -> list[dict[str, Any]]:
+    """Time one run with the paper's settings for each compiled task and kind of student."""
+    rows = []
+    for task in COMPILED:
+        for student in STUDENTS:
+            run = Run(task, RunConfig(student=student, episodes=episodes))
+            run.train()
+            us_per_step = 1e6 * run.seconds / run.episodes.steps.sum()
+            rows.append(
+                {"task": task, "student": student, "seconds": run.seconds, "step_us": us_per_step}
+            )
+    return rows
+
+
+def beside_the_environment(episodes: int) -> dict[str, Any]:
+    """Compare a run in Gymnasium with its environment alone, replaying the run's own actions.
+
+    Both take turns every few episodes, so that a slow moment of the machine meets them alike.
+    """
+    task, config = find_task("LunarLander-v3"), RunConfig()
+    numbers = [range(first, first + BLOCK) for first in range(0, episodes, BLOCK)]
+    blocks = [[episode_seed(config.seed, n, "train") for n in block] for block in numbers]
+    recorder = _Recorder(make_env(task))
+    first, second = Distillation(task, config), Distillation(task, config)
+    recorded = GymnasiumBackend(task, recorder)
+    env, run_s, bare_s, n_steps = make_env(task), 0.0, 0.0, 0
+    for seeds in blocks:
+        recorder.actions.clear()
+        recorded.distil(first.learner, first.expert, seeds)
+        begin = time.perf_counter()
+        second.backend.distil(second.learner, second.expert, seeds)
+        between = time.perf_counter()
+        _replay(env, seeds, recorder.actions)
+        bare_s += time.perf_counter() - between
+        run_s += between - begin
+        n_steps += sum(map(len, recorder.actions))
+    assert np.array_equal(first.learner.graph.weight, second.learner.graph.weight)
+    return {
+        "task": task.id,
+        "steps": n_steps,
+        "run_us": 1e6 * run_s / n_steps,
+        "bare_us": 1e6 * bare_s / n_steps,
+        "ratio": run_s / bare_s,
+    }
+
+
+class _Recorder(gym.Wrapper[Any, Any, Any, Any]):
+    """Keeps the actions of each episode."""
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.actions: list[list[Any]] = []
+
+    def reset(self, **options: Any) -> Any:
+        self.actions.append([])
+        return self.env.reset(**options)
+
+    def step(self, action: Any) -> Any:
+        self.actions[-1].append(action)
+        return self.env.step(action)
+
+
+def _replay(env: gym.Env[Any, Any], seeds: list[int], actions: list[list[Any]]) -> None:
+    for seed, episode in zip(seeds, actions, strict=True):
+        env.reset(seed=seed)
+        for action in episode:
+            env.step(action)
