@@ -81,6 +81,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "expert": [0, True],
         "env_backend": CHOICE,
         "checkpoint_every": COUNT,
+        "held_out": COUNT,
         "stop_after": [-1, 1.5, True, "3", None, math.nan],
         "max_parameters": [value for value in COUNT if value is not None],
         "budget": [value for value in COUNT if value is not None],
@@ -101,6 +102,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "seed": [-1, 1.5, True, "3", None],
         "rollouts": COUNT,
         "population": [*COUNT, 1],
+        "held_out": COUNT,
         "neat_config": [0, True],
     },
 }

@@ -4,7 +4,7 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -180,6 +180,82 @@ def expert_evaluate(
     expert_evaluate_command(task, expert, episodes, as_json=as_json)
 
 
+def reproduce(
+    names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = (),
+    seeds: int | None = None,
+    episodes: int | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    smoke: Flag = False,
+    store: Path = Path("results/store"),
+    as_json: AsJson = False,
+    quiet: Flag = False,
+) -> None:
+    """Run the paper's experiments, whatever of them has not been run yet.
+
+    Parameters
+    ----------
+    names
+        Experiments to run, or all of them by default; `smgrnn list` names them.
+    seeds
+        Run this many seeds instead of the paper's.
+    episodes
+        Run this many episodes instead of the paper's.
+    jobs
+        Processes; one for each core by default.
+    scheduler
+        Address of a Dask scheduler to run on instead.
+    smoke
+        Run everything tiny, to see that it runs.
+    store
+        Folder of finished runs.
+    as_json
+        Print one JSON object as the last thing on stdout.
+    quiet
+        Print nothing else.
+    """
+    from smgrnn.experiments.command import reproduce_command
+
+    reproduce_command(
+        names,
+        seeds=seeds,
+        episodes=episodes,
+        jobs=jobs,
+        scheduler=scheduler,
+        smoke=smoke,
+        store=store,
+        as_json=as_json,
+        is_quiet=quiet,
+    )
+
+
+def export(
+    run: RunFolder,
+    to: Literal["onnx", "c", "graphml", "json"],
+    out: Path | None = None,
+    best: Flag = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take the student of a run with you: as C, as ONNX, or as a graph.
+
+    Parameters
+    ----------
+    run
+        A run folder.
+    to
+        The format.
+    out
+        What to write, without an ending; in the run folder by default.
+    best
+        Export the best checkpoint instead of the final student.
+    as_json
+        Print one JSON object.
+    """
+    from smgrnn.export.command import export_command
+
+    export_command(run, to, out, best=best, as_json=as_json)
+
+
 def bench(
     repeats: int = 7, quick: Flag = False, as_json: AsJson = False, out: Path | None = None
 ) -> None:
@@ -220,6 +296,8 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     app.command(evolve)
     app.command(evaluate)
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
+    app.command(export)
+    app.command(reproduce)
     app.command(bench)
     app.command(name="list")(list_names)
     return app

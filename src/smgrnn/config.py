@@ -260,6 +260,8 @@ class RunConfig(Settings):
     """Where the task runs; tasks that are not compiled run in Gymnasium anyway."""
     checkpoint_every: Count = 100
     """Episodes between two checkpoints, from which an interrupted run can go on."""
+    held_out: Count = 100
+    """Held-out episodes that judge the finished student."""
     max_parameters: Count | None = None
     """Most edges the network may have; None is the limit of the plasticity settings."""
     budget: Count | None = None
@@ -324,6 +326,8 @@ class EvolutionConfig(Settings):
     """Episodes in all, one for each candidate."""
     population: Annotated[int, Within("[2, inf)")] = 50
     """Candidates in a generation."""
+    held_out: Count = 100
+    """Held-out episodes that judge the champion."""
     neat_config: str | None = None
     """Configuration file for neat-python; None is the one for the task that comes with it."""
 

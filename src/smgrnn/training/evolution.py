@@ -32,7 +32,6 @@ METHODS = {
     "ndp": "developmental programs that grow a network, by CMA-ES",
 }
 """The evolutionary methods by name."""
-N_HELD_OUT = 100  # held-out episodes that judge the champion
 
 Watch = Callable[["Evolution"], None]
 
@@ -81,7 +80,7 @@ class Evolution:
             self.seconds += time.perf_counter() - start
             for watch in watches:
                 watch(self)
-        seeds = held_out_seeds(self.config.seed, 0, N_HELD_OUT)
+        seeds = held_out_seeds(self.config.seed, 0, self.config.held_out)
         champion = _student(self.champion.phenotype)
         self.held_out = self._backend.play(champion, seeds).returns
 

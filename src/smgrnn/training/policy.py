@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from smgrnn.config import NetworkConfig
 from smgrnn.engine import Learner
 from smgrnn.errors import ShapeError
 from smgrnn.graph.state import Graph
@@ -23,14 +24,21 @@ class Policy:
     >>> action = policy(observation)  # doctest: +SKIP
     """
 
-    def __init__(self, learner: Learner, task: Task) -> None:
+    def __init__(self, learner: Learner, task: Task, student: str = "") -> None:
         self._learner = learner
         self.task = task
+        self.student = student
+        """The kind of student it was, if that is known."""
 
     @property
     def graph(self) -> Graph:
         """The network behind the policy."""
         return self._learner.graph
+
+    @property
+    def config(self) -> NetworkConfig:
+        """What the network is."""
+        return self._learner.config
 
     def __call__(self, observation: Any) -> Any:
         """Return the action: a number, or an array within the task's bounds."""
@@ -52,4 +60,4 @@ def load(folder: str | Path, *, best: bool = False) -> Policy:
     learner = new_learner(config, task, progress.best if best else None)
     if not best:
         restore_learner(learner, progress, Path(folder))
-    return Policy(Learner.from_network(learner, learner.learning), task)
+    return Policy(Learner.from_network(learner, learner.learning), task, config.student)

@@ -32,7 +32,6 @@ from smgrnn.training.students import STUDENTS, new_learner
 
 N_CHECKED = 10  # held-out episodes that score a checkpoint
 FIRST_CHECKED = 1_000_000  # numbered apart from those of the final evaluation
-N_HELD_OUT = 100  # held-out episodes of the final evaluation
 
 Watch = Callable[["Run"], None]
 
@@ -132,7 +131,7 @@ class Run:
                 for watch in watches:
                     watch(self)
             with interrupts_deferred():
-                self.held_out = self._distillation.score(0, N_HELD_OUT)
+                self.held_out = self._distillation.score(0, self.config.held_out)
         except BaseException:  # a Ctrl-C too: what was recorded must not be lost
             self._save()
             self._write_results()
@@ -158,8 +157,9 @@ class Run:
     def _train_chunk(self, first: int, last: int) -> None:
         learner, begin = self._distillation.learner, time.perf_counter()
         episodes = self._distillation.train(first, last)
+        if self.folder is not None:  # what an error in the next chunk must not lose
+            self._progress = self._progress._replace(learner=learner.arrays())
         self._progress = self._progress._replace(
-            learner=learner.arrays(),
             episodes=self.episodes.followed_by(episodes),
             edits=self.edits.followed_by(Edits.of(learner.forget_log())),
             seconds=self.seconds + time.perf_counter() - begin,
@@ -220,6 +220,7 @@ class Run:
         """Write the run to a new folder."""
         self.folder = Path(folder)
         create(self.folder)
+        self._progress = self._progress._replace(learner=self._distillation.learner.arrays())
         save_progress(self.folder, self.task.id, self.config, self._progress)
         write_results(self.folder, self.task.id, self.config, self._progress, self.summary())
 

@@ -1,0 +1,21 @@
+"""Experiments: what the paper asked, as data; what answers it; and where the answers are kept."""
+
+from smgrnn.experiments.condition import Condition
+from smgrnn.experiments.experiment import Experiment
+from smgrnn.experiments.local import LocalProcesses
+from smgrnn.experiments.record import RunRecord
+from smgrnn.experiments.registry import EXPERIMENTS, choose_experiments, find_experiment
+from smgrnn.experiments.runner import run_experiments
+from smgrnn.experiments.store import Store
+
+__all__ = [
+    "EXPERIMENTS",
+    "Condition",
+    "Experiment",
+    "LocalProcesses",
+    "RunRecord",
+    "Store",
+    "choose_experiments",
+    "find_experiment",
+    "run_experiments",
+]

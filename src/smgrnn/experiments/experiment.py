@@ -1,0 +1,40 @@
+"""Experiment: a question as data, with the conditions that answer it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+from smgrnn.errors import ConfigError
+from smgrnn.experiments.condition import Condition
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """What is asked, what is run to answer it, and what shows the answer."""
+
+    id: str
+    """Its name, ending in -vN; N is raised when what it runs changes."""
+    question: str
+    """What it asks, in one sentence."""
+    artefacts: tuple[str, ...]
+    """Tables and figures of the paper that it fills, by their numbers there."""
+    conditions: Mapping[str, Condition]
+    """The conditions by name; the same condition may have several."""
+    seeds: tuple[int, ...]
+    """Seeds of each condition."""
+
+    def runs(self) -> Iterator[tuple[str, Condition, int]]:
+        """Go through all runs: the name of a condition, the condition, a seed."""
+        for name, condition in self.conditions.items():
+            for seed in self.seeds:
+                yield name, condition, seed
+
+    def scaled(self, *, seeds: int | None = None, episodes: int | None = None) -> Self:
+        """Return the experiment with another number of seeds or episodes; None leaves them."""
+        if seeds is not None and seeds < 1:
+            raise ConfigError(f"The number of seeds must be at least 1. Got {seeds} instead.")
+        conditions = self.conditions
+        if episodes is not None:
+            conditions = {name: c.with_episodes(episodes) for name, c in conditions.items()}
+        chosen = self.seeds if seeds is None else tuple(range(seeds))
+        return replace(self, conditions=conditions, seeds=chosen)

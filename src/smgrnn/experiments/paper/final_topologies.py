@@ -1,0 +1,16 @@
+"""Final topologies: what the networks look like in the end.
+
+Paper: Sec. IV-D, Fig. 8.  The paper shows one network per task and does not print how it was
+chosen; here all ten are measured.
+"""
+
+from smgrnn.experiments.experiment import Experiment
+from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
+
+EXPERIMENT = Experiment(
+    id="final-topologies-v1",
+    question="What structure do the networks have in the end?",
+    artefacts=("Fig. 8",),
+    conditions={f"{task}/smgrnn": standard(task) for task in TASKS},
+    seeds=SEEDS,
+)

@@ -1,0 +1,19 @@
+"""Growth ablation: what structural plasticity adds to training the weights alone.
+
+Paper: Sec. IV-C1, Tables I and A.IV, Fig. 4.  Both start from the same graph, without hidden nodes.
+"""
+
+from smgrnn.experiments.experiment import Experiment
+from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
+
+EXPERIMENT = Experiment(
+    id="growth-ablation-v1",
+    question="What does structural plasticity add to training the weights of a fixed graph?",
+    artefacts=("Table I", "Table A.IV", "Fig. 4"),
+    conditions={
+        f"{task}/{student}": standard(task, student=student)
+        for task in TASKS
+        for student in ("smgrnn", "static")
+    },
+    seeds=SEEDS,
+)

@@ -1,0 +1,21 @@
+"""Initial topology: what becomes of networks that start larger.
+
+Paper: Sec. IV-C3, Tables III and A.V, Fig. 6.
+"""
+
+from smgrnn.experiments.experiment import Experiment
+from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
+
+N_HIDDEN = (0, 5, 10)
+
+EXPERIMENT = Experiment(
+    id="initial-topology-v1",
+    question="Does the size that a network starts with decide the size that it ends with?",
+    artefacts=("Table III", "Table A.V", "Fig. 6"),
+    conditions={
+        f"{task}/n_hidden={n_hidden}": standard(task, n_hidden=n_hidden)
+        for task in TASKS
+        for n_hidden in N_HIDDEN
+    },
+    seeds=SEEDS,
+)

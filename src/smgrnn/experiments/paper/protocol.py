@@ -1,0 +1,23 @@
+"""Protocol: what the paper's experiments have in common.  Paper: Sec. IV-A1 to IV-A4.
+
+The paper prints 2000 episodes and 10 runs for the main experiments and does not print which seeds;
+here they are 0, 1, ….  Everything that is not changed by a condition is the default of RunConfig.
+"""
+
+from typing import Any
+
+from smgrnn.experiments.condition import Condition
+
+TASKS = ("CartPole-v1", "Acrobot-v1", "LunarLander-v3")
+"""The control tasks, by difficulty."""
+EPISODES = 2000
+"""Training episodes, and candidates of an evolution."""
+SEEDS = tuple(range(10))
+"""Seeds of the main experiments."""
+FEW_SEEDS = tuple(range(5))
+"""Seeds of the appendix's sensitivity studies."""
+
+
+def standard(task: str, **changes: Any) -> Condition:
+    """Return the growing and pruning network of the main experiments."""
+    return Condition.distill(task, **{"episodes": EPISODES, **changes})

@@ -1,0 +1,20 @@
+"""Pruning ablation: what pruning does for the return, and what for the size.
+
+Paper: Sec. IV-C2, Table II, Figs. 5 and A.2.  Without pruning the paper's networks gain 1891, 2408
+and 5535 nodes; growth stops at the limits of PlasticityConfig, and the record says if it did.
+"""
+
+from smgrnn.experiments.experiment import Experiment
+from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
+
+EXPERIMENT = Experiment(
+    id="pruning-ablation-v1",
+    question="Does pruning change what a growing network can do, or only how large it becomes?",
+    artefacts=("Table II", "Fig. 5", "Fig. A.2"),
+    conditions={
+        f"{task}/{student}": standard(task, student=student)
+        for task in TASKS
+        for student in ("smgrnn", "growth-only")
+    },
+    seeds=SEEDS,
+)

@@ -1,0 +1,16 @@
+"""Task difficulty: how large networks grow on harder tasks.
+
+Paper: Sec. IV-C4, Table A.VI, Fig. 7.  How long XOR is trained is not printed: here until every
+pattern was right in 25 rounds in a row, for at most 2000 rounds.
+"""
+
+from smgrnn.experiments.experiment import Experiment
+from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
+
+EXPERIMENT = Experiment(
+    id="task-difficulty-v1",
+    question="Do harder tasks grow larger networks?",
+    artefacts=("Table A.VI", "Fig. 7"),
+    conditions={f"{task}/smgrnn": standard(task) for task in ("xor", *TASKS)},
+    seeds=SEEDS,
+)

@@ -1,0 +1,47 @@
+"""Plan: which runs some experiments need, each once, the longest first."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from smgrnn.experiments.condition import Condition
+from smgrnn.experiments.experiment import Experiment
+
+EPISODE_SECONDS = {"CartPole-v1": 0.001, "Acrobot-v1": 0.0005, "xor": 0.0003}
+"""About how long an episode of the standard student takes on a compiled task."""
+GYMNASIUM_SECONDS = 0.025
+"""And about how long on any other."""
+FACTORS = {"growth-only": 10.0}
+"""How many times as long it takes students who are much slower than the standard one."""
+RUN_SECONDS = 0.05
+"""What every run takes beside its episodes, such as to evaluate the student."""
+
+
+class PlannedRun(NamedTuple):
+    """A run that some experiments need."""
+
+    key: str
+    condition: Condition
+    seed: int
+    name: str
+    """What to call it: the first experiment and condition that need it, and the seed."""
+
+    @property
+    def seconds(self) -> float:
+        """About how long it will take, before any was measured."""
+        task, variant = self.condition.task, self.condition.variant
+        episode = EPISODE_SECONDS.get(task, GYMNASIUM_SECONDS) * FACTORS.get(variant, 1.0)
+        return RUN_SECONDS + episode * self.condition.episodes
+
+
+def plan_runs(experiments: Iterable[Experiment]) -> list[PlannedRun]:
+    """Return the runs of all experiments, those of equal content once, the longest first.
+
+    Started last, a long run would keep one worker busy while all the others have nothing to do.
+    """
+    runs: dict[str, PlannedRun] = {}
+    for experiment in experiments:
+        for name, condition, seed in experiment.runs():
+            key = condition.key(seed)
+            called = f"{experiment.id} {name} seed {seed}"
+            runs.setdefault(key, PlannedRun(key, condition, seed, called))
+    return sorted(runs.values(), key=lambda run: -run.seconds)

@@ -1,0 +1,86 @@
+"""Registry: which experiments there are, by id and by name."""
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from smgrnn.errors import ConfigError
+from smgrnn.experiments.experiment import Experiment
+from smgrnn.experiments.paper import (
+    baseline_comparison,
+    final_topologies,
+    growth_ablation,
+    hyperparameter_grid,
+    hyperparameter_sweeps,
+    initial_topology,
+    optimizer_sensitivity,
+    pruning_ablation,
+    task_difficulty,
+)
+
+EXPERIMENTS: dict[str, Experiment] = {
+    module.EXPERIMENT.id: module.EXPERIMENT
+    for module in (
+        baseline_comparison,
+        growth_ablation,
+        pruning_ablation,
+        initial_topology,
+        task_difficulty,
+        final_topologies,
+        optimizer_sensitivity,
+        hyperparameter_grid,
+        hyperparameter_sweeps,
+    )
+}
+"""All experiments by id, in the order of the paper."""
+
+ALL = "all"
+SMOKE_SEEDS = 2
+SMOKE_EPISODES = 10
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return an experiment by its id; without -vN, its latest version.
+
+    >>> find_experiment("growth-ablation").id
+    'growth-ablation-v1'
+    """
+    if name in EXPERIMENTS:
+        return EXPERIMENTS[name]
+    versions = [id for id in EXPERIMENTS if re.sub(r"-v\d+$", "", id) == name]
+    if versions:
+        return EXPERIMENTS[max(versions, key=lambda id: int(id.rpartition("-v")[2]))]
+    close = get_close_matches(name.lower(), [*EXPERIMENTS, ALL], n=1, cutoff=0.4)
+    hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(EXPERIMENTS)}."
+    raise ConfigError(f"There is no experiment {name!r}. {hint}")
+
+
+def choose_experiments(
+    names: Iterable[str] = (),
+    *,
+    seeds: int | None = None,
+    episodes: int | None = None,
+    smoke: bool = False,
+) -> list[Experiment]:
+    """Return the experiments of these names, or all; at another length if one is given.
+
+    Parameters
+    ----------
+    names
+        Ids, with or without their -vN; none, or "all", is all of them.
+    seeds
+        Seeds of each condition, from 0; those of the paper by default.
+    episodes
+        Episodes of each run; those of the paper by default.
+    smoke
+        Two seeds and a few episodes, unless they are given: to see that everything runs.
+    """
+    names = list(names)
+    chosen = [find_experiment(name) for name in names if name != ALL]
+    if not names or ALL in names:
+        chosen = list(EXPERIMENTS.values())
+    if smoke:
+        seeds = SMOKE_SEEDS if seeds is None else seeds
+        episodes = SMOKE_EPISODES if episodes is None else episodes
+    unique = {experiment.id: experiment for experiment in chosen}
+    return [each.scaled(seeds=seeds, episodes=episodes) for each in unique.values()]

@@ -1,0 +1,191 @@
+"""Runner: run what the store lacks on any executor, and lose nothing that was finished."""
+
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import NamedTuple
+
+from smgrnn.experiments.execution import Finished, execute
+from smgrnn.experiments.experiment import Experiment
+from smgrnn.experiments.forecast import Forecast
+from smgrnn.experiments.plan import PlannedRun, plan_runs
+from smgrnn.experiments.record import RunRecord
+from smgrnn.experiments.store import Store
+from smgrnn.interrupts import interrupts_deferred
+
+RETRIES = 2
+"""How often a run is run again whose worker was lost."""
+LOOK_SECONDS = 1.0
+"""How often at least the progress is shown."""
+
+
+class Failure(NamedTuple):
+    """A run that raised an error."""
+
+    name: str
+    """What the run is called."""
+    error: str
+    """What went wrong, in one line."""
+    details: str
+    """Where it went wrong."""
+
+
+@dataclass
+class Progress:
+    """How far a session has come; at its end, what came of it."""
+
+    n_runs: int
+    """Runs that the experiments need."""
+    n_found: int
+    """Runs that the store had already."""
+    n_done: int = 0
+    """Runs that were run and are in the store now."""
+    n_lost: int = 0
+    """Times that a run was lost with its worker."""
+    steps: int = 0
+    """Environment steps of the runs that were run."""
+    seconds: float = 0.0
+    """Time since the start."""
+    seconds_left: float | None = None
+    """Time still to go, once that can be said."""
+    latest: tuple[str, RunRecord] | None = None
+    """The run that finished last, its name and its record."""
+    failures: list[Failure] = field(default_factory=list)
+    """Runs that failed."""
+
+
+Watch = Callable[[Progress], None]
+
+
+def run_experiments(
+    experiments: Iterable[Experiment],
+    store: Store,
+    executor: Executor,
+    *,
+    watch: Watch | None = None,
+    retries: int = RETRIES,
+) -> Progress:
+    """Run all that the experiments need and the store lacks; return what came of it.
+
+    A run that fails does not stop the others, and a run whose worker is lost is run again.  Ctrl-C
+    keeps what is finished and gives up the rest; it is up to the caller to shut the executor down.
+
+    Parameters
+    ----------
+    experiments
+        What to run; runs that several of them need are run once.
+    store
+        Where records are looked for and kept.  Only this process writes to it.
+    executor
+        Any executor whose workers have this package.
+    watch
+        Called with the progress after every run, and once a second.
+    retries
+        How often a run is run again whose worker was lost.
+    """
+    store.check_writable()
+    runs = plan_runs(experiments)
+    missing = [run for run in runs if not store.has(run.key)]
+    session = _Session(store, executor, retries, Forecast(missing))
+    progress = Progress(n_runs=len(runs), n_found=len(runs) - len(missing))
+    return session.drive(missing, progress, watch or (lambda _: None))
+
+
+class _Session:
+    """The runs that are under way, and what becomes of them."""
+
+    def __init__(self, store: Store, executor: Executor, retries: int, forecast: Forecast) -> None:
+        self._store = store
+        self._executor = executor
+        self._retries = retries
+        self._forecast = forecast
+        self._under_way: dict[Future[Finished], PlannedRun] = {}
+        self._ended: SimpleQueue[Future[Finished]] = SimpleQueue()
+        self._losses: Counter[str] = Counter()
+
+    def drive(self, runs: list[PlannedRun], progress: Progress, watch: Watch) -> Progress:
+        """Submit all runs and wait for them."""
+        start = time.perf_counter()
+        watch(progress)
+        try:
+            for run in runs:
+                self._submit(run, progress)
+            while self._under_way:
+                self._take_ended(progress)
+                progress.seconds = time.perf_counter() - start
+                progress.seconds_left = self._forecast.left(progress.seconds)
+                watch(progress)
+        except KeyboardInterrupt:
+            with interrupts_deferred():
+                self._give_up(progress)
+            raise
+        finally:
+            for future in self._under_way:
+                future.cancel()
+        progress.failures.sort()
+        return progress
+
+    def _submit(self, run: PlannedRun, progress: Progress) -> None:
+        try:
+            future = self._executor.submit(execute, run.condition, run.seed, run.key)
+        except (BrokenExecutor, RuntimeError) as error:  # broken, or shut down
+            self._fail(run, error, progress)
+            return
+        self._under_way[future] = run
+        future.add_done_callback(self._ended.put)
+
+    def _take_ended(self, progress: Progress) -> None:
+        """Wait a moment for a run to end, and take it in."""
+        try:
+            future = self._ended.get(timeout=LOOK_SECONDS)
+        except Empty:
+            return
+        with interrupts_deferred():
+            self._take_in(future, progress)
+
+    def _take_in(self, future: Future[Finished], progress: Progress) -> None:
+        run = self._under_way.pop(future)
+        error = CancelledError() if future.cancelled() else future.exception()
+        if error is None:
+            self._keep(run, future.result(), progress)
+        elif not is_loss(error):
+            self._fail(run, error, progress)
+        else:
+            progress.n_lost += 1
+            self._losses[run.key] += 1
+            if self._losses[run.key] <= self._retries:
+                self._submit(run, progress)
+            else:
+                self._fail(run, error, progress)
+
+    def _keep(self, run: PlannedRun, finished: Finished, progress: Progress) -> None:
+        record = finished.record
+        self._store.save(run.key, record)
+        self._forecast.finish(run, record.seconds, finished.worker)
+        progress.n_done += 1
+        progress.steps += int(record.summary["steps"])
+        progress.latest = run.name, record
+
+    def _fail(self, run: PlannedRun, error: BaseException, progress: Progress) -> None:
+        self._forecast.drop(run)
+        line = " ".join(str(error).split()) or type(error).__name__
+        details = "".join(traceback.format_exception(error))
+        progress.failures.append(Failure(run.name, line, details))
+
+    def _give_up(self, progress: Progress) -> None:
+        """Keep what has finished in the meantime."""
+        for future, run in list(self._under_way.items()):
+            if future.done() and not future.cancelled() and future.exception() is None:
+                del self._under_way[future]
+                self._keep(run, future.result(), progress)
+
+
+def is_loss(error: BaseException) -> bool:
+    """Return whether it was the worker that failed, not the run."""
+    # Dask need not be installed to know the name of its error.
+    is_killed = type(error).__name__ == "KilledWorker"
+    return is_killed or isinstance(error, BrokenExecutor | CancelledError)

@@ -1,0 +1,61 @@
+"""The constant arrays of a controller in C, in the smallest types that hold them."""
+
+from textwrap import fill, indent
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from smgrnn.export.controller import Controller
+
+INDEX_TYPES: dict[str, Any] = {"uint8_t": np.uint8, "uint16_t": np.uint16, "uint32_t": np.uint32}
+
+
+class Table(NamedTuple):
+    """One constant array."""
+
+    comment: str
+    name: str
+    type: str
+    values: Any
+
+    def __str__(self) -> str:
+        suffix = "f" if self.type == "float" else ""
+        # str() of a float32 has the fewest digits that give the same float32 again.
+        cells = ", ".join(f"{value!s}{suffix}" for value in self.values)
+        rows = indent(fill(cells, 96, break_on_hyphens=False), "    ")
+        head = f"static const {self.type} {self.name}[{self.values.size}] = {{"
+        return f"/* {self.comment} */\n{head}\n{rows}\n}};\n"
+
+
+def c_tables(controller: Controller) -> list[Table]:
+    """Return the wiring of the network and, for a continuous action, its bounds."""
+    wiring, task = controller.wiring, controller.task
+    # C has no arrays of length 0: a network without edges gets one that nothing reads.
+    source, weight = (
+        column if column.size else np.zeros(1, column.dtype)
+        for column in (wiring.source, wiring.weight)
+    )
+    tables = [
+        _indices("Edges into each output and then into each hidden node.", "fan_in", wiring.fan_in),
+        _indices("The node each edge leaves: inputs, outputs, hidden nodes.", "source", source),
+        _floats("The weight of each edge.", "weight", weight),
+    ]
+    if task.is_discrete:
+        return tables
+    low, high = np.asarray(task.action_low), np.asarray(task.action_high)
+    return [
+        *tables,
+        _floats("Least value of each part of the action.", "action_low", low),
+        _floats("Largest value of each part of the action.", "action_high", high),
+        _floats("Half the way from one to the other.", "half_range", high / 2 - low / 2),
+    ]
+
+
+def _floats(comment: str, name: str, values: Any) -> Table:
+    return Table(comment, name, "float", values.astype(np.float32))
+
+
+def _indices(comment: str, name: str, values: Any) -> Table:
+    fitting = (t for t, dtype in INDEX_TYPES.items() if values.max() <= np.iinfo(dtype).max)
+    c_type = next(fitting)
+    return Table(comment, name, c_type, values.astype(INDEX_TYPES[c_type]))

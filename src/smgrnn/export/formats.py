@@ -1,0 +1,71 @@
+"""The export formats by name, and how their files are named and written."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from smgrnn.errors import ConfigError
+from smgrnn.export.c import c_files
+from smgrnn.export.controller import Controller
+from smgrnn.export.graph_files import graphml_files, json_files
+from smgrnn.storage import check_new_file
+from smgrnn.training import Policy
+
+
+class Format(NamedTuple):
+    """How a controller is written out."""
+
+    files: Callable[[Controller, str], dict[str, bytes]]
+    """What is in the files, by suffix, of a controller with this name."""
+    suffixes: tuple[str, ...]
+
+
+def _onnx_files(controller: Controller, stem: str) -> dict[str, bytes]:
+    try:
+        from smgrnn.export.to_onnx import onnx_files
+    except ImportError as error:
+        raise ConfigError("ONNX needs a package: pip install 'smgrnn[export]'.") from error
+    return onnx_files(controller, stem)
+
+
+FORMATS = {
+    "onnx": Format(_onnx_files, (".onnx",)),
+    "c": Format(c_files, (".h", ".c")),
+    "graphml": Format(graphml_files, (".graphml",)),
+    "json": Format(json_files, (".json",)),
+}
+
+
+def export_policy(policy: Policy, to: str, out: str | Path) -> list[Path]:
+    """Write the network of a policy in the format `to` and return the new files.
+
+    Parameters
+    ----------
+    policy
+        What `smgrnn.load` returned.
+    to
+        "onnx", "c", "graphml" or "json".
+    out
+        The file to write, with or without its suffix; C is a header and a source of that name.
+
+    Examples
+    --------
+    >>> policy = smgrnn.load("runs/my-controller")  # doctest: +SKIP
+    >>> header, source = export_policy(policy, "c", "controller.c")  # doctest: +SKIP
+    """
+    return write_controller(Controller.of(policy), to, Path(out))
+
+
+def write_controller(controller: Controller, to: str, out: Path) -> list[Path]:
+    """Write a controller as `export_policy` does."""
+    if to not in FORMATS:
+        raise ConfigError(f"There is no export format {to!r}; choose from {', '.join(FORMATS)}.")
+    files, suffixes = FORMATS[to]
+    stem = out.stem if out.suffix in suffixes else out.name
+    paths = {suffix: out.with_name(stem + suffix) for suffix in suffixes}
+    for path in paths.values():
+        check_new_file(path)
+    contents = files(controller, stem)
+    for suffix, path in paths.items():
+        path.write_bytes(contents[suffix])
+    return list(paths.values())

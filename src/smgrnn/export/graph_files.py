@@ -1,0 +1,39 @@
+"""A controller as a graph for other tools: GraphML, and JSON in the node-link form of networkx.
+
+Nodes have their stable id and a kind: input, bias, output or hidden.  Edges have their stable id
+and their weight, in full precision.  What the network does with them is told by the graph itself.
+"""
+
+import io
+import json
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from smgrnn.export.controller import Controller
+from smgrnn.graph.drawing import to_networkx
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
+
+
+def controller_graph(controller: Controller) -> "DiGraph[int]":
+    """Return the graph as networkx sees it, with the constant inputs told from the others."""
+    view = to_networkx(controller.graph)
+    view.graph.update(controller.facts)
+    for node in range(controller.task.n_inputs, controller.network.n_inputs):
+        view.nodes[node]["kind"] = "bias"
+    return view
+
+
+def graphml_files(controller: Controller, stem: str) -> dict[str, bytes]:
+    """Return the GraphML by the suffix of its file."""
+    buffer = io.BytesIO()
+    nx.write_graphml_xml(controller_graph(controller), buffer)
+    return {".graphml": buffer.getvalue()}
+
+
+def json_files(controller: Controller, stem: str) -> dict[str, bytes]:
+    """Return the JSON by the suffix of its file."""
+    data = nx.node_link_data(controller_graph(controller), edges="edges")
+    return {".json": f"{json.dumps(data, indent=1)}\n".encode()}

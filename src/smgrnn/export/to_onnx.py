@@ -1,0 +1,135 @@
+"""A controller as an ONNX model of one step, with the recurrence in the open.
+
+Inputs: `observation` (batch, n_observations), and `state` (batch, n_states), all zeros at the start
+of an episode.  Outputs: `action` (batch,), or (batch, n_actions) where it is continuous; `outputs`
+(batch, n_actions), what the network read out; `next_state`, which is the `state` of the next step.
+
+Weights are dense matrices: a few zeros more, and every runtime can multiply them.
+"""
+
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
+
+from smgrnn import __version__
+from smgrnn.export.controller import Controller
+
+OPSET, IR_VERSION = 17, 8
+"""Those of onnx 1.12 (2022), so that older runtimes read the file too."""
+OPERATORS = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "identity": "Identity"}
+
+
+def onnx_files(controller: Controller, stem: str) -> dict[str, bytes]:
+    """Return the model by the suffix of its file."""
+    return {".onnx": onnx_model(controller).SerializeToString(deterministic=True)}
+
+
+def onnx_model(controller: Controller) -> ModelProto:
+    """Return the model of one step."""
+    body = _Body()
+    _step(body, controller)
+    n_actions, n_states = controller.task.n_outputs, controller.n_states
+    if controller.task.is_discrete:
+        action = helper.make_tensor_value_info("action", TensorProto.INT64, ["batch"])
+    else:
+        action = _rows("action", n_actions)
+    graph = helper.make_graph(
+        body.nodes,
+        "step",
+        inputs=[_rows("observation", controller.task.n_inputs), _rows("state", n_states)],
+        outputs=[action, _rows("outputs", n_actions), _rows("next_state", n_states)],
+        initializer=list(body.constants.values()),
+    )
+    model = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="smgrnn",
+        producer_version=__version__,
+        doc_string=__doc__,
+    )
+    helper.set_model_props(model, {name: str(fact) for name, fact in controller.facts.items()})
+    checker.check_model(model, full_check=True)
+    return model
+
+
+def _rows(name: str, width: int) -> Any:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", width])
+
+
+class _Body:
+    """The operations and constants of a model."""
+
+    def __init__(self) -> None:
+        self.nodes: list[NodeProto] = []
+        self.constants: dict[str, TensorProto] = {}
+
+    def constant(self, name: str, values: Any, dtype: Any = np.float32) -> str:
+        """Make sure that there is this constant and return its name."""
+        self.constants[name] = numpy_helper.from_array(np.asarray(values, dtype), name)
+        return name
+
+    def apply(self, operator: str, operands: list[str], result: str, **attributes: Any) -> str:
+        """Append an operation and return the name of its result."""
+        self.nodes.append(helper.make_node(operator, operands, [result], result, **attributes))
+        return result
+
+    def columns(self, matrix: str, first: int, last: int, result: str) -> str:
+        """Append the choice of the columns [first, last) and return its name."""
+        places = {f"column_{first}": first, f"column_{last}": last, "axis": 1}
+        bounds = [self.constant(name, [place], np.int64) for name, place in places.items()]
+        return self.apply("Slice", [matrix, *bounds], result)
+
+
+def _step(body: _Body, controller: Controller) -> None:
+    network, wiring = controller.network, controller.wiring
+    n_observed, n_inputs = controller.task.n_inputs, network.n_inputs
+    weights = np.zeros((controller.graph.n_nodes, controller.n_states), np.float32)
+    weights[wiring.source, wiring.target] = wiring.weight
+    from_observation = body.constant("observation_weights", weights[:n_observed])
+    biases = body.constant("biases", weights[n_observed:n_inputs].sum(axis=0))
+    seen = body.apply("MatMul", ["observation", from_observation], "seen")
+    drive = body.apply("Add", [seen, biases], "drive")  # the same in every iteration
+    state, sums = "state" if network.carry_state else None, drive
+    for iteration in range(1, network.iterations + 1):
+        if state is not None:  # otherwise all nodes are 0 and only the inputs reach any
+            from_nodes = body.constant("recurrent_weights", weights[n_inputs:])
+            heard = body.apply("MatMul", [state, from_nodes], f"heard_{iteration}")
+            sums = body.apply("Add", [drive, heard], f"sums_{iteration}")
+        is_last = iteration == network.iterations
+        state = _activate(body, controller, sums, "next_state" if is_last else f"state_{iteration}")
+    read = sums if network.readout == "sum" else "next_state"
+    body.columns(read, 0, network.n_outputs, "outputs")
+    _act(body, controller)
+
+
+def _activate(body: _Body, controller: Controller, sums: str, result: str) -> str:
+    """Apply φ_out to the outputs and φ to the hidden nodes."""
+    network, n_outputs = controller.network, controller.network.n_outputs
+    of_outputs, of_hidden = OPERATORS[network.output_activation], OPERATORS[network.activation]
+    if of_outputs == of_hidden or controller.graph.n_hidden == 0:
+        return body.apply(of_outputs, [sums], result)
+    outputs = body.columns(sums, 0, n_outputs, f"{result}_output_sums")
+    hidden = body.columns(sums, n_outputs, controller.n_states, f"{result}_hidden_sums")
+    parts = [
+        body.apply(of_outputs, [outputs], f"{result}_outputs"),
+        body.apply(of_hidden, [hidden], f"{result}_hidden"),
+    ]
+    return body.apply("Concat", parts, result, axis=1)
+
+
+def _act(body: _Body, controller: Controller) -> None:
+    """Choose the largest output, or take the outputs from ±1 to the bounds of the action."""
+    task = controller.task
+    if task.is_discrete:
+        body.apply("ArgMax", ["outputs"], "action", axis=1, keepdims=0)
+        return
+    low, high = np.asarray(task.action_low), np.asarray(task.action_high)
+    least, most = body.constant("minus_one", -1.0), body.constant("one", 1.0)
+    share = body.apply("Clip", ["outputs", least, most], "share")
+    above = body.apply("Add", [share, most], "above")
+    half_range = body.constant("half_range", high / 2 - low / 2)
+    scaled = body.apply("Mul", [above, half_range], "scaled")
+    value = body.apply("Add", [scaled, body.constant("action_low", low)], "value")
+    body.apply("Min", [value, body.constant("action_high", high)], "action")

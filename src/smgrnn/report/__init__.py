@@ -1,0 +1,1 @@
+"""What the paper printed, what it claims, and the statistics that decide the claims."""

@@ -1,0 +1,209 @@
+"""The paper's claims as data, and the road from runs to verdicts."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from smgrnn.config import Student
+from smgrnn.errors import ConfigError
+from smgrnn.report.claims import Claim, Decision, Source, decide, extra_metrics, load_claims
+from smgrnn.report.paper import Catalogue, UnknownNameError, load_paper
+
+CARTPOLE, ACROBOT = "CartPole-v1", "Acrobot-v1"
+RUN_METRICS = {
+    "late_return",
+    "best_return",
+    "convergence_episode",
+    "n_nodes",
+    "n_edges",
+    "net_growth_nodes",
+    "churn_ratio",
+}
+
+
+@pytest.fixture(scope="module")
+def claims() -> Catalogue[Claim]:
+    return load_claims()
+
+
+def claim(kind: str = "greater", **changes: object) -> Claim:
+    settings = {
+        "id": f"a-{kind}",
+        "experiment": "growth-ablation",
+        "family": "family",
+        "where": ("Sec. IV",),
+        "sentence": "So it is.",
+        "kind": kind,
+        "metric": "late_return",
+        "tasks": ((CARTPOLE,),),
+        "conditions": (("static",), ("smgrnn",)),
+    }
+    return Claim(**{**settings, **changes})  # type: ignore[arg-type]
+
+
+def verdicts(means: dict[str, float], *claims: Claim, n: int = 10) -> list[str]:
+    """Decide claims on runs around the mean of their condition, with a deviation of about 1."""
+    around = np.linspace(-1.5, 1.5, n)
+
+    def samples(source: Source, metric: str) -> np.ndarray:
+        assert metric == "late_return"
+        return means[source.condition] + around
+
+    return [found.verdict for found in decide(claims, samples, np.random.default_rng(0))]
+
+
+def test_every_claim_can_be_told_from_the_others(claims: Catalogue[Claim]) -> None:
+    assert len(claims) == 67
+    assert len({claim.sentence for claim in claims.values()}) == len(claims)
+    assert all(claim.sentence.endswith(".") and claim.where for claim in claims.values())
+
+
+def test_claims_speak_of_metrics_that_are_measured(claims: Catalogue[Claim]) -> None:
+    assert {claim.metric for claim in claims.values()} == RUN_METRICS | set(extra_metrics())
+
+
+def test_claims_speak_of_conditions_that_the_paper_ran(claims: Catalogue[Claim]) -> None:
+    paper = load_paper()
+    ran = {row.condition for table in paper.tables.values() for row in table.rows}
+    ran |= {*get_args(Student)} | {statement.condition for statement in paper.statements}
+    names = ("window", "interval_width", "fluctuation_threshold", "explore_probability")
+    for name in names:
+        levels = paper.settings[f"grid.{name}"].value
+        assert isinstance(levels, tuple)
+        ran |= {f"{name}={level}" for level in levels}
+    table = paper.tables["A.III"]
+    ran.add(",".join(f"{name}={table.cell(name, 'value').printed}" for name in names))
+    assert {source.condition for claim in claims.values() for source in claim.sources} <= ran
+
+
+def test_claims_cite_tables_and_figures_that_there_are(claims: Catalogue[Claim]) -> None:
+    paper = load_paper()
+    cited = {place for claim in claims.values() for place in claim.where}
+    tables = {place.removeprefix("Table ") for place in cited if place.startswith("Table ")}
+    figures = {place.removeprefix("Fig. ") for place in cited if place.startswith("Fig. ")}
+    assert tables == {"II", "A.I", "A.II", "A.IV", "A.V", "A.VI"}  # the others are set-ups
+    assert {figure.rstrip("abcdef-") for figure in figures} == set(paper.figures) - {"1", "2"}
+
+
+def test_an_unknown_claim_is_named(claims: Catalogue[Claim]) -> None:
+    with pytest.raises(UnknownNameError, match=r"no claim 'xor-small'\. Did you mean 'xor-smal"):
+        _ = claims["xor-small"]
+
+
+def test_claims_point_the_way_the_paper_printed(claims: Catalogue[Claim]) -> None:
+    """Where a table has the means that a claim compares, they lie as the claim says."""
+    paper, means = load_paper(), {}
+    for table in paper.tables.values():
+        for row in table.rows:
+            for column in table.columns:
+                if row.task and row.condition:
+                    source = Source(row.task, row.condition)
+                    means[source, column.name] = table.cell(row.name, column.name).mean
+    n_checked = 0
+    for each in claims.values():
+        if each.kind in ("greater", "trend") and not each.spread:
+            for part in each.parts:
+                found = (means.get((source, each.metric)) for source in part)
+                numbers = [number for number in found if number is not None]
+                assert numbers == sorted(numbers), (each.id, part)
+                n_checked += len(numbers) > 1
+    assert n_checked >= 40
+
+
+def test_each_group_is_compared_with_the_one_before_it_on_every_task() -> None:
+    both = claim(conditions=(("mlp-100", "mlp-200"), ("smgrnn",)), tasks=((CARTPOLE,), (ACROBOT,)))
+    assert both.parts == tuple(
+        (Source(task, mlp), Source(task, "smgrnn"))
+        for task in (CARTPOLE, ACROBOT)
+        for mlp in ("mlp-100", "mlp-200")
+    )
+    assert len(both.sources) == 6
+
+
+def test_tasks_can_be_what_is_compared() -> None:
+    sizes = claim(along="tasks", tasks=(("xor",), (CARTPOLE, ACROBOT)), conditions=(("smgrnn",),))
+    assert sizes.parts == (
+        (Source("xor", "smgrnn"), Source(CARTPOLE, "smgrnn")),
+        (Source("xor", "smgrnn"), Source(ACROBOT, "smgrnn")),
+    )
+
+
+def test_an_equivalence_is_two_comparisons_for_each_pair() -> None:
+    same = claim("equivalent", margin=1.0, conditions=(("static",), ("smgrnn",), ("mlp-100",)))
+    assert len(same.parts) == 6
+    assert len(set(same.parts)) == 6
+
+
+def test_a_trend_is_one_comparison_and_a_bound_one_for_each() -> None:
+    assert [len(part) for part in claim("trend").parts] == [2]
+    assert [len(part) for part in claim("above", bound=0.0).parts] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("greater", {"margin": 1.0}),
+        ("equivalent", {}),
+        ("not_lower", {}),
+        ("above", {}),
+        ("greater", {"bound": 0.0}),
+    ],
+)
+def test_a_margin_or_a_bound_belongs_to_its_kind(kind: str, changes: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="has a wrong"):
+        claim(kind, **changes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "static", "smgrnn", "expected"),
+    [
+        ("greater", {}, 0.0, 10.0, "holds"),
+        ("greater", {}, 10.0, 0.0, "does not hold"),
+        ("greater", {}, 0.0, 0.0, "undecided"),
+        ("greater", {"factor": 10.0}, 10.0, 150.0, "holds"),
+        ("greater", {"factor": 10.0}, 10.0, 50.0, "does not hold"),
+        ("not_lower", {"margin": 20.0}, 10.0, 0.0, "holds"),
+        ("not_lower", {"margin": 20.0}, 50.0, 0.0, "does not hold"),
+        ("equivalent", {"margin": 20.0}, 10.0, 0.0, "holds"),
+        ("equivalent", {"margin": 20.0}, 0.0, 50.0, "does not hold"),
+        ("equivalent", {"margin": 20.0}, 50.0, 0.0, "does not hold"),
+        ("equivalent", {"margin": 20.0}, 0.0, 20.0, "undecided"),
+        ("trend", {}, 0.0, 10.0, "holds"),
+        ("trend", {}, 10.0, 0.0, "does not hold"),
+        ("above", {"bound": 5.0}, 10.0, 10.0, "holds"),
+        ("above", {"bound": 5.0}, 10.0, 0.0, "does not hold"),
+        ("greater", {"spread": True}, 0.0, 10.0, "undecided"),
+    ],
+)
+def test_runs_decide_claims(
+    kind: str, changes: dict[str, float], static: float, smgrnn: float, expected: str
+) -> None:
+    assert verdicts({"static": static, "smgrnn": smgrnn}, claim(kind, **changes)) == [expected]
+
+
+def test_one_task_that_does_not_follow_decides_against_all() -> None:
+    def samples(source: Source, _: str) -> np.ndarray:
+        gain = 10.0 if source.task == CARTPOLE else -10.0
+        return np.arange(10) + (gain if source.condition == "smgrnn" else 0.0)
+
+    both = claim(tasks=((CARTPOLE,), (ACROBOT,)))
+    (found,) = decide([both], samples, np.random.default_rng(0))
+    assert found.verdict == "does not hold"
+    assert [part.effect for part in found.parts] == [1.0, 0.0]
+    assert found.outcome.effect == 0.0
+
+
+def test_claims_are_corrected_within_their_family_only() -> None:
+    """Five runs of either side, fully apart, have p = 1 / 252."""
+
+    def samples(source: Source, _: str) -> np.ndarray:
+        return np.arange(5.0) + (10.0 if source.condition == "smgrnn" else 0.0)
+
+    def p_values(*families: str) -> list[float]:
+        asked = [claim(family=family) for family in families]
+        found: tuple[Decision, ...] = decide(asked, samples, np.random.default_rng(0))
+        return [round(each.p_for * 252, 6) for each in found]
+
+    assert p_values("a") == [1.0]
+    assert p_values("a", "a", "b") == [2.0, 2.0, 1.0]

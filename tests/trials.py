@@ -1,0 +1,131 @@
+"""Tiny experiments to test with, and executors that do what tests ask of them.
+
+Worker processes import this module, so it imports nothing that is slow.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smgrnn.experiments import Condition, Experiment, RunRecord
+from smgrnn.experiments.execution import execute
+from smgrnn.experts import Expert, write_expert
+
+PATIENCE = 60.0
+"""Seconds after which a test gives up waiting."""
+
+
+RULES = {
+    "window": 5,
+    "interval": 20,
+    "prune_period": 4,
+    "scale": "update",
+    "explore_probability": 0.5,
+    "explore_ratio": 0.05,
+    "max_relays": 1,
+    "weight_threshold": 0.05,
+    "update_threshold": 0.01,
+}
+"""Change the network a few times in an episode and in every way."""
+
+
+def teacher(folder: Path) -> str:
+    """Write a teacher of CartPole, too slow to be good, and return its path."""
+    path = folder / "teacher.safetensors"
+    if not path.exists():
+        write_expert(path, Expert.from_layers([([[0, 0, 0, 0], [0, 0, 1, 0]], [0, 0])]), {})
+    return str(path)
+
+
+def tiny(folder: Path, **changes: Any) -> Condition:
+    """Return a condition whose runs take milliseconds; its teacher is in the folder."""
+    settings = {"episodes": 5, "expert": teacher(folder), **changes}
+    return Condition.distill("CartPole-v1", **settings)
+
+
+def busy(folder: Path, **changes: Any) -> Condition:
+    """Return a tiny condition whose network changes in every way."""
+    return tiny(folder, episodes=20, plasticity=RULES, **changes)
+
+
+def asking(
+    conditions: dict[str, Condition], n_seeds: int = 2, name: str = "trial-v1"
+) -> Experiment:
+    return Experiment(
+        id=name,
+        question="Does it run?",
+        artefacts=(),
+        conditions=conditions,
+        seeds=tuple(range(n_seeds)),
+    )
+
+
+class Inline(Executor):
+    """Calls at once, in this process, and counts."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.calls.append(args)
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class Replacing(Executor):
+    """Hands another function than the one given to another executor."""
+
+    def __init__(self, inner: Executor, fn: Callable[..., Any], *first: Any) -> None:
+        self.inner, self.fn, self.first = inner, fn, first
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return self.inner.submit(self.fn, *self.first, *args, **kwargs)
+
+
+def hang_once(folder: Path, *args: Any) -> Any:
+    """Run seed 0 only the second time; the first time tell the process's id and do nothing."""
+    told = folder / "pid"
+    if args[1] == 0 and not told.exists():
+        partial = folder / "pid.partial"
+        partial.write_text(str(os.getpid()))
+        partial.rename(told)
+        time.sleep(PATIENCE)
+    return execute(*args)
+
+
+def wait_for(condition: Callable[[], Any]) -> None:
+    """Wait until something is the case, or fail."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "It never came to be."
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process is running, zombies not counted."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def results(record: RunRecord) -> dict[str, Any]:
+    """Return all of a record but its times, arrays as lists."""
+    found = {entry.name: getattr(record, entry.name) for entry in fields(record)}
+    found["summary"] = {k: v for k, v in record.summary.items() if k != "seconds"}
+    found["held_out"] = record.held_out.tolist()
+    for part in ("episodes", "graph", "generations"):
+        if found[part] is not None:
+            found[part] = [np.asarray(column).tolist() for column in found[part]]
+    found.pop("seconds")
+    return found
