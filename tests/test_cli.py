@@ -1,7 +1,9 @@
 """The command line answers quickly, in one sentence, and never with a traceback."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 
 def smgrnn(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -40,3 +42,38 @@ def test_a_bad_value_is_met_with_one_sentence() -> None:
     assert done.stderr.strip() == (
         "smgrnn: The number of repeats must be at least 1. Got 0 instead."
     )
+
+
+def test_list_names_what_other_commands_take() -> None:
+    listed = json.loads(smgrnn("list", "--json").stdout)
+    assert set(listed["tasks"]) == {"xor", "CartPole-v1", "Acrobot-v1", "LunarLander-v3"}
+    assert "mlp-100" in listed["students"]
+    assert set(listed["methods"]) == {"neat", "ndp"}
+    assert "growth-ablation-v1" in listed["experiments"]
+    text = smgrnn("list").stdout
+    assert all(name in text for entries in listed.values() for name in entries)
+
+
+def test_the_defaults_of_the_flags_are_those_of_the_task() -> None:
+    """XOR needs more iterations than the control tasks, and its help says so."""
+    assert "(default: 3)" in _help_of("iterations", smgrnn("distill", "xor", "--help").stdout)
+    plain = smgrnn("distill", "CartPole-v1", "--help").stdout
+    assert "(default: 1)" in _help_of("iterations", plain)
+
+
+def _help_of(flag: str, text: str) -> str:
+    """Return the help of one flag on one line."""
+    rest = text.partition(f"--{flag} ")[2].partition("│ --")[0]
+    return " ".join(rest.replace("│", " ").split())
+
+
+def test_reports_and_exports_without_runs_are_met_with_one_sentence(tmp_path: Path) -> None:
+    for arguments in (
+        ["report", "--store", str(tmp_path / "none")],
+        ["export", str(tmp_path / "none"), "--to", "c"],
+        ["reproduce", "growth-ablatoin"],
+    ):
+        done = smgrnn(*arguments)
+        assert done.returncode == 2
+        assert done.stderr.startswith("smgrnn: ")
+        assert len(done.stderr.strip().splitlines()) == 1

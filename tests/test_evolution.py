@@ -69,6 +69,19 @@ def test_all_candidates_of_a_generation_play_the_same_episode() -> None:
     assert candidates.episode_return == first.max()
 
 
+def test_a_candidate_too_small_to_play_is_never_the_best_of_its_generation() -> None:
+    """Where returns are negative, its score of a few nodes below zero would beat all who played."""
+    evolution = smgrnn.evolve("Acrobot-v1", method="ndp", seed=0, rollouts=40, population=20)
+    is_small = evolution.episodes.steps == 0
+    assert is_small.any()
+    assert evolution.episodes.returns[is_small].min() > -20
+    assert (evolution.generations.steps > 0).all()
+    assert evolution.generations.returns.max() < -50
+    first = np.flatnonzero(~is_small & (evolution.episodes.returns >= -100))
+    expected = int(first[0]) + 1 if first.size else None
+    assert evolution.summary()["convergence_episode"] == expected
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_champion_is_judged_again_on_held_out_episodes(method: Any, tmp_path: Path) -> None:
     evolution = evolved(tmp_path / "run", method=method)

@@ -14,7 +14,14 @@ from matplotlib.patches import FancyArrowPatch
 from smgrnn.graph.drawing import OUTLINE
 
 ROOT = Path(__file__).parents[1]
-BLOCKS = re.findall(r"^```python[^\n]*\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+PAGES = ("README.md", "docs/exporting.md")
+BLOCKS = [
+    (page, number, block)
+    for page in PAGES
+    for number, block in enumerate(
+        re.findall(r"^```python[^\n]*\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
+    )
+]
 
 
 def example(name: str) -> ModuleType:
@@ -51,13 +58,17 @@ def test_relay_insertion_draws_an_edge_and_the_relay_beside_it(tmp_path: Path) -
     assert after.get_title() == "after inserting a relay"
 
 
-def test_the_readme_shows_python() -> None:
-    assert BLOCKS
+def test_every_page_shows_python() -> None:
+    assert {page for page, _, _ in BLOCKS} == set(PAGES)
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=[str(n) for n in range(1, len(BLOCKS) + 1)])
-def test_every_python_block_of_the_readme_runs(
-    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("page", "block"),
+    [(page, block) for page, _, block in BLOCKS],
+    ids=[f"{page}-{number}" for page, number, _ in BLOCKS],
+)
+def test_every_python_block_of_a_page_runs(
+    page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(compile(block, "README.md", "exec"), {"__name__": "__main__"})
+    exec(compile(block, page, "exec"), {"__name__": "__main__"})

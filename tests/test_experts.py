@@ -415,7 +415,7 @@ def test_zips_that_are_no_expert_are_refused(
     write_zip(path, DQN)
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
     assert refused_zip(path) == (
-        f"Reading {path} needs Stable-Baselines3: pip install stable-baselines3."
+        f"Reading {path} needs Stable-Baselines3: pip install 'smgrnn[sb3]'."
     )
     pretend_sb3(monkeypatch, "DQN", dqn_policy(torch.nn.Tanh))
     assert refused_zip(path) == f"{path} has a Tanh layer; an expert has Linear and ReLU only."

@@ -16,6 +16,9 @@ AsJson = Annotated[Flag, tyro.conf.arg(name="json")]
 Options = Annotated[RunConfig, tyro.conf.arg(name="")]
 EvolutionOptions = Annotated[EvolutionConfig, tyro.conf.arg(name="")]
 TaskName = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
+ExperimentNames = Annotated[
+    tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[NAME ...]")
+]
 RunFolder = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
 
 
@@ -87,14 +90,14 @@ def evolve(
 
 
 def list_names(as_json: AsJson = False) -> None:
-    """List the tasks, students and methods there are.
+    """List the tasks, students, methods and experiments there are.
 
     Parameters
     ----------
     as_json
         Print one JSON object.
     """
-    from smgrnn.training.command import list_command
+    from smgrnn.experiments.listing import list_command
 
     list_command(as_json=as_json)
 
@@ -181,7 +184,7 @@ def expert_evaluate(
 
 
 def reproduce(
-    names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = (),
+    names: ExperimentNames = (),
     seeds: int | None = None,
     episodes: int | None = None,
     jobs: int | None = None,
@@ -226,6 +229,41 @@ def reproduce(
         store=store,
         as_json=as_json,
         is_quiet=quiet,
+    )
+
+
+def report(
+    names: ExperimentNames = (),
+    store: Path = Path("results/store"),
+    out: Path = Path("report"),
+    seeds: int | None = None,
+    episodes: int | None = None,
+    as_json: AsJson = False,
+    quiet: Flag = False,
+) -> None:
+    """Show what was reproduced beside what the paper printed, with a verdict on every claim.
+
+    Parameters
+    ----------
+    names
+        Experiments to report on, or all of them by default.
+    store
+        Folder of finished runs.
+    out
+        Folder to write index.html, report.md and summary.json to.
+    seeds
+        Report on runs of this many seeds instead of the paper's.
+    episodes
+        Report on runs of this many episodes instead of the paper's.
+    as_json
+        Print all numbers as one JSON object as the last thing on stdout.
+    quiet
+        Print nothing else.
+    """
+    from smgrnn.report.command import report_command
+
+    report_command(
+        store, out, names, seeds=seeds, episodes=episodes, as_json=as_json, is_quiet=quiet
     )
 
 
@@ -298,6 +336,7 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
     app.command(export)
     app.command(reproduce)
+    app.command(report)
     app.command(bench)
     app.command(name="list")(list_names)
     return app

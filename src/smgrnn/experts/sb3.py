@@ -23,7 +23,7 @@ def load_sb3_expert(path: str | Path) -> Expert:
         library = import_module("stable_baselines3")
     except ImportError as error:
         raise ExpertError(
-            f"Reading {path} needs Stable-Baselines3: pip install stable-baselines3."
+            f"Reading {path} needs Stable-Baselines3: pip install 'smgrnn[sb3]'."
         ) from error
     warnings.warn(
         f"{path} is a Stable-Baselines3 file, which can run code as it is read: load only files "

@@ -13,13 +13,11 @@ from smgrnn.errors import ConfigError
 from smgrnn.experts import evaluate_expert, load_expert, shipped_experts, write_expert
 from smgrnn.experts.recipes import find_recipe
 from smgrnn.storage import check_new_file
-from smgrnn.tasks.compiled import CODES
 from smgrnn.training.display import Display, describe, describe_all, describe_evolution
-from smgrnn.training.evolution import METHODS, Evolution
+from smgrnn.training.evolution import Evolution
 from smgrnn.training.folder import check_new, create
 from smgrnn.training.pictures import draw_curves, draw_topology
 from smgrnn.training.run import Run, Watch, new_run
-from smgrnn.training.students import STUDENTS
 from smgrnn.training.tensorboard import TensorBoard
 
 
@@ -149,23 +147,6 @@ def _print_score(what: str, returns: Any, *, as_json: bool) -> None:
     else:
         mean, std = figures["mean"], figures["std"]
         print(f"{what}: {mean:.1f} ± {std:.1f} over {returns.size} held-out episodes")
-
-
-def list_command(*, as_json: bool) -> None:
-    """List what the other commands can be given by name."""
-    tasks = {"xor": "four examples, no expert"}
-    for name, record in shipped_experts().items():
-        mean = record["held_out"]["mean"]
-        tasks[name] = f"{'compiled' if name in CODES else 'Gymnasium'}, expert {mean:.1f}"
-    listed = {"tasks": tasks, "students": STUDENTS, "methods": METHODS}
-    if as_json:
-        print(json.dumps(listed))
-        return
-    for title, entries in listed.items():
-        print(f"{title}:")
-        for name, what in entries.items():
-            print(f"  {name:<16}{what}")
-    print("Any Gymnasium id with flat observations is a task too, with an --expert of its own.")
 
 
 def expert_list_command(*, as_json: bool) -> None:

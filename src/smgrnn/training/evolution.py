@@ -19,6 +19,7 @@ from smgrnn.config import EvolutionConfig, LearningConfig, PlasticityConfig, Run
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError
 from smgrnn.graph.log import EditLog
+from smgrnn.graph.state import Floats
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task
 from smgrnn.training.backends import find_backend
@@ -47,17 +48,22 @@ class Evolution:
         """One row per candidate, in order; those too small to play have no steps and no nodes."""
         self.seconds = 0.0
         """Time spent so far."""
-        self.held_out = np.empty(0)
+        self.held_out: Floats = np.empty(0)
         """Returns of the champion on held-out episodes."""
         self._backend = find_backend(self.task, "compiled")
 
     @property
     def generations(self) -> Episodes:
         """The best candidate of each generation, the first of equals."""
-        rows = self.episodes.returns.reshape(-1, self.config.population)
+        rows = self._played_returns.reshape(-1, self.config.population)
         best = np.arange(len(rows)) * self.config.population + rows.argmax(axis=1)
         columns: Any = (column[best] for column in self.episodes)
         return Episodes(*columns)
+
+    @property
+    def _played_returns(self) -> Floats:
+        """The returns, without the scores of those who were too small to play."""
+        return np.where(self.episodes.steps > 0, self.episodes.returns, -np.inf)
 
     @property
     def champion(self) -> Player:
@@ -111,7 +117,7 @@ class Evolution:
             **summarise(best, edits, n_fixed, start, threshold, has_agreement=False),
             "episodes": self.episodes.n,
             "steps": int(self.episodes.steps.sum()),
-            "convergence_episode": convergence_episode(self.episodes.returns, threshold),
+            "convergence_episode": convergence_episode(self._played_returns, threshold),
             "generations": best.n,
             "population": self.config.population,
             "generation_best": float(best.returns[-1]),

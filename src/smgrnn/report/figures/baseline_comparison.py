@@ -1,0 +1,135 @@
+"""Fig. 3, baselines: the growing network beside MLPs of fixed size and evolved networks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from smgrnn.experiments import RunRecord
+from smgrnn.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn.graph.state import Floats
+from smgrnn.report.figures.curves import BANDS, Curve, plot_curve, smoothing_width
+from smgrnn.report.figures.panels import (
+    line_key,
+    mark_thresholds,
+    n_episodes,
+    returns,
+    sizes,
+    threshold_key,
+)
+from smgrnn.report.figures.style import (
+    CONDITIONS,
+    TASKS,
+    Look,
+    Records,
+    add_legend,
+    add_note,
+    limit_ticks,
+    name_panel,
+    new_figure,
+    runs_each,
+    say_empty,
+    styled,
+)
+from smgrnn.report.topology import measure
+
+VARIANTS = ("smgrnn", "mlp-100", "mlp-200", "neat", "ndp")
+EVOLVED = ("neat", "ndp")
+CROSS: dict[str, Any] = {"marker": "x", "markersize": 3.5}
+"""How the best of a generation is marked."""
+STRIP = 0.2
+"""Width of the strip that shows the end, as a share of the panel's."""
+
+
+def best_of_generations(record: RunRecord, column: str) -> Floats:
+    """Return a column of each generation's best; NaN if no candidate was large enough to play."""
+    assert record.generations is not None
+    values = getattr(record.generations, column).astype(np.float64)
+    return np.where(record.generations.steps > 0, values, np.nan)
+
+
+@styled
+def draw_baseline_comparison(records: Records) -> Figure:
+    """Draw returns above and nodes below, a column for each task, with what the end is like."""
+    (figure, body), width = new_figure(5.0), smoothing_width(n_episodes(records))
+    ratios = [1, STRIP] * len(CONTROL_TASKS)
+    axes = body.subplots(2, len(ratios), width_ratios=ratios)
+    for column, task in enumerate(CONTROL_TASKS):
+        runs = {name: records.get(f"{task}/{name}", ()) for name in VARIANTS}
+        _draw_task(axes[:, 2 * column], axes[:, 2 * column + 1], runs, width)
+        name_panel(axes[0, 2 * column], column, TASKS[task].label)
+        name_panel(axes[1, 2 * column], column + len(CONTROL_TASKS), TASKS[task].label)
+        axes[1, 2 * column].set_xlabel("episode")
+    mark_thresholds(axes[0, ::2], records)
+    axes[0, 0].set_ylabel("return")
+    axes[1, 0].set_ylabel("nodes")
+    keys = [line_key(CONDITIONS[name], **CROSS if name in EVOLVED else {}) for name in VARIANTS]
+    add_legend(body, [*keys, threshold_key()])
+    add_note(
+        figure,
+        f"Lines: mean over {runs_each(records.values())} of a moving mean over {width} episodes;",
+        "of NEAT and NDP, a candidate plays one episode. Crosses: the best of each generation,",
+        "mean over runs; its nodes are the lines of NEAT and NDP in (d-f).",
+        f"Shaded: {BANDS['std']}. Dots to the right: late return and final nodes,",
+        "mean and standard deviation.",
+    )
+    return figure
+
+
+def _draw_task(
+    panels: Sequence[Axes],
+    strips: Sequence[Axes],
+    runs: dict[str, Sequence[RunRecord]],
+    width: int,
+) -> None:
+    """Draw both panels of a task, and their strips."""
+    for panel, strip in zip(panels, strips, strict=True):
+        strip.sharey(panel)
+    for place, (variant, found) in enumerate(runs.items()):
+        if found:
+            look = CONDITIONS[variant]
+            _draw_returns(panels[0], found, look, width)
+            _draw_sizes(panels[1], found, look, width)
+            for strip, metric in zip(strips, ("late_return", "n_nodes"), strict=True):
+                _draw_end(strip, [measure(run, metric) for run in found], place, look)
+    for panel, strip in zip(panels, strips, strict=True):
+        if not panel.lines:
+            say_empty(panel)
+        strip.set(xlim=(-1, len(VARIANTS)), xticks=[], facecolor="#f4f4f4")
+        strip.tick_params(left=False, labelleft=False)
+        strip.spines[:].set_visible(False)
+    limit_ticks(panels)
+
+
+def _draw_returns(ax: Axes, runs: Sequence[RunRecord], look: Look, width: int) -> None:
+    plot_curve(ax, Curve.of([returns(run) for run in runs], width=width), look)
+    if runs[0].generations is not None:
+        best = Curve.of([best_of_generations(run, "returns") for run in runs])
+        ax.plot(_ends(runs[0], best), best.mean, color=look.colour, linestyle="", **CROSS)
+
+
+def _draw_sizes(ax: Axes, runs: Sequence[RunRecord], look: Look, width: int) -> None:
+    if runs[0].generations is None:
+        plot_curve(ax, Curve.of([sizes(run) for run in runs], width=width), look)
+    else:
+        best = Curve.of([best_of_generations(run, "n_nodes") for run in runs])
+        plot_curve(ax, best._replace(x=_ends(runs[0], best)), look)
+
+
+def _ends(record: RunRecord, best: Curve) -> Floats:
+    """Return the episodes at which the generations of a curve end."""
+    return best.x * float(record.settings["population"])
+
+
+def _draw_end(strip: Axes, values: Sequence[float], place: int, look: Look) -> None:
+    strip.errorbar(
+        place,
+        np.mean(values),
+        np.std(values),
+        fmt="o",
+        color=look.colour,
+        markersize=3,
+        elinewidth=1,
+    )

@@ -1,0 +1,114 @@
+"""Curves: many runs as one line with a band, smooth enough to read and small enough to print."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from smgrnn.graph.state import Floats, Ints
+from smgrnn.report.figures.style import BAND_OPACITY, Look
+
+POINTS = 70
+"""Points that are left of a curve, closer than what a moving mean is over."""
+SMOOTHED_SHARE = 40
+"""A moving mean is over one part in so many of the episodes."""
+
+Band = Literal["std", "range"]
+BANDS: dict[Band, str] = {
+    "std": "one standard deviation across runs to either side",
+    "range": "from the lowest to the highest run",
+}
+"""What a band spans."""
+
+
+class Curve(NamedTuple):
+    """A mean over runs and what is shaded around it."""
+
+    x: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(
+        cls,
+        runs: Sequence[ArrayLike],
+        *,
+        width: int = 1,
+        band: Band | None = "std",
+        length: int = 0,
+    ) -> Self:
+        """Smooth each run by a moving mean, then take mean and band over the runs.
+
+        What is NaN in some runs is of the others only.  Episodes count from 1, at least to
+        `length`.
+        """
+        rows = np.ma.masked_invalid([moving_mean(run, width) for run in pad(runs, length)])
+        mean = rows.mean(axis=0)
+        if band == "range":
+            low, high = rows.min(axis=0), rows.max(axis=0)
+        else:
+            std = rows.std(axis=0) if band == "std" else 0.0
+            low, high = mean - std, mean + std
+        kept = thin(mean.size)
+        columns = (np.ma.filled(each, np.nan)[kept] for each in (mean, low, high))
+        return cls((kept + 1).astype(np.float64), *columns)
+
+
+def smoothing_width(n_episodes: int, share: int = SMOOTHED_SHARE) -> int:
+    """Return the episodes that a moving mean is over.
+
+    >>> smoothing_width(2000), smoothing_width(10)
+    (50, 1)
+    """
+    return max(n_episodes // share, 1)
+
+
+def moving_mean(values: ArrayLike, width: int) -> Floats:
+    """Return the mean over `width` values around each; at the ends over those that there are.
+
+    NaN counts as not there, and so is the mean of nothing else.
+
+    >>> moving_mean([0.0, 3.0, 6.0, 0.0], 3).tolist()
+    [1.5, 3.0, 3.0, 3.0]
+    """
+    row = np.asarray(values, dtype=np.float64)
+    is_there = np.isfinite(row)
+    place = np.arange(row.size)
+    first = np.maximum(place - width // 2, 0)
+    last = np.minimum(place - width // 2 + width, row.size)
+    sums, counts = (
+        np.concatenate([[0.0], np.cumsum(each)]) for each in (np.where(is_there, row, 0), is_there)
+    )
+    n = counts[last] - counts[first]
+    means = np.full(row.size, np.nan)
+    np.divide(sums[last] - sums[first], n, out=means, where=n > 0)
+    return means
+
+
+def pad(runs: Sequence[ArrayLike], length: int = 0) -> Floats:
+    """Return runs as rows of equal length; one that stopped early keeps its last value.
+
+    >>> pad([[1.0, 2.0], [3.0]], 3).tolist()
+    [[1.0, 2.0, 2.0], [3.0, 3.0, 3.0]]
+    """
+    rows = [np.asarray(run, dtype=np.float64) for run in runs]
+    end = max(length, *(row.size for row in rows))
+    return np.array([np.pad(row, (0, end - row.size), mode="edge") for row in rows])
+
+
+def thin(n: int) -> Ints:
+    """Return at most `POINTS` places out of n, evenly spread, the first and the last among them."""
+    return np.unique(np.linspace(0, n - 1, min(n, POINTS)).round().astype(np.int64))
+
+
+def plot_curve(ax: Axes, curve: Curve, look: Look, **changes: Any) -> None:
+    """Draw a curve and its band."""
+    style = {"color": look.colour, "linestyle": look.line, **changes}
+    ax.plot(curve.x, curve.mean, **style)
+    if (curve.high > curve.low).any():
+        ax.fill_between(
+            curve.x, curve.low, curve.high, color=look.colour, alpha=BAND_OPACITY, linewidth=0
+        )

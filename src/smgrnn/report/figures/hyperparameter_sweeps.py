@@ -1,0 +1,89 @@
+"""Fig. A.1, hyperparameter sweeps: one setting of the plasticity module at a time."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.gridspec import GridSpec
+
+from smgrnn.config import PlasticityConfig
+from smgrnn.experiments import RunRecord
+from smgrnn.experiments.paper.hyperparameter_sweeps import SWEEPS
+from smgrnn.experiments.paper.hyperparameter_sweeps import TASKS as SWEPT_TASKS
+from smgrnn.report.figures.style import (
+    GREY,
+    TASKS,
+    Records,
+    add_note,
+    limit_ticks,
+    name_panel,
+    new_figure,
+    runs_each,
+    say_empty,
+    styled,
+)
+from smgrnn.report.topology import measure
+
+NAMES = {
+    "window": "window $T$",
+    "fluctuation_threshold": r"fluctuation threshold $\theta_\mathrm{var}$",
+    "interval_width": r"interval width $\lambda$",
+    "explore_probability": r"exploration probability $p_\mathrm{rand}$",
+}
+METRICS = {"late_return": "late return", "n_nodes": "final nodes"}
+
+
+@styled
+def draw_hyperparameter_sweeps(records: Records) -> Figure:
+    """Draw four panels, one for each setting: late return and final nodes on both tasks."""
+    figure, body = new_figure(6.6)
+    places = GridSpec(2, 2, figure, wspace=0.04, hspace=0.04)
+    for number, setting in enumerate(SWEEPS):
+        panel = body.add_subfigure(places[number])
+        _draw_setting(panel, setting, records)
+        name_panel(panel, number, f"By {NAMES[setting]}")
+    add_note(
+        figure,
+        f"Mean over {runs_each(records.values())}; bars: one standard deviation across runs to",
+        "either side. Dotted: the shared default. All other settings have their defaults.",
+    )
+    return figure
+
+
+def _draw_setting(panel: SubFigure, setting: str, records: Records) -> None:
+    """Draw a row for each metric and a column for each task."""
+    axes = panel.subplots(len(METRICS), len(SWEPT_TASKS), sharex=True)
+    for column, task in enumerate(SWEPT_TASKS):
+        runs = {v: records.get(f"{task}/{setting}={v}", ()) for v in SWEEPS[setting]}
+        for row, metric in enumerate(METRICS):
+            _draw_metric(axes[row, column], runs, metric, TASKS[task].colour)
+            _mark_default(axes[row, column], setting)
+        axes[0, column].set_title(TASKS[task].label, fontweight="normal", fontsize=8.5)
+        axes[-1, column].set_xlabel(NAMES[setting].split()[-1])
+    for row, label in enumerate(METRICS.values()):
+        axes[row, 0].set_ylabel(label)
+
+
+def _draw_metric(
+    ax: Axes, runs: dict[float, Sequence[RunRecord]], metric: str, colour: str
+) -> None:
+    """Draw mean and deviation at each value that has runs."""
+    there = [place for place, found in enumerate(runs.values()) if found]
+    values = [[measure(run, metric) for run in found] for found in runs.values() if found]
+    if there:
+        means, stds = ([f(each) for each in values] for f in (np.mean, np.std))
+        ax.errorbar(there, means, stds, fmt="o-", color=colour, markersize=3.5, capsize=2)
+    else:
+        say_empty(ax)
+    limit_ticks([ax])
+    ax.set_xticks(range(len(runs)), [f"{value:g}" for value in runs], fontsize=7)
+
+
+def _mark_default(ax: Axes, setting: str) -> None:
+    """Draw a dotted line at the default, which all sweeps have in common."""
+    default = getattr(PlasticityConfig(), setting)
+    if default in SWEEPS[setting]:
+        ax.axvline(
+            SWEEPS[setting].index(default), color=GREY, linestyle=":", linewidth=0.9, zorder=1
+        )

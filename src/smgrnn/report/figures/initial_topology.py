@@ -1,0 +1,48 @@
+"""Fig. 6, initial topology: what becomes of networks that start larger."""
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from smgrnn.experiments import RunRecord
+from smgrnn.experiments.paper.initial_topology import N_HIDDEN
+from smgrnn.report.figures.curves import BANDS, smoothing_width
+from smgrnn.report.figures.panels import fill_row, line_key, n_episodes, sizes, task_grid
+from smgrnn.report.figures.style import (
+    CONDITIONS,
+    GREY,
+    Records,
+    add_legend,
+    add_note,
+    new_figure,
+    runs_each,
+    styled,
+)
+
+VARIANTS = tuple(f"n_hidden={n}" for n in N_HIDDEN)
+GROWTH_SHARE = 10
+"""Growth is averaged over one part in so many of the episodes: it comes and goes with pruning."""
+
+
+def growth(record: RunRecord) -> ArrayLike:
+    """Return the nodes that each episode added, less those that it removed."""
+    return np.diff(record.episodes.n_nodes, prepend=record.started[0])
+
+
+@styled
+def draw_initial_topology(records: Records) -> Figure:
+    """Draw nodes above and their growth per episode below, a column for each task."""
+    (figure, body), n = new_figure(4.6), n_episodes(records)
+    width, growth_width = smoothing_width(n), smoothing_width(n, GROWTH_SHARE)
+    axes = task_grid(body, ("nodes", "growth\n(nodes per episode)"))
+    fill_row(axes[0], records, VARIANTS, sizes, width=width, band="std")
+    fill_row(axes[1], records, VARIANTS, growth, width=growth_width, band=None)
+    for ax in axes[1]:
+        ax.axhline(0, color=GREY, linewidth=0.7, zorder=1)
+    add_legend(body, [line_key(CONDITIONS[name]) for name in VARIANTS])
+    add_note(
+        figure,
+        f"Mean over {runs_each(records.values())} of a moving mean over {width} episodes (a-c)",
+        f"and {growth_width} episodes (d-f). Shaded: {BANDS['std']}.",
+    )
+    return figure

@@ -1,0 +1,97 @@
+"""Panels: what several figures draw the same way -- a grid over tasks, curves, thresholds, keys."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import SubFigure
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
+
+from smgrnn.experiments import RunRecord
+from smgrnn.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn.report.figures.curves import Band, Curve, plot_curve
+from smgrnn.report.figures.style import (
+    CONDITIONS,
+    GREY,
+    TASKS,
+    Look,
+    Records,
+    limit_ticks,
+    name_panel,
+    say_empty,
+)
+
+Column = Callable[[RunRecord], ArrayLike]
+"""Takes a quantity from a run, one value per episode."""
+
+
+def task_grid(body: SubFigure, quantities: Sequence[str]) -> Any:
+    """Return axes: a row for each quantity and a column for each control task."""
+    axes = body.subplots(len(quantities), len(CONTROL_TASKS), sharex=True, squeeze=False)
+    for row, quantity in enumerate(quantities):
+        axes[row, 0].set_ylabel(quantity)
+        for column, task in enumerate(CONTROL_TASKS):
+            number = row * len(CONTROL_TASKS) + column
+            name_panel(axes[row, column], number, TASKS[task].label)
+    for ax in axes[-1]:
+        ax.set_xlabel("episode")
+    return axes
+
+
+def fill_row(
+    axes: Sequence[Axes],
+    records: Records,
+    variants: Iterable[str],
+    column: Column,
+    *,
+    width: int,
+    band: Band | None,
+) -> None:
+    """Draw a quantity of every variant, a panel for each control task."""
+    for ax, task in zip(axes, CONTROL_TASKS, strict=True):
+        drawn = 0
+        for variant in variants:
+            runs = records.get(f"{task}/{variant}", ())
+            if runs:
+                curve = Curve.of([column(run) for run in runs], width=width, band=band)
+                plot_curve(ax, curve, CONDITIONS[variant])
+                drawn += 1
+        if not drawn:
+            say_empty(ax)
+    limit_ticks(axes)
+
+
+def returns(record: RunRecord) -> ArrayLike:
+    """Return the return of each episode, NaN of a candidate that was too small to play."""
+    return np.where(record.episodes.steps > 0, record.episodes.returns, np.nan)
+
+
+def sizes(record: RunRecord) -> ArrayLike:
+    """Return the nodes at the end of each episode."""
+    return record.episodes.n_nodes
+
+
+def mark_thresholds(axes: Sequence[Axes], records: Records) -> None:
+    """Draw a dashed line where each control task counts as solved."""
+    for ax, task in zip(axes, CONTROL_TASKS, strict=True):
+        of_task = (run for runs in records.values() for run in runs if run.task == task)
+        found = {run.summary["threshold"] for run in of_task}
+        for threshold in found - {None}:
+            ax.axhline(threshold, color=GREY, linestyle=(0, (4, 3)), linewidth=0.9, zorder=1)
+
+
+def line_key(look: Look, **style: Any) -> Line2D:
+    """Return the entry of a curve for a legend."""
+    return Line2D([], [], color=look.colour, linestyle=look.line, label=look.label, **style)
+
+
+def threshold_key() -> Line2D:
+    """Return the entry of the thresholds for a legend."""
+    return Line2D([], [], color=GREY, linestyle=(0, (4, 3)), linewidth=0.9, label="threshold")
+
+
+def n_episodes(records: Records) -> int:
+    """Return the episodes of the longest run, 1 if there is none."""
+    return max((run.episodes.n for runs in records.values() for run in runs), default=1)

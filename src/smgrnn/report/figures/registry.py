@@ -1,0 +1,102 @@
+"""Registry: how each figure of the paper is drawn, and which runs it takes."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from smgrnn.experiments import EXPERIMENTS, Condition, Experiment
+from smgrnn.report.figures.baseline_comparison import draw_baseline_comparison
+from smgrnn.report.figures.data_flow import draw_data_flow
+from smgrnn.report.figures.final_topologies import draw_final_topologies
+from smgrnn.report.figures.growth_ablation import draw_growth_ablation
+from smgrnn.report.figures.hyperparameter_sweeps import draw_hyperparameter_sweeps
+from smgrnn.report.figures.initial_topology import draw_initial_topology
+from smgrnn.report.figures.pruning_ablation import draw_more_weights, draw_pruning_ablation
+from smgrnn.report.figures.relay_insertion import draw_relay_insertion
+from smgrnn.report.figures.style import Records, add_title
+from smgrnn.report.figures.task_difficulty import draw_task_difficulty
+from smgrnn.report.paper import Catalogue, load_paper
+from smgrnn.report.results import Results, Runs
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """How a figure is drawn and which conditions it shows."""
+
+    id: str
+    """The paper's number for it."""
+    draw_panels: Callable[[Records], Figure]
+    """Draws the runs of each condition, by the names that conditions have in their experiment."""
+    tasks: tuple[str, ...] = ()
+    """The tasks that it shows; none is all of its experiment's."""
+
+    def experiment(self, among: Iterable[Experiment] = EXPERIMENTS.values()) -> Experiment | None:
+        """Return the experiment whose runs it shows; None if it needs no runs."""
+        name = f"Fig. {self.id}"
+        return next((each for each in among if name in each.artefacts), None)
+
+    def conditions(
+        self, among: Iterable[Experiment] = EXPERIMENTS.values()
+    ) -> dict[str, Condition]:
+        """Return the conditions that it shows, by their names in the experiment."""
+        experiment = self.experiment(among)
+        every = {} if experiment is None else experiment.conditions
+        return {
+            name: each for name, each in every.items() if not self.tasks or each.task in self.tasks
+        }
+
+
+FIGURES = Catalogue(
+    "figure",
+    {
+        spec.id: spec
+        for spec in (
+            FigureSpec("1", draw_data_flow),
+            FigureSpec("2", draw_relay_insertion),
+            FigureSpec("3", draw_baseline_comparison),
+            FigureSpec("4", draw_growth_ablation),
+            FigureSpec("5", draw_pruning_ablation),
+            FigureSpec("6", draw_initial_topology),
+            FigureSpec("7", draw_task_difficulty),
+            FigureSpec("8", draw_final_topologies),
+            FigureSpec("A.1", draw_hyperparameter_sweeps),
+            FigureSpec("A.2", draw_more_weights, tasks=("Acrobot-v1", "LunarLander-v3")),
+        )
+    },
+)
+"""Every figure by the paper's number for it."""
+
+
+def draw(id: str, results: Results) -> Figure | None:
+    """Return a figure of the runs that there are, or None if it needs some and there are none.
+
+    The title says how many runs it shows, of how many.
+    """
+    spec, runs = FIGURES[id], _find(id, results)
+    records = {name: found.records for name, found in runs.items()}
+    n_there = sum(map(len, records.values()))
+    if runs and not n_there:
+        return None
+    figure = spec.draw_panels(records)
+    n_asked = sum(len(found.seeds) for found in runs.values())
+    partly = f" ({n_there} of {n_asked} runs)" if n_there < n_asked else ""
+    add_title(figure, f"Fig. {id}. {load_paper().figures[id].title}{partly}")
+    return figure
+
+
+def missing_runs(id: str, results: Results) -> list[str]:
+    """Return the runs that a figure shows and that are missing: condition and seed of each."""
+    missing = []
+    for name, found in _find(id, results).items():
+        seeds = {record.settings["seed"] for record in found.records}
+        missing += [f"{name} seed {seed}" for seed in found.seeds if seed not in seeds]
+    return missing
+
+
+def _find(id: str, results: Results) -> dict[str, Runs]:
+    spec, among = FIGURES[id], results.every.values()
+    experiment = spec.experiment(among)
+    if experiment is None:
+        return {}
+    return {name: results.runs(experiment, name) for name in spec.conditions(among)}

@@ -1,0 +1,164 @@
+"""Style: what all figures share -- sizes, and one colour and one name for each condition and task.
+
+Colours are Okabe and Ito's, or dark steps of viridis for tasks, which are ordered by difficulty:
+both can be told apart by colour-blind readers, and in grey.  Sizes are for a page's full width and
+still readable at half of it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from textwrap import fill
+from typing import Any, Literal, NamedTuple, ParamSpec
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, FigureBase, SubFigure
+from matplotlib.gridspec import GridSpec
+from matplotlib.ticker import MaxNLocator
+
+from smgrnn.experiments import RunRecord
+
+P = ParamSpec("P")
+Records = Mapping[str, Sequence[RunRecord]]
+"""The runs of each condition, by the condition's name in its experiment: task, "/", variant."""
+
+WIDTH = 7.2
+"""Inches that all figures are wide."""
+BAND_OPACITY = 0.2
+GREY = "#6b6b6b"
+"""Of all that is not data: notes, thresholds, guides."""
+SETTINGS: Any = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.6,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "lines.linewidth": 1.4,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "legend.handlelength": 1.8,
+    "figure.facecolor": "white",
+    "figure.constrained_layout.h_pad": 0.06,
+}
+
+
+class Look(NamedTuple):
+    """How a condition or a task is shown, in every figure alike."""
+
+    label: str
+    colour: str
+    line: Literal["-", "--", ":"] = "-"
+
+
+CONDITIONS: dict[str, Look] = {
+    "smgrnn": Look("SMGrNN", "#0072b2"),
+    "static": Look("static graph", "#d55e00"),
+    "growth-only": Look("growth only", "#d55e00"),
+    "mlp-100": Look("MLP (100 %)", "#e69f00"),
+    "mlp-200": Look("MLP (200 %)", "#8a5a00"),
+    "neat": Look("NEAT", "#009e73"),
+    "ndp": Look("NDP", "#cc79a7"),
+    "n_hidden=0": Look("0 hidden nodes at the start", "#0072b2"),
+    "n_hidden=5": Look("5", "#e69f00"),
+    "n_hidden=10": Look("10", "#7a1f5c"),
+}
+"""Conditions by what their names say after the task."""
+TASKS: dict[str, Look] = {
+    "xor": Look("XOR", "#a89500"),
+    "CartPole-v1": Look("CartPole", "#35a07a"),
+    "Acrobot-v1": Look("Acrobot", "#31688e", "--"),
+    "LunarLander-v3": Look("LunarLander", "#440154", ":"),
+}
+"""Tasks by id, from the easiest to the hardest."""
+
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Let a function draw with the settings of this file, and leave the user's as they are."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            with mpl.rc_context(SETTINGS):
+                return draw(*args, **kwargs)
+
+    return drawn
+
+
+def new_figure(height: float) -> tuple[Figure, SubFigure]:
+    """Return an empty figure of the common width, in inches, and its body.
+
+    Panels and legend belong in the body, so that the title of the figure stays above them.
+    """
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    return figure, figure.add_subfigure(GridSpec(1, 1, figure)[0])
+
+
+def add_title(figure: Figure, text: str) -> None:
+    """Put a title above all else, on as many lines as it takes."""
+    figure.suptitle(fill(text, 84), x=0.01, ha="left", fontsize=10.5, fontweight="bold")
+
+
+def name_panel(panel: Axes | FigureBase, number: int, text: str) -> None:
+    """Head a panel with its letter, counted from 0, and what it is of.
+
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> name_panel(ax, 1, "Acrobot")
+    >>> ax.get_title()
+    '(b) Acrobot'
+    """
+    title = f"({chr(ord('a') + number)}) {text}"
+    if isinstance(panel, Axes):
+        panel.set_title(title)
+    else:
+        panel.suptitle(title, x=0.02, ha="left", fontsize=9, fontweight="bold")
+
+
+def limit_ticks(axes: Iterable[Axes], n: int = 4) -> None:
+    """Leave room between the numbers at an axis: about `n` of them, at round places."""
+    for ax in axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            if axis.get_scale() == "linear":
+                axis.set_major_locator(MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]))
+
+
+def say_empty(ax: Axes) -> None:
+    """Mark a panel that has no runs yet."""
+    ax.text(0.5, 0.5, "not run", color=GREY, ha="center", va="center", transform=ax.transAxes)
+    ax.grid(visible=False)
+
+
+def add_legend(body: SubFigure, handles: Sequence[Artist]) -> None:
+    """Put one legend above all panels, where it covers nothing."""
+    body.legend(handles=handles, loc="outside upper left", ncols=len(handles), columnspacing=1.4)
+
+
+def add_note(figure: Figure, *sentences: str) -> None:
+    """Say below the panels what is drawn; empty sentences are left out."""
+    text = fill(" ".join(filter(None, sentences)), 126)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, color=GREY)
+
+
+def runs_each(groups: Iterable[Sequence[RunRecord]]) -> str:
+    """Return how many runs the conditions have that have any.
+
+    >>> runs_each([]), runs_each([[None]]), runs_each([[None] * 3, [None] * 10, []])
+    ('no runs', '1 run', '3 to 10 runs')
+    """
+    counts = sorted({len(runs) for runs in groups if runs})
+    if not counts:
+        return "no runs"
+    if counts == [1]:
+        return "1 run"
+    return f"{counts[0]} to {counts[-1]} runs" if len(counts) > 1 else f"{counts[0]} runs"

@@ -1,0 +1,139 @@
+"""The report as Markdown, with its pictures as files beside it."""
+
+from collections.abc import Iterable, Sequence
+
+from smgrnn.report import sheets
+from smgrnn.report.contents import GUIDE, INTRODUCTION, TITLE, Illustration, Report, Section
+from smgrnn.report.sheets import Sheet
+from smgrnn.report.tables import ReportTable
+from smgrnn.report.verdicts import STANDINGS
+from smgrnn.report.wording import duration, number, quantity
+
+FIGURES = "figures"
+"""Folder of the pictures."""
+
+
+def markdown(report: Report) -> str:
+    """Return the report as Markdown."""
+    blocks = [
+        *_summary(report),
+        *_claims(report),
+        "## Method",
+        *map(_figure, report.drawings),
+    ]
+    for section in report.sections:
+        blocks += _experiment(section)
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _summary(report: Report) -> Iterable[str]:
+    overview = report.overview
+    yield f"# {TITLE}"
+    yield INTRODUCTION
+    runs = f"{number(overview.n_runs, 0)} of {quantity(overview.n_asked, 'run')}"
+    steps, time = quantity(overview.steps, "environment step"), duration(overview.seconds)
+    yield f"{runs}, {steps}, {time} of computing on one core each."
+    if overview.missing:
+        gaps = [
+            f"- {section.experiment.id}: {'; '.join(found)}"
+            for section in report.sections
+            if (found := sheets.gaps(section))
+        ]
+        n = quantity(len(overview.missing), "run")
+        yield "\n".join([f"**{n} missing; all numbers are over those there are:**", "", *gaps])
+    yield from (f"Could not be read: {reason}" for reason in overview.damaged)
+    counts = overview.standings
+    verdicts = ", ".join(f"{standing}: {counts[standing]}" for standing in STANDINGS)
+    yield f"Of {quantity(sum(counts.values()), 'claim')} of the paper — {verdicts}."
+    far = overview.distances
+    yield (
+        f"Of {quantity(sum(far.values()), 'table cell')} for which the paper prints a standard "
+        f"deviation — within one of it: {far['near']}, within two: {far['apart']}, further away: "
+        f"{far['far']}."
+    )
+    yield from _table(report.glance)
+    yield from GUIDE
+    versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
+    yield f"Computed with {versions}." if versions else ""
+
+
+def _claims(report: Report) -> Iterable[str]:
+    yield "## Claims"
+    for section in report.sections:
+        if not section.findings:
+            continue
+        yield f"### {section.title}: claims"
+        rows = [
+            (
+                f"{finding.claim.sentence} ({', '.join(finding.claim.where)})",
+                f"**{finding.standing}**",
+                f"{finding.reason} *{finding.test.capitalize()}.*",
+            )
+            for finding in section.findings
+        ]
+        yield _rows(("The paper says", "Verdict", "What we found"), rows)
+
+
+def _experiment(section: Section) -> Iterable[str]:
+    yield f"## {section.title}"
+    yield f"**{section.experiment.question}**"
+    yield section.facts
+    yield from (f"{quantity(n, 'run')} warned: {text}" for text, n in section.warnings.items())
+    yield from map(_figure, section.illustrations)
+    for table in section.tables:
+        yield from _table(table)
+    yield _fold("Conditions and how they differ from the defaults", sheets.conditions(section))
+    for title, sheet in sheets.shared_settings(section):
+        yield _fold(title, sheet)
+
+
+def _figure(illustration: Illustration) -> str:
+    name, title = illustration.name, illustration.figure.title
+    if illustration.picture is None:
+        return f"{name} ({title}) needs runs that are missing."
+    image = f"![{name}: {title}]({FIGURES}/{illustration.file})"
+    where = illustration.figure.where
+    return f"{image}\n\n**{name}** ({where}). {illustration.caption}"
+
+
+def _table(table: ReportTable) -> Iterable[str]:
+    """Yield a table with a row each for ours, the paper's and the difference."""
+    place = f" ({table.where})" if table.where else ""
+    named = "" if table.name == table.title else f"{table.name}. "
+    yield f"### {named}{table.title}{place}"
+    headings = [column.heading for column in table.columns]
+    if len(table.columns) == 1:
+        sheet = sheets.side_by_side(table)
+        yield _rows(sheet.headings, sheet.rows)
+    elif not table.has_paper:
+        rows = [(*line.labels, *(entry.text for entry in line.entries)) for line in table.lines]
+        yield _rows((*table.headings, *headings), rows)
+    else:
+        rows = []
+        for line in table.lines:
+            blank = [""] * len(line.labels)
+            rows.append((*line.labels, "ours", *(f"**{each.text}**" for each in line.entries)))
+            if not line.has_paper:
+                continue
+            rows.append((*blank, "paper", *(each.paper for each in line.entries)))
+            rows.append((*blank, "difference", *(each.comparison for each in line.entries)))
+        yield _rows((*table.headings, "", *headings), rows)
+    yield table.note
+    if table.has_statistics:
+        yield _fold("All numbers, with intervals", sheets.details(table))
+
+
+def _fold(title: str, sheet: Sheet) -> str:
+    """Return a table that is shown on demand."""
+    content = _rows(sheet.headings, sheet.rows)
+    return f"<details><summary>{title}</summary>\n\n{content}\n\n</details>"
+
+
+def _rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(_escape(text) for text in line)} |" for line in lines)
+
+
+def _escape(text: str) -> str:
+    """Return a text that stays in its cell and is not taken for a tag."""
+    return text.replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")

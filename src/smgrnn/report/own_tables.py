@@ -1,0 +1,197 @@
+"""Tables of our own: what the paper compares, draws or searches without printing numbers.
+
+Paper: Fig. 3 (baselines), Fig. 8 (final topologies), Appendix A-B (the grid).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from smgrnn.config import PlasticityConfig, RunConfig
+from smgrnn.experiments import Condition, Experiment
+from smgrnn.experiments.paper.hyperparameter_grid import TASK as GRID_TASK
+from smgrnn.experiments.paper.protocol import TASKS
+from smgrnn.report.paper import Cell, Column, Paper
+from smgrnn.report.results import Results
+from smgrnn.report.statistics import probability_of_improvement
+from smgrnn.report.tables import Entry, Line, ReportTable, measured_entries
+from smgrnn.report.wording import METRICS, SYMBOLS
+
+BASELINES = ("smgrnn", "static", "mlp-100", "mlp-200", "neat", "ndp")
+BASELINE_METRICS = ("late_return", "held_out_mean", "n_parameters", "seconds")
+IMPROVEMENT_METRICS = ("late_return", "held_out_mean")
+TOPOLOGY_METRICS = (
+    "n_nodes",
+    "n_edges",
+    "sparsity",
+    "centralisation",
+    "skip_edges",
+    "feedback_edges",
+    "relay_paths",
+)
+GRID_METRICS = ("late_return", "n_nodes")
+SHOWN = 10
+"""Points of the grid that are shown, from the best."""
+
+
+def own_tables(experiment: str, results: Results, paper: Paper) -> list[ReportTable]:
+    """Return our own tables about an experiment, by its name; most have none."""
+    if experiment == "baseline-comparison":
+        return [baselines(results), improvements(results)]
+    if experiment == "final-topologies":
+        return [final_topologies(results)]
+    if experiment == "hyperparameter-grid":
+        return [best_of_grid(results, paper)]
+    return []
+
+
+def at_a_glance(results: Results, paper: Paper) -> ReportTable:
+    """Return the main numbers of the growing network, one line per task."""
+    sources = {"late_return": "II", "n_nodes": "A.VI", "n_edges": "II"}
+    columns = _columns(tuple(sources))
+    lines = []
+    for task in TASKS:
+        entries = measured_entries(results.find(task, "smgrnn"), columns)
+        cells = [paper.tables[id].cell(f"{task}/smgrnn", name) for name, id in sources.items()]
+        beside = zip(entries, cells, strict=True)
+        lines.append(Line((task,), tuple(replace(entry, printed=cell) for entry, cell in beside)))
+    return ReportTable(
+        id="glance",
+        title="The growing network at a glance",
+        headings=("Task",),
+        columns=columns,
+        lines=tuple(lines),
+    )
+
+
+def baselines(results: Results) -> ReportTable:
+    """Return what each kind of network comes to on each task, and what it takes."""
+    columns = _columns(BASELINE_METRICS)
+    return ReportTable(
+        id="baselines",
+        title="Growing, fixed and evolved networks",
+        headings=("Task", "Condition"),
+        columns=columns,
+        lines=tuple(_line(results, task, name, columns) for task in TASKS for name in BASELINES),
+        note="The late return of NEAT and NDP is over the best of each of the final quarter of the "
+        "generations, each of which is one lucky episode; held-out returns compare like with like. "
+        "The paper draws this comparison (Fig. 3) and prints no numbers.",
+    )
+
+
+def improvements(results: Results) -> ReportTable:
+    """Return how probable it is that the growing network exceeds each of the others."""
+    columns = _columns(IMPROVEMENT_METRICS)
+    return ReportTable(
+        id="improvements",
+        title="Probability that the growing network is better",
+        headings=("Than",),
+        columns=columns,
+        lines=tuple(
+            Line((name,), tuple(_improvement(results, name, column) for column in columns))
+            for name in BASELINES
+            if name != "smgrnn"
+        ),
+        note="That a run of the growing network exceeds one of the other on the same task, the "
+        "mean over the three tasks with its stratified 95 % bootstrap interval: 0.5 is no "
+        "difference.",
+    )
+
+
+def final_topologies(results: Results) -> ReportTable:
+    """Return what the final graphs are like on each task."""
+    columns = _columns(TOPOLOGY_METRICS)
+    return ReportTable(
+        id="topologies",
+        title="Structure of the final networks",
+        headings=("Task", "Condition"),
+        columns=columns,
+        lines=tuple(_line(results, task, "smgrnn", columns) for task in TASKS),
+        note="The paper shows one network per task; these are the measures of all of them.",
+    )
+
+
+def best_of_grid(results: Results, paper: Paper) -> ReportTable:
+    """Return the best points of the grid and those that the paper names.
+
+    They are ranked as in the paper: by late return, then by how little it varies over seeds, then
+    by size.
+    """
+    experiment = results.every["hyperparameter-grid"]
+    ranked, named = rank_grid(experiment, results), _named_points(experiment, results, paper)
+    shown = [name for rank, name in enumerate(ranked) if rank < SHOWN or name in named]
+    columns = _columns(GRID_METRICS)
+    lines = []
+    for name in shown:
+        values = dict(part.split("=") for part in name.split(","))
+        labels = (
+            str(ranked.index(name) + 1),
+            *(values[setting] for setting in SYMBOLS),
+            named.get(name, ""),
+        )
+        entries = measured_entries(results.runs(experiment, name), columns)
+        lines.append(Line(labels, tuple(_beside_text(entry, name, paper) for entry in entries)))
+    return ReportTable(
+        id="grid",
+        title="Best settings of the grid",
+        headings=("Rank", *SYMBOLS.values(), "Named"),
+        columns=columns,
+        lines=tuple(lines),
+        note=f"{len(ranked)} of {len(experiment.conditions)} points have run.",
+    )
+
+
+def rank_grid(experiment: Experiment, results: Results) -> list[str]:
+    """Return the points of the grid that have run, the best first."""
+    found = {name: results.runs(experiment, name) for name in experiment.conditions}
+
+    def merit(name: str) -> tuple[float, float, float]:
+        returns, nodes = found[name].values("late_return"), found[name].values("n_nodes")
+        return -float(returns.mean()), float(returns.var()), float(nodes.mean())
+
+    return sorted((name for name, runs in found.items() if runs.records), key=merit)
+
+
+def _named_points(experiment: Experiment, results: Results, paper: Paper) -> dict[str, str]:
+    """Return what the points are called that are more than points of the grid."""
+    defaults = _rules(results.find(GRID_TASK, "smgrnn").condition)
+    named = {
+        name: "shared defaults"
+        for name, condition in experiment.conditions.items()
+        if _rules(condition) == defaults
+    }
+    stated = {each.condition: "paper's best" for each in paper.statements}
+    return named | {name: stated[name] for name in experiment.conditions if name in stated}
+
+
+def _rules(condition: Condition) -> PlasticityConfig | None:
+    settings = condition.settings
+    return settings.plasticity if isinstance(settings, RunConfig) else None
+
+
+def _beside_text(entry: Entry, condition: str, paper: Paper) -> Entry:
+    """Return a cell with what the paper's running text says about it, if it does."""
+    for stated in paper.statements:
+        if (stated.condition, stated.metric) == (condition, entry.column.name):
+            return replace(entry, printed=Cell.read(condition, stated.metric, stated.printed))
+    return entry
+
+
+def _improvement(results: Results, other: str, column: Column) -> Entry:
+    """Return the probability of improvement over a baseline, if both have run on every task."""
+    theirs, ours = (
+        [results.find(task, name).values(column.name) for task in TASKS]
+        for name in (other, "smgrnn")
+    )
+    if not all(values.size for values in (*theirs, *ours)):
+        return Entry(column, None)
+    return Entry(column, probability_of_improvement(theirs, ours, np.random.default_rng(0)))
+
+
+def _line(results: Results, task: str, condition: str, columns: Sequence[Column]) -> Line:
+    return Line((task, condition), measured_entries(results.find(task, condition), columns))
+
+
+def _columns(metrics: Sequence[str]) -> tuple[Column, ...]:
+    return tuple(Column(name, METRICS[name].word.capitalize()) for name in metrics)

@@ -1,0 +1,372 @@
+"""The report as one page that opens from disk: style, script and pictures are all inside.
+
+The frame, with its style and its script, is `page.html`.
+"""
+
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable
+from importlib.resources import files
+from string import Template
+
+from smgrnn.report import sheets
+from smgrnn.report.contents import GUIDE, INTRODUCTION, TITLE, Illustration, Report, Section
+from smgrnn.report.markup import Markup, element, join
+from smgrnn.report.sheets import Sheet
+from smgrnn.report.tables import Entry, Line, ReportTable
+from smgrnn.report.verdicts import STANDINGS, Finding
+from smgrnn.report.wording import METRICS, MINUS, MISSING, duration, number, quantity
+
+PIXELS = 130
+"""Pixels that an inch of a figure takes at most."""
+
+
+def page(report: Report) -> str:
+    """Return the report as HTML."""
+    body = join(
+        _summary(report),
+        _claims(report),
+        _method(report.drawings),
+        *(_experiment(section) for section in report.sections),
+    )
+    frame = files("smgrnn.report").joinpath("page.html").read_text(encoding="utf-8")
+    return Template(frame).substitute(title=TITLE, contents=_contents(report), body=body)
+
+
+def _contents(report: Report) -> Markup:
+    links = [_link("#summary", "Summary"), _link("#claims", "Claims"), _link("#method", "Method")]
+    parts = [element("li", link) for link in links]
+    for section in report.sections:
+        names = [each.name for each in section.illustrations] + [
+            each.name for each in section.tables
+        ]
+        inner = [element("li", _link(f"#{_anchor(name)}", name)) for name in names]
+        link = _link(f"#{section.experiment.id}", section.title)
+        parts.append(element("li", link, element("ol", *inner)))
+    heading = element("summary", "Contents")
+    return element("details", heading, element("ol", *parts), open=True)
+
+
+def _summary(report: Report) -> Markup:
+    overview = report.overview
+    seeds = " or ".join(map(str, overview.n_seeds))
+    tiles = [
+        ("Runs", number(overview.n_runs, 0), f"of {number(overview.n_asked, 0)}"),
+        ("Seeds per condition", seeds, "as the experiment asks"),
+        ("Environment steps", _large(overview.steps), "one weight update each"),
+        ("Computing time", duration(overview.seconds), "all runs, one core each"),
+    ]
+    versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
+    return join(
+        element("h1", TITLE, id="summary"),
+        element("p", INTRODUCTION),
+        element("dl", *(_tile(*tile) for tile in tiles), class_="tiles"),
+        element("div", _standings(report), _distances(report), class_="bars"),
+        _notice(report),
+        _table(report.glance),
+        *(element("p", text) for text in GUIDE),
+        element("p", f"Computed with {versions}.", class_="small soft") if versions else None,
+    )
+
+
+def _tile(term: str, value: str, small: str) -> Markup:
+    definition = element("dd", value, element("span", small, class_="of"))
+    return element("div", element("dt", term), definition, class_="tile")
+
+
+def _standings(report: Report) -> Markup:
+    counts = report.overview.standings
+    labels = {
+        standing: f"{counts[standing]} {_plural(standing, counts[standing])}"
+        for standing in STANDINGS
+    }
+    title = f"{quantity(sum(counts.values()), 'claim')} of the paper"
+    return _bar(title, [(_anchor(s), counts[s], labels[s]) for s in STANDINGS if counts[s]])
+
+
+def _distances(report: Report) -> Markup:
+    counts = report.overview.distances
+    words = {
+        "near": "within one of the paper’s standard deviations",
+        "apart": "within two",
+        "far": "further away",
+    }
+    title = f"{quantity(sum(counts.values()), 'table cell')} with a printed deviation"
+    return _bar(
+        title, [(k, counts[k], f"{counts[k]} {word}") for k, word in words.items() if counts[k]]
+    )
+
+
+def _bar(title: str, parts: list[tuple[str, int, str]]) -> Markup:
+    """Return shares of a whole as one bar, each with what it stands for."""
+    shares = [element("span", class_=kind, style=f"flex: {n}") for kind, n, _ in parts]
+    legend = [element("li", label, class_=kind) for kind, _, label in parts]
+    return element(
+        "div",
+        element("h3", title),
+        element("div", *shares, class_="bar", aria_hidden="true"),
+        element("ul", *legend, class_="legend"),
+    )
+
+
+def _notice(report: Report) -> Markup | None:
+    """Return what is missing or could not be read, or None."""
+    overview = report.overview
+    if not overview.missing and not overview.damaged:
+        return None
+    n = quantity(len(overview.missing), "run")
+    text = f"{n} of {overview.n_asked} are missing; the numbers below are over those there are."
+    places = []
+    for section in report.sections:
+        absent = [element("li", gap) for gap in sheets.gaps(section)]
+        if absent:
+            places.append(element("p", section.experiment.id))
+            places.append(element("ul", *absent))
+    damaged = [element("li", reason) for reason in overview.damaged]
+    return element(
+        "div",
+        element("p", element("b", text)) if overview.missing else None,
+        _fold("Which", join(*places)) if places else None,
+        element("p", "Files that could not be read:") if damaged else None,
+        element("ul", *damaged) if damaged else None,
+        class_="notice",
+    )
+
+
+def _claims(report: Report) -> Markup:
+    counts = report.overview.standings
+    buttons = [element("button", "All", type="button", value="", aria_pressed="true")]
+    for standing in STANDINGS:
+        label = f"{standing.capitalize()} ({counts[standing]})"
+        buttons.append(
+            element(
+                "button",
+                label,
+                type="button",
+                value=_anchor(standing),
+                aria_pressed="false",
+                disabled=not counts[standing],
+            )
+        )
+    return element(
+        "section",
+        element("h2", "Claims"),
+        element(
+            "p", "What Sections IV and V and Appendix A of the paper say, and what our runs say."
+        ),
+        element("div", *buttons, class_="filter", role="group", aria_label="Verdicts to show"),
+        *(_family(section) for section in report.sections if section.findings),
+        id="claims",
+    )
+
+
+def _family(section: Section) -> Markup:
+    items = [
+        element("li", _claim(finding), data_verdict=_anchor(finding.standing))
+        for finding in section.findings
+    ]
+    return element(
+        "div",
+        element("h3", _link(f"#{section.experiment.id}", section.title)),
+        element("ul", *items, class_="claims"),
+        class_="family",
+        id=f"claims-{section.experiment.id}",
+    )
+
+
+def _claim(finding: Finding) -> Markup:
+    claim = finding.claim
+    head = element(
+        "summary",
+        element("span", finding.standing, class_=f"badge {_anchor(finding.standing)}"),
+        element("span", claim.sentence, class_="says"),
+        element("span", ", ".join(claim.where), class_="where"),
+    )
+    metric = METRICS[claim.metric]
+    about = f"Decided by {finding.test}, on the {metric.word}: {metric.meaning}."
+    compared = sheets.tests(finding)
+    body = element(
+        "div",
+        element("p", finding.reason),
+        element("p", about, class_="small soft"),
+        _sheet(sheets.samples(finding)),
+        _fold("All comparisons", _sheet(compared)) if len(compared.rows) > 1 else None,
+        class_="body",
+    )
+    return element("details", head, body, class_="claim", id=f"claim-{claim.id}")
+
+
+def _method(drawings: Iterable[Illustration]) -> Markup:
+    pictures = [_figure(drawing) for drawing in drawings]
+    return element("section", element("h2", "Method"), *pictures, id="method")
+
+
+def _experiment(section: Section) -> Markup:
+    counts = Counter(finding.standing for finding in section.findings)
+    verdicts = ", ".join(f"{counts[s]} {_plural(s, counts[s])}" for s in STANDINGS if counts[s])
+    claims = _link(f"#claims-{section.experiment.id}", f"claims: {verdicts}")
+    facts = join(section.facts, " · ", claims) if verdicts else section.facts
+    return element(
+        "section",
+        element("h2", section.title),
+        element("p", element("b", section.experiment.question)),
+        element("p", facts, class_="facts soft small"),
+        *(element("p", _warned(text, n), class_="notice") for text, n in section.warnings.items()),
+        *(_figure(each) for each in section.illustrations),
+        *(_table(each) for each in section.tables),
+        _fold(
+            "Conditions and how they differ from the defaults", _sheet(sheets.conditions(section))
+        ),
+        *(_fold(title, _sheet(sheet)) for title, sheet in sheets.shared_settings(section)),
+        id=section.experiment.id,
+    )
+
+
+def _warned(text: str, n: int) -> str:
+    return f"{quantity(n, 'run')} warned: {text}"
+
+
+def _figure(illustration: Illustration) -> Markup:
+    figure, picture = illustration.figure, illustration.picture
+    if picture is None:
+        words = f"{illustration.name} ({figure.title}) needs runs that are missing."
+        return element("p", words, class_="notice", id=_anchor(illustration.name))
+    source = f"data:{picture.media_type};base64,{b64encode(picture.data).decode()}"
+    image = element("img", src=source, alt=f"{illustration.name}: {figure.title}")
+    width = f"--width: {round(PIXELS * picture.width)}px"
+    name = element("b", illustration.name)
+    caption = element("figcaption", name, f" ({figure.where}). {illustration.caption}")
+    scrolled = element("div", image, class_="scroll", style=width)
+    return element("figure", scrolled, caption, id=_anchor(illustration.name))
+
+
+def _table(table: ReportTable) -> Markup:
+    place = f" ({table.where})" if table.where else ""
+    if len(table.columns) == 1:
+        content = _sheet(sheets.side_by_side(table))
+    else:
+        rows = [_row(table, line) for line in table.lines]
+        content = _sortable(_headings(table), rows, "labelled" if len(table.headings) > 2 else "")
+    return element(
+        "div",
+        element("h3", _full_title(table), element("span", place, class_="soft small")),
+        content,
+        element("p", table.note, class_="note") if table.note else None,
+        _fold("All numbers, with intervals", _sheet(sheets.details(table)))
+        if table.has_statistics
+        else None,
+        class_="sheet",
+        id=_anchor(table.name),
+    )
+
+
+def _headings(table: ReportTable) -> list[Markup]:
+    labels = [element("th", heading, scope="col") for heading in table.headings]
+    key = [element("th", class_="key")] if table.has_paper else []
+    columns = []
+    for column in table.columns:
+        meaning = METRICS[column.name].meaning if column.name in METRICS else None
+        columns.append(element("th", column.heading, scope="col", class_="n", title=meaning))
+    return labels + key + columns
+
+
+def _row(table: ReportTable, line: Line) -> Markup:
+    labels = [
+        element("th", label, scope="row", data_label=heading, data_sort=_sort_key(label))
+        for heading, label in zip(table.headings, line.labels, strict=True)
+    ]
+    names = [element("span", word, class_=kind) for kind, word in _KEY] if line.has_paper else []
+    key = element("td", *names, class_="key") if table.has_paper else None
+    return element("tr", *labels, key, *(_cell(entry) for entry in line.entries))
+
+
+_KEY = (("ours", "ours"), ("paper", "paper"), ("gap", "difference"))
+
+
+def _cell(entry: Entry) -> Markup:
+    children = [element("span", entry.text, class_="ours")]
+    if entry.printed is not None:
+        children.append(element("span", entry.paper, class_="paper"))
+        children.append(element("span", entry.comparison, class_=f"gap {entry.distance}".strip()))
+    key, label = str(entry.sort_by), entry.column.heading
+    return element("td", *children, class_="n", data_sort=_sort_key(key), data_label=label)
+
+
+def _sheet(sheet: Sheet) -> Markup:
+    """Return a plain table."""
+    headings = [element("th", heading, scope="col") for heading in sheet.headings]
+    rows = []
+    for row in sheet.rows:
+        cells = []
+        for i, (heading, text) in enumerate(zip(sheet.headings, row, strict=True)):
+            about = {"data_label": heading, "data_sort": _sort_key(text)}
+            if i < sheet.n_labels:
+                cells.append(element("th", text, scope="row", **about))
+            else:
+                cells.append(element("td", element("span", text), **about))
+        rows.append(element("tr", *cells))
+    return _sortable(headings, rows)
+
+
+def _sortable(headings: list[Markup], rows: list[Markup], kind: str = "") -> Markup:
+    """Return a table that the page's script lets sort, and fold if it is long."""
+    head = element("thead", element("tr", *headings))
+    table = element("table", head, element("tbody", *rows), class_=f"sortable {kind}".strip())
+    return element("div", table, class_="scroll")
+
+
+def _fold(title: str, content: Markup) -> Markup:
+    return element("details", element("summary", title), content, class_="fold")
+
+
+def _full_title(table: ReportTable) -> str:
+    return table.title if table.name == table.title else f"{table.name}. {table.title}"
+
+
+def _link(target: str, text: str) -> Markup:
+    return element("a", text, href=target)
+
+
+def _anchor(name: str) -> str:
+    """Return a name as it may stand in an address.
+
+    >>> _anchor("Table A.IV")
+    'table-a-iv'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _sort_key(text: str) -> str:
+    """Return what the page's script sorts a cell by: the number that it begins with, if any.
+
+    >>> _sort_key("−94.0 ± 1.9"), _sort_key("16\u202f707"), _sort_key("Acrobot-v1"), _sort_key("–")
+    ('-94.0', '16707', 'Acrobot-v1', 'Infinity')
+    """
+    if text in (MISSING, "∞", "inf"):
+        return "Infinity"
+    plain = text.replace("\u202f", "").replace(MINUS, "-")
+    found = re.match(r"[-+]?\d+(\.\d+)?(e-?\d+)?", plain)
+    return found.group() if found else text
+
+
+def _plural(standing: str, n: int) -> str:
+    """Return a verdict on a number of claims.
+
+    >>> _plural("holds", 2), _plural("does not hold", 1)
+    ('hold', 'does not hold')
+    """
+    if n == 1:
+        return standing
+    return {"holds": "hold", "does not hold": "do not hold"}.get(standing, standing)
+
+
+def _large(n: int) -> str:
+    """Return a large number in words that are read at once.
+
+    >>> _large(1_234_567_890), _large(4_200_000), _large(900)
+    ('1.23 billion', '4.2 million', '900')
+    """
+    if n >= 1_000_000_000:
+        return f"{n / 1e9:.2f} billion"
+    return f"{n / 1e6:.1f} million" if n >= 1_000_000 else number(n, 0)

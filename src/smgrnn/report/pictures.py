@@ -1,0 +1,55 @@
+"""Pictures: the figures as files, small enough to be kept beside a report."""
+
+import io
+from dataclasses import dataclass
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from smgrnn.errors import SmgrnnError
+
+LIMIT = 300_000
+"""Bytes that a picture may have."""
+SUFFIXES = ("svg", "png")
+"""Formats that a picture may have."""
+RESOLUTIONS = (160, 120, 90, 60)
+"""Dots per inch to try, one after the other, where lines take too much room."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as the bytes of a file."""
+
+    suffix: str
+    """The format of the file, one of `SUFFIXES`."""
+    data: bytes
+    width: float
+    """In inches."""
+
+    @property
+    def media_type(self) -> str:
+        """What browsers call the format."""
+        return "image/svg+xml" if self.suffix == "svg" else f"image/{self.suffix}"
+
+
+def take_picture(figure: Figure, limit: int = LIMIT) -> Picture:
+    """Return a figure as lines (SVG), or as dots (PNG) where lines take more than `limit` bytes.
+
+    The same figure always gives the same bytes.
+    """
+    width = float(figure.get_size_inches()[0])
+    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):
+        lines = _save(figure, "svg", 72, {"Date": None})
+    if len(lines) <= limit:
+        return Picture("svg", lines, width)
+    for resolution in RESOLUTIONS:
+        dots = _save(figure, "png", resolution, {"Software": None})
+        if len(dots) <= limit:
+            return Picture("png", dots, width)
+    raise SmgrnnError(f"A figure takes {len(dots)} bytes at {resolution} dpi, more than {limit}.")
+
+
+def _save(figure: Figure, suffix: str, dpi: int, metadata: dict[str, None]) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=suffix, dpi=dpi, metadata=metadata)
+    return buffer.getvalue()

@@ -1,0 +1,135 @@
+"""Results: the runs that a report is about, found by the content of their conditions."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smgrnn.errors import FileFormatError
+from smgrnn.experiments import Condition, Experiment, RunRecord, Store, choose_experiments
+from smgrnn.report.paper import Catalogue
+from smgrnn.report.topology import MetricError, measure
+
+
+class Runs(NamedTuple):
+    """What there is of a condition."""
+
+    condition: Condition
+    seeds: tuple[int, ...]
+    """Seeds that were asked for."""
+    records: tuple[RunRecord, ...]
+    """One for each of the seeds that have run, in their order."""
+
+    @property
+    def n_missing(self) -> int:
+        """Seeds that have not run."""
+        return len(self.seeds) - len(self.records)
+
+    def values(self, metric: str) -> NDArray[np.float64]:
+        """Return a metric, one number per run; none at all if such runs do not have it."""
+        try:
+            found = [measure(record, metric) for record in self.records]
+        except MetricError:
+            found = []
+        return np.array(found, dtype=np.float64)
+
+
+class Results:
+    """The records of a store, each read once, for experiments at a chosen length.
+
+    Parameters
+    ----------
+    store
+        Where the records are.
+    names
+        Experiments that are reported; none, or "all", is all of them.
+    seeds
+        Seeds of each condition; those of the paper by default.
+    episodes
+        Episodes of each run; those of the paper by default.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        names: Iterable[str] = (),
+        *,
+        seeds: int | None = None,
+        episodes: int | None = None,
+    ) -> None:
+        every = choose_experiments(seeds=seeds, episodes=episodes)
+        self.every = Catalogue("experiment", ((base_name(each), each) for each in every))
+        """All experiments by name, for what one of them shows may be run by another."""
+        self.chosen = choose_experiments(names, seeds=seeds, episodes=episodes)
+        """The experiments that are reported."""
+        self.damaged: dict[str, str] = {}
+        """Files that could not be read, and why."""
+        self._store = store
+        self._records: dict[str, RunRecord | None] = {}
+        self._runs: dict[tuple[str, str], Runs] = {}
+
+    def runs(self, experiment: Experiment, name: str) -> Runs:
+        """Return what there is of a condition of an experiment."""
+        if (experiment.id, name) not in self._runs:
+            condition = experiment.conditions[name]
+            records = (self._load(condition.key(seed)) for seed in experiment.seeds)
+            there = tuple(record for record in records if record is not None)
+            self._runs[experiment.id, name] = Runs(condition, experiment.seeds, there)
+        return self._runs[experiment.id, name]
+
+    def find(self, task: str, condition: str) -> Runs:
+        """Return what there is of a condition on a task, whichever experiment runs it."""
+        return self.runs(*self._names[f"{task}/{condition}"])
+
+    def records(self, experiment: Experiment) -> dict[str, list[RunRecord]]:
+        """Return what there is of an experiment: by condition, in the order of its seeds."""
+        return {name: list(self.runs(experiment, name).records) for name in experiment.conditions}
+
+    def all_records(self) -> list[RunRecord]:
+        """Return what there is of the experiments that are reported, each run once."""
+        keys = {key: None for key, _ in self._keys()}
+        return [record for record in map(self._load, keys) if record is not None]
+
+    def missing(self) -> dict[str, str]:
+        """Return the runs that are missing, by key: experiment, condition and seed of each."""
+        return {key: name for key, name in self._keys() if self._load(key) is None}
+
+    def _keys(self) -> Iterator[tuple[str, str]]:
+        """Yield the key of every run that is reported, and what the run is called."""
+        for experiment in self.chosen:
+            for name, condition, seed in experiment.runs():
+                yield condition.key(seed), f"{experiment.id} {name} seed {seed}"
+
+    @cached_property
+    def _names(self) -> Catalogue[tuple[Experiment, str]]:
+        """Where each condition is, by task and condition."""
+        places: dict[str, tuple[Experiment, str]] = {}
+        for experiment in self.every.values():
+            for name, condition in experiment.conditions.items():
+                places.setdefault(
+                    f"{condition.task}/{short_name(condition, name)}", (experiment, name)
+                )
+        return Catalogue("condition", places)
+
+    def _load(self, key: str) -> RunRecord | None:
+        if key not in self._records:
+            try:
+                self._records[key] = self._store.load(key)
+            except FileFormatError as error:
+                self._records[key] = None
+                if self._store.path(key).exists():
+                    self.damaged[key] = str(error)
+        return self._records[key]
+
+
+def base_name(experiment: Experiment) -> str:
+    """Return the name of an experiment without its version."""
+    return re.sub(r"-v\d+$", "", experiment.id)
+
+
+def short_name(condition: Condition, name: str) -> str:
+    """Return the name of a condition in its experiment without the task."""
+    return name.removeprefix(f"{condition.task}/")

@@ -1,0 +1,108 @@
+"""Sheets: plain tables of texts, for all that stands behind the tables and claims."""
+
+from typing import NamedTuple
+
+from smgrnn.report.contents import Section
+from smgrnn.report.tables import Measured, ReportTable
+from smgrnn.report.verdicts import Finding, comparisons
+from smgrnn.report.wording import (
+    METRICS,
+    MISSING,
+    between,
+    condition_text,
+    duration,
+    number,
+    p_value,
+    quantity,
+)
+
+
+class Sheet(NamedTuple):
+    """Headings and rows of texts."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    n_labels: int = 1
+    """Columns, from the first, that say what a row is of."""
+
+
+def side_by_side(table: ReportTable) -> Sheet:
+    """Return a table of a single column with ours and the paper's in a column each."""
+    rows = [
+        (*line.labels, entry.text, entry.paper, entry.comparison)
+        for line in table.lines
+        for entry in line.entries
+    ]
+    headings = (*table.headings, "Ours", "Paper", "Difference")
+    return Sheet(headings, tuple(rows), len(table.headings))
+
+
+def details(table: ReportTable) -> Sheet:
+    """Return all statistics behind a table, one row per cell."""
+    rows = []
+    for line in table.lines:
+        for entry in line.entries:
+            ours = entry.ours
+            n = str(ours.n) if isinstance(ours, Measured) else "0"
+            paper = entry.paper or MISSING
+            heading = entry.column.heading
+            rows.append((*line.labels, heading, n, entry.text, entry.iqm, paper, entry.comparison))
+    headings = ("Metric", "Runs", "Mean ± std", "IQM [95 %]", "Paper", "Difference")
+    return Sheet((*table.headings, *headings), tuple(rows), len(table.headings) + 1)
+
+
+def samples(finding: Finding) -> Sheet:
+    """Return what each condition that a claim is about comes to."""
+    decimals = METRICS[finding.claim.metric].decimals
+    rows = []
+    for sample in finding.samples:
+        ours, n = sample.ours, sample.n_asked
+        source = sample.source.task, condition_text(sample.source.condition)
+        if ours is None:
+            rows.append((*source, f"0 of {n}", MISSING, MISSING))
+            continue
+        value, interval = ours.iqm
+        iqm = f"{number(value, decimals)} {between(*interval, decimals)}"
+        rows.append((*source, f"{ours.n} of {n}", ours.text(decimals), iqm))
+    return Sheet(("Task", "Condition", "Runs", "Mean ± std", "IQM [95 %]"), tuple(rows), 2)
+
+
+def tests(finding: Finding) -> Sheet:
+    """Return every comparison that a claim takes, its effect and its p-values, not corrected."""
+    rows = []
+    for text, outcome in comparisons(finding):
+        effect = f"{number(outcome.effect, 2)} {between(*outcome.interval, 2)}"
+        rows.append((text, effect, p_value(outcome.p_for), p_value(outcome.p_against)))
+    return Sheet(("Comparison", "Probability [95 %]", "For", "Against"), tuple(rows))
+
+
+def conditions(section: Section) -> Sheet:
+    """Return what each condition of an experiment changes, and how much of it has run."""
+    rows = []
+    for setup in section.setups:
+        changes = ", ".join(f"{name} = {value}" for name, value in setup.changes.items())
+        runs = f"{setup.n_runs} of {setup.n_asked}"
+        steps, time = number(setup.steps, 0), duration(setup.seconds)
+        rows.append((condition_text(setup.name), changes or "the defaults", runs, steps, time))
+    return Sheet(
+        ("Condition", "Differs from the defaults in", "Runs", "Steps", "Time"), tuple(rows)
+    )
+
+
+def shared_settings(section: Section) -> list[tuple[str, Sheet]]:
+    """Return the settings that all conditions of a kind have, under what to call them."""
+    return [
+        (f"Settings that all {kind} share", Sheet(("Setting", "Value"), tuple(shared.items())))
+        for kind, shared in section.shared.items()
+    ]
+
+
+def gaps(section: Section) -> list[str]:
+    """Return which runs of an experiment are missing, by condition."""
+    found = []
+    for setup in section.setups:
+        n_missing = setup.n_asked - setup.n_runs
+        if n_missing:
+            name = condition_text(setup.name)
+            found.append(f"{name}: {quantity(n_missing, 'run')} of {setup.n_asked}")
+    return found

@@ -1,0 +1,325 @@
+"""Tables: each of the paper's, cell by cell, ours beside theirs.
+
+Paper: Tables I to III and A.I to A.VI.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smgrnn.config import RunConfig
+from smgrnn.experiments import Condition, Experiment
+from smgrnn.experiments.paper.protocol import TASKS
+from smgrnn.report import statistics
+from smgrnn.report.paper import Cell, Column, Row, Table, parse_printed
+from smgrnn.report.results import Results, Runs
+from smgrnn.report.statistics import UNKNOWN, Estimate
+from smgrnn.report.wording import (
+    METRICS,
+    MISSING,
+    between,
+    number,
+    plus_minus,
+    printed_decimals,
+    printed_text,
+)
+
+Distance = Literal["", "near", "apart", "far"]
+"""How far ours is from the paper's: within one of its standard deviations, within two, beyond."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A metric over the runs of a condition."""
+
+    n: int
+    """Runs."""
+    n_infinite: int
+    """Runs that never got there; mean and deviation leave them out."""
+    mean: float
+    std: float
+    iqm: Estimate
+    """The interquartile mean over all runs, and its bootstrap interval."""
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> "Measured | None":
+        """Return the statistics of some runs, or None if there are none."""
+        if values.size == 0:
+            return None
+        there = values[np.isfinite(values)]
+        mean, std = statistics.mean_std(there) if there.size else (math.inf, math.inf)
+        return cls(values.size, values.size - there.size, mean, std, _iqm(tuple(values.tolist())))
+
+    def text(self, decimals: int) -> str:
+        """Return mean and deviation as the paper prints them, and how many runs they leave out."""
+        if self.n_infinite == self.n:
+            return "∞"
+        left_out = f" ({self.n - self.n_infinite} of {self.n})" if self.n_infinite else ""
+        return plus_minus(self.mean, self.std, decimals) + left_out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain values; what is infinite is None."""
+        numbers = {"mean": self.mean, "std": self.std, "iqm": self.iqm.value}
+        finite = {name: v if math.isfinite(v) else None for name, v in numbers.items()}
+        return {"n": self.n, "infinite": self.n_infinite, **finite, **_bounds(self.iqm)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell: ours, and the paper's if it printed one."""
+
+    column: Column
+    ours: Measured | Estimate | str | None
+    """Statistics over runs, a probability, or a setting; None if nothing has run."""
+    printed: Cell | None = None
+
+    @property
+    def decimals(self) -> int:
+        """How precisely it is printed: as in the paper, where the paper prints it."""
+        if self.printed is not None and self.printed.mean is not None:
+            return printed_decimals(self.printed.printed)
+        return METRICS[self.column.name].decimals
+
+    @property
+    def text(self) -> str:
+        """Ours as it is shown."""
+        if isinstance(self.ours, Measured):
+            return self.ours.text(self.decimals)
+        if isinstance(self.ours, Estimate):
+            return _estimate_text(self.ours, 2)
+        return MISSING if self.ours is None else self.ours
+
+    @property
+    def paper(self) -> str:
+        """The paper's as it is shown."""
+        return "" if self.printed is None else printed_text(self.printed.printed)
+
+    @property
+    def iqm(self) -> str:
+        """The interquartile mean with its interval as it is shown."""
+        if not isinstance(self.ours, Measured):
+            return MISSING
+        return _estimate_text(self.ours.iqm, self.decimals)
+
+    @property
+    def difference(self) -> float | None:
+        """Our mean less the paper's; None if a run is left out of ours."""
+        ours, printed = self.ours, self.printed
+        if not isinstance(ours, Measured) or ours.n_infinite or printed is None:
+            return None
+        return None if printed.mean is None else ours.mean - printed.mean
+
+    @property
+    def z(self) -> float | None:
+        """The difference in standard deviations of the paper, where it prints one above 0."""
+        if self.difference is None or self.printed is None or not self.printed.std:
+            return None
+        return self.difference / self.printed.std
+
+    @property
+    def distance(self) -> Distance:
+        """How far ours is from the paper's; settings are the same or they are not."""
+        if isinstance(self.ours, str) and self.printed is not None:
+            return "near" if _is_same(self.ours, self.printed) else "far"
+        if self.z is None:
+            return ""
+        return "near" if abs(self.z) <= 1 else "apart" if abs(self.z) <= 2 else "far"
+
+    @property
+    def comparison(self) -> str:
+        """The difference and z as they are shown; for settings, whether they are the same."""
+        if isinstance(self.ours, str) and self.printed is not None:
+            return "same" if self.distance == "near" else "differs"
+        if self.difference is None:
+            return MISSING
+        z = "" if self.z is None else f" (z {number(self.z, 1, signed=True)})"
+        return number(self.difference, self.decimals, signed=True) + z
+
+    @property
+    def sort_by(self) -> float | str:
+        """What a column is sorted by; what is missing comes last."""
+        if isinstance(self.ours, Measured):
+            return self.ours.mean
+        if isinstance(self.ours, Estimate):
+            return self.ours.value
+        return math.inf if self.ours is None else self.ours
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain values."""
+        ours: Any = self.ours
+        if isinstance(ours, Measured):
+            ours = ours.to_dict()
+        elif isinstance(ours, Estimate):
+            ours = {"value": ours.value, **_bounds(ours)}
+        found = {"ours": ours}
+        if self.printed is not None:
+            cell = self.printed
+            found["paper"] = {"mean": cell.mean, "std": cell.std, "printed": cell.printed}
+            found |= {"difference": self.difference, "z": self.z}
+        return found
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a table."""
+
+    labels: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def has_paper(self) -> bool:
+        """Whether the paper printed any of it."""
+        return any(entry.printed is not None for entry in self.entries)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportTable:
+    """A table of the report."""
+
+    id: str
+    """The paper's number for it, or a name of our own."""
+    title: str
+    where: str = ""
+    """Where the paper has it."""
+    headings: tuple[str, ...]
+    """Of the labels."""
+    columns: tuple[Column, ...]
+    """Of the entries."""
+    lines: tuple[Line, ...]
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called: the paper's tables by their number."""
+        return f"Table {self.id}" if self.where else self.title
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All cells, row by row."""
+        return [entry for line in self.lines for entry in line.entries]
+
+    @property
+    def has_paper(self) -> bool:
+        """Whether the paper printed any of it."""
+        return any(line.has_paper for line in self.lines)
+
+    @property
+    def has_statistics(self) -> bool:
+        """Whether there is more to know of its cells than they show."""
+        return any(isinstance(entry.ours, Measured) for entry in self.entries)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain values."""
+        rows = [
+            {
+                "labels": dict(zip(self.headings, line.labels, strict=True)),
+                "cells": {entry.column.name: entry.to_dict() for entry in line.entries},
+            }
+            for line in self.lines
+        ]
+        return {"id": self.id, "title": self.title, "where": self.where, "rows": rows}
+
+
+def compare(table: Table, experiment: Experiment, results: Results) -> ReportTable:
+    """Return a table of the paper with ours beside it, from an experiment that has it."""
+    measures = all(column.name in METRICS for column in table.columns)
+    if measures:
+        lines = tuple(_measured_line(table, row, results) for row in table.rows)
+    else:
+        lines = tuple(_settings_line(table, row, experiment, results) for row in table.rows)
+    headings = ("Task", "Condition") if measures else ("Task" if table.rows[0].task else "Setting",)
+    return ReportTable(
+        id=table.id,
+        title=table.title,
+        where=table.where,
+        headings=headings,
+        columns=table.columns,
+        lines=lines,
+        note=_note(table, lines),
+    )
+
+
+def measured_entries(runs: Runs, columns: Iterable[Column]) -> tuple[Entry, ...]:
+    """Return the cells of a condition that the paper printed nothing of."""
+    return tuple(Entry(column, Measured.of(runs.values(column.name))) for column in columns)
+
+
+def _measured_line(table: Table, row: Row, results: Results) -> Line:
+    task, condition = str(row.task), str(row.condition)
+    runs = results.find(task, condition)
+    entries = (
+        Entry(column, Measured.of(runs.values(column.name)), table.cell(row.name, column.name))
+        for column in table.columns
+    )
+    return Line((task, condition), tuple(entries))
+
+
+def _settings_line(table: Table, row: Row, experiment: Experiment, results: Results) -> Line:
+    """Return what was set: in an experiment on the row's task, or else in the main experiments."""
+    if row.task is None:
+        conditions = [results.find(task, "smgrnn").condition for task in TASKS]
+    else:
+        conditions = [each for each in experiment.conditions.values() if each.task == row.task]
+    entries = []
+    for column in table.columns:
+        name = row.name if column.name == "value" else column.name
+        # Each value once, in the order of the conditions.
+        values = dict.fromkeys(_setting(condition, name) for condition in conditions)
+        entries.append(Entry(column, " / ".join(values), table.cell(row.name, column.name)))
+    return Line((row.name,), tuple(entries))
+
+
+def _setting(condition: Condition, name: str) -> str:
+    settings = condition.settings
+    assert isinstance(settings, RunConfig)
+    if name == "growth":
+        return "Disabled" if settings.student == "static" else "Enabled"
+    value = getattr(settings if hasattr(settings, name) else settings.plasticity, name)
+    return f"{value:g}"
+
+
+def _estimate_text(found: Estimate, decimals: int) -> str:
+    text = number(found.value, decimals)
+    return text if found.interval == UNKNOWN else f"{text} {between(*found.interval, decimals)}"
+
+
+def _bounds(found: Estimate) -> dict[str, float | None]:
+    low, high = (None, None) if found.interval == UNKNOWN else found.interval
+    return {"low": low, "high": high}
+
+
+def _is_same(ours: str, printed: Cell) -> bool:
+    """Return whether a setting is the paper's, however either is written."""
+    return ours == printed.printed or parse_printed(ours)[0] == printed.mean is not None
+
+
+def _note(table: Table, lines: Iterable[Line]) -> str:
+    """Return what a reader has to know about the numbers of a table."""
+    notes = []
+    names = {column.name for column in table.columns}
+    if "n_nodes" in names:
+        notes.append("Nodes are all nodes, inputs and outputs included, as in the paper's numbers.")
+    measured = [entry.ours for line in lines for entry in line.entries]
+    if any(isinstance(ours, Measured) and ours.n_infinite for ours in measured):
+        notes.append(
+            "A count such as (8 of 10) says how many runs ever reached the threshold. Mean and "
+            "deviation are over those, the interquartile mean is over all, with ∞ for never, and "
+            "no difference is taken."
+        )
+    return " ".join(notes)
+
+
+@cache
+def _iqm(values: tuple[float, ...]) -> Estimate:
+    """Return the interquartile mean; runs that never got there leave its interval unknown.
+
+    The same numbers have the same interval, whatever else is in the report.
+    """
+    if not np.isfinite(values).all():
+        return Estimate(float(statistics.iqm(np.array(values))), UNKNOWN)
+    return statistics.estimate([values], statistics.iqm, np.random.default_rng(0))

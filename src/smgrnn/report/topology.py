@@ -1,0 +1,159 @@
+"""What the paper looks at and does not print: final graphs, their weights, and how they came to be.
+
+Paper: Sec. IV-C, IV-D, Figs. 3, 5, 6 and 8.  Each measure is defined by the sentence of its name
+under `[metrics]` in `claims.toml`; where that leaves a case open, the function here says what it
+gives.
+"""
+
+from collections.abc import Callable
+
+import networkx as nx
+import numpy as np
+
+from smgrnn.errors import SmgrnnError
+from smgrnn.experiments import RunRecord
+from smgrnn.graph.drawing import to_networkx
+from smgrnn.graph.state import Graph
+from smgrnn.report.paper import Catalogue
+from smgrnn.training.metrics import late_share
+
+SMALL_WEIGHT = 0.1
+"""Largest magnitude of a small weight: τ_w of Table A.III."""
+NEVER = "convergence_episode"
+"""The metric that a run has only if it got there."""
+
+
+class MetricError(SmgrnnError, ValueError):
+    """A metric that a run of its kind does not have."""
+
+
+def measure(record: RunRecord, metric: str) -> float:
+    """Return a metric of a run: one of `MEASURES`, or else a figure of its summary.
+
+    The convergence episode of a run that never reached the threshold is infinite.  What a run of
+    its kind does not have, such as the churn ratio of an evolution, is a MetricError.
+    """
+    if metric in MEASURES:
+        return float(MEASURES[metric](record))
+    value = Catalogue("metric", record.summary | dict.fromkeys(MEASURES))[metric]
+    if value is None and metric == NEVER:
+        return np.inf
+    if not isinstance(value, int | float):
+        raise MetricError(f"{record.summary['student']} on {record.task} has no {metric!r}.")
+    return float(value)
+
+
+def early_growth_nodes(record: RunRecord) -> int:
+    """Return the net growth in nodes over the first quarter of the episodes, at least one."""
+    sizes = record.episodes.n_nodes
+    return int(sizes[max(sizes.size // 4, 1) - 1]) - record.started[0]
+
+
+def settled_share(record: RunRecord) -> float:
+    """Return the share of the whole net growth that is reached before the final quarter begins.
+
+    A run that ends as large as it started has no net growth to share.  It counts as settled (1) if
+    the final quarter left its size alone too, as infinite if that undid growth, and as minus
+    infinite if that undid shrinking.
+    """
+    sizes = np.concatenate([record.started[:1], record.episodes.n_nodes])
+    before = int(sizes[late_share(record.episodes.n).start] - sizes[0])
+    net = int(sizes[-1] - sizes[0])
+    if net:
+        return before / net
+    return float(np.sign(before) * np.inf) if before else 1.0
+
+
+def growth_linearity(record: RunRecord) -> float:
+    """Return the squared correlation of the best candidate's nodes with its generation.
+
+    Generations in which no candidate could play are left out.  A size that never changes does not
+    grow with the generations: 0.
+    """
+    if record.generations is None:
+        raise MetricError(f"{record.summary['student']} on {record.task} has no generations.")
+    played = np.flatnonzero(record.generations.steps)
+    sizes = record.generations.n_nodes[played]
+    if sizes.size == 0 or np.all(sizes == sizes[0]):
+        return 0.0
+    return float(np.corrcoef(played, sizes)[0, 1] ** 2)
+
+
+def small_weight_share(graph: Graph) -> float:
+    """Return the share of the weights that are at most 0.1 (τ_w) in magnitude; 0 of none."""
+    return float((np.abs(graph.weight) <= SMALL_WEIGHT).sum() / max(graph.n_edges, 1))
+
+
+def weight_range(graph: Graph) -> float:
+    """Return the largest less the smallest weight; 0 without edges."""
+    return float(np.ptp(graph.weight)) if graph.n_edges else 0.0
+
+
+def sparsity(graph: Graph) -> float:
+    """Return the share of the allowed node pairs that no edge joins.
+
+    Allowed is any pair of distinct nodes that does not end in an input: inputs are clamped, so an
+    edge into one does nothing.  Where `explore_inputs` has made such edges, they do not count.
+    """
+    n_pairs = (graph.n_nodes - graph.n_inputs) * (graph.n_nodes - 1)
+    return 1.0 - float((graph.target >= graph.n_inputs).sum()) / n_pairs
+
+
+def centralisation(graph: Graph) -> float:
+    """Return Freeman's degree centralisation: 0 if all nodes have as many edges, 1 for a star.
+
+    The degree of a node is the number of its neighbours, so that edges both ways count once.  Of
+    fewer than three nodes none is more central than the others: 0.
+    """
+    degrees = np.array([degree for _, degree in to_networkx(graph).to_undirected().degree()])
+    n = degrees.size
+    return float((degrees.max() - degrees).sum() / ((n - 1) * (n - 2))) if n > 2 else 0.0
+
+
+def skip_edges(graph: Graph) -> int:
+    """Count the edges straight from an input to an output that a longer path joins too."""
+    view, found = to_networkx(graph), 0
+    fixed = graph.n_inputs + graph.n_outputs
+    straight = (graph.source < graph.n_inputs) & (graph.target >= graph.n_inputs)
+    straight &= graph.target < fixed
+    for source, target in zip(graph.source[straight], graph.target[straight], strict=True):
+        ends = int(graph.node_ids[source]), int(graph.node_ids[target])
+        detour = nx.restricted_view(view, nodes=[], edges=[ends])
+        found += nx.has_path(detour, *ends)
+    return found
+
+
+def feedback_edges(graph: Graph) -> int:
+    """Count the edges that lie on a cycle: their ends can reach one another."""
+    view = to_networkx(graph)
+    parts = enumerate(nx.strongly_connected_components(view))
+    part = {node: number for number, nodes in parts for node in nodes}
+    return sum(part[source] == part[target] for source, target in view.edges)
+
+
+def relay_paths(graph: Graph) -> int:
+    """Count the pairs of edges that lead through a hidden node beside an edge of the same ends."""
+    view = to_networkx(graph)
+    hidden = set(graph.node_ids[graph.n_inputs + graph.n_outputs :].tolist())
+    after = {node: hidden.intersection(view.successors(node)) for node in view}
+    before = {node: hidden.intersection(view.predecessors(node)) for node in view}
+    return sum(len(after[source] & before[target]) for source, target in view.edges)
+
+
+def _of_graph(measured: Callable[[Graph], float]) -> Callable[[RunRecord], float]:
+    return lambda record: measured(record.graph)
+
+
+MEASURES: dict[str, Callable[[RunRecord], float]] = {
+    "early_growth_nodes": early_growth_nodes,
+    "settled_share": settled_share,
+    "growth_linearity": growth_linearity,
+    "small_weight_share": _of_graph(small_weight_share),
+    "weight_range": _of_graph(weight_range),
+    "sparsity": _of_graph(sparsity),
+    "centralisation": _of_graph(centralisation),
+    "skip_edges": _of_graph(skip_edges),
+    "feedback_edges": _of_graph(feedback_edges),
+    "relay_paths": _of_graph(relay_paths),
+}
+"""How each metric of `claims.toml` is measured that is not in the summary of a run."""

@@ -1,0 +1,223 @@
+"""Verdicts: what the runs say about each claim, in numbers and in a sentence."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from smgrnn.report.claims import Claim, Decision, Source, decide
+from smgrnn.report.results import Results
+from smgrnn.report.statistics import UNKNOWN, Outcome, Verdict
+from smgrnn.report.tables import Measured
+from smgrnn.report.wording import METRICS, between, condition_text, number, p_value, quantity
+
+Standing = Verdict | Literal["not run"]
+STANDINGS: tuple[Standing, ...] = ("holds", "does not hold", "undecided", "not run")
+
+TESTS = {
+    "greater": "Mann and Whitney's test, one-sided",
+    "not_lower": "Mann and Whitney's test, one-sided, with the margin",
+    "equivalent": "two one-sided Mann–Whitney tests of each pair, with the margin",
+    "trend": "Jonckheere's test for an ordered trend, one-sided",
+    "above": "the sign test against the bound, one-sided",
+}
+"""What decides each kind of claim."""
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What there is of one of the conditions that a claim is about."""
+
+    source: Source
+    ours: Measured | None
+    n_asked: int
+    """Runs that there should be."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim and what became of it."""
+
+    claim: Claim
+    samples: tuple[Sampled, ...]
+    decision: Decision | None
+    """None where runs are missing altogether."""
+    n_family: int
+    """Claims that it was corrected with, itself included."""
+
+    @property
+    def standing(self) -> Standing:
+        """The verdict."""
+        return "not run" if self.decision is None else self.decision.verdict
+
+    @property
+    def test(self) -> str:
+        """What decides it."""
+        spread = ", on distances from the median" if self.claim.spread else ""
+        return TESTS[self.claim.kind] + spread
+
+    @property
+    def n_missing(self) -> int:
+        """Runs that there should be and are not."""
+        return sum(each.n_asked - (each.ours.n if each.ours else 0) for each in self.samples)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict with the numbers that it rests on."""
+        return f"{self.standing.capitalize()}. {self.reason}"
+
+    @property
+    def reason(self) -> str:
+        """The numbers that the verdict rests on, or what there is no number of."""
+        if self.decision is None:
+            absent = [_name(each.source) for each in self.samples if each.ours is None]
+            return f"Nothing is known of {_enumerate(absent)}."
+        part, outcome = _decisive(self.decision)
+        n_parts = len(self.decision.parts)
+        which = "" if n_parts == 1 else f"{_weight(self)} of {n_parts} comparisons; "
+        found = _describe(self.claim, part, outcome)
+        partly = f" {quantity(self.n_missing, 'run')} missing." if self.n_missing else ""
+        return f"{found} ({which}{self._p()}).{partly}"
+
+    def _p(self) -> str:
+        """Return the p-value that decided, before and after the correction."""
+        assert self.decision is not None
+        raw, corrected = self.decision.outcome.p_for, self.decision.p_for
+        if self.standing == "does not hold":
+            raw, corrected = self.decision.outcome.p_against, self.decision.p_against
+        family = f"over {quantity(self.n_family, 'claim')}"
+        return f"{p_value(raw)}, corrected {family} {p_value(corrected)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain values."""
+        claim, decision = self.claim, self.decision
+        return {
+            "id": claim.id,
+            "experiment": claim.experiment,
+            "family": claim.family,
+            "where": list(claim.where),
+            "sentence": claim.sentence,
+            "kind": claim.kind,
+            "metric": claim.metric,
+            "test": self.test,
+            "verdict": self.standing,
+            "finding": self.sentence,
+            "samples": [
+                {**each.source._asdict(), "ours": each.ours and each.ours.to_dict()}
+                for each in self.samples
+            ],
+            **({} if decision is None else _numbers(decision)),
+        }
+
+
+def judge(claims: Sequence[Claim], results: Results) -> list[Finding]:
+    """Return what the runs say about each claim; those that have not run are left open."""
+    samples = {claim.id: _samples(claim, results) for claim in claims}
+    ready = [claim for claim in claims if all(each.ours for each in samples[claim.id])]
+
+    def values(source: Source, metric: str) -> Any:
+        return results.find(*source).values(metric)
+
+    decisions = {each.claim.id: each for each in decide(ready, values, np.random.default_rng(0))}
+    families = Counter(claim.family for claim in ready)
+    return [
+        Finding(claim, samples[claim.id], decisions.get(claim.id), families[claim.family])
+        for claim in claims
+    ]
+
+
+def comparisons(finding: Finding) -> list[tuple[str, Outcome]]:
+    """Return what is compared in each part of a claim, and what came of it."""
+    claim, decision = finding.claim, finding.decision
+    outcomes = () if decision is None else decision.parts
+    pairs = zip(claim.parts, outcomes, strict=decision is not None)
+    return [(_relation(claim, part), outcome) for part, outcome in pairs]
+
+
+def _samples(claim: Claim, results: Results) -> tuple[Sampled, ...]:
+    found = []
+    for source in claim.sources:
+        runs = results.find(*source)
+        ours = Measured.of(runs.values(claim.metric))
+        found.append(Sampled(source, ours, len(runs.seeds)))
+    return tuple(found)
+
+
+def _decisive(decision: Decision) -> tuple[tuple[Source, ...], Outcome]:
+    """Return the comparison on which the verdict rests: the weakest, or the one that refutes."""
+    pairs = list(zip(decision.claim.parts, decision.parts, strict=True))
+    if decision.verdict == "does not hold":
+        return min(pairs, key=lambda pair: pair[1].p_against)
+    return max(pairs, key=lambda pair: (pair[1].p_for, -pair[1].effect))
+
+
+def _weight(finding: Finding) -> str:
+    if finding.standing == "does not hold":
+        return "the clearest against it"
+    return "the weakest"
+
+
+def _describe(claim: Claim, part: tuple[Source, ...], outcome: Outcome) -> str:
+    """Return in words what a comparison found."""
+    interval = "" if outcome.interval == UNKNOWN else f" {between(*outcome.interval, 2)}"
+    chance = f"with probability {number(outcome.effect, 2)}{interval}"
+    return f"In {METRICS[claim.metric].word}, {_relation(claim, part)} {chance}"
+
+
+def _relation(claim: Claim, part: tuple[Source, ...]) -> str:
+    """Return what is so with the probability that is a comparison's effect."""
+    if claim.bound is not None:
+        return f"a run of {_name(part[0])} is above {claim.bound:g}"
+    names = [_differing(source, part) for source in part]
+    shared = f" on {part[0].task}" if _is_one_task(part) else ""
+    if claim.kind == "trend":
+        return f"two runs are in the order {' < '.join(names)}{shared}"
+    low, high = names
+    if claim.spread:
+        relation = f"is further from its median than one of {low}"
+    elif claim.margin:
+        relation = f"is not {number(claim.margin, 0)} below one of {low}"
+    elif claim.factor != 1:
+        relation = f"is above {number(claim.factor, 0)} times one of {low}"
+    else:
+        relation = f"is above one of {low}"
+    return f"a run of {high} {relation}{shared}"
+
+
+def _differing(source: Source, part: tuple[Source, ...]) -> str:
+    """Return what tells a source from the others that it is compared with."""
+    return condition_text(source.condition) if _is_one_task(part) else source.task
+
+
+def _is_one_task(part: tuple[Source, ...]) -> bool:
+    return len({source.task for source in part}) == 1
+
+
+def _name(source: Source) -> str:
+    return f"{condition_text(source.condition)} on {source.task}"
+
+
+def _enumerate(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _numbers(decision: Decision) -> dict[str, Any]:
+    parts = [
+        {"sources": [source._asdict() for source in part], **_plain(outcome)}
+        for part, outcome in zip(decision.claim.parts, decision.parts, strict=True)
+    ]
+    corrected = {"p_for_corrected": decision.p_for, "p_against_corrected": decision.p_against}
+    return {**_plain(decision.outcome), **corrected, "parts": parts}
+
+
+def _plain(outcome: Outcome) -> dict[str, Any]:
+    low, high = (None, None) if outcome.interval == UNKNOWN else outcome.interval
+    return {
+        "effect": outcome.effect,
+        "low": low,
+        "high": high,
+        "p_for": outcome.p_for,
+        "p_against": outcome.p_against,
+    }
