@@ -317,7 +317,8 @@ def test_damaged_and_foreign_files_are_refused(path: Path, tmp_path: Path) -> No
     with pytest.raises(ExpertError, match="does not hold a smgrnn expert"):
         load_expert(path)
     save_tensors({"weight": torch.ones(2, 2, dtype=torch.bfloat16)}, path)
-    with pytest.raises(ExpertError, match="is damaged or not a safetensors file"):
+    # numpy itself has no such numbers; with the package ml_dtypes it does
+    with pytest.raises(ExpertError, match=r"is damaged or not a safetensors file|is no expert"):
         load_expert(path)
     with pytest.raises(ExpertError, match="There is no expert file"):
         read_expert(tmp_path / "absent.safetensors")

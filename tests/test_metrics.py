@@ -64,6 +64,7 @@ def test_the_summary_of_eight_episodes_is_the_one_computed_by_hand() -> None:
         "steps": 470,
         "late_return": 60.0,  # (50 + 70) / 2
         "best_return": 90.0,
+        "threshold": 30.0,
         "convergence_episode": 3,
         "n_nodes": 8,
         "n_hidden": 2,
@@ -75,6 +76,7 @@ def test_the_summary_of_eight_episodes_is_the_one_computed_by_hand() -> None:
         "net_growth_edges": 7,
         "churn_ratio": 2.0,  # 18 changes / (2 + 7)
         "agreement": 0.75,  # (40 + 110) / (50 + 150): per step, not per episode
+        "late_loss": 0.01,  # 2 / (50 + 150)
     }
 
 

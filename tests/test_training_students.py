@@ -12,11 +12,11 @@ import pytest
 from runs import RULES, TEACHERS, contents, replay, settings, trained
 from smgrnn import GrowthLimitWarning
 from smgrnn.config import RunConfig, Student
-from smgrnn.experts.mlp import expert_action
 from smgrnn.graph.edit import Operation
 from smgrnn.tasks import Task, find_task, make_env
 from smgrnn.training import backends
 from smgrnn.training.distillation import Distillation
+from smgrnn.training.rollout import taught_step
 from smgrnn.training.run import Run
 from smgrnn.training.students import new_learner
 
@@ -139,11 +139,12 @@ def test_the_expert_labels_once_per_step_and_never_acts(
     task, expert = find_task("CartPole-v1"), TEACHERS["CartPole-v1"]
     asked: list[Any] = []
 
-    def counted(sizes: Any, parameters: Any, scratch: Any, observation: Any) -> int:
-        asked.append(observation)
-        return expert_action(sizes, parameters, scratch, observation)
+    def counted(*arguments: Any) -> tuple[int, float, int]:
+        *_, observation, _ = arguments
+        asked.append(observation.copy())
+        return taught_step(*arguments)
 
-    monkeypatch.setattr(backends, "expert_action", counted)
+    monkeypatch.setattr(backends, "taught_step", counted)
     Distillation(task, config).train(0, 12)
     monkeypatch.undo()
 

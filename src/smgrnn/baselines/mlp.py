@@ -12,8 +12,8 @@ import numpy as np
 from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Floats, Graph
 
-BUDGETS = {"CartPole-v1": 84, "Acrobot-v1": 119, "LunarLander-v3": 140}
-"""Parameters of the growing network at the end, by task."""
+BUDGETS = {"CartPole-v1": 43, "Acrobot-v1": 107, "LunarLander-v3": 197}
+"""Parameters of the growing network at the end, by task: the mean of `distill TASK --seeds 10`."""
 
 
 def find_budget(task_id: str) -> int:

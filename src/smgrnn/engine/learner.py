@@ -177,14 +177,29 @@ class Learner:
         else:
             target = _read(label, self._n_outputs, "a target")
         row = _read(observation, self._n_inputs, "an observation")
-        action, loss = learn_step(*self._hot, row, number, target)
+        if self._is_discrete:
+            return int(self.learn_by(learn_step, row, number, target)[0])
+        _, loss = learn_step(*self._hot, row, number, target)
+        outputs = self.outputs
+        self._finish(loss, stacklevel=5)
+        return outputs
+
+    def learn_by(self, step: Callable[..., Any], *arguments: Any) -> Any:
+        """Learn by a compiled step, which takes this learner's arrays and then `arguments`.
+
+        Of what it returns the second value is the loss.
+        """
+        done = step(*self._hot, *arguments)
+        self._finish(done[1], stacklevel=6)
+        return done
+
+    def _finish(self, loss: float, stacklevel: int) -> None:
+        """Note the loss of a step and restructure if that is due."""
         if not isfinite(loss):
             raise self._not_finite(loss)
         self.loss = loss
-        outputs = None if self._is_discrete else self.outputs
-        if self._interval and self.n_updates % self._interval == 0:
-            self._restructure()
-        return action if outputs is None else outputs
+        if self._interval and self._state.history.clock[TOTAL] % self._interval == 0:
+            self._restructure(stacklevel)
 
     def end_episode(self) -> None:
         """Set all node states to zero; with interval="episode" restructure first."""
@@ -308,12 +323,12 @@ class Learner:
             self._settings.hyper,
         )
 
-    def _restructure(self) -> GraphEdit:
+    def _restructure(self, stacklevel: int = 4) -> GraphEdit:
         with interrupts_deferred():
             state, edit, is_capped = restructure(self._state, self._settings, self._rng)
             self._set_state(state)
             self.log = append_edit(self.log, self.n_updates, int(state.clock[CALLS]), edit)
-        self._warn_if(is_capped, stacklevel=4)
+        self._warn_if(is_capped, stacklevel)
         return edit
 
     def _not_finite(self, loss: float) -> NonFiniteError:

@@ -8,12 +8,11 @@ import numpy as np
 from smgrnn.engine import Learner
 from smgrnn.errors import NonFiniteError, TaskError
 from smgrnn.experts import Expert
-from smgrnn.experts.mlp import expert_action
 from smgrnn.graph.state import Floats
 from smgrnn.tasks import Task, compiled, make_env
 from smgrnn.tasks.xor import PATTERNS, TARGETS
 from smgrnn.training.record import Episodes
-from smgrnn.training.rollout import distill_episodes, play_episodes
+from smgrnn.training.rollout import distill_episodes, play_episodes, taught_step
 
 LONGEST_EPISODE = 10_000
 """Steps after which an episode is cut off in a task that sets no limit of its own."""
@@ -109,19 +108,17 @@ class GymnasiumBackend:
         row = np.ones(learner.config.n_inputs)  # an input beyond the observation is always 1
         seen = row[: self._task.n_inputs]
         episodes = Episodes.start(len(seeds))
-        label, is_discrete = self._labeller(expert), self._task.is_discrete
+        teach = self._teacher(learner, expert, row)
         for number, seed in enumerate(seeds):
             observation = self._reset(seed)
             total, lost, n_steps, n_agreed, is_over = 0.0, 0.0, 0, 0, False
             while not is_over and n_steps < self._max_steps:
-                wanted = label(observation)
                 seen[:] = observation
-                action = learner.learn(row, wanted)
+                action, has_agreed = teach()
                 observation, reward, is_over = self._step(action)
                 total += reward
                 n_steps += 1
-                if is_discrete:
-                    n_agreed += action == wanted
+                n_agreed += has_agreed
                 lost += learner.loss
             learner.end_episode()
             episodes.returns[number], episodes.steps[number] = total, n_steps
@@ -146,18 +143,25 @@ class GymnasiumBackend:
             episodes.returns[number], episodes.steps[number] = total, n_steps
         return episodes
 
-    def _labeller(self, expert: Expert) -> Any:
+    def _teacher(self, learner: Learner, expert: Expert, row: Floats) -> Any:
+        """Return what learns the expert's label for `row`; it gives the action and if it agreed."""
+        question = (expert.sizes, expert.parameters, expert.scratch(), row, np.empty(0))
         if self._task.is_discrete:
-            sizes, parameters, scratch = expert.sizes, expert.parameters, expert.scratch()
-            return lambda observation: expert_action(sizes, parameters, scratch, observation)
+
+            def choose() -> tuple[int, bool]:
+                action, _, label = learner.learn_by(taught_step, *question)
+                return action, action == label
+
+            return choose
         low, high = np.asarray(self._task.action_low), np.asarray(self._task.action_high)
+        n_inputs = self._task.n_inputs
 
-        def scaled(observation: Any) -> Floats:
-            """Return the expert's action with its bounds moved to -1 and 1."""
-            action = np.clip(expert.values(observation), low, high)
-            return np.asarray(2 * (action - low) / (high - low) - 1, dtype=np.float64)
+        def move() -> tuple[Any, bool]:
+            wanted = np.clip(expert.values(row[:n_inputs]), low, high)
+            scaled = 2 * (wanted - low) / (high - low) - 1  # from the bounds to -1 and 1
+            return learner.learn(row, scaled), False
 
-        return scaled
+        return move
 
     def _reset(self, seed: int) -> Any:
         try:

@@ -10,9 +10,9 @@ import numpy as np
 
 from smgrnn.engine.state import CALLS, N_INPUTS, EngineSettings, LearnerState
 from smgrnn.engine.steps import act_step, learn_step, restructure
-from smgrnn.experts.mlp import Expert, expert_action
+from smgrnn.experts.mlp import Expert, Singles, expert_action
 from smgrnn.graph.log import EditLog, append_edit
-from smgrnn.graph.state import Floats
+from smgrnn.graph.state import Floats, Ints
 from smgrnn.kernels import kernel
 from smgrnn.plasticity.history import TOTAL
 from smgrnn.plasticity.schedule import is_idle
@@ -115,6 +115,62 @@ def distill_episodes(
         episodes.n_nodes[episode] = state.graph.node_ids.size
         episodes.n_edges[episode] = state.graph.source.size
     return Distilled(state, log, len(starts_of_episodes), 0.0, is_capped)
+
+
+@kernel
+def taught_step(
+    source: Ints,
+    weight: Floats,
+    starts: Ints,
+    span: Ints,
+    trace: Floats,
+    adjoint: Floats,
+    gradient: Floats,
+    moments: Floats,
+    delta: Floats,
+    clock: Ints,
+    blocks: Floats,
+    running: Floats,
+    born: Ints,
+    slot: Ints,
+    updates: Ints,
+    plan: Ints,
+    hyper: Floats,
+    sizes: Ints,
+    parameters: Singles,
+    scratch: Singles,
+    observation: Floats,
+    no_target: Floats,
+) -> tuple[int, float, int]:
+    """Ask the expert and learn what it says; return the student's action, the loss and the label.
+
+    A step of an episode that happens outside, in one call from Python; plain arrays are the fastest
+    arguments.
+    """
+    label = expert_action(sizes, parameters, scratch, observation)
+    action, loss = learn_step(
+        source,
+        weight,
+        starts,
+        span,
+        trace,
+        adjoint,
+        gradient,
+        moments,
+        delta,
+        clock,
+        blocks,
+        running,
+        born,
+        slot,
+        updates,
+        plan,
+        hyper,
+        observation,
+        label,
+        no_target,
+    )
+    return action, loss, label
 
 
 @kernel
