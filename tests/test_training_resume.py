@@ -114,19 +114,22 @@ def test_an_interrupted_run_saves_says_how_to_resume_and_goes_on_identically(
     assert contents(folder) == contents(tmp_path / "whole")
 
 
-def test_an_interrupt_between_checkpoints_loses_no_episode(tmp_path: Path) -> None:
+@pytest.mark.parametrize("student", ["smgrnn", "mlp-100"])
+def test_an_interrupt_between_checkpoints_loses_no_episode(tmp_path: Path, student: str) -> None:
+    changes: dict[str, Any] = {"episodes": 100, "checkpoint_every": 100, "student": student}
+
     def interrupt(run: Run) -> None:
         if run.episodes.n >= 40:
             raise KeyboardInterrupt
 
-    run = Run("CartPole-v1", settings(tmp_path, episodes=100, checkpoint_every=100), tmp_path / "a")
+    run = Run("CartPole-v1", settings(tmp_path, **changes), tmp_path / "a")
     (tmp_path / "a").mkdir()
     with pytest.raises(KeyboardInterrupt):
         run.train(interrupt)
     resumed = Run.resume(tmp_path / "a")
     assert resumed.episodes.n == 40
     resumed.train()
-    trained(tmp_path, name="b", episodes=100, checkpoint_every=100)
+    trained(tmp_path, name="b", **changes)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
