@@ -176,3 +176,4 @@ def test_the_command_says_what_came_of_it(
     said = capsys.readouterr().err
     assert "4 generations of 10" in said
     assert "On held-out episodes the champion scores" in said
+    assert {"curves.png", "topology.png"} <= {path.name for path in (tmp_path / "one").iterdir()}

@@ -82,6 +82,7 @@ def evolve_command(
             evolution.train(display.show_generation)
         create(folder)
         summaries.append(evolution.save(folder))
+        _draw(Run.resume(folder), folder)
     _print_summaries(summaries, describe_evolution, as_json=as_json, is_quiet=is_quiet)
 
 
@@ -116,9 +117,13 @@ def _train(run: Run, with_tensorboard: bool, *, is_quiet: bool) -> dict[str, Any
             message = f"Stopped. Go on with: smgrnn distill --resume {folder}"
             print(message, file=sys.stderr)
             raise
-    draw_curves(run, run.folder / "curves.png")
-    draw_topology(run, run.folder / "topology.png")
+    _draw(run, run.folder)
     return run.summary()
+
+
+def _draw(run: Run, folder: Path) -> None:
+    draw_curves(run, folder / "curves.png")
+    draw_topology(run, folder / "topology.png")
 
 
 def evaluate_command(folder: Path, episodes: int, *, is_best: bool, as_json: bool) -> None:

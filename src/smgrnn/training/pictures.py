@@ -5,29 +5,44 @@ from typing import Any
 
 import numpy as np
 
+from smgrnn.graph.state import Floats
+from smgrnn.training.record import Episodes
 from smgrnn.training.run import Run
 
 
 def draw_curves(run: Run, path: Path) -> None:
-    """Draw return, size and agreement over the episodes."""
+    """Draw return and size over the episodes, and how close the student came to its teacher."""
     from matplotlib.figure import Figure
 
     episodes = run.episodes
     number = np.arange(1, episodes.n + 1)
-    figure = Figure(figsize=(7, 6), layout="constrained")
-    top, middle, bottom = figure.subplots(3, 1, sharex=True)
+    likeness = _likeness(episodes)
+    n_panels = 2 if likeness is None else 3
+    figure = Figure(figsize=(7, 2 * n_panels), layout="constrained")
+    panels = figure.subplots(n_panels, 1, sharex=True)
     figure.suptitle(f"{run.task.id}, {run.config.student}, seed {run.config.seed}")
-    _plot(top, number, episodes.returns, "return", "#1f5fa8")
-    middle.plot(number, episodes.n_nodes, color="#7f7f7f", label="nodes")
-    middle.plot(number, episodes.n_edges, color="#d9822b", label="edges")
-    middle.set_ylabel("size")
-    middle.legend(frameon=False, loc="upper left")
-    share = episodes.agreed / np.maximum(episodes.steps, 1)
-    _plot(bottom, number, share, "agreement with the expert", "#2ca02c")
-    bottom.set_xlabel("episode")
-    for ax in (top, middle, bottom):
+    _plot(panels[0], number, episodes.returns, "return", "#1f5fa8")
+    panels[1].plot(number, episodes.n_nodes, color="#7f7f7f", label="nodes")
+    panels[1].plot(number, episodes.n_edges, color="#d9822b", label="edges")
+    panels[1].set_ylabel("size")
+    panels[1].legend(frameon=False, loc="upper left")
+    if likeness is not None:
+        _plot(panels[2], number, *likeness, "#2ca02c")
+    panels[-1].set_xlabel("episode")
+    for ax in panels:
         ax.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=120)
+
+
+def _likeness(episodes: Episodes) -> tuple[Floats, str] | None:
+    """Return the agreement with the teacher, or the loss where there is none, or None for neither.
+
+    Actions that are vectors never agree exactly, and an evolution has no teacher.
+    """
+    steps = np.maximum(episodes.steps, 1)
+    if episodes.agreed.any():
+        return episodes.agreed / steps, "agreement with the expert"
+    return (episodes.loss / steps, "loss") if episodes.loss.any() else None
 
 
 def _plot(ax: Any, number: Any, values: Any, label: str, colour: str) -> None:
