@@ -2,7 +2,7 @@
 
 import json
 
-from smgrnn.experiments.registry import EXPERIMENTS
+from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
 from smgrnn.experts import shipped_experts
 from smgrnn.tasks.compiled import CODES
 from smgrnn.tasks.registry import XOR
@@ -16,7 +16,7 @@ def list_command(*, as_json: bool) -> None:
     for name, record in shipped_experts().items():
         mean = record["held_out"]["mean"]
         tasks[name] = f"{'compiled' if name in CODES else 'Gymnasium'}, expert {mean:.1f}"
-    experiments = {id: experiment.question for id, experiment in EXPERIMENTS.items()}
+    experiments = {id: experiment.question for id, experiment in (EXPERIMENTS | STUDIES).items()}
     listed = {
         "tasks": tasks,
         "students": STUDENTS,

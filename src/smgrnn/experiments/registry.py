@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from smgrnn.errors import ConfigError
+from smgrnn.experiments.calibration.stages import COMPARISON, FINAL, SCREENING
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper import (
     baseline_comparison,
@@ -32,7 +33,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         hyperparameter_sweeps,
     )
 }
-"""All experiments by id, in the order of the paper."""
+"""The paper's experiments by id, in its order."""
+STUDIES: dict[str, Experiment] = {each.id: each for each in (SCREENING, COMPARISON, FINAL)}
+"""Experiments of our own by id; they run when they are named."""
 
 ALL = "all"
 SMOKE_SEEDS = 2
@@ -45,13 +48,14 @@ def find_experiment(name: str) -> Experiment:
     >>> find_experiment("growth-ablation").id
     'growth-ablation-v1'
     """
-    if name in EXPERIMENTS:
-        return EXPERIMENTS[name]
-    versions = [id for id in EXPERIMENTS if re.sub(r"-v\d+$", "", id) == name]
+    named = EXPERIMENTS | STUDIES
+    if name in named:
+        return named[name]
+    versions = [id for id in named if re.sub(r"-v\d+$", "", id) == name]
     if versions:
-        return EXPERIMENTS[max(versions, key=lambda id: int(id.rpartition("-v")[2]))]
-    close = get_close_matches(name.lower(), [*EXPERIMENTS, ALL], n=1, cutoff=0.4)
-    hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(EXPERIMENTS)}."
+        return named[max(versions, key=lambda id: int(id.rpartition("-v")[2]))]
+    close = get_close_matches(name.lower(), [*named, ALL], n=1, cutoff=0.4)
+    hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(named)}."
     raise ConfigError(f"There is no experiment {name!r}. {hint}")
 
 
@@ -62,12 +66,12 @@ def choose_experiments(
     episodes: int | None = None,
     smoke: bool = False,
 ) -> list[Experiment]:
-    """Return the experiments of these names, or all; at another length if one is given.
+    """Return the experiments of these names, or all of the paper's; at another length if given.
 
     Parameters
     ----------
     names
-        Ids, with or without their -vN; none, or "all", is all of them.
+        Ids, with or without their -vN; none, or "all", is all of the paper's.
     seeds
         Seeds of each condition, from 0; those of the paper by default.
     episodes

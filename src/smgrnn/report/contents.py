@@ -218,7 +218,7 @@ def _section(
     warned = Counter(text for runs in records.values() for run in runs for text in run.warnings)
     return Section(
         experiment=experiment,
-        tables=(*tables, *own_tables(base_name(experiment), results, paper)),
+        tables=(*tables, *own_tables(experiment, results, paper)),
         illustrations=tuple(illustrations),
         findings=tuple(each for each in findings if each.claim.experiment == base_name(experiment)),
         setups=tuple(_setup(experiment, name, results) for name in experiment.conditions),

@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from smgrnn.config import PlasticityConfig, RunConfig
-from smgrnn.experiments import Condition, Experiment
+from smgrnn.experiments import STUDIES, Condition, Experiment
 from smgrnn.experiments.paper.hyperparameter_grid import TASK as GRID_TASK
 from smgrnn.experiments.paper.protocol import TASKS
+from smgrnn.report.calibration import calibration_tables
 from smgrnn.report.paper import Cell, Column, Paper
-from smgrnn.report.results import Results
+from smgrnn.report.results import Results, base_name
 from smgrnn.report.statistics import probability_of_improvement
 from smgrnn.report.tables import Entry, Line, ReportTable, measured_entries
 from smgrnn.report.wording import METRICS, SYMBOLS
@@ -35,14 +36,17 @@ SHOWN = 10
 """Points of the grid that are shown, from the best."""
 
 
-def own_tables(experiment: str, results: Results, paper: Paper) -> list[ReportTable]:
-    """Return our own tables about an experiment, by its name; most have none."""
-    if experiment == "baseline-comparison":
+def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[ReportTable]:
+    """Return our own tables about an experiment; most have none."""
+    name = base_name(experiment)
+    if name == "baseline-comparison":
         return [baselines(results), improvements(results)]
-    if experiment == "final-topologies":
+    if name == "final-topologies":
         return [final_topologies(results)]
-    if experiment == "hyperparameter-grid":
+    if name == "hyperparameter-grid":
         return [best_of_grid(results, paper)]
+    if experiment.id in STUDIES:
+        return calibration_tables(experiment, results, paper)
     return []
 
 

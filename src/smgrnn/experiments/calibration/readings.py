@@ -1,0 +1,67 @@
+"""Readings: what the paper leaves open about its rules, and every combination that is tried."""
+
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import product
+from typing import Any, Literal
+
+from smgrnn.config import BiasCorrection, OnEdit, RunConfig, Scale
+from smgrnn.experiments.condition import Condition
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One way to read the rules; the fields are those of PlasticityConfig and LearningConfig."""
+
+    scale: Scale
+    interval: int | Literal["episode"]
+    max_relays: int | None
+    initial_weight: float
+    history_on_edit: OnEdit
+    optimizer_on_edit: OnEdit
+    bias_correction: BiasCorrection
+
+    @classmethod
+    def of(cls, settings: RunConfig) -> "Reading":
+        """Return how a run reads the rules."""
+        both = settings.plasticity.to_dict() | settings.learning.to_dict()
+        return cls(**{field.name: both[field.name] for field in fields(cls)})
+
+    def apply(self, condition: Condition) -> Condition:
+        """Return a distillation with the rules read this way."""
+        settings, values = condition.settings, asdict(self)
+        assert isinstance(settings, RunConfig)
+        correction = values.pop("bias_correction")
+        learning = replace(settings.learning, bias_correction=correction)
+        plasticity = replace(settings.plasticity, **values)
+        return replace(
+            condition, settings=replace(settings, learning=learning, plasticity=plasticity)
+        )
+
+    def __str__(self) -> str:
+        return ",".join(f"{name}={value}" for name, value in asdict(self).items())
+
+
+AXES: dict[str, tuple[Any, ...]] = {
+    "scale": ("update", "variance_to_mean", "weight"),
+    "interval": (1, 100, "episode"),
+    "max_relays": (1, None),
+    "initial_weight": (0.01, 0.02, 0.03, 0.04, 0.05, 0.1),
+    "history_on_edit": ("keep", "reset"),
+    "optimizer_on_edit": ("keep", "reset"),
+    "bias_correction": ("shared", "edge"),
+}
+"""The values that are tried of each setting."""
+
+
+def _all_readings() -> list[Reading]:
+    found = [Reading(**dict(zip(AXES, values, strict=True))) for values in product(*AXES.values())]
+    # An optimizer that starts anew at every edit has one step count for all edges either way.
+    return [
+        each
+        for each in found
+        if (each.optimizer_on_edit, each.bias_correction) != ("reset", "edge")
+    ]
+
+
+READINGS: tuple[Reading, ...] = tuple(_all_readings())
+"""Every combination, those that come to the same once."""

@@ -1,0 +1,99 @@
+"""Stages: which readings run which conditions.
+
+Seeds are none of the paper's experiments, so what is chosen here is not chosen on them.  Growth is
+limited where a network is so large already that its distance is counted as the largest.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from smgrnn.config import RunConfig
+from smgrnn.experiments.calibration.readings import READINGS, Reading
+from smgrnn.experiments.condition import Condition
+from smgrnn.experiments.experiment import Experiment
+from smgrnn.experiments.paper import initial_topology, optimizer_sensitivity, pruning_ablation
+
+SEEDS = (100, 101)
+LIMITS = {
+    "smgrnn": (200, 1_000),
+    "CartPole-v1/optimizer=rmsprop": (6_000, 20_000),
+    "CartPole-v1/growth-only": (6_000, 20_000),
+    "Acrobot-v1/growth-only": (6_000, 20_000),
+    "LunarLander-v3/growth-only": (10_000, 70_000),
+}
+"""Most nodes and edges of a row, or else of a kind of student."""
+
+
+def _rows() -> dict[str, Condition]:
+    """Return all conditions whose size the paper prints, named like the rows of its tables."""
+    rows = {}
+    for module in (pruning_ablation, initial_topology, optimizer_sensitivity):
+        for name, condition in module.EXPERIMENT.conditions.items():
+            row = f"{condition.task}/{name.removeprefix(f'{condition.task}/')}"
+            rows[row] = _limit(condition, *LIMITS.get(row, LIMITS["smgrnn"]))
+    return rows
+
+
+def _limit(condition: Condition, max_nodes: int, max_edges: int) -> Condition:
+    settings = condition.settings
+    assert isinstance(settings, RunConfig)
+    rules = replace(settings.plasticity, max_nodes=max_nodes, max_edges=max_edges)
+    return replace(condition, settings=replace(settings, plasticity=rules))
+
+
+ROWS = _rows()
+SCREENED = (
+    "CartPole-v1/optimizer=adam",
+    "CartPole-v1/learning_rate=0.01",
+    "Acrobot-v1/smgrnn",
+    "Acrobot-v1/n_hidden=0",
+)
+"""The rows that all readings run: a run each of 1000 episodes on CartPole and 2000 on Acrobot."""
+CHEAP = tuple(row for row in ROWS if not row.startswith("LunarLander"))
+"""The rows that the shortlist runs."""
+
+SHORTLIST: tuple[Reading, ...] = ()
+FINALISTS: tuple[Reading, ...] = ()
+
+
+def condition_name(reading: Reading, row: str) -> str:
+    """Return the name of the condition that runs a row of the paper's tables in some reading."""
+    return f"{row}@{reading}"
+
+
+def _stage(
+    name: str, question: str, readings: Iterable[Reading], rows: Iterable[str]
+) -> Experiment:
+    rows = tuple(rows)
+    conditions = {
+        condition_name(reading, row): reading.apply(ROWS[row])
+        for reading in readings
+        for row in rows
+    }
+    return Experiment(
+        id=f"calibration-{name}-v1",
+        question=question,
+        artefacts=(),
+        conditions=conditions,
+        seeds=SEEDS,
+    )
+
+
+SCREENING = _stage(
+    "screening",
+    "Which readings of the rules grow networks of about the paper's size?",
+    READINGS,
+    SCREENED,
+)
+COMPARISON = _stage(
+    "comparison",
+    "Which of them follow the paper's tables on CartPole and Acrobot?",
+    SHORTLIST,
+    CHEAP,
+)
+FINAL = _stage(
+    "final",
+    "Which of those follow all of the paper's tables?",
+    FINALISTS,
+    ROWS,
+)

@@ -1,0 +1,233 @@
+"""Calibration: how far each reading of the rules is from the sizes that the paper prints.
+
+A number is as far away as |ours − the paper's| in standard deviations of the paper, at most
+`FARTHEST`; a table as far as its numbers on average, and a reading as far as the tables on average,
+each of which weighs the same.  All this was fixed before the first run of the study.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from smgrnn.config import RunConfig
+from smgrnn.experiments import Experiment
+from smgrnn.experiments.calibration.readings import AXES, Reading
+from smgrnn.experiments.calibration.stages import condition_name
+from smgrnn.experiments.paper.protocol import TASKS
+from smgrnn.report.paper import Column, Paper
+from smgrnn.report.results import Results, Runs
+from smgrnn.report.statistics import UNKNOWN, Estimate
+from smgrnn.report.tables import Entry, Line, ReportTable
+from smgrnn.report.wording import METRICS, number
+
+FARTHEST = 10.0
+"""The largest distance that a number counts with: beyond it a network is simply of another size."""
+SIZES = {
+    "II": ("net_growth_nodes", "n_edges"),
+    "A.I": ("n_nodes", "churn_ratio"),
+    "A.II": ("n_nodes", "churn_ratio"),
+    "A.V": ("net_growth_nodes",),
+    "A.VI": ("n_nodes", "net_growth_nodes"),
+}
+"""Tables with structural numbers, and the columns that have them.  Table A.IV repeats A.VI."""
+FIRST = "first episode"
+"""Final size less net growth less inputs and outputs, as if growth were counted from there on."""
+FIXED = {"CartPole-v1": 6, "Acrobot-v1": 9, "LunarLander-v3": 12}
+"""Inputs and outputs of each task."""
+SHOWN = 20
+"""Readings that are shown, from the closest."""
+
+
+class Printed(NamedTuple):
+    """A structural number of the paper."""
+
+    table: str
+    row: str
+    metric: str
+    mean: float
+    std: float
+
+    def of(self, runs: Runs) -> float:
+        """Return the mean over our runs."""
+        if self.metric != "first_growth":
+            return float(runs.values(self.metric).mean())
+        grown = [int(each.episodes.n_nodes[0]) - each.started[0] for each in runs.records]
+        return float(np.mean(grown))
+
+    def distance(self, ours: float) -> float:
+        """Return how far ours is from it, in standard deviations."""
+        return min(abs(ours - self.mean) / self.std, FARTHEST)
+
+
+def printed_sizes(paper: Paper) -> list[Printed]:
+    """Return all structural numbers that the paper prints of the control tasks.
+
+    A net growth has no deviation in the paper.  It takes that of the final size on the task
+    (Table A.VI); without pruning, the relative one of the parameters beside it.  The growth in the
+    first episode is counted in nodes.
+    """
+    found = []
+    for table, metrics in SIZES.items():
+        for row in paper.tables[table].rows:
+            for metric in metrics if row.task in TASKS else ():
+                cell = paper.tables[table].cell(row.name, metric)
+                assert cell.mean is not None
+                std = cell.std or _borrowed_std(paper, str(row.task), str(row.condition), cell.mean)
+                found.append(Printed(table, row.name, metric, cell.mean, std))
+    return found + [_first_growth(paper, task) for task in TASKS]
+
+
+def _borrowed_std(paper: Paper, task: str, condition: str, mean: float) -> float:
+    if condition == "growth-only":
+        edges = paper.tables["II"].cell(f"{task}/{condition}", "n_edges")
+        assert edges.mean is not None
+        assert edges.std is not None
+        return mean * edges.std / edges.mean
+    size = paper.tables["A.VI"].cell(f"{task}/smgrnn", "n_nodes")
+    assert size.std is not None
+    return size.std
+
+
+def _first_growth(paper: Paper, task: str) -> Printed:
+    row = f"{task}/smgrnn"
+    size, growth = (paper.tables["A.VI"].cell(row, name) for name in SIZES["A.VI"])
+    assert size.mean is not None
+    assert growth.mean is not None
+    return Printed(FIRST, row, "first_growth", size.mean - growth.mean - FIXED[task], 1.0)
+
+
+class Distances(NamedTuple):
+    """How far a reading is from the paper."""
+
+    reading: Reading
+    numbers: dict[Printed, float]
+    """Our value of each number that has run."""
+
+    @property
+    def tables(self) -> dict[str, float]:
+        """The distance from each table that has run."""
+        names = dict.fromkeys(printed.table for printed in self.numbers)
+        return {
+            name: float(
+                np.mean([p.distance(v) for p, v in self.numbers.items() if p.table == name])
+            )
+            for name in names
+        }
+
+    @property
+    def overall(self) -> float:
+        """The mean distance from the tables."""
+        return float(np.mean(list(self.tables.values())))
+
+
+def rank_readings(experiment: Experiment, results: Results, paper: Paper) -> list[Distances]:
+    """Return the readings of a stage that have run in full, the closest to the paper first."""
+    sizes = printed_sizes(paper)
+    found = []
+    for reading in dict.fromkeys(map(Reading.of, _settings(experiment))):
+        runs = {printed: _runs(experiment, results, reading, printed) for printed in sizes}
+        there = {printed: each for printed, each in runs.items() if each is not None}
+        if there and not any(each.n_missing for each in there.values()):
+            numbers = {printed: printed.of(each) for printed, each in there.items()}
+            found.append(Distances(reading, numbers))
+    return sorted(found, key=lambda each: each.overall)
+
+
+def _settings(experiment: Experiment) -> Iterator[RunConfig]:
+    for condition in experiment.conditions.values():
+        assert isinstance(condition.settings, RunConfig)
+        yield condition.settings
+
+
+def _runs(
+    experiment: Experiment, results: Results, reading: Reading, printed: Printed
+) -> Runs | None:
+    """Return the runs of a reading that a number is of, or None if the stage has none."""
+    name = condition_name(reading, printed.row)
+    return results.runs(experiment, name) if name in experiment.conditions else None
+
+
+def ranking(ranked: list[Distances]) -> ReportTable:
+    """Return the closest readings, and how far each is from each table."""
+    tables = list(ranked[0].tables) if ranked else []
+    columns = (Column("overall", "Overall"), *(Column(name, _heading(name)) for name in tables))
+    return ReportTable(
+        id="readings",
+        title="Readings of the rules, the closest first",
+        headings=("Rank", *AXES),
+        columns=columns,
+        lines=tuple(
+            Line(
+                (str(rank), *(str(getattr(found.reading, axis)) for axis in AXES)),
+                tuple(
+                    Entry(column, Estimate(value, UNKNOWN))
+                    for column, value in zip(
+                        columns, (found.overall, *found.tables.values()), strict=True
+                    )
+                ),
+            )
+            for rank, found in enumerate(ranked[:SHOWN], 1)
+        ),
+        note=f"{len(ranked)} readings have run; distances are in standard deviations of the paper.",
+    )
+
+
+def axes(ranked: list[Distances]) -> ReportTable:
+    """Return, for each value of each open setting, how close the readings with it come."""
+    columns = (Column("closest", "Closest"), Column("median", "Median"))
+    lines = []
+    for axis, values in AXES.items():
+        for value in values:
+            found = [each.overall for each in ranked if getattr(each.reading, axis) == value]
+            if found:
+                both = (min(found), float(np.median(found)))
+                entries = zip(columns, both, strict=True)
+                estimates = tuple(Entry(column, Estimate(v, UNKNOWN)) for column, v in entries)
+                lines.append(Line((axis, str(value)), estimates))
+    return ReportTable(
+        id="axes",
+        title="What each open setting does to the distance",
+        headings=("Setting", "Value"),
+        columns=columns,
+        lines=tuple(lines),
+    )
+
+
+def numbers(ranked: list[Distances]) -> ReportTable:
+    """Return every number of the closest reading, and how close any reading comes to it."""
+    columns = tuple(
+        Column(name, heading)
+        for name, heading in (
+            ("paper", "Paper"),
+            ("ours", "Closest reading"),
+            ("z", "z"),
+            ("best", "z of any reading"),
+        )
+    )
+    lines = []
+    for printed, ours in ranked[0].numbers.items() if ranked else ():
+        best = min(printed.distance(each.numbers[printed]) for each in ranked)
+        texts = (number(printed.mean, 1), number(ours, 1), number(printed.distance(ours), 1))
+        entries = zip(columns, (*texts, number(best, 1)), strict=True)
+        word = METRICS[printed.metric].word if printed.metric in METRICS else "growth"
+        labels = (_heading(printed.table), printed.row, word)
+        lines.append(Line(labels, tuple(Entry(column, text) for column, text in entries)))
+    return ReportTable(
+        id="numbers",
+        title="Every structural number",
+        headings=("Table", "Row", "Number"),
+        columns=columns,
+        lines=tuple(lines),
+        note=f"z is at most {FARTHEST:.0f}; what no reading reaches has a large one on the right.",
+    )
+
+
+def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[ReportTable]:
+    """Return what a stage of the calibration found."""
+    ranked = rank_readings(experiment, results, paper)
+    return [ranking(ranked), axes(ranked), numbers(ranked)] if ranked else []
+
+
+def _heading(table: str) -> str:
+    return table.capitalize() if table == FIRST else f"Table {table}"
