@@ -53,15 +53,17 @@ AXES: dict[str, tuple[Any, ...]] = {
 """The values that are tried of each setting."""
 
 
-def _all_readings() -> list[Reading]:
-    found = [Reading(**dict(zip(AXES, values, strict=True))) for values in product(*AXES.values())]
+def _is_tried(reading: Reading) -> bool:
+    """Return whether a combination is worth its time and says something of its own."""
     # An optimizer that starts anew at every edit has one step count for all edges either way.
-    return [
-        each
-        for each in found
-        if (each.optimizer_on_edit, each.bias_correction) != ("reset", "edge")
-    ]
+    is_new = (reading.optimizer_on_edit, reading.bias_correction) != ("reset", "edge")
+    # A call at every update takes as long as ten readings; larger weights only grow more.
+    return is_new and (reading.interval != 1 or reading.initial_weight == 0.01)
 
 
-READINGS: tuple[Reading, ...] = tuple(_all_readings())
-"""Every combination, those that come to the same once."""
+READINGS: tuple[Reading, ...] = tuple(
+    reading
+    for values in product(*AXES.values())
+    if _is_tried(reading := Reading(**dict(zip(AXES, values, strict=True))))
+)
+"""Every combination that is tried."""
