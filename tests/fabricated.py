@@ -7,7 +7,6 @@ import numpy as np
 
 from smgrnn.config import NetworkConfig
 from smgrnn.experiments import Condition, Experiment, RunRecord, Store
-from smgrnn.experiments.record import PACKAGES
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog
 from smgrnn.tasks import find_task
@@ -40,8 +39,9 @@ def fabricate(condition: Condition, seed: int, **figures: Any) -> RunRecord:
         started=(n_fixed, n_fixed),
         changes={},
         warnings=(),
+        began=0.0,
         seconds=2.0,
-        versions=dict.fromkeys(PACKAGES, "1.0"),
+        versions={"smgrnn": "1.0", "numpy": "1.0"},
         episodes=episodes,
         graph=graph,
         held_out=np.full(3, 90.0),

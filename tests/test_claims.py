@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from smgrnn.config import Student
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, UnknownNameError
 from smgrnn.report.claims import Claim, Decision, Source, decide, extra_metrics, load_claims
-from smgrnn.report.paper import Catalogue, UnknownNameError, load_paper
+from smgrnn.report.paper import Catalogue, load_paper
 
 CARTPOLE, ACROBOT = "CartPole-v1", "Acrobot-v1"
 RUN_METRICS = {

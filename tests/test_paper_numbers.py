@@ -5,7 +5,8 @@ from itertools import chain
 import pytest
 
 from smgrnn.config import PlasticityConfig, RunConfig
-from smgrnn.report.paper import Paper, Table, UnknownNameError, load_paper, parse_printed
+from smgrnn.errors import UnknownNameError
+from smgrnn.report.paper import Paper, Table, load_paper, parse_printed
 
 CONTROL = {"CartPole-v1": 4 + 2, "Acrobot-v1": 6 + 3, "LunarLander-v3": 8 + 4}
 """Inputs and outputs of each control task."""

@@ -16,6 +16,7 @@ from matplotlib.text import Text
 
 from fabricated import fabricate, fill_store
 from smgrnn import Graph
+from smgrnn.errors import UnknownNameError
 from smgrnn.experiments import EXPERIMENTS, Condition, RunRecord, Store, choose_experiments
 from smgrnn.report.figures import FIGURES, draw, missing_runs
 from smgrnn.report.figures.curves import POINTS, Curve, moving_mean, pad, thin
@@ -23,7 +24,7 @@ from smgrnn.report.figures.final_topologies import representative
 from smgrnn.report.figures.relay_insertion import with_relay
 from smgrnn.report.figures.style import CONDITIONS, TASKS
 from smgrnn.report.figures.weights import growing_bins, pooled_weights
-from smgrnn.report.paper import UnknownNameError, load_paper
+from smgrnn.report.paper import load_paper
 from smgrnn.report.pictures import take_picture
 from smgrnn.report.results import Results
 from smgrnn.training.record import Episodes

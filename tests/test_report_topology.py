@@ -8,12 +8,11 @@ import pytest
 
 from fabricated import fabricate
 from smgrnn import Graph
+from smgrnn.errors import MetricError, UnknownNameError
 from smgrnn.experiments import Condition, RunRecord
 from smgrnn.report.claims import extra_metrics
-from smgrnn.report.paper import UnknownNameError
 from smgrnn.report.topology import (
     MEASURES,
-    MetricError,
     centralisation,
     feedback_edges,
     measure,

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from smgrnn.errors import SampleError
 from smgrnn.report.statistics import (
     UNKNOWN,
     Interval,
     Outcome,
-    SampleError,
     above,
     all_of,
     concordance,

@@ -127,5 +127,6 @@ def results(record: RunRecord) -> dict[str, Any]:
     for part in ("episodes", "graph", "generations"):
         if found[part] is not None:
             found[part] = [np.asarray(column).tolist() for column in found[part]]
+    found.pop("began")
     found.pop("seconds")
     return found

@@ -39,6 +39,18 @@ class ExpertError(SmgrnnError, ValueError):
     """An expert is not a usable network, or does not fit its task."""
 
 
+class UnknownNameError(SmgrnnError, LookupError):
+    """A name that the paper, or what was made of it, does not have."""
+
+
+class MetricError(SmgrnnError, ValueError):
+    """A metric that a run of its kind does not have."""
+
+
+class SampleError(SmgrnnError, ValueError):
+    """A sample that no statistic can be made of."""
+
+
 class GrowthLimitWarning(UserWarning):
     """Growth stopped because the network reached `max_nodes` or `max_edges`."""
 

@@ -1,36 +1,24 @@
 """What a person sees of many runs: live progress on stderr, and in words what came of them."""
 
 import sys
-from collections.abc import Iterable
 from typing import Self
 
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.text import Text
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from smgrnn.experiments import runner
 from smgrnn.experiments.record import RunRecord
+from smgrnn.training.display import TwoLines
 
 N_SHOWN = 10
 """Failures that are told one by one."""
-
-
-class _TwoLines(Progress):
-    """A progress bar with a line about the latest run under it."""
-
-    latest = "starting …"
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        """Return the bar and the line."""
-        yield self.make_tasks_table(self.tasks)
-        yield Text(self.latest, overflow="ellipsis", no_wrap=True)
 
 
 class Display:
     """Live progress of a session: give an instance as a watch, inside a `with` block."""
 
     def __init__(self, *, is_quiet: bool = False) -> None:
-        self._progress = _TwoLines(
+        self._progress = TwoLines(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
@@ -54,7 +42,7 @@ class Display:
         notes = [f"{span(left)} left"] if left is not None else []
         notes += [f"{n_failed} failed"] if n_failed else []
         if progress.latest is not None:
-            self._progress.latest = _describe(*progress.latest)
+            self._progress.line = _describe(*progress.latest)
         self._progress.update(
             self._bar,
             completed=progress.n_found + progress.n_done + n_failed,

@@ -32,7 +32,7 @@ def execute(condition: Condition, seed: int, key: str) -> Finished:
     """
     if condition.key(seed) != key:
         raise ConfigError("A worker has another smgrnn, or other experts, than its driver.")
-    start = time.perf_counter()
+    began, start = time.time(), time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", GrowthLimitWarning)
         run, started = _train(condition, seed)
@@ -40,6 +40,7 @@ def execute(condition: Condition, seed: int, key: str) -> Finished:
         run,
         started=started,
         warnings=tuple(dict.fromkeys(str(each.message) for each in caught)),
+        began=began,
         seconds=time.perf_counter() - start,
     )
     return Finished(record, f"{socket.gethostname()}-{os.getpid()}-{threading.get_ident()}")

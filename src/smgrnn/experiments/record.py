@@ -1,9 +1,7 @@
 """RunRecord: what a finished run leaves for tables and figures, small and without pickle."""
 
-import platform
 from collections import Counter
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
@@ -14,12 +12,14 @@ from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Floats, Graph
 from smgrnn.storage import Arrays
 from smgrnn.training.evolution import Evolution
+from smgrnn.training.folder import versions
 from smgrnn.training.record import Edits, Episodes
 from smgrnn.training.run import Run
 
-PACKAGES = ("smgrnn", "numpy", "numba", "gymnasium")
-
-_FIELDS = ("task", "settings", "summary", "started", "changes", "warnings", "seconds", "versions")
+_FIELDS = (
+    *("task", "settings", "summary", "started", "changes", "warnings"),
+    *("began", "seconds", "versions"),
+)
 """The fields that are plain values; the others are arrays."""
 
 
@@ -39,6 +39,8 @@ class RunRecord:
     """Structural changes by operation and cause, such as "add_node relay"."""
     warnings: tuple[str, ...]
     """What the run warned of, such as a limit that stopped its growth."""
+    began: float
+    """When it began, in seconds since 1970."""
     seconds: float
     """Time from first to last, evaluation included; `summary` has the time of the training."""
     versions: dict[str, str]
@@ -59,6 +61,7 @@ class RunRecord:
         *,
         started: tuple[int, int],
         warnings: tuple[str, ...],
+        began: float,
         seconds: float,
     ) -> Self:
         """Take down what is worth keeping of a finished run."""
@@ -68,8 +71,9 @@ class RunRecord:
             "summary": {k: value for k, value in run.summary().items() if k != "run_dir"},
             "started": started,
             "warnings": warnings,
+            "began": began,
             "seconds": seconds,
-            "versions": _versions(),
+            "versions": versions(),
             "episodes": run.episodes,
             "held_out": run.held_out,
         }
@@ -109,11 +113,6 @@ class RunRecord:
             )
         except (KeyError, TypeError, ValueError, GraphError) as error:
             raise FileFormatError(f"This is not the record of a run ({error}).") from error
-
-
-def _versions() -> dict[str, str]:
-    versions = {name: version(name) for name in PACKAGES}
-    return versions | {"python": platform.python_version()}
 
 
 def _count(edits: Edits) -> dict[str, int]:

@@ -1,12 +1,13 @@
 """Contents: all that a report says, before it becomes a page, a text or numbers."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from smgrnn.config import EvolutionConfig, RunConfig
-from smgrnn.experiments import Condition, Experiment
+from smgrnn.experiments import Condition, Experiment, RunRecord
 from smgrnn.report.claims import load_claims
 from smgrnn.report.figures import draw
 from smgrnn.report.own_tables import at_a_glance, own_tables
@@ -134,6 +135,8 @@ class Overview:
     """Environment steps of all runs."""
     seconds: float
     """Time of all runs, one after the other."""
+    wall_seconds: float
+    """Time during which at least one of them was running."""
     versions: dict[str, tuple[str, ...]]
     """What the runs were computed with; more than one if they differ."""
     missing: tuple[str, ...]
@@ -268,12 +271,22 @@ def _overview(results: Results, sections: tuple[Section, ...]) -> Overview:
         n_seeds=tuple(sorted({len(experiment.seeds) for experiment in results.chosen})),
         steps=sum(int(record.summary["steps"]) for record in records),
         seconds=sum(record.seconds for record in records),
+        wall_seconds=_wall_seconds(records),
         versions={package: tuple(sorted(found)) for package, found in versions.items()},
         missing=missing,
         damaged=tuple(results.damaged.values()),
         standings={standing: standings[standing] for standing in STANDINGS},
         distances={distance: distances[distance] for distance in ("near", "apart", "far")},
     )
+
+
+def _wall_seconds(records: list[RunRecord]) -> float:
+    """Return how long runs were under way, however many at once, pauses between them left out."""
+    total, end = 0.0, -math.inf
+    for began, ended in sorted((each.began, each.began + each.seconds) for each in records):
+        total += max(ended - max(began, end), 0.0)
+        end = max(end, ended)
+    return total
 
 
 def changed_settings(condition: Condition) -> dict[str, str]:

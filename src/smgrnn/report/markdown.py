@@ -32,7 +32,8 @@ def _summary(report: Report) -> Iterable[str]:
     yield INTRODUCTION
     runs = f"{number(overview.n_runs, 0)} of {quantity(overview.n_asked, 'run')}"
     steps, time = quantity(overview.steps, "environment step"), duration(overview.seconds)
-    yield f"{runs}, {steps}, {time} of computing on one core each."
+    wall = duration(overview.wall_seconds)
+    yield f"{runs}, {steps}, {wall} from first to last; {time} of computing on one core each."
     if overview.missing:
         gaps = [
             f"- {section.experiment.id}: {'; '.join(found)}"

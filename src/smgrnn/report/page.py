@@ -55,7 +55,11 @@ def _summary(report: Report) -> Markup:
         ("Runs", number(overview.n_runs, 0), f"of {number(overview.n_asked, 0)}"),
         ("Seeds per condition", seeds, "as the experiment asks"),
         ("Environment steps", _large(overview.steps), "one weight update each"),
-        ("Computing time", duration(overview.seconds), "all runs, one core each"),
+        (
+            "Time",
+            duration(overview.wall_seconds),
+            f"{duration(overview.seconds)} of computing on one core each",
+        ),
     ]
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
     return join(

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from importlib.resources import files
 from typing import Any, NoReturn, Self, TypeVar
 
-from smgrnn.errors import SmgrnnError
+from smgrnn.errors import UnknownNameError
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 _PRINTED = re.compile(rf"({_NUMBER})(?: ± ({_NUMBER}))?")
@@ -19,16 +19,12 @@ _PRINTED = re.compile(rf"({_NUMBER})(?: ± ({_NUMBER}))?")
 T = TypeVar("T")
 
 
-class UnknownNameError(SmgrnnError, LookupError):
-    """A name that the paper, or what was made of it, does not have."""
-
-
 class Catalogue(dict[str, T]):
     """Entries by name; an unknown name is an error that says which one is near.
 
     >>> Catalogue("table", {"I": 1, "II": 2})["III"]
     Traceback (most recent call last):
-    smgrnn.report.paper.UnknownNameError: There is no table 'III'. Did you mean 'II'?
+    smgrnn.errors.UnknownNameError: There is no table 'III'. Did you mean 'II'?
     """
 
     def __init__(self, kind: str, entries: Iterable[tuple[str, T]] | Mapping[str, T]) -> None:

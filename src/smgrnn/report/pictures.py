@@ -13,7 +13,7 @@ LIMIT = 300_000
 SUFFIXES = ("svg", "png")
 """Formats that a picture may have."""
 RESOLUTIONS = (160, 120, 90, 60)
-"""Dots per inch to try, one after the other, where lines take too much room."""
+"""Dots per inch: of what is not drawn as lines, and to try where lines take too much room."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def take_picture(figure: Figure, limit: int = LIMIT) -> Picture:
     """
     width = float(figure.get_size_inches()[0])
     with mpl.rc_context({"svg.hashsalt": "smgrnn"}):
-        lines = _save(figure, "svg", 72, {"Date": None})
+        lines = _save(figure, "svg", RESOLUTIONS[0], {"Date": None})
     if len(lines) <= limit:
         return Picture("svg", lines, width)
     for resolution in RESOLUTIONS:

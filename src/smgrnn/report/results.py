@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from smgrnn.errors import FileFormatError
+from smgrnn.errors import FileFormatError, MetricError
 from smgrnn.experiments import Condition, Experiment, RunRecord, Store, choose_experiments
 from smgrnn.report.paper import Catalogue
-from smgrnn.report.topology import MetricError, measure
+from smgrnn.report.topology import measure
 
 
 class Runs(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from smgrnn.errors import SmgrnnError
+from smgrnn.errors import SampleError
 
 Values = NDArray[np.float64]
 Verdict = Literal["holds", "does not hold", "undecided"]
@@ -25,10 +25,6 @@ CONFIDENCE = 0.95
 """Of every interval."""
 LEVEL = 0.05
 """Below it a corrected p-value decides."""
-
-
-class SampleError(SmgrnnError, ValueError):
-    """A sample that no statistic can be made of."""
 
 
 class Interval(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import networkx as nx
 import numpy as np
 
-from smgrnn.errors import SmgrnnError
+from smgrnn.errors import MetricError
 from smgrnn.experiments import RunRecord
 from smgrnn.graph.drawing import to_networkx
 from smgrnn.graph.state import Graph
@@ -21,10 +21,6 @@ SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""
 NEVER = "convergence_episode"
 """The metric that a run has only if it got there."""
-
-
-class MetricError(SmgrnnError, ValueError):
-    """A metric that a run of its kind does not have."""
 
 
 def measure(record: RunRecord, metric: str) -> float:

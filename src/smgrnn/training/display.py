@@ -19,22 +19,22 @@ from smgrnn.training.evolution import Evolution
 from smgrnn.training.run import Run
 
 
-class _TwoLines(Progress):
-    """A progress bar with a line of figures under it, so that both fit a narrow terminal."""
+class TwoLines(Progress):
+    """A progress bar with a line of text under it, so that both fit a narrow terminal."""
 
-    figures = "compiling …"
+    line = "compiling …"
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """Return the bar and the figures."""
+        """Return the bar and the line."""
         yield self.make_tasks_table(self.tasks)
-        yield Text(self.figures, overflow="ellipsis", no_wrap=True)
+        yield Text(self.line, overflow="ellipsis", no_wrap=True)
 
 
 class Display:
     """Live progress of one run: give an instance as a watch, inside a `with` block."""
 
     def __init__(self, run_name: str, episodes: int, *, is_quiet: bool = False) -> None:
-        self._progress = _TwoLines(
+        self._progress = TwoLines(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
@@ -80,7 +80,7 @@ class Display:
         )
 
     def _show(self, n_done: int, figures: str) -> None:
-        self._progress.figures = figures
+        self._progress.line = figures
         self._progress.update(self._bar, completed=n_done)
 
 

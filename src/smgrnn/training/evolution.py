@@ -106,7 +106,6 @@ class Evolution:
         best, champion = self.generations, self.champion
         graph = champion.phenotype.graph
         start = int(best.n_nodes[0]), int(best.n_edges[0])
-        best.n_nodes[-1], best.n_edges[-1] = graph.n_nodes, graph.n_edges
         edits, n_fixed = Edits.of(EditLog.start()), graph.n_inputs + graph.n_outputs
         threshold = self.task.reward_threshold
         return {
@@ -115,6 +114,12 @@ class Evolution:
             "engine": "compiled",
             "seed": self.config.seed,
             **summarise(best, edits, n_fixed, start, threshold, has_agreement=False),
+            "n_nodes": graph.n_nodes,
+            "n_hidden": graph.n_nodes - n_fixed,
+            "n_edges": graph.n_edges,
+            "n_parameters": graph.n_edges,
+            "net_growth_nodes": graph.n_nodes - start[0],
+            "net_growth_edges": graph.n_edges - start[1],
             "episodes": self.episodes.n,
             "steps": int(self.episodes.steps.sum()),
             "convergence_episode": convergence_episode(self._played_returns, threshold),
@@ -132,7 +137,7 @@ class Evolution:
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write a run folder, with the generations as one more table; return its summary."""
-        phenotype, rules = self.champion.phenotype, _run_config(self)
+        phenotype, config = self.champion.phenotype, _run_config(self)
         graph = phenotype.graph
         progress = Progress(
             learner=_student(phenotype).arrays(),
@@ -145,13 +150,13 @@ class Evolution:
             seconds=self.seconds,
         )
         summary = self.summary() | {"run_dir": str(folder), "evolution": self.config.to_dict()}
-        save_progress(folder, self.task.id, rules, progress)
+        save_progress(folder, self.task.id, config, progress)
         best = self.generations
         mean = self.episodes.returns.reshape(-1, self.config.population).mean(axis=1)
         header = ["generation", "best_return", "mean_return", "n_nodes", "n_edges"]
         columns = [np.arange(1, best.n + 1), best.returns, mean, best.n_nodes, best.n_edges]
         write_table(folder / "generations.csv", header, columns)
-        write_results(folder, self.task.id, rules, progress, summary)
+        write_results(folder, self.task.id, config, progress, summary)
         return summary
 
 

@@ -127,13 +127,11 @@ def write_results(
     path: Path, task: str, config: RunConfig, progress: Progress, summary: dict[str, Any]
 ) -> None:
     """Write what a finished run leaves for other tools: run.json and the two tables."""
-    packages = ("smgrnn", "numpy", "numba", "gymnasium")
-    versions = {name: version(name) for name in packages} | {"python": platform.python_version()}
     content = {
         "task": task,
         "settings": config.to_dict(),
         "summary": summary,
-        "versions": versions,
+        "versions": versions(),
     }
     partial = path / f".{SUMMARY}.partial"
     try:
@@ -143,3 +141,9 @@ def write_results(
         partial.replace(path / SUMMARY)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of all that a result depends on."""
+    found = {name: version(name) for name in ("smgrnn", "numpy", "numba", "gymnasium")}
+    return found | {"python": platform.python_version()}
