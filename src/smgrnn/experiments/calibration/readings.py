@@ -12,8 +12,8 @@ from smgrnn.experiments.condition import Condition
 class Reading:
     """One way to read the rules; the fields are those of PlasticityConfig and LearningConfig."""
 
-    scale: Scale
     interval: int | Literal["episode"]
+    scale: Scale
     max_relays: int | None
     initial_weight: float
     history_on_edit: OnEdit
@@ -42,8 +42,8 @@ class Reading:
 
 
 AXES: dict[str, tuple[Any, ...]] = {
+    "interval": ("episode", 100, 1),
     "scale": ("update", "variance_to_mean", "weight"),
-    "interval": (1, 100, "episode"),
     "max_relays": (1, None),
     "initial_weight": (0.01, 0.02, 0.03, 0.04, 0.05, 0.1),
     "history_on_edit": ("keep", "reset"),
@@ -57,8 +57,9 @@ def _is_tried(reading: Reading) -> bool:
     """Return whether a combination is worth its time and says something of its own."""
     # An optimizer that starts anew at every edit has one step count for all edges either way.
     is_new = (reading.optimizer_on_edit, reading.bias_correction) != ("reset", "edge")
-    # A call at every update takes as long as ten readings; larger weights only grow more.
-    return is_new and (reading.interval != 1 or reading.initial_weight == 0.01)
+    # A call at every update takes as long as ten readings: only as the text has it.
+    is_literal = (reading.max_relays, reading.bias_correction) == (None, "shared")
+    return is_new and (reading.interval != 1 or (is_literal and reading.initial_weight == 0.01))
 
 
 READINGS: tuple[Reading, ...] = tuple(
