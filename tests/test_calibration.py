@@ -47,6 +47,11 @@ def test_each_stage_runs_some_of_the_readings_before_it() -> None:
     assert set(FINALISTS) <= set(SHORTLIST) <= set(READINGS)
 
 
+def test_the_presets_are_readings_that_were_tried() -> None:
+    assert Reading.of(RunConfig()) in FINALISTS
+    assert Reading.of(RunConfig.for_task("CartPole-v1", preset="as_printed")) in READINGS
+
+
 @pytest.mark.parametrize("reading", [NEAR, READINGS[-1]])
 def test_a_reading_is_found_again_in_the_settings_it_makes(reading: Reading) -> None:
     settings = reading.apply(Condition.distill("CartPole-v1")).settings

@@ -61,6 +61,12 @@ def test_the_defaults_of_the_flags_are_those_of_the_task() -> None:
     assert "(default: 1)" in _help_of("iterations", plain)
 
 
+def test_the_defaults_of_the_flags_are_those_of_the_preset() -> None:
+    for options, interval in ([], "episode"), (["--preset", "as_printed"], "1"):
+        text = smgrnn("distill", "CartPole-v1", *options, "--help").stdout
+        assert f"(default: {interval})" in _help_of("plasticity.interval", text)
+
+
 def _help_of(flag: str, text: str) -> str:
     """Return the help of one flag on one line."""
     rest = text.partition(f"--{flag} ")[2].partition("│ --")[0]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from smgrnn.config import EvolutionConfig, RunConfig
+from smgrnn.config import EvolutionConfig, Preset, RunConfig
 from smgrnn.errors import SmgrnnError
 
 Flag = tyro.conf.FlagCreatePairsOff[bool]
@@ -25,6 +25,7 @@ RunFolder = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
 def distill(
     task: TaskName = "",
     options: Options = RunConfig(),  # noqa: B008 - frozen
+    preset: Preset = "paper",
     out: Path | None = None,
     resume: Path | None = None,
     seeds: int = 1,
@@ -40,6 +41,9 @@ def distill(
         A Gymnasium id, such as CartPole-v1, or xor.
     options
         Settings of the run.
+    preset
+        Which reading of the paper's rules the other settings start from: the one closest to its
+        sizes, or the one that is printed.
     out
         New folder for the run; runs/TASK-STUDENT-SEED by default.
     resume
@@ -328,9 +332,10 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     expert.command(name="list")(expert_list)
     expert.command(name="evaluate")(expert_evaluate)
     app = tyro.extras.SubcommandApp()
-    # The defaults of the flags are those of the task that is named.
-    preset = RunConfig.for_task("xor" if "xor" in arguments else "")
-    app.command(name="distill")(partial(distill, options=preset))
+    # The defaults of the flags are those of the task and of the preset that are named.
+    task = "xor" if "xor" in arguments else ""
+    preset: Preset = "as_printed" if "as_printed" in " ".join(arguments) else "paper"
+    app.command(name="distill")(partial(distill, options=RunConfig.for_task(task, preset=preset)))
     app.command(evolve)
     app.command(evaluate)
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")

@@ -1,6 +1,7 @@
 """Contents: all that a report says, before it becomes a page, a text or numbers."""
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
@@ -155,10 +156,10 @@ class Report:
     """A report."""
 
     overview: Overview
-    glance: ReportTable
-    """The main numbers."""
+    glance: ReportTable | None
+    """The main numbers, if the report is on experiments of the paper."""
     drawings: tuple[Illustration, ...]
-    """Figures that explain and need no runs."""
+    """Figures that explain and need no runs; none in reports on studies of our own."""
     sections: tuple[Section, ...]
 
     @property
@@ -194,6 +195,8 @@ def build_report(results: Results) -> Report:
     claims = [claim for claim in load_claims().values() if claim.experiment in names]
     findings = judge(claims, results)
     sections = tuple(_section(each, results, paper, findings) for each in results.chosen)
+    if not any(experiment.artefacts for experiment in results.chosen):
+        return Report(_overview(results, sections), None, (), sections)
     drawn = {artefact for each in results.every.values() for artefact in each.artefacts}
     return Report(
         overview=_overview(results, sections),
@@ -218,7 +221,9 @@ def _section(
         else:
             illustrations.append(_illustrate(paper.figures[id], results))
     records = results.records(experiment)
-    warned = Counter(text for runs in records.values() for run in runs for text in run.warnings)
+    warned = Counter(
+        _without_size(text) for runs in records.values() for run in runs for text in run.warnings
+    )
     return Section(
         experiment=experiment,
         tables=(*tables, *own_tables(experiment, results, paper)),
@@ -228,6 +233,11 @@ def _section(
         shared=_shared_settings(experiment),
         warnings=dict(warned),
     )
+
+
+def _without_size(warning: str) -> str:
+    """Return a warning that growth stopped without the size it stopped at, which varies by run."""
+    return re.sub(r"^(Growth stopped) at .*(: it reached)", r"\1\2", warning)
 
 
 def _shared_settings(experiment: Experiment) -> dict[str, dict[str, str]]:

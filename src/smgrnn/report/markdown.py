@@ -18,7 +18,7 @@ def markdown(report: Report) -> str:
     blocks = [
         *_summary(report),
         *_claims(report),
-        "## Method",
+        "## Method" if report.drawings else "",
         *map(_figure, report.drawings),
     ]
     for section in report.sections:
@@ -52,14 +52,15 @@ def _summary(report: Report) -> Iterable[str]:
         f"deviation — within one of it: {far['near']}, within two: {far['apart']}, further away: "
         f"{far['far']}."
     )
-    yield from _table(report.glance)
+    yield from _table(report.glance) if report.glance else ()
     yield from GUIDE
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
     yield f"Computed with {versions}." if versions else ""
 
 
 def _claims(report: Report) -> Iterable[str]:
-    yield "## Claims"
+    if any(section.findings for section in report.sections):
+        yield "## Claims"
     for section in report.sections:
         if not section.findings:
             continue

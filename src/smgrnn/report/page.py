@@ -68,7 +68,7 @@ def _summary(report: Report) -> Markup:
         element("dl", *(_tile(*tile) for tile in tiles), class_="tiles"),
         element("div", _standings(report), _distances(report), class_="bars"),
         _notice(report),
-        _table(report.glance),
+        _table(report.glance) if report.glance else None,
         *(element("p", text) for text in GUIDE),
         element("p", f"Computed with {versions}.", class_="small soft") if versions else None,
     )
