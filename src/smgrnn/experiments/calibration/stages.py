@@ -7,7 +7,7 @@ limited where a network is so large already that its distance is counted as the 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from smgrnn.config import RunConfig
+from smgrnn.config import BiasCorrection, OnEdit, RunConfig, Scale
 from smgrnn.experiments.calibration.readings import READINGS, Reading
 from smgrnn.experiments.condition import Condition
 from smgrnn.experiments.experiment import Experiment
@@ -53,8 +53,39 @@ SCREENED = (
 CHEAP = tuple(row for row in ROWS if not row.startswith("LunarLander"))
 """The rows that the shortlist runs."""
 
-SHORTLIST: tuple[Reading, ...] = ()
+
+def _per_episode(
+    scale: Scale, initial_weight: float, history: OnEdit, optimizer: OnEdit, bias: BiasCorrection
+) -> Reading:
+    """Return a reading with a call at each episode's end and one relay in each."""
+    return Reading(
+        interval="episode",
+        scale=scale,
+        max_relays=1,
+        initial_weight=initial_weight,
+        history_on_edit=history,
+        optimizer_on_edit=optimizer,
+        bias_correction=bias,
+    )
+
+
+SHORTLIST = (
+    _per_episode("variance_to_mean", 0.04, "keep", "keep", "shared"),
+    _per_episode("variance_to_mean", 0.04, "keep", "reset", "shared"),
+    _per_episode("update", 0.04, "keep", "reset", "shared"),
+    _per_episode("update", 0.04, "keep", "keep", "edge"),
+    _per_episode("variance_to_mean", 0.04, "reset", "keep", "shared"),
+    _per_episode("variance_to_mean", 0.04, "keep", "keep", "edge"),
+    _per_episode("variance_to_mean", 0.04, "reset", "keep", "edge"),
+    _per_episode("update", 0.05, "reset", "keep", "shared"),
+    _per_episode("variance_to_mean", 0.01, "reset", "keep", "edge"),
+    _per_episode("weight", 0.05, "keep", "keep", "shared"),
+    _per_episode("variance_to_mean", 0.05, "reset", "keep", "edge"),
+    _per_episode("variance_to_mean", 0.05, "reset", "reset", "shared"),
+)
+"""The twelve closest of the screening, the closest first."""
 FINALISTS: tuple[Reading, ...] = ()
+"""The three closest of the comparison, the closest first."""
 
 
 def condition_name(reading: Reading, row: str) -> str:
