@@ -6,7 +6,9 @@ from statistics import mean, median
 from types import ModuleType
 from typing import Any
 
+import pytest
 from matplotlib.colors import to_hex
+from matplotlib.image import imread
 from matplotlib.patches import FancyArrowPatch
 
 from pages import ROOT
@@ -46,6 +48,13 @@ def test_relay_insertion_draws_an_edge_and_the_relay_beside_it(tmp_path: Path) -
     assert drawn(before) == (["input", "output"], 1, ["$i$", "$j$"])
     assert drawn(after) == (["input", "output", "hidden"], 3, ["$i$", "$j$", "$h$"])
     assert after.get_title() == "after inserting a relay"
+
+
+def test_the_growth_strip_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))  # as when it is run as a program
+    example("growth_strip").main(str(tmp_path / "growth.png"))
+    height, width, _ = imread(tmp_path / "growth.png").shape
+    assert width > 3 * height  # four frames side by side
 
 
 def test_only_a_network_that_grows_tells_spirals_apart() -> None:
