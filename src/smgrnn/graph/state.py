@@ -37,7 +37,8 @@ class Graph(NamedTuple):
     Examples
     --------
     >>> from smgrnn import Graph
-    >>> graph = Graph.from_edges(2, 1, n_hidden=1, edges=[(0, 3, 0.5), (3, 2, -1.0), (1, 2, 0.2)])
+    >>> edges = [(0, 3, 0.5), (3, 2, -1.0), (1, 2, 0.2)]  # source, target, weight
+    >>> graph = Graph.from_edges(n_inputs=2, n_outputs=1, n_hidden=1, edges=edges)
     >>> graph
     Graph(2 inputs, 1 hidden, 1 outputs, 3 edges)
     >>> next(graph.edges())
