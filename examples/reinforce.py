@@ -1,11 +1,11 @@
 """Learn CartPole by trial and error: a policy that grows, REINFORCE, and no expert.
 
-The policy starts with three of the eight edges that join its inputs to its outputs, too few to hold
-the pole; what else it needs it has to grow.  An episode is one update.  The baseline of a step is
-the mean return-to-go of its episode, in units of their standard deviation.
+The policy starts with three of the eight edges that join its inputs to its outputs, mostly too few
+to hold the pole; what else it needs it has to grow.  An episode is one update.  The baseline of a
+step is the mean return-to-go of its episode, in units of their standard deviation.
 
-Run with `python examples/reinforce.py [--seeds N] [--episodes N]`; each seed is also trained with
-plasticity off, for comparison.
+Run with `python examples/reinforce.py [--seed N] [--seeds N] [--episodes N]`; each seed is also
+trained with plasticity off, for comparison.
 """
 
 import argparse
@@ -63,10 +63,11 @@ def learn(config: PlasticityConfig, seed: int, episodes: int) -> tuple[list[floa
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds to run")
     parser.add_argument("--episodes", type=int, default=400, help="episodes of each")
     options = parser.parse_args()
-    for seed in range(options.seeds):
+    for seed in range(options.seed, options.seed + options.seeds):
         for name, config in (("growing", GROWING), ("static", PlasticityConfig.static())):
             returns, graph = learn(config, seed, options.episodes)
             print(f"seed {seed}, {name:<7}: last 50 episodes {np.mean(returns[-50:]):.1f}; {graph}")

@@ -4,7 +4,7 @@ The network starts with its three inputs (x, y and a constant 1, because there a
 straight to its two outputs.  Only hidden nodes can bend that boundary, and nobody adds them but the
 plasticity module.  The same loop is run once more with plasticity off, for comparison.
 
-Run with `python examples/supervised.py [--seeds N]`.
+Run with `python examples/supervised.py [--seed N] [--seeds N]`.
 """
 
 import argparse
@@ -61,9 +61,10 @@ def train(config: PlasticityConfig, seed: int, updates: int = 3000) -> Outcome:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, default=3, help="how many seeds to run")
     options = parser.parse_args()
-    for seed in range(options.seeds):
+    for seed in range(options.seed, options.seed + options.seeds):
         for name, config in (("growing", GROWING), ("static", PlasticityConfig.static())):
             accuracy, before, after = train(config, seed)
             print(f"seed {seed}, {name:<7}: accuracy {accuracy:.3f}; {before} -> {after}")
