@@ -2,13 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test setup format lint types imports tests clean
+.PHONY: demo test setup format lint types imports docs tests clean
 
 demo: setup
 	rm -rf runs/demo
 	$(BIN)/smgrnn distill CartPole-v1 --out runs/demo
 
-test: lint types imports tests
+test: lint types imports docs tests
 
 setup: .venv/installed
 
@@ -30,6 +30,9 @@ types: setup
 
 imports: setup
 	$(BIN)/lint-imports
+
+docs: setup  # into build/docs; a warning or a broken link is an error
+	$(BIN)/sphinx-build -W --keep-going -E -q -c docs -d build/doctrees . build/docs
 
 tests: setup
 	$(BIN)/pytest -n 2 --dist loadgroup

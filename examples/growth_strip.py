@@ -29,7 +29,7 @@ def main(path: str = "growth.png") -> None:
     moments: dict[int, Graph] = {}
     outcome = learn_xor(8, watch=moments.__setitem__)
     last = max(moments)
-    updates = [max(u for u in moments if u <= share * last) for share in (0, 0.4, 0.7)]
+    updates = [max(u for u in moments if u <= share * last) for share in (0, 0.45, 0.7)]
     frames = {update: moments[update] for update in updates} | {outcome.updates: outcome.graph}
     positions = shared_positions(list(frames.values()))
     figure = Figure(figsize=(11, 2.7), layout="constrained")

@@ -1,27 +1,19 @@
-"""The examples and the README do what they say."""
+"""The examples do what they say."""
 
 import importlib.util
-import re
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from types import ModuleType
 from typing import Any
 
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.image import imread
 from matplotlib.patches import FancyArrowPatch
 
+from pages import ROOT
+from smgrnn import PlasticityConfig
 from smgrnn.graph.drawing import OUTLINE
-
-ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/exporting.md")
-BLOCKS = [
-    (page, number, block)
-    for page in PAGES
-    for number, block in enumerate(
-        re.findall(r"^```python[^\n]*\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
-    )
-]
 
 
 def example(name: str) -> ModuleType:
@@ -58,17 +50,25 @@ def test_relay_insertion_draws_an_edge_and_the_relay_beside_it(tmp_path: Path) -
     assert after.get_title() == "after inserting a relay"
 
 
-def test_every_page_shows_python() -> None:
-    assert {page for page, _, _ in BLOCKS} == set(PAGES)
+def test_the_growth_strip_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))  # as when it is run as a program
+    example("growth_strip").main(str(tmp_path / "growth.png"))
+    height, width, _ = imread(tmp_path / "growth.png").shape
+    assert width > 3 * height  # four frames side by side
 
 
-@pytest.mark.parametrize(
-    ("page", "block"),
-    [(page, block) for page, _, block in BLOCKS],
-    ids=[f"{page}-{number}" for page, number, _ in BLOCKS],
-)
-def test_every_python_block_of_a_page_runs(
-    page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    exec(compile(block, page, "exec"), {"__name__": "__main__"})
+def test_only_a_network_that_grows_tells_spirals_apart() -> None:
+    spirals = example("supervised")
+    grown = spirals.train(spirals.GROWING, seed=0, updates=800)
+    static = spirals.train(PlasticityConfig.static(), seed=0, updates=800)
+    assert static.after == static.before._replace(weight=static.after.weight)
+    assert grown.after.n_hidden >= 1
+    assert static.accuracy < 0.85 < 0.95 < grown.accuracy
+
+
+def test_a_policy_that_grows_learns_cartpole_without_an_expert() -> None:
+    reinforce = example("reinforce")
+    returns, graph = reinforce.learn(reinforce.GROWING, seed=0, episodes=240)
+    assert mean(returns[:20]) < 40  # what acting at random brings
+    assert mean(returns[-40:]) > 150
+    assert graph.n_edges > 3  # which it starts with

@@ -2,9 +2,12 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,17 +78,47 @@ MODULES = sorted(
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_module_says_what_it_is_for_and_its_examples_run(name: str) -> None:
+def test_every_module_says_what_it_is_for_and_its_examples_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # examples that save something may do so
     module = importlib.import_module(name)
     assert module.__doc__
     assert doctest.testmod(module).failed == 0
 
 
-def test_the_examples_are_found() -> None:
-    found = {
-        example.name.rpartition(".")[2]
-        for name in MODULES
-        for example in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
-        if example.examples
-    }
-    assert {"SMGrNN", "StructuralPlasticity", "EditDraft", "from_edges"} <= found
+def examples_in(documented: Any) -> list[str]:
+    """Return the lines of code that a docstring shows."""
+    parsed = doctest.DocTestParser().get_examples(inspect.getdoc(documented) or "")
+    return [example.source for example in parsed]
+
+
+@pytest.mark.parametrize("name", smgrnn.__all__)
+def test_every_public_name_has_an_example(name: str) -> None:
+    assert examples_in(getattr(smgrnn, name))
+
+
+CALLED_BY_TORCH = {"SMGrNN.forward", "SMGrNN.extra_repr"}
+METHODS = [
+    (kind, method)
+    for kind in map(smgrnn.__getattr__, smgrnn.__all__)
+    for method in vars(kind)
+    if inspect.isclass(kind)
+    and not method.startswith("_")
+    and inspect.isroutine(getattr(kind, method))
+    and f"{kind.__name__}.{method}" not in CALLED_BY_TORCH
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"), METHODS, ids=[f"{kind.__name__}.{method}" for kind, method in METHODS]
+)
+def test_every_public_method_is_shown_at_work(kind: type, method: str) -> None:
+    shown = examples_in(kind) + examples_in(getattr(kind, method))
+    assert f".{method}(" in "".join(shown)
+
+
+def test_no_example_is_left_out() -> None:
+    """An example that is skipped looks as true as the others."""
+    sources = Path(smgrnn.__file__).parent.rglob("*.py")
+    assert [path for path in sources if "+SKIP" in path.read_text(encoding="utf-8")] == []

@@ -30,6 +30,9 @@ class Within:
         self._above = operator.ge if interval[0] == "[" else operator.gt
         self._below = operator.le if interval[-1] == "]" else operator.lt
 
+    def __repr__(self) -> str:
+        return f"Within({self.interval!r})"
+
     def __contains__(self, value: float) -> bool:
         return bool(self._above(value, self._low) and self._below(value, self._high))
 
@@ -61,12 +64,20 @@ class Settings:
                 object.__setattr__(self, entry.name, kind(value))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values, ready for JSON."""
+        """Return the settings as plain values, ready for JSON.
+
+        >>> NetworkConfig(n_inputs=4, n_outputs=2).to_dict()["density"]
+        0.8
+        """
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Rebuild settings from `to_dict`; an unknown name is an error, not a shrug."""
+        """Rebuild settings from `to_dict`; an unknown name is an error, not a shrug.
+
+        >>> NetworkConfig.from_dict({"n_inputs": 4, "n_outputs": 2}).n_hidden
+        0
+        """
         unknown = sorted(set(values) - {entry.name for entry in fields(cls)})
         if unknown:
             raise ConfigError(f"{cls.__name__} has no setting named {unknown[0]!r}.")
@@ -119,7 +130,14 @@ def _describe(hint: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig(Settings):
-    """What the network is before it learns (Sec. III-B, IV-A2)."""
+    """What the network is before it learns (Sec. III-B, IV-A2).
+
+    Examples
+    --------
+    >>> from smgrnn import NetworkConfig
+    >>> NetworkConfig(n_inputs=4, n_outputs=2, iterations=2).activation
+    'tanh'
+    """
 
     n_inputs: Count
     """Input nodes, one per observation value."""
@@ -147,7 +165,14 @@ class NetworkConfig(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class PlasticityConfig(Settings):
-    """Settings of the structural plasticity module; defaults are Table A.III where it speaks."""
+    """Settings of the structural plasticity module; defaults are Table A.III where it speaks.
+
+    Examples
+    --------
+    >>> from smgrnn import PlasticityConfig
+    >>> PlasticityConfig(window=50, interval="episode", exploration=False).prune_period
+    30
+    """
 
     window: Count = 100
     """Weight updates remembered per edge (T)."""
@@ -190,9 +215,9 @@ class PlasticityConfig(Settings):
     pruning: bool = True
     """Remove weak edges."""
     weight_threshold: NonNegative = 0.1
-    """Largest |weight| of a weak edge (τ_w)."""
+    """Largest absolute weight of a weak edge (τ_w)."""
     update_threshold: NonNegative = 1e-4
-    """Largest |mean update| of a weak edge (τ_Δ)."""
+    """Largest absolute mean update of a weak edge (τ_Δ)."""
     prune_fraction: Annotated[float, Within("(0, 1]")] = 0.8
     """Share of the weak edges that one call removes (η_prune)."""
     orphan_removal: bool = True
@@ -205,13 +230,21 @@ class PlasticityConfig(Settings):
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
-        """Return the reading that comes closest to the paper's sizes: see docs/calibration.md."""
+        """Return the reading that comes closest to the paper's sizes: see docs/calibration.md.
+
+        >>> PlasticityConfig.paper(window=50).interval
+        'episode'
+        """
         closest = {"interval": "episode", "max_relays": 1, "initial_weight": 0.04}
         return cls(**{**closest, **changes})
 
     @classmethod
     def as_printed(cls, **changes: Any) -> Self:
-        """Return the rules as the text has them, word for word."""
+        """Return the rules as the text has them, word for word.
+
+        >>> PlasticityConfig.as_printed().interval
+        1
+        """
         literal = {
             "scale": "update",
             "interval": 1,
@@ -222,19 +255,35 @@ class PlasticityConfig(Settings):
 
     @classmethod
     def static(cls, **changes: Any) -> Self:
-        """No structural change at all: the paper's Static-SMGrNN."""
+        """No structural change at all: the paper's Static-SMGrNN.
+
+        >>> PlasticityConfig.static().edge_growth
+        False
+        """
         off = dict.fromkeys(("edge_growth", "exploration", "pruning", "orphan_removal"), False)
         return cls(**{**off, **changes})
 
     @classmethod
     def growth_only(cls, **changes: Any) -> Self:
-        """Growth without pruning: the paper's no-prune ablation."""
+        """Growth without pruning: the paper's no-prune ablation.
+
+        >>> rules = PlasticityConfig.growth_only(window=50)
+        >>> rules.edge_growth, rules.pruning
+        (True, False)
+        """
         return cls(**{"pruning": False, "orphan_removal": False, **changes})
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearningConfig(Settings):
-    """How the compiled engine trains; the names and defaults of torch.optim."""
+    """How the compiled engine trains; the names and defaults of torch.optim.
+
+    Examples
+    --------
+    >>> from smgrnn import LearningConfig
+    >>> LearningConfig(optimizer="sgd", learning_rate=0.1).loss
+    'cross_entropy'
+    """
 
     optimizer: Optimizer = "adam"
     """Update rule."""
@@ -261,7 +310,14 @@ class LearningConfig(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig(Settings):
-    """A distillation run: with its task, all there is to repeat it (Sec. IV-A)."""
+    """A distillation run: with its task, all there is to repeat it (Sec. IV-A).
+
+    Examples
+    --------
+    >>> from smgrnn import PlasticityConfig, RunConfig
+    >>> RunConfig(episodes=100, plasticity=PlasticityConfig(window=50)).learning.optimizer
+    'adam'
+    """
 
     student: Student = "smgrnn"
     """The growing network; the same graph kept as it is; growth without pruning; or an MLP of 100 %
@@ -307,7 +363,7 @@ class RunConfig(Settings):
     normalise: bool = False
     """Give the network observations of mean 0 and deviation 1, by statistics that the run keeps."""
 
-    learning: LearningConfig = field(default_factory=lambda: LearningConfig(bias_correction="edge"))
+    learning: LearningConfig = field(default_factory=LearningConfig)
     """Optimizer."""
     plasticity: PlasticityConfig = field(default_factory=PlasticityConfig.paper)
     """Rules of growth and pruning."""
@@ -327,8 +383,7 @@ class RunConfig(Settings):
         if preset not in get_args(Preset):
             raise ConfigError(f"There is no preset {preset!r}; there are paper and as_printed.")
         if preset == "as_printed":
-            literal = {"learning": LearningConfig(), "plasticity": PlasticityConfig.as_printed()}
-            return cls(**{**literal, **changes})
+            return cls(**{"plasticity": PlasticityConfig.as_printed(), **changes})
         if task != "xor":
             return cls(**changes)
         rules = PlasticityConfig(interval=10, initial_weight=0.5)
@@ -346,7 +401,14 @@ class RunConfig(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class EvolutionConfig(Settings):
-    """An evolutionary search: with its task, all there is to repeat it (Sec. IV-A4)."""
+    """An evolutionary search: with its task, all there is to repeat it (Sec. IV-A4).
+
+    Examples
+    --------
+    >>> from smgrnn import EvolutionConfig
+    >>> EvolutionConfig(method="ndp", rollouts=1000).generations
+    20
+    """
 
     method: Method = "neat"
     """Topologies and weights by NEAT, or developmental programs (NDP) by CMA-ES."""

@@ -4,7 +4,17 @@ from typing import Self
 
 
 class SmgrnnError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base of everything this package raises on purpose.
+
+    Examples
+    --------
+    >>> from smgrnn import NetworkConfig, SmgrnnError
+    >>> try:
+    ...     NetworkConfig(n_inputs=0, n_outputs=2)
+    ... except SmgrnnError as error:
+    ...     print(error)
+    The 'n_inputs' parameter of NetworkConfig must be an int in [1, inf). Got 0 instead.
+    """
 
 
 class ConfigError(SmgrnnError, ValueError):
@@ -52,10 +62,25 @@ class SampleError(SmgrnnError, ValueError):
 
 
 class GrowthLimitWarning(UserWarning):
-    """Growth stopped because the network reached `max_nodes` or `max_edges`."""
+    """Growth stopped because the network reached `max_nodes` or `max_edges`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import smgrnn
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", smgrnn.GrowthLimitWarning)
+    ...     run = smgrnn.distill("xor", episodes=100, max_parameters=5)
+    >>> run.graph.n_edges <= 5
+    True
+    """
 
     @classmethod
     def at(cls, size: str, max_nodes: int, max_edges: int) -> Self:
-        """Say where growth stopped and at which limits."""
+        """Say where growth stopped and at which limits.
+
+        >>> print(GrowthLimitWarning.at("90 nodes", max_nodes=90, max_edges=500))
+        Growth stopped at 90 nodes: it reached max_nodes=90 or max_edges=500.
+        """
         limits = f"max_nodes={max_nodes} or max_edges={max_edges}"
         return cls(f"Growth stopped at {size}: it reached {limits}.")

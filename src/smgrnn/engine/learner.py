@@ -80,9 +80,22 @@ class Learner:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from smgrnn import Learner, NetworkConfig
     >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2), seed=0)
-    >>> action = learner.learn(np.array([0.1, 0.2, 0.3, 0.4]), 1)
+    >>> action = learner.learn([0.1, 0.2, 0.3, 0.4], 1)  # an observation and its label
     >>> learner.end_episode()
+    >>> learner.act([0.1, 0.2, 0.3, 0.4]) in (0, 1)
+    True
+    >>> rows = np.random.default_rng(0).normal(size=(1000, 4))
+    >>> learner.learn_stream(rows, rows[:, 0] > 0).losses.shape
+    (1000,)
+    >>> learner.n_updates
+    1001
+    >>> twin = Learner(learner.config)
+    >>> twin.restore(learner.arrays())
+    >>> twin.graph == learner.graph
+    True
     """
 
     def __init__(
@@ -131,7 +144,12 @@ class Learner:
         *,
         seed: int = 0,
     ) -> Self:
-        """Start from the graph and weights of an SMGrNN; `SMGrNN.from_network` goes back."""
+        """Start from the graph and weights of an SMGrNN; `SMGrNN.from_network` goes back.
+
+        >>> from smgrnn import SMGrNN
+        >>> Learner.from_network(SMGrNN(4, 2, density=1.0)).graph
+        Graph(4 inputs, 0 hidden, 2 outputs, 8 edges)
+        """
         return cls(network.config, learning, plasticity, graph=network.graph, seed=seed)
 
     @property
@@ -188,6 +206,11 @@ class Learner:
         """Learn by a compiled step, which takes this learner's arrays and then `arguments`.
 
         Of what it returns the second value is the loss.
+
+        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2))
+        >>> action, loss = learner.learn_by(learn_step, np.ones(1), 0, np.empty(0))
+        >>> loss == learner.loss
+        True
         """
         done = step(*self._hot, *arguments)
         self._finish(done[1], stacklevel=6)
@@ -253,6 +276,12 @@ class Learner:
 
         `loop` takes the state, the settings, the log and the random generator.  A loss that is not
         finite says where it had to stop.
+
+        >>> from types import SimpleNamespace
+        >>> def idle(state, settings, log, rng):
+        ...     return SimpleNamespace(state=state, log=log, loss=0.0, is_capped=False)
+        >>> Learner(NetworkConfig(n_inputs=1, n_outputs=1)).advance(idle).loss
+        0.0
         """
         with interrupts_deferred():
             done = loop(self._state, self._settings, self.log, self._rng)
@@ -264,11 +293,20 @@ class Learner:
         return done
 
     def look(self, loop: Callable[..., None]) -> None:
-        """Run a compiled loop that reads the state and settings and changes nothing."""
+        """Run a compiled loop that reads the state and settings and changes nothing.
+
+        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=1))
+        >>> learner.look(lambda state, settings: print(state.graph))
+        1 inputs, 0 hidden, 1 outputs, 1 edges
+        """
         loop(self._state, self._settings)
 
     def forget_log(self) -> EditLog:
-        """Return the log of edits and start an empty one."""
+        """Return the log of edits and start an empty one.
+
+        >>> Learner(NetworkConfig(n_inputs=1, n_outputs=1)).forget_log().n_changes
+        0
+        """
         log, self.log = self.log, EditLog.start()
         return log
 

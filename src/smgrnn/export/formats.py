@@ -50,8 +50,11 @@ def export_policy(policy: Policy, to: str, out: str | Path) -> list[Path]:
 
     Examples
     --------
-    >>> policy = smgrnn.load("runs/my-controller")  # doctest: +SKIP
-    >>> header, source = export_policy(policy, "c", "controller.c")  # doctest: +SKIP
+    >>> import smgrnn
+    >>> run = smgrnn.distill("xor", episodes=20, out="a-run")
+    >>> header, source = export_policy(smgrnn.load("a-run"), "c", "controller.c")
+    >>> source.name
+    'controller.c'
     """
     return write_controller(Controller.of(policy), to, Path(out))
 

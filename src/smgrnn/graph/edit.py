@@ -47,7 +47,22 @@ class Change(NamedTuple):
 
 
 class GraphEdit(NamedTuple):
-    """Changes decided together, applied together; empty when there is nothing to do."""
+    """Changes decided together, applied together; empty when there is nothing to do.
+
+    Examples
+    --------
+    >>> from smgrnn import EditDraft, Graph, GraphEdit
+    >>> from smgrnn.graph import Operation
+    >>> draft = EditDraft(Graph.from_edges(1, 1, edges=[(0, 1, 0.5)]))
+    >>> draft.remove_edge(0)
+    >>> edit = draft.finish()
+    >>> edit.count(Operation.REMOVE_EDGE)
+    1
+    >>> [(change.id, change.weight) for change in edit.changes()]
+    [(0, 0.5)]
+    >>> bool(edit), bool(GraphEdit.empty())
+    (True, False)
+    """
 
     rows: Ints
     """Operation, cause, id, source id and target id of each change (n, 5)."""
@@ -92,12 +107,16 @@ class Applied(NamedTuple):
 class EditDraft:
     """Collects changes of a graph by stable ids; for rules written outside this package.
 
-    >>> graph = Graph.from_edges(1, 1, edges=[(0, 1, 0.5)])
-    >>> draft = EditDraft(graph)
+    Examples
+    --------
+    >>> from smgrnn import EditDraft, Graph
+    >>> from smgrnn.graph import apply
+    >>> draft = EditDraft(Graph.from_edges(1, 1, edges=[(0, 1, 0.5)]))
     >>> node = draft.add_node()
-    >>> _ = draft.add_edge(0, node, 0.01)
+    >>> first, second = draft.add_edge(0, node, 0.01), draft.add_edge(node, 1, 0.01)
+    >>> draft.remove_edge(0)
     >>> draft.finish()
-    GraphEdit(+nodes=1, +edges=1, -edges=0, -nodes=0)
+    GraphEdit(+nodes=1, +edges=2, -edges=1, -nodes=0)
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -129,7 +148,14 @@ class EditDraft:
         self._note(Operation.REMOVE_EDGE, *found)
 
     def remove_node(self, node: int) -> None:
-        """Remove a hidden node and every edge at it."""
+        """Remove a hidden node and every edge at it.
+
+        >>> graph = Graph.from_edges(1, 1, n_hidden=1, edges=[(0, 2, 0.5), (2, 1, 0.5)])
+        >>> draft = EditDraft(graph)
+        >>> draft.remove_node(2)
+        >>> apply(graph, draft.finish()).graph
+        Graph(1 inputs, 0 hidden, 1 outputs, 0 edges)
+        """
         for edge in [e for e in self._edges.values() if node in (e.source, e.target)]:
             self.remove_edge(edge.id)
         self._note(Operation.REMOVE_NODE, node)

@@ -32,7 +32,20 @@ class Edge(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A directed weighted graph over flat arrays; kernels read the same object."""
+    """A directed weighted graph over flat arrays; kernels read the same object.
+
+    Examples
+    --------
+    >>> from smgrnn import Graph
+    >>> edges = [(0, 3, 0.5), (3, 2, -1.0), (1, 2, 0.2)]  # source, target, weight
+    >>> graph = Graph.from_edges(n_inputs=2, n_outputs=1, n_hidden=1, edges=edges)
+    >>> graph
+    Graph(2 inputs, 1 hidden, 1 outputs, 3 edges)
+    >>> next(graph.edges())
+    Edge(id=0, source=1, target=2, weight=0.2)
+    >>> Graph.from_arrays(graph._asdict()) == graph
+    True
+    """
 
     n_inputs: int
     """Inputs are the nodes at positions 0 … n_inputs - 1."""

@@ -47,9 +47,19 @@ class SMGrNN(nn.Module):
 
     Examples
     --------
-    >>> net = SMGrNN(4, 2, n_hidden=3, seed=0)
-    >>> net(torch.zeros(4)).shape, net(torch.zeros(4)).shape
-    (torch.Size([2]), torch.Size([2]))
+    >>> import torch
+    >>> from smgrnn import SMGrNN
+    >>> net = SMGrNN(4, 2, n_hidden=3, iterations=2, seed=0)
+    >>> net(torch.zeros(4)).shape
+    torch.Size([2])
+    >>> net.reset_state()  # before another episode, or another batch
+    >>> net(torch.zeros(8, 4)).shape
+    torch.Size([8, 2])
+    >>> net
+    SMGrNN(4 inputs, 3 hidden, 2 outputs, 32 edges, iterations=2, tanh)
+    >>> net.save("net.safetensors")
+    >>> SMGrNN.load("net.safetensors").graph == net.graph
+    True
     """
 
     weight: nn.Parameter
@@ -83,6 +93,11 @@ class SMGrNN(nn.Module):
         """Take over the graph, weights and settings of a compiled `Learner`.
 
         `Learner.from_network` goes the other way; `where` is a device and a dtype.
+
+        >>> from smgrnn import Learner
+        >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2))
+        >>> SMGrNN.from_network(learner, dtype=torch.float64).graph == learner.graph
+        True
         """
         return cls(**network.config.to_dict(), graph=network.graph, **where)
 
@@ -180,6 +195,13 @@ class SMGrNN(nn.Module):
 
         A `StructuralPlasticity` does this together with the optimizer's state; call it yourself
         only without one.
+
+        >>> from smgrnn import EditDraft
+        >>> net = SMGrNN(4, 2, density=1.0)
+        >>> draft = EditDraft(net.graph)
+        >>> draft.remove_edge(0)
+        >>> net.restructure(draft.finish()).graph
+        Graph(4 inputs, 0 hidden, 2 outputs, 7 edges)
         """
         applied = apply(self.graph, edit, is_trusted=is_trusted)
         with torch.no_grad():

@@ -58,13 +58,18 @@ class StructuralPlasticity:
 
     Examples
     --------
+    >>> import torch
+    >>> from smgrnn import SMGrNN, StructuralPlasticity
     >>> net = SMGrNN(4, 2)
     >>> optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
-    >>> spm = StructuralPlasticity(net, optimizer)
+    >>> plasticity = StructuralPlasticity(net, optimizer)
     >>> net(torch.ones(4)).sum().backward()
     >>> optimizer.step()
-    >>> spm.step()
+    >>> plasticity.step()  # an edit is due after 100 updates
     GraphEdit(+nodes=0, +edges=0, -edges=0, -nodes=0)
+    >>> saved = plasticity.state_dict()
+    >>> plasticity.load_state_dict(saved)
+    >>> plasticity.detach()
     """
 
     history: UpdateHistory
@@ -117,7 +122,14 @@ class StructuralPlasticity:
         return self._act()
 
     def end_episode(self) -> GraphEdit:
-        """Say that an episode is over; edits the graph with `interval="episode"`."""
+        """Say that an episode is over; edits the graph with `interval="episode"`.
+
+        >>> rules = PlasticityConfig(interval="episode")
+        >>> plasticity = StructuralPlasticity(SMGrNN(4, 2), config=rules)
+        >>> edit = plasticity.end_episode()
+        >>> plasticity.calls
+        1
+        """
         return self._act() if self.config.interval == "episode" else _NO_EDIT
 
     def detach(self) -> None:

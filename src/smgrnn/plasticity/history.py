@@ -23,7 +23,21 @@ POSITION, TOTAL = 0, 1  # entries of `clock`
 
 
 class UpdateHistory(NamedTuple):
-    """Ring buffer of Δw per edge; kernels read the same object."""
+    """Ring buffer of Δw per edge; kernels read the same object.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smgrnn import UpdateHistory
+    >>> history = UpdateHistory.start(n_edges=2, window=3)
+    >>> history.push(np.array([0.5, 0.0]))
+    >>> history.push(np.array([-0.5, 1.0]))
+    >>> mean, variance = history.statistics()
+    >>> mean.tolist(), variance.tolist()
+    ([0.0, 0.5], [0.25, 0.25])
+    >>> history.updates(0).tolist(), history.counts().tolist()
+    ([0.5, -0.5], [2, 2])
+    """
 
     blocks: Floats
     """Updates, their sums and sums of squares to the block's end (3, window, capacity)."""

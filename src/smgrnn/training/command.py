@@ -15,7 +15,7 @@ from smgrnn.experts.recipes import find_recipe
 from smgrnn.storage import check_new_file
 from smgrnn.training.display import Display, describe, describe_all, describe_evolution
 from smgrnn.training.evolution import Evolution
-from smgrnn.training.folder import check_new, create
+from smgrnn.training.folder import check_new
 from smgrnn.training.pictures import draw_curves, draw_topology
 from smgrnn.training.run import Run, Watch, new_run
 from smgrnn.training.tensorboard import TensorBoard
@@ -80,7 +80,6 @@ def evolve_command(
         name = f"{task} {config.method} seed {evolution.config.seed}"
         with Display(name, config.rollouts, is_quiet=is_quiet) as display:
             evolution.train(display.show_generation)
-        create(folder)
         summaries.append(evolution.save(folder))
         _draw(Run.resume(folder), folder)
     _print_summaries(summaries, describe_evolution, as_json=as_json, is_quiet=is_quiet)

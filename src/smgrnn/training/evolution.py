@@ -38,7 +38,25 @@ Watch = Callable[["Evolution"], None]
 
 
 class Evolution:
-    """An evolutionary search and its record; `smgrnn.evolve` returns one."""
+    """An evolutionary search and its record; `smgrnn.evolve` returns one.
+
+    Parameters
+    ----------
+    task
+        A Gymnasium id with discrete actions.
+    config
+        All other settings.
+
+    Examples
+    --------
+    >>> from smgrnn import Evolution, EvolutionConfig
+    >>> evolution = Evolution("CartPole-v1", EvolutionConfig(rollouts=20, population=10))
+    >>> evolution.train(lambda evolution: print(evolution.episodes.n))
+    10
+    20
+    >>> evolution.save("a-run")["generations"]
+    2
+    """
 
     def __init__(self, task: str, config: EvolutionConfig) -> None:
         self.task = find_task(task)
@@ -102,6 +120,11 @@ class Evolution:
 
         The late return is over the best of each of the final quarter of the generations, and
         growth is from the first generation's best to the champion.
+
+        >>> evolution = Evolution("CartPole-v1", EvolutionConfig(rollouts=10, population=10))
+        >>> evolution.train()
+        >>> evolution.summary()["episodes"]
+        10
         """
         best, champion = self.generations, self.champion
         graph = champion.phenotype.graph
@@ -135,8 +158,10 @@ class Evolution:
             "seconds": self.seconds,
         }
 
-    def save(self, folder: Path) -> dict[str, Any]:
-        """Write a run folder, with the generations as one more table; return its summary."""
+    def save(self, folder: str | Path) -> dict[str, Any]:
+        """Write a new run folder, with the generations as one more table; return its summary."""
+        folder = Path(folder)
+        create(folder)
         phenotype, config = self.champion.phenotype, _run_config(self)
         graph = phenotype.graph
         progress = Progress(
@@ -173,6 +198,15 @@ def evolve(
         A new folder to keep the run in; None keeps nothing.
     watch
         Called with the evolution after every generation.
+    **settings
+        Fields of `EvolutionConfig`.
+
+    Examples
+    --------
+    >>> import smgrnn
+    >>> evolution = smgrnn.evolve("CartPole-v1", rollouts=20, population=10, out="evolved")
+    >>> smgrnn.load("evolved").graph == evolution.champion.phenotype.graph
+    True
     """
     evolution = Evolution(task, EvolutionConfig(**settings))
     folder = Path(out) if out is not None else None
@@ -180,7 +214,6 @@ def evolve(
         check_new(folder)
     evolution.train(*([watch] if watch is not None else []))
     if folder is not None:
-        create(folder)
         evolution.save(folder)
     return evolution
 

@@ -20,8 +20,12 @@ class Policy:
 
     Examples
     --------
-    >>> policy = load("runs/my-controller")  # doctest: +SKIP
-    >>> action = policy(observation)  # doctest: +SKIP
+    >>> import smgrnn
+    >>> run = smgrnn.distill("CartPole-v1", episodes=5, held_out=1, out="a-run")
+    >>> policy = smgrnn.load("a-run")
+    >>> policy.reset()
+    >>> policy([0.0, 0.1, -0.02, 0.3]) in (0, 1)
+    True
     """
 
     def __init__(self, learner: Learner, task: Task, student: str = "") -> None:
@@ -54,7 +58,22 @@ class Policy:
 
 
 def load(folder: str | Path, *, best: bool = False) -> Policy:
-    """Return the policy that a run ended with, or with `best` the one that scored best."""
+    """Return the policy that a run ended with, or with `best` the one that scored best.
+
+    Parameters
+    ----------
+    folder
+        A run folder, as `distill`, `evolve` or the command line left it.
+    best
+        Take the checkpoint that scored best instead of the final student.
+
+    Examples
+    --------
+    >>> import smgrnn
+    >>> run = smgrnn.distill("CartPole-v1", episodes=5, held_out=1, out="another-run")
+    >>> smgrnn.load("another-run").graph == run.graph
+    True
+    """
     name, config, progress = load_progress(Path(folder))
     task = find_task(name)
     learner = new_learner(config, task, progress.best if best else None)

@@ -37,7 +37,29 @@ Watch = Callable[["Run"], None]
 
 
 class Run:
-    """A distillation run, in progress or finished; `smgrnn.distill` returns one."""
+    """A distillation run, in progress or finished; `smgrnn.distill` returns one.
+
+    Parameters
+    ----------
+    task
+        A Gymnasium id, or "xor".
+    config
+        All other settings.
+    folder
+        Where to keep it; None keeps nothing until `save`.
+
+    Examples
+    --------
+    >>> import smgrnn
+    >>> run = smgrnn.distill("xor", episodes=20, seed=0)
+    >>> run.episodes.n, run.summary()["task"]
+    (20, 'xor')
+    >>> run.score(3).shape  # returns of the frozen student on held-out episodes
+    (3,)
+    >>> run.save("a-run")
+    >>> smgrnn.Run.resume("a-run").graph == run.graph
+    True
+    """
 
     def __init__(self, task: str, config: RunConfig, folder: Path | None = None) -> None:
         self.task = find_task(task)
@@ -59,8 +81,9 @@ class Run:
         )
 
     @classmethod
-    def resume(cls, folder: Path) -> "Run":
+    def resume(cls, folder: str | Path) -> "Run":
         """Go on with a run from its last checkpoint."""
+        folder = Path(folder)
         task, config, progress = load_progress(folder)
         run = cls(task, config, folder)
         run._progress = progress
@@ -73,7 +96,10 @@ class Run:
         return self._progress.seconds
 
     def check_expert(self) -> None:
-        """Load the expert now, so that a wrong one is met before anything is made."""
+        """Load the expert now, so that a wrong one is met before anything is made.
+
+        >>> Run("CartPole-v1", RunConfig()).check_expert()
+        """
         expert = self._distillation.expert
         digest = "" if expert is None else sha256(expert.parameters.tobytes()).hexdigest()
         if self._progress.expert not in ("", digest):
@@ -106,7 +132,12 @@ class Run:
         return float(self.summary()["late_return"])
 
     def begin(self) -> None:
-        """Make the folder, if there is to be one, with a first checkpoint in it."""
+        """Make the folder, if there is to be one, with a first checkpoint in it.
+
+        >>> Run("xor", RunConfig.for_task("xor"), Path("begun")).begin()
+        >>> [file.name for file in Path("begun").glob("*.safetensors")]
+        ['model.safetensors']
+        """
         self.check_expert()
         if self.folder is None:
             return
@@ -120,6 +151,11 @@ class Run:
         """Train to the last episode, checkpointing on the way, and evaluate the student.
 
         Every few episodes each of `watches` is called with the run.
+
+        >>> run = Run("xor", RunConfig.for_task("xor", episodes=4))
+        >>> run.train()
+        >>> run.episodes.n
+        4
         """
         self.begin()
         try:
@@ -255,6 +291,15 @@ def distill(
         A new folder to keep the run in, with checkpoints to resume from; None keeps nothing.
     watch
         Called with the run every few episodes.
+    **settings
+        Fields of `RunConfig`.
+
+    Examples
+    --------
+    >>> import smgrnn
+    >>> run = smgrnn.distill("CartPole-v1", episodes=50, seed=0)
+    >>> run.late_return > 20  # what acting at random brings
+    True
     """
     config = RunConfig.for_task(task, **settings)
     run = new_run(task, config, Path(out) if out is not None else None)

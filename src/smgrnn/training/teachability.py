@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smgrnn.config import LearningConfig, RunConfig
+from smgrnn.config import RunConfig
 from smgrnn.experts.mlp import Expert
 from smgrnn.graph.state import Floats
 from smgrnn.seeding import episode_seed
@@ -48,8 +48,7 @@ def late_returns(
     backend = find_backend(task, "compiled")
     returns = []
     for seed in seeds:
-        config = RunConfig(student="mlp-100", budget=budget, seed=seed, learning=LearningConfig())
-        student = new_learner(config, task)
+        student = new_learner(RunConfig(student="mlp-100", budget=budget, seed=seed), task)
         starts = [episode_seed(seed, episode, "train") for episode in range(episodes)]
         record = backend.distil(student, expert, starts)
         returns.append(record.returns[late_share(episodes)].mean())

@@ -1,0 +1,139 @@
+"""The documentation does what it says, and names only commands and options that there are."""
+
+import inspect
+import re
+import shlex
+from contextlib import redirect_stdout
+from functools import cache, wraps
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import smgrnn
+from pages import PAGES, ROOT, SESSIONS, blocks, commands, run_console, run_python
+from smgrnn import cli
+
+pytestmark = pytest.mark.xdist_group("pages")
+
+ALONE = [
+    pytest.param(page, block.code, id=f"{page}-{number}")
+    for page in PAGES
+    if page not in SESSIONS
+    for number, block in enumerate(blocks(page))
+    if block.language == "python"
+]
+
+
+def test_the_pages_are_found() -> None:
+    assert {"README.md", "docs/concepts.md", "docs/api/index.md", *SESSIONS} <= set(PAGES)
+    assert {"README.md", "docs/exporting.md"} <= {str(each.values[0]) for each in ALONE}
+
+
+@pytest.mark.parametrize("name", smgrnn.__all__)
+def test_every_public_name_has_its_place_in_the_reference(name: str) -> None:
+    pages = [(ROOT / page).read_text(encoding="utf-8") for page in PAGES if "docs/api/" in page]
+    places = re.findall(
+        rf"^\.\. auto(?:class|function|exception):: smgrnn\.{name}$", "".join(pages), re.M
+    )
+    assert len(places) == 1
+
+
+@pytest.mark.parametrize(("page", "code"), ALONE)
+def test_every_python_block_of_a_page_runs(
+    page: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_python(code, page, {"__name__": "__main__"})
+
+
+def test_the_quickstart_runs_from_top_to_bottom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    _, *steps = [each for each in blocks(SESSIONS[0]) if each.language in ("console", "python")]
+    for step in steps:  # all but how to install
+        if step.language == "python":
+            run_python(step.code, SESSIONS[0], names)
+        else:
+            run_console(step.code, tmp_path)
+    assert names["total"] > 400
+    assert "relay" in capsys.readouterr().out
+    assert (tmp_path / "controller.c").is_file()
+
+
+def test_what_reproducing_shows_at_a_small_size_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for step in blocks(SESSIONS[1]):
+        if step.language == "python":
+            run_python(step.code, SESSIONS[1], {"__name__": "__main__"})
+        elif "--smoke" in step.code and "dask" not in step.code:
+            run_console(step.code, tmp_path)
+    assert (tmp_path / "report" / "index.html").is_file()
+
+
+def test_the_cluster_of_one_machine_runs(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="no Dask: pip install 'smgrnn[cluster]'")
+    (step,) = [each for each in blocks(SESSIONS[1]) if "dask scheduler" in each.code]
+    told = run_console(step.code, tmp_path)
+    assert "14 were run" in told
+    assert " 0 failed." in told
+
+
+@pytest.mark.parametrize(
+    ("page", "command"), [(page, command) for page in PAGES for command in commands(page)]
+)
+def test_every_command_of_a_block_is_understood(
+    page: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    understood = []
+    functions = inspect.getmembers(cli, inspect.isfunction)
+    for name, function in functions:
+        if function.__module__ != cli.__name__ or name.startswith("_"):
+            continue
+
+        @wraps(function)
+        def note(*values: Any, **named: Any) -> None:
+            understood.append(named)
+
+        monkeypatch.setattr(cli, name, note)
+    _, *arguments = shlex.split(command)
+    cli._app(arguments).cli(args=arguments, prog="smgrnn")
+    assert len(understood) == 1
+
+
+@cache
+def help_of(*command: str) -> str:
+    """Return the help of a command."""
+    printed = StringIO()
+    with redirect_stdout(printed), pytest.raises(SystemExit):
+        cli._app([]).cli(args=[*command, "--help"], prog="smgrnn")
+    return printed.getvalue()
+
+
+def all_commands() -> list[list[str]]:
+    """Return every command there is, as its words."""
+    (names,) = re.findall(r"\{([a-z,]+)\}", help_of().partition("\n\n")[0])
+    (teachers,) = re.findall(r"\{([a-z,]+)\}", help_of("expert").partition("\n\n")[0])
+    experts = [["expert", name] for name in teachers.split(",")]
+    return [[name] for name in names.split(",") if name != "expert"] + experts
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md"])
+def test_every_command_and_flag_in_the_text_exists(page: str) -> None:
+    text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.M | re.S)
+    for span in re.findall(r"`smgrnn ([^`]+)`", text):
+        command, *rest = span.split()
+        if command.startswith("-"):
+            continue
+        words = [command, rest[0]] if command == "expert" else [command]
+        assert words in all_commands(), span
+        for flag in re.findall(r"--[a-z][\w.-]*", span):
+            assert f"{flag} " in help_of(*words), span
+    known = "".join(help_of(*command) for command in all_commands())
+    for flag in re.findall(r"`(--[a-z][\w.-]*)[` ]", text):
+        assert f"{flag} " in known, flag
