@@ -28,6 +28,7 @@ from smgrnn.training.folder import (
 )
 from smgrnn.training.metrics import summarise
 from smgrnn.training.record import Edits, Episodes
+from smgrnn.training.snapshots import Snapshots
 from smgrnn.training.students import STUDENTS, new_learner
 
 N_CHECKED = 10  # held-out episodes that score a checkpoint
@@ -51,6 +52,7 @@ class Run:
             learner=self._distillation.learner.arrays(),
             episodes=Episodes.start(0),
             edits=Edits.of(self._distillation.learner.forget_log()),
+            snapshots=Snapshots.start(),
             best=graph,
             best_score=-np.inf,
             started=(graph.n_nodes, graph.n_edges),
@@ -101,6 +103,11 @@ class Run:
         return self._progress.edits
 
     @property
+    def snapshots(self) -> Snapshots:
+        """The weights on the way, if the run has a folder to keep them in."""
+        return self._progress.snapshots
+
+    @property
     def late_return(self) -> float:
         """Mean return over the final quarter of the episodes."""
         return float(self.summary()["late_return"])
@@ -114,6 +121,7 @@ class Run:
             create(self.folder)
         clear_partial(self.folder)
         if not (self.folder / MODEL).exists():
+            self._take_snapshot()
             self._save()
 
     def train(self, *watches: Watch) -> None:
@@ -157,16 +165,21 @@ class Run:
     def _train_chunk(self, first: int, last: int) -> None:
         learner, begin = self._distillation.learner, time.perf_counter()
         episodes = self._distillation.train(first, last)
-        if self.folder is not None:  # what an error in the next chunk must not lose
-            self._progress = self._progress._replace(learner=learner.arrays())
         self._progress = self._progress._replace(
             episodes=self.episodes.followed_by(episodes),
             edits=self.edits.followed_by(Edits.of(learner.forget_log())),
             seconds=self.seconds + time.perf_counter() - begin,
         )
+        if self.folder is not None:  # what an error in the next chunk must not lose
+            self._progress = self._progress._replace(learner=learner.arrays())
+            self._take_snapshot()
         is_end = last == self.config.episodes or self._is_solved()
         if last % self.config.checkpoint_every == 0 or is_end:
             self._checkpoint()
+
+    def _take_snapshot(self) -> None:
+        snapshots = self.snapshots.followed_by(self.episodes.n, self.graph)
+        self._progress = self._progress._replace(snapshots=snapshots)
 
     def _checkpoint(self) -> None:
         """Score the student as it is, keep it if it is the best so far, and save."""
