@@ -115,8 +115,9 @@ def _read_snapshots(arrays: Arrays) -> Snapshots:
     """Return the weights on the way; runs of before they were kept have none."""
     if "snapshots.episode" not in arrays:
         return Snapshots.start()
-    columns: Any = (arrays[f"snapshots.{name}"] for name in Snapshots._fields[:-1])
-    return Snapshots(*columns, spacing=int(arrays["snapshots.spacing"]))
+    columns: Any = (arrays[f"snapshots.{name}"] for name in Snapshots._fields)
+    found = Snapshots(*columns)
+    return found._replace(spacing=int(found.spacing))
 
 
 def _read_seconds(path: Path) -> float:

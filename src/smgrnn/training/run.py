@@ -108,6 +108,11 @@ class Run:
         return self._progress.snapshots
 
     @property
+    def is_finished(self) -> bool:
+        """Whether no episode is still to come."""
+        return self.episodes.n >= self.config.episodes or self._is_solved()
+
+    @property
     def late_return(self) -> float:
         """Mean return over the final quarter of the episodes."""
         return float(self.summary()["late_return"])
@@ -149,7 +154,7 @@ class Run:
     def _chunks(self) -> Iterator[tuple[int, int]]:
         """Cut the episodes still to come at every checkpoint and every CHUNK."""
         first, end, every = self.episodes.n, self.config.episodes, self.config.checkpoint_every
-        while first < end and not self._is_solved():
+        while not self.is_finished:
             chunk = self._distillation.backend.chunk
             last = min(first + chunk, end, (first // every + 1) * every)
             yield first, last
@@ -173,8 +178,7 @@ class Run:
         if self.folder is not None:  # what an error in the next chunk must not lose
             self._progress = self._progress._replace(learner=learner.arrays())
             self._take_snapshot()
-        is_end = last == self.config.episodes or self._is_solved()
-        if last % self.config.checkpoint_every == 0 or is_end:
+        if last % self.config.checkpoint_every == 0 or self.is_finished:
             self._checkpoint()
 
     def _take_snapshot(self) -> None:

@@ -1,0 +1,30 @@
+"""What page and film have in common: colours, sizes and words."""
+
+import numpy as np
+
+from smgrnn.graph.edit import Cause
+from smgrnn.view.timeline import Timeline
+
+INK, SOFT, LINE = "#1b2430", "#5a6675", "#dfe4ea"
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+GROWN = {Cause.RELAY: "#a3329f", Cause.EXPLORATION: "#0b9a9e"}
+"""Colours of what has just come, by its cause."""
+GLOW, FADE = 0.012, 0.006
+"""Share of the run for which what is new glows, and for which what was removed fades."""
+NARROW, WIDE = 0.6, 5.0
+"""Width in points of an edge without weight, and of the widest."""
+
+BEND, N_POINTS = 0.12, 9
+"""How far an edge swings to the left of the straight way, and the points it is drawn through."""
+
+
+def node_size(timeline: Timeline) -> float:
+    """Return the diameter of a node in points: the more there are at a time, the smaller."""
+    n_nodes = timeline.n_fixed + timeline.hidden.most_at_once()
+    return float(np.clip(80 / np.sqrt(n_nodes), 6, 20))
+
+
+def largest_weight(timeline: Timeline) -> float:
+    """Return the weight of the widest edge, which all but the largest two in a hundred reach."""
+    weight = np.abs(timeline.tracks.weight)
+    return float(np.quantile(weight, 0.98)) if weight.any() else 1.0
