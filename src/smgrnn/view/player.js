@@ -247,11 +247,8 @@ class Player {
     byId("time").addEventListener("input", (event) => this.stop().seek(Number(event.target.value)));
     byId("play").addEventListener("click", () => (this.isPlaying ? this.stop() : this.play()));
     for (const plot of curves) plot.on_event("tap", (event) => this.stop().seek(event.x));
-    for (const kind of KINDS) this.sources[kind].inspect.connect(() => this.point());
-    for (const name of ["pointermove", "pointerdown"]) {
-      byId("network").addEventListener(name, (event) => (this.pointer = event), true);
-    }
-    byId("network").addEventListener("pointerleave", () => this.tell(null));
+    for (const kind of KINDS) this.sources[kind].inspect.connect(() => this.point(kind));
+    this.listen();
     new ResizeObserver(() => fit(network)).observe(byId("network"));
     this.stop().seek(last);
   }
@@ -303,8 +300,22 @@ class Player {
     };
   }
 
-  point() {
+  listen() {
+    for (const name of ["pointermove", "pointerdown"]) {
+      byId("network").addEventListener(name, (event) => (this.pointer = event), true);
+    }
+    byId("network").addEventListener("pointerdown", () => this.tell(null), true);
+    byId("network").addEventListener("pointerleave", () => this.isTouched() || this.tell(null));
+  }
+
+  isTouched() {
+    return this.pointer?.pointerType === "touch";
+  }
+
+  point(changed) {
     const placeOf = (kind) => this.sources[kind].inspected.indices[0];
+    // A finger that is lifted points at nothing, but what it touched is to stay.
+    if (this.isTouched() && placeOf(changed) === undefined) return;
     const kind = KINDS.find((each) => placeOf(each) !== undefined);
     this.tell(kind === undefined ? null : [kind, this.shown[kind][placeOf(kind)]]);
   }
