@@ -14,7 +14,7 @@ from matplotlib.patches import FancyArrowPatch
 from smgrnn.graph.drawing import OUTLINE
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/exporting.md")
+PAGES = ("README.md", "docs/exporting.md", "docs/viewing.md")
 BLOCKS = [
     (page, number, block)
     for page in PAGES

@@ -1,6 +1,5 @@
 """`smgrnn view`: for every kind of run a page, for wrong input one sentence, and films."""
 
-import subprocess
 import sys
 import webbrowser
 from pathlib import Path
@@ -160,8 +159,3 @@ def test_names_from_a_file_cannot_write_markup(folder: Path, tmp_path: Path) -> 
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "<b>&" not in text.split("<script")[0]
     assert "&lt;b&gt;&amp;" in text
-
-
-def test_commands_that_do_not_draw_do_not_import_bokeh() -> None:
-    script = "import sys, smgrnn.cli, smgrnn.training; assert 'bokeh' not in sys.modules"
-    subprocess.run([sys.executable, "-c", script], check=True)

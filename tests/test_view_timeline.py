@@ -16,7 +16,7 @@ from smgrnn.training.snapshots import Snapshots
 from smgrnn.training.students import new_learner
 from smgrnn.view import Timeline
 from smgrnn.view.places import place_nodes
-from smgrnn.view.timeline import FOREVER, MOST_EDGES, MOST_NODES, NO_CAUSE
+from smgrnn.view.timeline import FOREVER, MOST_EDGES, MOST_NODES, NO_CAUSE, Tracks
 
 Ends = tuple[int, int, int]
 
@@ -80,8 +80,6 @@ def test_weights_are_those_of_the_snapshots(run: Run) -> None:
 
 
 def test_a_weight_between_two_snapshots_lies_in_line() -> None:
-    from smgrnn.view.timeline import Tracks
-
     tracks = Tracks(np.array([0, 2, 4]), np.array([0, 10, 4, 6]), np.array([1.0, 2, -1, -3]))
     assert tracks.at(0, 5) == 1.5
     assert tracks.at(1, 5) == -2

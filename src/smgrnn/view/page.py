@@ -12,6 +12,8 @@ from string import Template
 from typing import Any
 
 import numpy as np
+from bokeh.embed import json_item
+from bokeh.resources import Resources
 from numpy.typing import NDArray
 
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
@@ -19,12 +21,14 @@ from smgrnn.graph.edit import Cause
 from smgrnn.training import Run
 from smgrnn.training.evolution import METHODS
 from smgrnn.view import style
+from smgrnn.view.figures import LEFT, RIGHT, curves_figure, network_figure
 from smgrnn.view.places import place_nodes
 from smgrnn.view.timeline import Lives, Timeline
 
 
-def write_page(run: Run, path: Path) -> None:
+def write_page(run: Run, path: str | Path) -> None:
     """Write the growth of a run's network as a page."""
+    path = Path(path)
     partial = path.with_name(f".{path.name}.partial")
     partial.write_text(page(run), encoding="utf-8")
     partial.replace(path)
@@ -32,11 +36,6 @@ def write_page(run: Run, path: Path) -> None:
 
 def page(run: Run) -> str:
     """Return the page as HTML."""
-    from bokeh.embed import json_item
-    from bokeh.resources import Resources
-
-    from smgrnn.view.figures import LEFT, RIGHT, curves_figure, network_figure
-
     whole = Timeline.of(run)
     timeline = whole.thinned()
     places = place_nodes(timeline)
@@ -103,10 +102,8 @@ def _facts(run: Run) -> str:
 
 def _legend(timeline: Timeline) -> str:
     entries = [("line", POSITIVE, "positive weight"), ("line", NEGATIVE, "negative")]
-    came = np.concatenate([timeline.nodes.born_by, timeline.edges.born_by])
-    for cause, colour in style.GROWN.items():
-        if (came == cause).any():
-            entries.append(("dot", colour, f"new by {_word(cause)}"))
+    for cause, colour in style.grown_by(timeline).items():
+        entries.append(("dot", colour, f"new by {style.word(cause)}"))
     if (np.concatenate([timeline.nodes.died_by, timeline.edges.died_by]) >= 0).any():
         entries.append(("dot faded", style.SOFT, "removed, fading"))
     return "".join(
@@ -131,21 +128,17 @@ def _style(timeline: Timeline) -> dict[str, Any]:
         "negative": NEGATIVE,
         "outline": OUTLINE,
         "grown": {int(cause): colour for cause, colour in style.GROWN.items()},
-        "causes": {int(cause): _word(cause) for cause in Cause},
+        "causes": {int(cause): style.word(cause) for cause in Cause},
         "glow": style.GLOW,
         "fade": style.FADE,
         "narrow": style.NARROW,
-        "wide": style.WIDE,
+        "wide": style.widest_edge(timeline),
         "bend": style.BEND,
         "nPoints": style.N_POINTS,
         "nodeSize": style.node_size(timeline),
         "largestWeight": style.largest_weight(timeline),
         "names": timeline.names,
     }
-
-
-def _word(cause: Cause) -> str:
-    return cause.name.lower().replace("_", " ")
 
 
 def _pack_lives(lives: Lives) -> dict[str, Any]:

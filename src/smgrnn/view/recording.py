@@ -40,8 +40,9 @@ def check_film(path: Path) -> None:
         raise ConfigError(f"{path} cannot be written without ffmpeg; record a .gif instead.")
 
 
-def record(run: Run, path: Path) -> None:
-    """Write the growth of a run's network as a film."""
+def record(run: Run, path: str | Path) -> None:
+    """Write the growth of a run's network as a film, a GIF or an MP4 by its ending."""
+    path = Path(path)
     check_film(path)
     if run.episodes.n == 0:
         raise ConfigError("The run has no episodes yet, so there is nothing to record.")
@@ -93,9 +94,10 @@ class Film:
         self._note = " (thinned)" if self._timeline.nodes.n < whole.nodes.n else ""
         self._places = place_nodes(self._timeline)
         self._size = SCALE * style.node_size(self._timeline)
+        self._wide = style.widest_edge(self._timeline)
         self._largest = style.largest_weight(self._timeline)
         self.figure = Figure(figsize=(6.0, 4.0), dpi=DOTS_PER_INCH)
-        self._title = self.figure.text(0.5, 0.955, "", ha="center", va="center", color=style.INK)
+        self._title = self.figure.text(0.02, 0.955, "", va="center", color=style.INK)
         network = self.figure.add_axes((0.0, 0.24, 1.0, 0.7))
         network.set(xlim=(-0.09, 1.09), ylim=(-0.04, 1.04))
         network.set_axis_off()
@@ -106,6 +108,9 @@ class Film:
         self._nodes = network.scatter([], [], zorder=2)
         self._name_ends(network)
         self._cursors = self._draw_curves(run)
+        for row, (cause, colour) in enumerate(style.grown_by(self._timeline).items()):
+            label, place = f"● new by {style.word(cause)}", (0.98, 0.955 - 0.04 * row)
+            self.figure.text(*place, label, ha="right", va="center", fontsize=8, color=colour)
 
     def _name_ends(self, ax: Any) -> None:
         for row, name in enumerate(self._timeline.names):
@@ -157,7 +162,7 @@ class Film:
         )
         paths = _curves(source, target)
         share = np.minimum(np.abs(frame.weight) / self._largest, 1)
-        width = SCALE * (style.NARROW + (style.WIDE - style.NARROW) * share)
+        width = SCALE * (style.NARROW + (self._wide - style.NARROW) * share)
         colours = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
         self._edges.set(segments=paths, linewidths=width, colors=colours, alpha=0.8)
         colours = [style.GROWN.get(cause, "white") for cause in lives.born_by[frame.edges].tolist()]
