@@ -158,7 +158,7 @@ def test_playing_ends_with_the_final_graph(desktop: Browser, run: Run) -> None:
 
 def test_a_node_keeps_its_place(desktop: Browser) -> None:
     place = (
-        "(({x, y}) => Object.fromEntries(player.frame.nodes.map((row, i) => [row, [x[i], y[i]]])))"
+        "(({x, y}) => Object.fromEntries(player.shown.nodes.map((row, i) => [row, [x[i], y[i]]])))"
         "(player.sources.nodes.data)"
     )
     seen: dict[str, list[float]] = {}

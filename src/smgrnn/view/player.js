@@ -122,10 +122,10 @@ function fit(network) {
 const kindOf = (row) => (row < nInputs ? "input" : row < nFixed ? "output" : "hidden");
 
 function drawEdges(found, update, sources) {
-  const shown = [...found.alive, ...found.dying.map(([row]) => row)];
+  const shown = [...found.dying.map(([row]) => row), ...found.alive]; // the living above
   const fading = new Map(found.dying), glowing = new Map(found.young);
   const weights = new Map(shown.map((row) => [row, weightAt(row, update)]));
-  const share = (row) => Math.min(1, Math.abs(weights.get(row)) / style.largestWeight);
+  const share = (row) => Math.log1p(Math.abs(weights.get(row))) / Math.log1p(style.largestWeight);
   const width = (row) => style.narrow + (style.wide - style.narrow) * share(row);
   sources.edges.data = lineData(
     shown,
@@ -143,7 +143,7 @@ function drawEdges(found, update, sources) {
 }
 
 function drawNodes(found, sources) {
-  const shown = [...found.alive, ...found.dying.map(([row]) => row)];
+  const shown = [...found.dying.map(([row]) => row), ...found.alive]; // the living above
   const fading = new Map(found.dying), glowing = new Map(found.young);
   const size = (row) => (row < nFixed ? Math.max(style.nodeSize, 14) : style.nodeSize);
   sources.nodes.data = dotData(shown, {

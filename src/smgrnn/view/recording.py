@@ -161,7 +161,7 @@ class Film:
             for ends in (lives.source, lives.target)
         )
         paths = _curves(source, target)
-        share = np.minimum(np.abs(frame.weight) / self._largest, 1)
+        share = np.log1p(np.abs(frame.weight)) / np.log1p(self._largest)
         width = SCALE * (style.NARROW + (self._wide - style.NARROW) * share)
         colours = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
         self._edges.set(segments=paths, linewidths=width, colors=colours, alpha=0.8)

@@ -13,7 +13,6 @@ GLOW, FADE = 0.012, 0.006
 """Share of the run for which what is new glows, and for which what was removed fades."""
 NARROW = 0.6
 """Width of an edge without weight, in points."""
-
 BEND, N_POINTS = 0.12, 9
 """How far an edge swings to the left of the straight way, and the points it is drawn through."""
 
@@ -41,6 +40,5 @@ def widest_edge(timeline: Timeline) -> float:
 
 
 def largest_weight(timeline: Timeline) -> float:
-    """Return the weight of the widest edge, which all but the largest two in a hundred reach."""
-    weight = np.abs(timeline.tracks.weight)
-    return float(np.quantile(weight, 0.98)) if weight.any() else 1.0
+    """Return the weight of the widest edge; widths grow with the logarithm of 1 + |weight|."""
+    return float(np.abs(timeline.tracks.weight).max(initial=0)) or 1.0
