@@ -92,12 +92,11 @@ def notices(run: Run, whole: Timeline, drawn: Timeline) -> list[str]:
 
 
 def _facts(run: Run) -> str:
-    n_edits, graph = len(run.edits.rows), run.graph
-    changes = f"{n_edits:,} structural changes" if n_edits else "no structural change"
-    return (
-        f"{run.episodes.n:,} episodes with {changes}, to {graph.n_nodes:,} nodes "
-        f"({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges."
-    )
+    n_changes, graph = len(run.edits.rows), run.graph
+    what = f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges"
+    if n_changes == 0:
+        return f"{run.episodes.n:,} episodes; {what} throughout."
+    return f"{run.episodes.n:,} episodes with {n_changes:,} structural changes, to {what}."
 
 
 def _legend(timeline: Timeline) -> str:
