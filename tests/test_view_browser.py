@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from browser import Browser, find_browser
@@ -124,6 +125,16 @@ def test_every_frame_of_the_page_is_that_of_the_timeline(
     desktop.evaluate(f"player.seek({time}); 0")
     timeline = Timeline.of(run)
     assert shown(desktop) == frame_of(timeline, timeline.update_at(time))
+
+
+def test_what_is_removed_is_gone_at_that_very_update(desktop: Browser, run: Run) -> None:
+    timeline = Timeline.of(run)
+    update = int(timeline.edges.died.min())
+    time = float(timeline.times(np.array([update]))[0]) + 1e-7  # or rounding might fall short of it
+    desktop.evaluate(f"player.seek({time}); 0")
+    assert shown(desktop) == frame_of(timeline, update)
+    died = timeline.edges.id[timeline.edges.died == update]
+    assert not set(died.tolist()) & set(shown(desktop)["edges"])
 
 
 def test_the_slider_scrubs(desktop: Browser, run: Run) -> None:
