@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from safetensors import safe_open
+from safetensors.numpy import load as load_tensors
 from safetensors.numpy import load_file, save_file
 
 from runs import RULES, contents, settings, teacher, trained
 from smgrnn.config import LearningConfig, RunConfig
 from smgrnn.errors import ConfigError, FileFormatError, NonFiniteError, SmgrnnError, TaskError
 from smgrnn.experts import Expert, write_expert
+from smgrnn.storage import read_arrays, write_arrays
 from smgrnn.training import distill, policy
 from smgrnn.training.run import Run
 
@@ -79,10 +81,30 @@ def test_nothing_half_written_stays_in_the_folder(finished: Path) -> None:
     assert not any("partial" in name for name in names)
 
 
-def test_a_run_kept_afterwards_is_the_one_kept_from_the_start(tmp_path: Path) -> None:
+def test_a_run_kept_afterwards_lacks_only_the_weights_on_the_way(tmp_path: Path) -> None:
     trained(tmp_path, name="first")
     trained(tmp_path, name=None).save(tmp_path / "second")
-    assert contents(tmp_path / "first") == contents(tmp_path / "second")
+    first, second = contents(tmp_path / "first"), contents(tmp_path / "second")
+    kept, kept_afterwards = load_tensors(first.pop(MODEL)), load_tensors(second.pop(MODEL))
+    assert first == second
+    assert kept.keys() == kept_afterwards.keys()
+    others = [name for name in kept if not name.startswith("snapshots.")]
+    assert [kept[name].tobytes() for name in others] == [
+        kept_afterwards[name].tobytes() for name in others
+    ]
+    assert kept["snapshots.weight"].size > 0
+    assert kept_afterwards["snapshots.weight"].size == 0
+
+
+def test_a_run_from_before_weights_were_kept_on_the_way_goes_on(tmp_path: Path) -> None:
+    trained(tmp_path)
+    path = tmp_path / "run" / MODEL
+    header, arrays = read_arrays(path, "run")
+    older = {name: array for name, array in arrays.items() if not name.startswith("snapshots.")}
+    write_arrays(path, "run", header, older)
+    run = Run.resume(tmp_path / "run")
+    assert run.snapshots.episode.size == 0
+    run.train()
 
 
 # --- folders that are refused --------------------------------------------------------------------

@@ -298,6 +298,30 @@ def export(
     export_command(run, to, out, best=best, as_json=as_json)
 
 
+def view(
+    run: RunFolder,
+    out: Path | None = None,
+    record: Path | None = None,
+    no_open: Flag = False,
+) -> None:
+    """Watch the network of a run grow, on a page in your browser.
+
+    Parameters
+    ----------
+    run
+        A run folder.
+    out
+        File to write the page to; growth.html in the run folder by default.
+    record
+        Also record a film into this file, a .gif or, with ffmpeg, an .mp4.
+    no_open
+        Write the page and do not open it.
+    """
+    from smgrnn.view.command import view_command
+
+    view_command(run, out, record, opens=not no_open)
+
+
 def bench(
     repeats: int = 7, quick: Flag = False, as_json: AsJson = False, out: Path | None = None
 ) -> None:
@@ -339,6 +363,7 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     app.command(evolve)
     app.command(evaluate)
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
+    app.command(view)
     app.command(export)
     app.command(reproduce)
     app.command(report)

@@ -27,6 +27,7 @@ from smgrnn.training.distillation import held_out_seeds
 from smgrnn.training.folder import Progress, check_new, create, save_progress, write_results
 from smgrnn.training.metrics import convergence_episode, summarise
 from smgrnn.training.record import Edits, Episodes, write_table
+from smgrnn.training.snapshots import Snapshots
 
 METHODS = {
     "neat": "topologies and weights evolved together, by neat-python",
@@ -168,6 +169,7 @@ class Evolution:
             learner=_student(phenotype).arrays(),
             episodes=self.episodes,
             edits=Edits.of(EditLog.start()),
+            snapshots=Snapshots.start(),
             best=graph,
             best_score=self.champion.episode_return,
             started=(graph.n_nodes, graph.n_edges),

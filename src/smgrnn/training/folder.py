@@ -19,6 +19,7 @@ from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
 from smgrnn.graph.state import Graph
 from smgrnn.storage import read_arrays, write_arrays
 from smgrnn.training.record import Edits, Episodes, write_edits, write_episodes
+from smgrnn.training.snapshots import Snapshots
 
 MODEL, SUMMARY, TIMES = "model.safetensors", "run.json", "times.json"
 Arrays = dict[str, NDArray[Any]]
@@ -31,6 +32,8 @@ class Progress(NamedTuple):
     """What `Learner.arrays` returned."""
     episodes: Episodes
     edits: Edits
+    snapshots: Snapshots
+    """The weights on the way; none in a run without a folder."""
     best: Graph
     """The graph that scored best among the checkpoints."""
     best_score: float
@@ -66,7 +69,7 @@ def clear_partial(path: Path) -> None:
 def save_progress(path: Path, task: str, config: RunConfig, progress: Progress) -> None:
     """Write the checkpoint, whole or not at all."""
     arrays: Arrays = {f"learner.{name}": value for name, value in progress.learner.items()}
-    for part in ("episodes", "edits", "best"):
+    for part in ("episodes", "edits", "snapshots", "best"):
         columns = getattr(progress, part)._asdict()
         arrays |= {f"{part}.{name}": np.asarray(value) for name, value in columns.items()}
     arrays["best_score"] = np.array(progress.best_score)
@@ -96,6 +99,7 @@ def load_progress(path: Path) -> tuple[str, RunConfig, Progress]:
             learner,
             Episodes(*(arrays[f"episodes.{name}"] for name in Episodes._fields)),
             Edits(*(arrays[f"edits.{name}"] for name in Edits._fields)),
+            _read_snapshots(arrays),
             Graph.from_arrays({name: arrays[f"best.{name}"] for name in Graph._fields}),
             float(arrays["best_score"]),
             (nodes, edges),
@@ -105,6 +109,15 @@ def load_progress(path: Path) -> tuple[str, RunConfig, Progress]:
     except (SmgrnnError, KeyError, ValueError, TypeError) as error:
         raise FileFormatError(f"{path / MODEL} does not describe a run ({error}).") from error
     return task, config, progress
+
+
+def _read_snapshots(arrays: Arrays) -> Snapshots:
+    """Return the weights on the way; runs of before they were kept have none."""
+    if "snapshots.episode" not in arrays:
+        return Snapshots.start()
+    columns: Any = (arrays[f"snapshots.{name}"] for name in Snapshots._fields)
+    found = Snapshots(*columns)
+    return found._replace(spacing=int(found.spacing))
 
 
 def _read_seconds(path: Path) -> float:

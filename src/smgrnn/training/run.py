@@ -28,6 +28,7 @@ from smgrnn.training.folder import (
 )
 from smgrnn.training.metrics import summarise
 from smgrnn.training.record import Edits, Episodes
+from smgrnn.training.snapshots import Snapshots
 from smgrnn.training.students import STUDENTS, new_learner
 
 N_CHECKED = 10  # held-out episodes that score a checkpoint
@@ -73,6 +74,7 @@ class Run:
             learner=self._distillation.learner.arrays(),
             episodes=Episodes.start(0),
             edits=Edits.of(self._distillation.learner.forget_log()),
+            snapshots=Snapshots.start(),
             best=graph,
             best_score=-np.inf,
             started=(graph.n_nodes, graph.n_edges),
@@ -127,6 +129,16 @@ class Run:
         return self._progress.edits
 
     @property
+    def snapshots(self) -> Snapshots:
+        """The weights on the way, if the run has a folder to keep them in."""
+        return self._progress.snapshots
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether no episode is still to come."""
+        return self.episodes.n >= self.config.episodes or self._is_solved()
+
+    @property
     def late_return(self) -> float:
         """Mean return over the final quarter of the episodes."""
         return float(self.summary()["late_return"])
@@ -145,6 +157,7 @@ class Run:
             create(self.folder)
         clear_partial(self.folder)
         if not (self.folder / MODEL).exists():
+            self._take_snapshot()
             self._save()
 
     def train(self, *watches: Watch) -> None:
@@ -177,7 +190,7 @@ class Run:
     def _chunks(self) -> Iterator[tuple[int, int]]:
         """Cut the episodes still to come at every checkpoint and every CHUNK."""
         first, end, every = self.episodes.n, self.config.episodes, self.config.checkpoint_every
-        while first < end and not self._is_solved():
+        while not self.is_finished:
             chunk = self._distillation.backend.chunk
             last = min(first + chunk, end, (first // every + 1) * every)
             yield first, last
@@ -193,16 +206,20 @@ class Run:
     def _train_chunk(self, first: int, last: int) -> None:
         learner, begin = self._distillation.learner, time.perf_counter()
         episodes = self._distillation.train(first, last)
-        if self.folder is not None:  # what an error in the next chunk must not lose
-            self._progress = self._progress._replace(learner=learner.arrays())
         self._progress = self._progress._replace(
             episodes=self.episodes.followed_by(episodes),
             edits=self.edits.followed_by(Edits.of(learner.forget_log())),
             seconds=self.seconds + time.perf_counter() - begin,
         )
-        is_end = last == self.config.episodes or self._is_solved()
-        if last % self.config.checkpoint_every == 0 or is_end:
+        if self.folder is not None:  # what an error in the next chunk must not lose
+            self._progress = self._progress._replace(learner=learner.arrays())
+            self._take_snapshot()
+        if last % self.config.checkpoint_every == 0 or self.is_finished:
             self._checkpoint()
+
+    def _take_snapshot(self) -> None:
+        snapshots = self.snapshots.followed_by(self.episodes.n, self.graph)
+        self._progress = self._progress._replace(snapshots=snapshots)
 
     def _checkpoint(self) -> None:
         """Score the student as it is, keep it if it is the best so far, and save."""

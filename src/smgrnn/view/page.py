@@ -1,0 +1,150 @@
+"""The page: one file that opens from disk, with Bokeh, the timeline and the player inside.
+
+The frame, with its style, is `page.html`; `player.js` moves the network along the timeline.
+"""
+
+import json
+from base64 import b64encode
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from bokeh.embed import json_item
+from bokeh.resources import Resources
+from numpy.typing import NDArray
+
+from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
+from smgrnn.graph.edit import Cause
+from smgrnn.training import Run
+from smgrnn.training.evolution import METHODS
+from smgrnn.view import style
+from smgrnn.view.figures import LEFT, RIGHT, curves_figure, network_figure
+from smgrnn.view.places import place_nodes
+from smgrnn.view.timeline import Lives, Timeline
+
+
+def write_page(run: Run, path: str | Path) -> None:
+    """Write the growth of a run's network as a page."""
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(page(run), encoding="utf-8")
+    partial.replace(path)
+
+
+def page(run: Run) -> str:
+    """Return the page as HTML."""
+    whole = Timeline.of(run)
+    timeline = whole.thinned()
+    places = place_nodes(timeline)
+    unit = "candidate" if run.config.student in METHODS else "episode"
+    curves = curves_figure(run.episodes, unit) if run.episodes.n else None
+    content = {
+        "network": json_item(network_figure(timeline, places)),
+        "curves": None if curves is None else json_item(curves),
+        "timeline": _timeline(timeline, places),
+        "episodes": {name: _pack(column) for name, column in run.episodes._asdict().items()},
+        "style": _style(timeline),
+        "unit": unit,
+    }
+    folder = files("smgrnn.view")
+    frame = folder.joinpath("page.html").read_text(encoding="utf-8")
+    return Template(frame).substitute(
+        title=escape(f"{run.task.id}, {run.config.student}, seed {run.config.seed}"),
+        facts=escape(_facts(run)),
+        notices="".join(f"<p>{escape(text)}</p>" for text in notices(run, whole, timeline)),
+        legend=_legend(timeline),
+        left=LEFT,
+        right=RIGHT,
+        bokeh="".join(Resources(mode="inline", components=["bokeh"]).js_raw),
+        content=json.dumps(content).replace("<", "\\u003c"),
+        player=folder.joinpath("player.js").read_text(encoding="utf-8"),
+    )
+
+
+def notices(run: Run, whole: Timeline, drawn: Timeline) -> list[str]:
+    """Return what whoever looks at the page has to know, a sentence each."""
+    found = []
+    if run.config.student in METHODS:
+        found.append(
+            "This network was evolved: it is the champion as it was found, and the curves are of "
+            "all candidates, one after the other."
+        )
+    elif not run.is_finished:
+        found.append(
+            f"The run was interrupted after {run.episodes.n:,} of {run.config.episodes:,} "
+            "episodes; this is what there is so far."
+        )
+    if run.snapshots.episode.size == 0 and run.config.student not in METHODS:
+        found.append(
+            "This run kept no weights on the way: they are known where the structure changed and "
+            "at the end, and drawn in a straight line between."
+        )
+    if drawn.nodes.n < whole.nodes.n or drawn.edges.n < whole.edges.n:
+        found.append(
+            f"The network is too large to be drawn whole: {drawn.nodes.n:,} of the "
+            f"{whole.nodes.n:,} nodes and {drawn.edges.n:,} of the {whole.edges.n:,} edges that "
+            "it ever had are shown, evenly chosen. The curves and figures count all of them."
+        )
+    return found
+
+
+def _facts(run: Run) -> str:
+    n_changes, graph = len(run.edits.rows), run.graph
+    what = f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges"
+    if n_changes == 0:
+        return f"{run.episodes.n:,} episodes; {what} throughout."
+    return f"{run.episodes.n:,} episodes with {n_changes:,} structural changes, to {what}."
+
+
+def _legend(timeline: Timeline) -> str:
+    entries = [("line", POSITIVE, "positive weight"), ("line", NEGATIVE, "negative")]
+    for cause, colour in style.grown_by(timeline).items():
+        entries.append(("dot", colour, f"new by {style.word(cause)}"))
+    if (np.concatenate([timeline.nodes.died_by, timeline.edges.died_by]) >= 0).any():
+        entries.append(("dot faded", style.SOFT, "removed, fading"))
+    return "".join(
+        f'<li class="{kind}" style="--tone: {colour}">{text}</li>' for kind, colour, text in entries
+    )
+
+
+def _timeline(timeline: Timeline, places: NDArray[Any]) -> dict[str, Any]:
+    return {
+        "nInputs": timeline.n_inputs,
+        "nFixed": timeline.n_fixed,
+        "nodes": _pack_lives(timeline.nodes) | {"x": _pack(places[:, 0]), "y": _pack(places[:, 1])},
+        "edges": _pack_lives(timeline.edges),
+        "tracks": {name: _pack(column) for name, column in timeline.tracks._asdict().items()},
+        "ends": _pack(timeline.ends),
+    }
+
+
+def _style(timeline: Timeline) -> dict[str, Any]:
+    return {
+        "positive": POSITIVE,
+        "negative": NEGATIVE,
+        "outline": OUTLINE,
+        "grown": {int(cause): colour for cause, colour in style.GROWN.items()},
+        "causes": {int(cause): style.word(cause) for cause in Cause},
+        "glow": style.GLOW,
+        "fade": style.FADE,
+        "narrow": style.NARROW,
+        "wide": style.widest_edge(timeline),
+        "bend": style.BEND,
+        "nPoints": style.N_POINTS,
+        "nodeSize": style.node_size(timeline),
+        "largestWeight": style.largest_weight(timeline),
+        "names": timeline.names,
+    }
+
+
+def _pack_lives(lives: Lives) -> dict[str, Any]:
+    return {name: _pack(column) for name, column in lives._asdict().items()}
+
+
+def _pack(column: NDArray[Any]) -> dict[str, str]:
+    """Return numbers as the player unpacks them: the bytes of an Int32Array or Float32Array."""
+    kind = "<i4" if column.dtype.kind == "i" else "<f4"
+    return {"kind": kind, "bytes": b64encode(column.astype(kind).tobytes()).decode()}

@@ -1,0 +1,198 @@
+"""The growth of a network as a short film for a README or a talk: a GIF, or an MP4."""
+
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.animation import FFMpegWriter
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba_array
+from matplotlib.figure import Figure
+from PIL import Image
+
+from smgrnn.errors import ConfigError
+from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
+from smgrnn.graph.state import Floats
+from smgrnn.training import Run
+from smgrnn.training.pictures import NODES, RETURN, moving_average
+from smgrnn.view import style
+from smgrnn.view.places import place_nodes
+from smgrnn.view.timeline import Frame, Lives, Timeline
+
+N_FRAMES, FRAMES_PER_SECOND, STILL_SECONDS = 60, 10, 2
+"""Frames of a film, how fast they follow, and how long the last one stays."""
+DOTS_PER_INCH = 100
+N_TINTS = 5
+"""Steps from white to each colour in a GIF: few, to keep it small."""
+GLOW = 3 / N_FRAMES
+"""Share of the run for which what is new glows."""
+SCALE = 0.8
+"""Size of nodes and edges as a share of that on the page."""
+
+
+def check_film(path: Path) -> None:
+    """Refuse a film that cannot be written, before the work that is to go into it."""
+    if path.suffix not in WRITERS:
+        raise ConfigError(f"A film is a .gif or an .mp4 file. Got {path} instead.")
+    if path.suffix == ".mp4" and not FFMpegWriter.isAvailable():
+        raise ConfigError(f"{path} cannot be written without ffmpeg; record a .gif instead.")
+
+
+def record(run: Run, path: str | Path) -> None:
+    """Write the growth of a run's network as a film, a GIF or an MP4 by its ending."""
+    path = Path(path)
+    check_film(path)
+    if run.episodes.n == 0:
+        raise ConfigError("The run has no episodes yet, so there is nothing to record.")
+    times = np.linspace(0, run.episodes.n, N_FRAMES)
+    WRITERS[path.suffix](Film(run), times.tolist(), path)
+
+
+def _write_gif(film: "Film", times: list[float], path: Path) -> None:
+    canvas: Any = FigureCanvasAgg(film.figure)
+    frames = []
+    for time in times:
+        film.show(time)
+        canvas.draw()
+        frames.append(Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"))
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(_tints())
+    first, *rest = (each.quantize(palette=palette, dither=Image.Dither.NONE) for each in frames)
+    pauses = [1000 // FRAMES_PER_SECOND] * len(rest) + [1000 * STILL_SECONDS]
+    first.save(path, save_all=True, append_images=rest, duration=pauses, loop=0, optimize=True)
+
+
+def _tints() -> list[int]:
+    """Return every colour of a film in steps from white, as red, green and blue from 0 to 255."""
+    colours = (style.INK, style.SOFT, POSITIVE, NEGATIVE, *OUTLINE.values(), *style.GROWN.values())
+    shares = np.linspace(0, 1, N_TINTS + 1)[None, :, None]
+    tints = 1 - shares * (1 - to_rgba_array(colours)[:, None, :3])
+    return [int(value) for value in (255 * tints).round().ravel()]
+
+
+def _write_mp4(film: "Film", times: list[float], path: Path) -> None:
+    writer = FFMpegWriter(fps=FRAMES_PER_SECOND)
+    with writer.saving(film.figure, str(path), DOTS_PER_INCH):
+        for time in times + times[-1:] * FRAMES_PER_SECOND * STILL_SECONDS:
+            film.show(time)
+            writer.grab_frame()
+
+
+WRITERS = {".gif": _write_gif, ".mp4": _write_mp4}
+"""How a film is written, by the ending of its name."""
+
+
+class Film:
+    """The picture at any time: the network above, return and size under it."""
+
+    def __init__(self, run: Run) -> None:
+        whole = Timeline.of(run)
+        self._timeline = whole.thinned()
+        self._counts = run.episodes.n_nodes, run.episodes.n_edges
+        self._note = " (thinned)" if self._timeline.nodes.n < whole.nodes.n else ""
+        self._places = place_nodes(self._timeline)
+        self._size = SCALE * style.node_size(self._timeline)
+        self._wide = style.widest_edge(self._timeline)
+        self._largest = style.largest_weight(self._timeline)
+        self.figure = Figure(figsize=(6.0, 4.0), dpi=DOTS_PER_INCH)
+        self._title = self.figure.text(0.02, 0.955, "", va="center", color=style.INK)
+        network = self.figure.add_axes((0.0, 0.24, 1.0, 0.7))
+        network.set(xlim=(-0.09, 1.09), ylim=(-0.04, 1.04))
+        network.set_axis_off()
+        self._halos, self._edges = LineCollection([], zorder=1), LineCollection([], zorder=1)
+        for lines in (self._halos, self._edges):
+            network.add_collection(lines)
+        self._glows = network.scatter([], [], linewidths=0, zorder=2)
+        self._nodes = network.scatter([], [], zorder=2)
+        self._name_ends(network)
+        self._cursors = self._draw_curves(run)
+        for row, (cause, colour) in enumerate(style.grown_by(self._timeline).items()):
+            label, place = f"● new by {style.word(cause)}", (0.98, 0.955 - 0.04 * row)
+            self.figure.text(*place, label, ha="right", va="center", fontsize=8, color=colour)
+
+    def _name_ends(self, ax: Any) -> None:
+        for row, name in enumerate(self._timeline.names):
+            x, y = self._places[row]
+            side, shift = ("right", -0.025) if x < 0.5 else ("left", 0.025)
+            ax.text(x + shift, y, name, ha=side, va="center", fontsize=8, color=style.SOFT)
+
+    def _draw_curves(self, run: Run) -> list[Any]:
+        number = np.arange(1, run.episodes.n + 1)
+        average = moving_average(run.episodes.returns)
+        panels = [
+            ("return", number[-average.size :], average, RETURN),
+            ("nodes", number, run.episodes.n_nodes, NODES),
+        ]
+        cursors = []
+        for place, (label, x, y, colour) in enumerate(panels):
+            ax = self.figure.add_axes((0.08 + 0.48 * place, 0.07, 0.41, 0.13))
+            ax.plot(x, y, color=colour, linewidth=1.2)
+            ax.set_xlim(0, run.episodes.n)
+            ax.set_title(label, fontsize=8, color=style.SOFT, loc="left", pad=2)
+            ax.tick_params(labelsize=7, colors=style.SOFT, length=2)
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.spines[["left", "bottom"]].set_color(style.LINE)
+            cursors.append(ax.axvline(0, color=style.INK, linewidth=1))
+        return cursors
+
+    def show(self, time: float) -> None:
+        """Draw the network as it was at a time, counted in episodes."""
+        frame = self._timeline.frame(self._timeline.update_at(time))
+        self._show_edges(frame, self._newness(self._timeline.edges, time)[frame.edges])
+        self._show_nodes(frame, self._newness(self._timeline.nodes, time)[frame.nodes])
+        for cursor in self._cursors:
+            cursor.set_xdata([time, time])
+        episode = max(ceil(time), 1)
+        n_nodes, n_edges = (counts[episode - 1] for counts in self._counts)
+        self._title.set_text(f"episode {episode}: {n_nodes:,} nodes, {n_edges:,} edges{self._note}")
+
+    def _newness(self, lives: Lives, time: float) -> Floats:
+        """Return 1 for what has just grown, falling to 0 (n,)."""
+        n_episodes = self._timeline.ends.size - 1
+        age = (time - self._timeline.times(lives.born)) / (GLOW * n_episodes)
+        return np.where(lives.born_by < 0, 0, np.clip(1 - age, 0, 1))
+
+    def _show_edges(self, frame: Frame, newness: Floats) -> None:
+        lives, nodes = self._timeline.edges, self._timeline.nodes
+        source, target = (
+            self._places[np.searchsorted(nodes.id, ends[frame.edges])]
+            for ends in (lives.source, lives.target)
+        )
+        paths = _curves(source, target)
+        share = np.log1p(np.abs(frame.weight)) / np.log1p(self._largest)
+        width = SCALE * (style.NARROW + (self._wide - style.NARROW) * share)
+        colours = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
+        self._edges.set(segments=paths, linewidths=width, colors=colours, alpha=0.8)
+        colours = [style.GROWN.get(cause, "white") for cause in lives.born_by[frame.edges].tolist()]
+        self._halos.set(
+            segments=paths, linewidths=width + 4, colors=to_rgba_array(colours, 0.45 * newness)
+        )
+
+    def _show_nodes(self, frame: Frame, newness: Floats) -> None:
+        grown = self._timeline.nodes.born_by[frame.nodes].tolist()
+        colours = [style.GROWN.get(cause, "white") for cause in grown]
+        fills = [c if new > 0 else "white" for c, new in zip(colours, newness, strict=True)]
+        kinds = ["input"] * self._timeline.n_inputs + ["output"] * self._timeline.n_outputs
+        kinds += ["hidden"] * (frame.nodes.size - len(kinds))
+        area = self._size**2
+        self._glows.set(
+            offsets=self._places[frame.nodes],
+            sizes=area * (1 + 1.4 * newness) ** 2,
+            facecolors=to_rgba_array(colours, 0.4 * newness),
+        )
+        self._nodes.set(
+            offsets=self._places[frame.nodes],
+            sizes=[area] * frame.nodes.size,
+            facecolors=fills,
+            edgecolors=[OUTLINE[kind] for kind in kinds],
+        )
+
+
+def _curves(source: Floats, target: Floats) -> Floats:
+    """Return the points of each edge from its source to its target (n_edges, n_points, 2)."""
+    share = np.linspace(0, 1, style.N_POINTS)[None, :, None]
+    way = (target - source)[:, None, :]
+    left = way[..., ::-1] * (-1, 1)
+    return source[:, None, :] + share * way + 2 * style.BEND * share * (1 - share) * left

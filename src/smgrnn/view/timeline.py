@@ -1,0 +1,205 @@
+"""The timeline of a run: when each node and edge lived, why, and what the edge weighed.
+
+It is made of the structural edits, the snapshots of the weights and the final graph, so that it
+needs nothing but a run folder.  Time is counted in weight updates.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from smgrnn.graph.edit import Operation
+from smgrnn.graph.state import Bools, Floats, Graph, Ints
+from smgrnn.training import Run
+from smgrnn.training.record import Edits
+
+FOREVER = np.iinfo(np.int32).max
+"""When those die that are there to the end."""
+NO_CAUSE = -1
+"""Why those came that were there from the start, and those died that never did."""
+MOST_NODES, MOST_EDGES = 300, 1500
+"""Hidden nodes and edges that are drawn at a time, at most."""
+
+
+class Lives(NamedTuple):
+    """All nodes, or all edges, that a run ever had, by ascending id."""
+
+    id: Ints
+    source: Ints
+    """Id of the node an edge leaves; of a node, that of the edge it relays, or -1."""
+    target: Ints
+    """Id of the node an edge enters; of a node, that of the edge it relays, or -1."""
+    born: Ints
+    """Update after which each came; 0 from the start."""
+    born_by: Ints
+    """Cause of its coming, or NO_CAUSE."""
+    died: Ints
+    """Update after which each was removed, or FOREVER."""
+    died_by: Ints
+    """Cause of its removal, or NO_CAUSE."""
+
+    @classmethod
+    def replay(
+        cls, edits: Edits, add: Operation, remove: Operation, last: Iterable[tuple[int, int, int]]
+    ) -> Self:
+        """Return the lives that the edits began and ended; `last` are those that are left."""
+        lives: dict[int, list[int]] = {}
+        rows = zip(edits.update.tolist(), edits.rows.tolist(), strict=True)
+        for update, (operation, cause, id, source, target) in rows:
+            if operation == add:
+                lives[id] = [id, source, target, update, cause, FOREVER, NO_CAUSE]
+            elif operation == remove:
+                life = lives.setdefault(id, _from_the_start(id, source, target))
+                life[-2:] = update, cause
+        for each in last:
+            lives.setdefault(each[0], _from_the_start(*each))
+        table = np.array([lives[id] for id in sorted(lives)], dtype=np.int64)
+        columns: Any = table.reshape(-1, len(cls._fields)).T
+        return cls(*columns)
+
+    @property
+    def n(self) -> int:
+        """How many there ever were."""
+        return self.id.size
+
+    def alive(self, update: int) -> Bools:
+        """Say who is there after an update (n,)."""
+        return (self.born <= update) & (update < self.died)
+
+    def most_at_once(self) -> int:
+        """Return the largest number there ever was at a time."""
+        times = np.concatenate([self.born, self.died])
+        steps = np.repeat([1, -1], self.n)
+        order = np.lexsort((steps, times))  # who dies makes room for who comes at the same time
+        return int(np.cumsum(steps[order]).max(initial=0))
+
+    def only(self, chosen: Bools) -> Self:
+        """Return the chosen ones."""
+        columns: Any = (column[chosen] for column in self)
+        return type(self)(*columns)
+
+
+def _from_the_start(id: int, source: int, target: int) -> list[int]:
+    return [id, source, target, 0, NO_CAUSE, FOREVER, NO_CAUSE]
+
+
+class Tracks(NamedTuple):
+    """What is known of the weight of each edge over time, one edge after the other."""
+
+    first: Ints
+    """Where the entries of each edge begin; the last is the number of entries (n_edges + 1,)."""
+    update: Ints
+    """Update after which the weight is known (n_entries,)."""
+    weight: Floats
+    """The weight (n_entries,)."""
+
+    def at(self, edge: int, update: int) -> float:
+        """Return the weight of an edge (by row) after an update, between two entries in line."""
+        entries = slice(self.first[edge], self.first[edge + 1])
+        return float(np.interp(update, self.update[entries], self.weight[entries]))
+
+
+class Frame(NamedTuple):
+    """The network at one moment, by rows of the timeline's tables."""
+
+    nodes: Ints
+    edges: Ints
+    weight: Floats
+    """Weight of each of the edges."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Everything that a run's network was, from the first edge to the final graph."""
+
+    n_inputs: int
+    n_outputs: int
+    nodes: Lives
+    edges: Lives
+    tracks: Tracks
+    ends: Ints
+    """Update at the end of each episode, after a 0 for the start (n_episodes + 1,)."""
+    names: tuple[str, ...]
+    """What inputs and outputs are called, numbered as in observations and actions."""
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """Return the timeline of a run, finished or not."""
+        graph, edits = run.graph, run.edits
+        nodes = ((id, -1, -1) for id in graph.node_ids.tolist())
+        edges = (edge[:3] for edge in graph.edges())
+        lives = Lives.replay(edits, Operation.ADD_EDGE, Operation.REMOVE_EDGE, edges)
+        ends = np.concatenate([[0], np.cumsum(run.episodes.steps)])
+        return cls(
+            graph.n_inputs,
+            graph.n_outputs,
+            Lives.replay(edits, Operation.ADD_NODE, Operation.REMOVE_NODE, nodes),
+            lives,
+            _tracks(run, lives, ends),
+            ends,
+            _names(graph, run.task.n_inputs),
+        )
+
+    @property
+    def n_fixed(self) -> int:
+        """Inputs and outputs, which are the first rows of the nodes."""
+        return self.n_inputs + self.n_outputs
+
+    @property
+    def hidden(self) -> Lives:
+        """The hidden nodes, which come and go."""
+        return self.nodes.only(np.arange(self.nodes.n) >= self.n_fixed)
+
+    def update_at(self, time: float) -> int:
+        """Return the last update before a time, which is counted in episodes."""
+        return int(np.interp(time, np.arange(self.ends.size), self.ends))
+
+    def times(self, updates: Ints) -> Floats:
+        """Return when updates were made, counted in episodes."""
+        return np.interp(updates, self.ends, np.arange(self.ends.size))
+
+    def frame(self, update: int) -> Frame:
+        """Return the network as it was after an update."""
+        edges = np.flatnonzero(self.edges.alive(update))
+        weight = np.array([self.tracks.at(edge, update) for edge in edges.tolist()])
+        return Frame(np.flatnonzero(self.nodes.alive(update)), edges, weight)
+
+    def thinned(self) -> Self:
+        """Return what can be drawn: every k-th hidden node, of its edges every m-th."""
+        step = -(-self.hidden.most_at_once() // MOST_NODES) or 1
+        rows = np.arange(self.nodes.n) - self.n_fixed
+        nodes = self.nodes.only((rows < 0) | (rows % step == 0))
+        between = np.isin(self.edges.source, nodes.id) & np.isin(self.edges.target, nodes.id)
+        step = -(-self.edges.only(between).most_at_once() // MOST_EDGES) or 1
+        return self._only(nodes, between & (np.cumsum(between) % step == 1 % step))
+
+    def _only(self, nodes: Lives, chosen: Bools) -> Self:
+        counts = np.diff(self.tracks.first)
+        entries = np.repeat(chosen, counts)
+        tracks = Tracks(
+            np.concatenate([[0], np.cumsum(counts[chosen])]),
+            self.tracks.update[entries],
+            self.tracks.weight[entries],
+        )
+        return replace(self, nodes=nodes, edges=self.edges.only(chosen), tracks=tracks)
+
+
+def _names(graph: Graph, n_observed: int) -> tuple[str, ...]:
+    inputs = (f"in {n}" if n < n_observed else "bias" for n in range(graph.n_inputs))
+    return (*inputs, *(f"out {n}" for n in range(graph.n_outputs)))
+
+
+def _tracks(run: Run, edges: Lives, ends: Ints) -> Tracks:
+    """Collect the weights that edits, snapshots and the final graph tell."""
+    edits, snapshots, graph = run.edits, run.snapshots, run.graph
+    told = np.isin(edits.rows[:, 0], (Operation.ADD_EDGE, Operation.REMOVE_EDGE))
+    ids = np.concatenate([edits.rows[told, 2], snapshots.edge_ids, graph.edge_ids])
+    moments = np.repeat(ends[snapshots.episode], snapshots.n_edges)
+    now = np.full(graph.n_edges, ends[-1])
+    update = np.concatenate([edits.update[told], moments, now])
+    weight = np.concatenate([edits.weight[told], snapshots.weight, graph.weight])
+    order = np.lexsort((update, ids))  # keeps the order of equals: the final graph is last
+    first = np.searchsorted(ids[order], np.append(edges.id, np.iinfo(np.int64).max))
+    return Tracks(first, update[order], weight[order])
