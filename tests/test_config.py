@@ -94,6 +94,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "readout": [value for value in CHOICE if value is not None],
         "bias": FLAG,
         "carry_state": FLAG,
+        "normalise": FLAG,
         "learning": [None, {}, "adam"],
         "plasticity": [None, {}, LearningConfig()],
     },

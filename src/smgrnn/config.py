@@ -286,6 +286,8 @@ class RunConfig(Settings):
     """Add an input that is always 1; its edges are biases."""
     carry_state: bool = True
     """Carry node states from step to step; False starts every step from zero."""
+    normalise: bool = False
+    """Give the network observations of mean 0 and deviation 1, by statistics that the run keeps."""
 
     learning: LearningConfig = field(default_factory=LearningConfig)
     """Optimizer."""
