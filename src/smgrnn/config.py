@@ -17,6 +17,8 @@ BiasCorrection = Literal["shared", "edge"]
 Loss = Literal["cross_entropy", "mse"]
 Method = Literal["neat", "ndp"]
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "neat", "ndp"]
+RECORDINGS = (".npz", ".csv", ".safetensors")
+"""How the name of a task ends that is a file of recorded examples."""
 
 
 class Within:
@@ -255,7 +257,8 @@ class RunConfig(Settings):
     seed: Annotated[int, Within("[0, inf)")] = 0
     """Seed of the initial graph, of the rules' choices and of the episodes."""
     expert: str | None = None
-    """File of the expert's weights; None is the expert that comes with the package."""
+    """File of the expert's weights, or a function as module:function; None is the expert that comes
+    with the package."""
     env_backend: Literal["compiled", "gymnasium"] = "compiled"
     """Where the task runs; tasks that are not compiled run in Gymnasium anyway."""
     checkpoint_every: Count = 100
@@ -296,23 +299,20 @@ class RunConfig(Settings):
 
     @classmethod
     def for_task(cls, task: str, **changes: Any) -> Self:
-        """Return the settings to start from for a task: the paper's, and for XOR what learns it.
+        """Return the settings to start from for a task: the paper's, or what learns examples.
+
+        Examples come in no order, so that nothing is carried from one to the next, and a hidden
+        node needs an iteration of its own to be heard.
 
         >>> RunConfig.for_task("xor", seed=1).iterations
         3
         """
-        if task != "xor":
-            return cls(**changes)
-        rules = PlasticityConfig(interval=10, initial_weight=0.5)
-        settings = {
-            "iterations": 3,
-            "bias": True,
-            "carry_state": False,
-            "density": 1.0,
-            "weight_std": 0.05,
-            "stop_after": 25,
-            "plasticity": rules,
-        }
+        settings: dict[str, Any] = {}
+        if task == "xor" or task.endswith(RECORDINGS):
+            settings = {"iterations": 3, "bias": True, "carry_state": False}
+        if task == "xor":
+            rules = PlasticityConfig(interval=10, initial_weight=0.5)
+            settings |= {"density": 1.0, "weight_std": 0.05, "stop_after": 25, "plasticity": rules}
         return cls(**{**settings, **changes})
 
 

@@ -56,15 +56,17 @@ class Display:
         episodes = run.episodes
         recent = slice(max(0, episodes.n - 50), episodes.n)
         n_recent = max(int(episodes.steps[recent].sum()), 1)
-        if run.task.is_discrete or run.task.is_supervised:
+        if run.task.has_agreement:
             likeness = f"agrees {episodes.agreed[recent].sum() / n_recent:.0%}"
         else:
             likeness = f"loss {episodes.loss[recent].sum() / n_recent:.3f}"
         speed = episodes.steps.sum() / max(run.seconds, 1e-9)
+        last, mean = episodes.returns[-1], episodes.returns[recent].mean()
+        # Of a recording the return is nothing but the likeness.
+        score = f"return {last:.0f} (of 50: {mean:.1f}) · " if run.task.recording is None else ""
         self._show(
             episodes.n,
-            f"return {episodes.returns[-1]:.0f} (of 50: {episodes.returns[recent].mean():.1f}) · "
-            f"{episodes.n_nodes[-1]} nodes, {episodes.n_edges[-1]} edges · "
+            f"{score}{episodes.n_nodes[-1]} nodes, {episodes.n_edges[-1]} edges · "
             f"{likeness} · {_short(speed)} steps/s",
         )
 
@@ -90,10 +92,7 @@ def describe(summary: dict[str, Any]) -> str:
         f"{summary['task']}, {summary['student']}, seed {summary['seed']}: "
         f"{summary['episodes']} episodes, {_short(summary['steps'])} steps in "
         f"{summary['seconds']:.1f} s.",
-        f"Late return {summary['late_return']:.1f} (mean of the final quarter), best "
-        f"{summary['best_return']:.1f}{_convergence(summary)}.",
-        f"On held-out episodes the finished student scores {summary['held_out_mean']:.1f} ± "
-        f"{summary['held_out_std']:.1f}.",
+        *_outcome(summary),
         f"It has {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
         f"{summary['n_edges']} edges, grown by {summary['net_growth_nodes']} nodes and "
         f"{summary['net_growth_edges']} edges, with a churn ratio of "
@@ -120,6 +119,28 @@ def describe_evolution(summary: dict[str, Any]) -> str:
     if summary["run_dir"]:
         lines.append(f"Everything is in {summary['run_dir']}.")
     return "\n".join(lines)
+
+
+def _outcome(summary: dict[str, Any]) -> list[str]:
+    """Say how well a student did: its returns, or its likeness to a recording."""
+    if "held_out_agreement" in summary or "held_out_mse" in summary:
+        return [f"The finished student {describe_likeness(summary)}."]
+    return [
+        f"Late return {summary['late_return']:.1f} (mean of the final quarter), best "
+        f"{summary['best_return']:.1f}{_convergence(summary)}.",
+        f"On held-out episodes the finished student scores {summary['held_out_mean']:.1f} ± "
+        f"{summary['held_out_std']:.1f}.",
+    ]
+
+
+def describe_likeness(figures: dict[str, Any]) -> str:
+    """Say how like the held-out rows of a recording a student is."""
+    if "held_out_agreement" in figures:
+        return f"agrees with {figures['held_out_agreement']:.1%} of the held-out examples"
+    return (
+        f"has a mean squared error of {figures['held_out_mse']:.4f} on the held-out examples, with "
+        f"the bounds of the action at ±1"
+    )
 
 
 def _convergence(summary: dict[str, Any]) -> str:
