@@ -86,14 +86,14 @@ def play_expert(
     """Play one episode; yield the observation and the reward of each step."""
     rng = np.random.default_rng(seed)
     try:
-        observation, _ = env.reset(seed=seed)
+        shown, _ = env.reset(seed=seed)
         env.action_space.seed(seed)
         for _ in range(task.most_steps):
+            observation = task.read(shown)
             is_random = disturbance > 0 and rng.random() < disturbance
             action = env.action_space.sample() if is_random else _act(expert, task, observation)
-            seen = observation
-            observation, reward, is_terminal, is_truncated, _ = env.step(action)
-            yield seen, float(reward)
+            shown, reward, is_terminal, is_truncated, _ = env.step(action)
+            yield observation, float(reward)
             if is_terminal or is_truncated:
                 return
     except SmgrnnError:

@@ -23,6 +23,8 @@ def find_expert(name: str | None, task: Task) -> Teacher:
 
     A name is that of a function, as `module:function`, or anything that `load_expert` takes.
     """
+    if task.is_supervised:
+        raise ExpertError(f"{task.id!r} is learned from examples, which are its teacher.")
     if name is not None and is_function_name(name):
         return FunctionExpert(import_function(name), task, name)
     expert = load_expert(task.id if name is None else name)

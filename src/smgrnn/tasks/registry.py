@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -64,6 +65,22 @@ class Task:
         """Steps after which an episode is cut off, whether the task says so or not."""
         return self.max_steps or LONGEST_EPISODE
 
+    def read(self, observation: Any) -> Any:
+        """Return what the environment showed as an array, or say what is wrong with it."""
+        try:
+            array = np.asarray(observation)
+        except ValueError:  # rows of different lengths
+            array = np.empty((), dtype=object)
+        if array.shape != (self.n_inputs,) or array.dtype.kind not in "fiub":
+            raise TaskError(
+                f"{self.id} gave an observation of shape {array.shape} and type {array.dtype} "
+                f"instead of {self.n_inputs} numbers."
+            )
+        # The square is finite if all are, but for the largest of numbers, and quicker to tell.
+        if not isfinite(array.dot(array)) and not np.isfinite(array).all():
+            raise TaskError(f"{self.id} gave an observation that is NaN or infinite.")
+        return array
+
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the task as plain values, ready for JSON."""
         return asdict(replace(self, make=None))
@@ -89,7 +106,7 @@ XOR = Task(
 were answered right."""
 
 
-def find_task(source: str | Callable[[], Any]) -> Task:
+def find_task(source: str | Path | Callable[[], Any]) -> Task:
     """Return a task by its name, or the task of the environment that a function makes.
 
     A name is "xor", a Gymnasium id, "module:id" with a module to import, or a file of recorded
@@ -100,19 +117,20 @@ def find_task(source: str | Callable[[], Any]) -> Task:
     """
     if callable(source):
         return _find_made(source)
-    if not isinstance(source, str):
+    if not isinstance(source, str | Path):
         raise TaskError(
             f"A task is named by an id such as 'CartPole-v1', or is a function that makes an "
             f"environment. Got {_text(source)} instead."
         )
-    if source == XOR.id:
+    name = str(source)
+    if name == XOR.id:
         return XOR
-    if source.endswith(RECORDINGS):
-        return _describe_recording(Path(source).resolve())
-    _check_registered(source)
-    env = _construct(source)
+    if name.endswith(RECORDINGS):
+        return _describe_recording(Path(name).resolve())
+    _check_registered(name)
+    env = _construct(name)
     try:
-        return _describe(source, env)
+        return _describe(name, env)
     finally:
         env.close()
 
@@ -197,7 +215,8 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
     """Read the task off its environment; raise TaskError if the network cannot do it."""
     from gymnasium.spaces import Box, Discrete
 
-    seen, done, spec = env.observation_space, env.action_space, env.spec
+    seen, done = (getattr(env, name, None) for name in ("observation_space", "action_space"))
+    spec = env.spec
     if not (isinstance(seen, Box) and _is_flat(seen)):
         raise TaskError(
             f"The observations of a task must be a flat Box, of shape (n,). "

@@ -181,20 +181,15 @@ class GymnasiumBackend(Backend):
             observation, _ = self._env.reset(seed=seed)
         except Exception as error:
             raise TaskError(f"{self._task.id} failed on reset: {reason(error)}.") from error
-        return self._finite(observation)
+        return self._task.read(observation)
 
     def _step(self, action: Any) -> tuple[Any, float, bool]:
         try:
             action = scale_action(self._task, action)
             observation, reward, is_terminal, is_truncated, _ = self._env.step(action)
+            reward = float(reward)
         except Exception as error:
             raise TaskError(f"{self._task.id} failed in an episode: {reason(error)}.") from error
         if not isfinite(reward):
             raise TaskError(f"{self._task.id} gave a reward that is NaN or infinite.")
-        return self._finite(observation), float(reward), bool(is_terminal or is_truncated)
-
-    def _finite(self, observation: Any) -> Any:
-        observation = np.asarray(observation)
-        if not isfinite(observation.dot(observation)) and not np.isfinite(observation).all():
-            raise TaskError(f"{self._task.id} gave an observation that is NaN or infinite.")
-        return observation
+        return self._task.read(observation), reward, bool(is_terminal or is_truncated)

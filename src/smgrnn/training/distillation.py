@@ -50,7 +50,7 @@ class Distillation:
     @cached_property
     def expert(self) -> Teacher | None:
         """The teacher, which only training needs; examples teach themselves."""
-        if self.task.is_supervised:
+        if self.task.is_supervised and self.config.expert is None:
             return None
         return self._expert or find_expert(self.config.expert, self.task)
 
@@ -62,9 +62,9 @@ class Distillation:
     @property
     def digest(self) -> str:
         """Digest of the teacher or of the examples; a run never goes on with others."""
-        if self.examples is not None:
-            return self.examples.digest
-        return "" if self.expert is None else self.expert.digest
+        if self.expert is not None:
+            return self.expert.digest
+        return "" if self.examples is None else self.examples.digest
 
     @cached_property
     def normalisation(self) -> Normalisation | None:

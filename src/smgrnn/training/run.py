@@ -30,8 +30,8 @@ from smgrnn.training.metrics import held_out_likeness, summarise
 from smgrnn.training.record import Edits, Episodes
 from smgrnn.training.students import STUDENTS, new_learner
 
-TaskSource = str | Callable[[], Any]
-"""The name of a task, or what makes its environment."""
+TaskSource = str | Path | Callable[[], Any]
+"""The name of a task, a file of recorded examples, or what makes an environment."""
 Watch = Callable[["Run"], None]
 
 
@@ -280,7 +280,7 @@ def distill(
     """
     function = expert if callable(expert) else None
     name = function_name(expert) if callable(expert) else expert and str(expert)
-    config = RunConfig.for_task("" if callable(task) else task, expert=name, **settings)
+    config = RunConfig.for_task("" if callable(task) else str(task), expert=name, **settings)
     run = new_run(task, config, Path(out) if out is not None else None, function)
     run.train(*([watch] if watch is not None else []))
     return run
