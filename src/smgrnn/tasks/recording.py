@@ -22,8 +22,8 @@ from smgrnn.graph.state import Floats, Ints
 
 FEWEST = 10
 """Rows that a recording must have, so that there is something to learn and to judge by."""
-SHARES = (0.8, 0.9)
-"""Where the rows for learning end, and those that compare checkpoints; the rest is held out."""
+SHARE = 0.1
+"""Of the episodes, what is held out; as many compare checkpoints, and the rest is learned from."""
 
 
 class Recording(NamedTuple):
@@ -58,14 +58,14 @@ class Recording(NamedTuple):
         about the next.
         """
         names, place = np.unique(self.episodes, return_inverse=True)
-        if len(names) < len(SHARES) + 1:
+        n = len(names)
+        if n < 3:
             raise TaskError(
-                f"A recording with numbered episodes needs {len(SHARES) + 1} of them at least, so "
-                f"that some can be held out. Got {len(names)} instead."
+                f"A recording with numbered episodes needs 3 of them at least, so that some can be "
+                f"held out. Got {n} instead."
             )
-        turn = rng.permutation(len(names))[place]
-        edges = [max(number, round(share * len(names))) for number, share in enumerate(SHARES, 1)]
-        part = np.digitize(turn, edges)
+        n_held_out = max(1, round(SHARE * n))
+        part = np.digitize(rng.permutation(n)[place], [n - 2 * n_held_out, n - n_held_out])
         train, checked, held_out = (
             Recording(*(column[part == number] for column in self)) for number in range(3)
         )
