@@ -2,6 +2,9 @@
 
 import importlib.util
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from statistics import median
 from types import ModuleType
@@ -14,14 +17,16 @@ from matplotlib.patches import FancyArrowPatch
 from smgrnn.graph.drawing import OUTLINE
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/exporting.md")
-BLOCKS = [
-    (page, number, block)
-    for page in PAGES
-    for number, block in enumerate(
-        re.findall(r"^```python[^\n]*\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
-    )
-]
+PAGES = ("README.md", "docs/exporting.md", "docs/your-own-task.md")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """Return the blocks of a page in a language."""
+    pattern = rf"^```{language}[^\n]*\n(.*?)^```"
+    return re.findall(pattern, (ROOT / page).read_text(), re.M | re.S)
+
+
+BLOCKS = [(page, n, block) for page in PAGES for n, block in enumerate(blocks(page, "python"))]
 
 
 def example(name: str) -> ModuleType:
@@ -68,7 +73,39 @@ def test_every_page_shows_python() -> None:
     ids=[f"{page}-{number}" for page, number, _ in BLOCKS],
 )
 def test_every_python_block_of_a_page_runs(
-    page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_modules: None
 ) -> None:
+    save_files(page, tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     exec(compile(block, page, "exec"), {"__name__": "__main__"})
+
+
+def save_files(page: str, folder: Path) -> None:
+    """Save the blocks of a page that begin with the name of a file."""
+    for block in blocks(page, "python"):
+        if named := re.match(r"# (\w+\.py)\n", block):
+            (folder / named[1]).write_text(block)
+
+
+def test_every_command_for_a_task_of_one_s_own_works(tmp_path: Path) -> None:
+    page = "docs/your-own-task.md"
+    save_files(page, tmp_path)
+    commands = [line for block in blocks(page, "console") for line in block.splitlines()]
+    assert len(commands) == 7
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        path = Path(sys.executable).with_name(program)  # of this environment
+        done = subprocess.run(
+            [path, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+    assert (tmp_path / "my-run" / "dock_v0.c").exists()
+
+
+def test_a_ppo_policy_for_pendulum_is_distilled_into_a_few_dozen_parameters() -> None:
+    """The short form of the table in docs/your-own-task.md."""
+    pendulum = example("pendulum_from_ppo")
+    outcome = pendulum.distil(pendulum.EXPERT, seed=10, episodes=200, held_out=20)
+    assert outcome.share >= 0.9
+    assert outcome.n_parameters <= 100

@@ -213,6 +213,16 @@ def test_an_expert_of_another_task_is_refused_at_the_door(tmp_path: Path) -> Non
         distill("MountainCar-v0", expert=tmp_path / "policy.zip")
 
 
+def test_a_tanh_policy_teaches_in_compiled_code_as_in_gymnasium(tmp_path: Path) -> None:
+    PPO("MlpPolicy", "CartPole-v1", seed=0).save(tmp_path / "policy.zip")
+    runs = [
+        distill("CartPole-v1", expert=tmp_path / "policy.zip", env_backend=backend, episodes=5)
+        for backend in ("compiled", "gymnasium")
+    ]
+    assert runs[0].graph == runs[1].graph
+    assert np.array_equal(runs[0].episodes.agreed, runs[1].episodes.agreed)
+
+
 def test_the_network_is_taken_over_whole(tmp_path: Path) -> None:
     model = SAC("MlpPolicy", "Pendulum-v1", policy_kwargs={"net_arch": [8, 5]}, buffer_size=10)
     model.save(tmp_path / "policy.zip")
