@@ -164,6 +164,8 @@ def test_the_commands_speak_of_agreement_instead_of_returns(
     error = json.loads(said.out)["held_out_mse"]
     assert f"mean squared error of {error:.4f} on the held-out examples" in said.err
     assert json.loads(said.out)["agreement"] is None
+    said = smgrnn("distill", "my-data.npz", "--episodes", 1, "--seeds", 2, "--out", "two")
+    assert "2 seeds: held out agreement 0." in said.err
 
 
 def test_a_run_goes_on_with_its_recording_and_no_other(tmp_path: Path) -> None:

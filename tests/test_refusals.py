@@ -148,7 +148,8 @@ RECORDINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"observations": SEEN, "actions": np.where(DONE > 0, np.inf, 0.0)},
         "that is NaN or infinite",
     ),
-    "negative choice": ({"observations": SEEN, "actions": DONE - 1}, "numbered from 0."),
+    "negative choice": ({"observations": SEEN, "actions": DONE - 1}, "has -1 to 0 in 20 rows."),
+    "far choice": ({"observations": SEEN, "actions": DONE * 10**9}, "has 0 to 1000000000 in 20"),
     "one choice": ({"observations": SEEN, "actions": DONE * 0}, "its action is always the same"),
     "one action": (
         {"observations": SEEN, "actions": np.stack([DONE * 0.1, DONE * 0.0], axis=1)},
@@ -253,7 +254,15 @@ def test_a_recording_that_is_damaged_absent_or_pickled_is_refused(
     np.savez(tmp_path / "pickled.npz", observations=SEEN, actions=pickled)
     for name in ("damaged.npz", "damaged.safetensors", "damaged.csv"):
         (tmp_path / name).write_bytes(b"\xff\x00 no such file")
-    for name in ("pickled.npz", "damaged.npz", "damaged.safetensors", "damaged.csv"):
+    np.savez_compressed(tmp_path / "whole.npz", observations=SEEN, actions=DONE)
+    whole = (tmp_path / "whole.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "changed.npz").write_bytes(whole[:60] + b"\xff" * 20 + whole[80:])
+    np.save(tmp_path / "array.npy", SEEN)
+    (tmp_path / "array.npy").rename(tmp_path / "array.npz")
+    broken = [path.name for path in tmp_path.iterdir() if path.name != "whole.npz"]
+    assert len(broken) == 7
+    for name in broken:
         assert "is damaged or not a" in refused(smgrnn("distill", name))
 
 

@@ -203,8 +203,10 @@ def test_statistics_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     statistics.write_bytes(b"no pickle")
     sentence = f"{statistics} holds no statistics of VecNormalize that fit."
     assert refused(path, statistics) == sentence
-    VecNormalize(DummyVecEnv([lambda: gym.make("CartPole-v1")])).save(str(statistics))
-    assert refused(path, statistics) == sentence
+    for task, has_seen in (("CartPole-v1", True), ("MountainCar-v0", False)):
+        env = DummyVecEnv([lambda task=task: gym.make(task)])  # type: ignore[misc]
+        VecNormalize(env, norm_obs=has_seen).save(str(statistics))
+        assert refused(path, statistics) == sentence
 
 
 def test_an_expert_of_another_task_is_refused_at_the_door(tmp_path: Path) -> None:

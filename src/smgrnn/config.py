@@ -260,7 +260,8 @@ class RunConfig(Settings):
     """File of the expert's weights, or a function as module:function; None is the expert that comes
     with the package."""
     env_backend: Literal["compiled", "gymnasium"] = "compiled"
-    """Where the task runs; tasks that are not compiled run in Gymnasium anyway."""
+    """Where the task runs; tasks that are not compiled run in Gymnasium anyway, and so do all with
+    normalised observations or an expert that is a function."""
     checkpoint_every: Count = 100
     """Episodes between two checkpoints, from which an interrupted run can go on."""
     held_out: Count = 100

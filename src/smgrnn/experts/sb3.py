@@ -110,6 +110,8 @@ def _normalised(layer: tuple[Any, Any], path: Path) -> tuple[Any, Any]:
     try:
         with path.open("rb") as file:
             saved = pickle.load(file)
+        if not saved.norm_obs:
+            raise ValueError("only rewards were normalised")
         mean = np.asarray(saved.obs_rms.mean, dtype=float)
         deviation = np.sqrt(np.asarray(saved.obs_rms.var, dtype=float) + saved.epsilon)
         weight = layer[0] / deviation

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from smgrnn.errors import TaskError
@@ -78,7 +77,7 @@ def read_recording(path: Path) -> Recording:
         raise TaskError(f"There is no recording {path}.")
     try:
         arrays = _READERS[path.suffix](path)
-    except (OSError, ValueError, EOFError, KeyError, SafetensorError, csv.Error) as error:
+    except Exception as error:  # each format has its own way to be damaged
         raise TaskError(f"{path} is damaged or not a {path.suffix} file.") from error
     for name in ("observations", "actions"):
         if name not in arrays:
@@ -111,9 +110,12 @@ def _check(path: Path, arrays: dict[str, Any]) -> Recording:
         raise TaskError(f"{path} has an observation or action that is NaN or infinite.")
     if is_discrete:
         actions = actions.astype(np.int64)
-        least = actions.min()
-        if least < 0:
-            raise TaskError(f"Discrete actions must be numbered from 0. {path} has {least}.")
+        least, most = actions.min(), actions.max()
+        if least < 0 or most >= n:  # an output node for each: there cannot be more than rows
+            raise TaskError(
+                f"Discrete actions must be numbered from 0, without gaps. "
+                f"{path} has {least} to {most} in {n} rows."
+            )
     else:
         actions = actions.reshape(n, -1).astype(np.float64)
     if (actions.min(axis=0) == actions.max(axis=0)).any():
@@ -129,8 +131,8 @@ def _column(array: Any) -> Any:
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
 
 
 def _read_csv(path: Path) -> dict[str, Any]:

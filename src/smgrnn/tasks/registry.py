@@ -126,7 +126,7 @@ def find_task(source: str | Path | Callable[[], Any]) -> Task:
     if name == XOR.id:
         return XOR
     if name.endswith(RECORDINGS):
-        return _describe_recording(Path(name).resolve())
+        return _describe_recording(Path(name).absolute())
     _check_registered(name)
     env = _construct(name)
     try:

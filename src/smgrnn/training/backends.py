@@ -52,7 +52,7 @@ def scale_target(task: Task, actions: Any) -> Any:
 
 
 def widen(observation: Any, n_inputs: int, normalisation: Normalisation | None = None) -> Floats:
-    """Return the inputs of a network: the observation, and a 1 for each input beyond it, a bias."""
+    """Return the inputs of a network: the observation, and a 1 for each beyond it, the biases."""
     row = np.ones(n_inputs)
     row[: len(observation)] = observation if normalisation is None else normalisation(observation)
     return row
@@ -155,9 +155,8 @@ class GymnasiumBackend(Backend):
         if not self._task.is_discrete:
 
             def move(observation: Any) -> tuple[Any, bool]:
-                return learner.learn(
-                    row, scale_target(self._task, expert.values(observation))
-                ), False
+                wanted = scale_target(self._task, expert.values(observation))
+                return learner.learn(row, wanted), False
 
             return move
         if not isinstance(expert, Expert) or self._normalisation is not None:

@@ -161,12 +161,15 @@ def _likeness(summary: dict[str, Any]) -> str:
 
 def describe_all(summaries: list[dict[str, Any]]) -> str:
     """Return mean ± std over several seeds."""
-    late, nodes, edges = (
+    likeness = [name for name in ("held_out_agreement", "held_out_mse") if name in summaries[0]]
+    name, digits = (likeness[0], 4) if likeness else ("late_return", 1)
+    score, nodes, edges = (
         np.array([summary[name] for summary in summaries], dtype=float)
-        for name in ("late_return", "n_nodes", "n_edges")
+        for name in (name, "n_nodes", "n_edges")
     )
     return (
-        f"{len(summaries)} seeds: late return {late.mean():.1f} ± {late.std():.1f}, "
+        f"{len(summaries)} seeds: {name.replace('_', ' ')} {score.mean():.{digits}f} ± "
+        f"{score.std():.{digits}f}, "
         f"{nodes.mean():.1f} ± {nodes.std():.1f} nodes, "
         f"{edges.mean():.0f} ± {edges.std():.0f} edges."
     )
