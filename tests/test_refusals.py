@@ -273,6 +273,7 @@ def test_what_a_recording_cannot_do_is_refused(smgrnn: Command, tmp_path: Path) 
     sentence = "'a.npz' is learned from examples, which are its teacher."
     assert sentence in refused(smgrnn("expert", "evaluate", "a.npz"))
     assert sentence in refused(smgrnn("distill", "a.npz", "--expert", "CartPole-v1"))
+    assert sentence in refusal(lambda: distill(tmp_path / "a.npz", expert=len))
 
 
 def test_what_makes_no_environment_is_refused() -> None:

@@ -52,7 +52,9 @@ class Distillation:
         """The teacher, which only training needs; examples teach themselves."""
         if self.task.is_supervised and self.config.expert is None:
             return None
-        return self._expert or find_expert(self.config.expert, self.task)
+        if self._expert is not None and not self.task.is_supervised:
+            return self._expert
+        return find_expert(self.config.expert, self.task)
 
     @cached_property
     def examples(self) -> Examples | None:
