@@ -38,6 +38,13 @@ def commands(page: str) -> list[str]:
     return [line.partition(" #")[0].strip() for line in lines if line.startswith("smgrnn ")]
 
 
+def save_files(page: str, folder: Path) -> None:
+    """Save the blocks of a page that begin with the name of a file."""
+    for block in blocks(page):
+        if named := re.match(r"# (\w+\.py)\n", block.code):
+            (folder / named[1]).write_text(block.code, encoding="utf-8")
+
+
 def run_python(code: str, page: str, names: dict[str, Any]) -> None:
     """Run a block as a script of its own, or after others that left their names."""
     exec(compile(code, page, "exec"), names)

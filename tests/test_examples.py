@@ -72,3 +72,11 @@ def test_a_policy_that_grows_learns_cartpole_without_an_expert() -> None:
     assert mean(returns[:20]) < 40  # what acting at random brings
     assert mean(returns[-40:]) > 150
     assert graph.n_edges > 3  # which it starts with
+
+
+def test_a_ppo_policy_for_pendulum_is_distilled_into_a_few_dozen_parameters() -> None:
+    """The short form of the table in docs/your-own-task.md."""
+    pendulum = example("pendulum_from_ppo")
+    outcome = pendulum.distil(pendulum.EXPERT, seed=10, episodes=200, held_out=20)
+    assert outcome.share >= 0.9
+    assert outcome.n_parameters <= 100

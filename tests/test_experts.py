@@ -3,14 +3,10 @@
 import json
 import subprocess
 import sys
-import warnings
-import zipfile
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -44,17 +40,19 @@ WEIGHT = [[1.0, -1.0], [-2.0, 1.0], [0.5, 0.5]]
 HAND = [(WEIGHT, [0.0, 1.0, -1.0]), ([[1.0, 2.0, 0.0], [3.0, 0.0, -1.0]], [0.5, -0.5])]
 
 
-def random_expert(*sizes: int, seed: int = 0) -> Expert:
+def random_expert(*sizes: int, seed: int = 0, activations: Any = None) -> Expert:
     rng = np.random.default_rng(seed)
     layers = [(rng.normal(size=(b, a)) / a**0.5, rng.normal(size=b)) for a, b in pairwise(sizes)]
-    return Expert.from_layers(layers)
+    return Expert.from_layers(layers, activations)
 
 
 def reference(expert: Expert, observation: Any) -> Any:
     """Return the values in float64, by numpy."""
     values = np.asarray(observation, dtype=np.float64)
     for number, (weight, bias) in enumerate(expert.layers()):
-        values = np.maximum(values, 0.0) if number > 0 else values
+        if number > 0:
+            is_tanh = expert.activations[number - 1] == "tanh"
+            values = np.tanh(values) if is_tanh else np.maximum(values, 0.0)
         values = weight.astype(np.float64) @ values + bias
     return values
 
@@ -77,6 +75,14 @@ def test_one_layer_is_linear_and_its_inputs_may_be_negative() -> None:
     assert (expert.n_inputs, expert.n_outputs) == (2, 3)
 
 
+def test_a_tanh_keeps_what_is_below_0() -> None:
+    layers = [([[1.0]], [0.0]), ([[2.0]], [1.0])]
+    assert Expert.from_layers(layers).values([-3.0]).tolist() == [1.0]
+    np.testing.assert_allclose(
+        Expert.from_layers(layers, ["tanh"]).values([-3.0]), [2 * np.tanh(-3.0) + 1], rtol=1e-6
+    )
+
+
 def test_a_tie_goes_to_the_first_action() -> None:
     assert Expert.from_layers([(np.zeros((4, 2)), [0.0, 1.0, 1.0, 0.5])]).action([1.0, 1.0]) == 1
 
@@ -86,8 +92,10 @@ def test_a_tie_goes_to_the_first_action() -> None:
     seed=st.integers(0, 2**32 - 1),
 )
 def test_values_agree_with_numpy_in_float64(sizes: list[int], seed: int) -> None:
-    expert = random_expert(*sizes, seed=seed)
-    observation = np.random.default_rng(seed).normal(size=sizes[0]).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    activations = rng.choice(["relu", "tanh"], len(sizes) - 2).tolist()
+    expert = random_expert(*sizes, seed=seed, activations=activations)
+    observation = rng.normal(size=sizes[0]).astype(np.float32)
     np.testing.assert_allclose(
         expert.values(observation), reference(expert, observation), rtol=1e-4, atol=1e-4
     )
@@ -112,10 +120,10 @@ def test_the_kernel_takes_either_precision_inside_a_compiled_loop(dtype: Any) ->
     expert = random_expert(3, 50, 20, 4)
 
     @njit
-    def actions(sizes: Any, parameters: Any, scratch: Any, observations: Any) -> Any:
+    def actions(sizes: Any, parameters: Any, codes: Any, scratch: Any, observations: Any) -> Any:
         found = np.empty(len(observations), dtype=np.int64)
         for row in range(len(observations)):
-            found[row] = expert_action(sizes, parameters, scratch, observations[row])
+            found[row] = expert_action(sizes, parameters, codes, scratch, observations[row])
         return found
 
     observations = np.random.default_rng(1).normal(size=(100, 3)).astype(np.float32)
@@ -128,7 +136,7 @@ def test_the_kernel_names_the_row_its_values_are_in() -> None:
     for depth in (1, 2, 3):
         expert = random_expert(*[3] * (depth + 1))
         scratch = expert.scratch()
-        row = expert_values(expert.sizes, expert.parameters, scratch, np.ones(3))
+        row = expert_values(*expert, scratch, np.ones(3))
         np.testing.assert_array_equal(scratch[row], expert.values(np.ones(3)))
 
 
@@ -152,6 +160,8 @@ def test_experts_are_equal_when_their_numbers_are() -> None:
     assert random_expert(2, 3) == random_expert(2, 3)
     assert random_expert(2, 3) != random_expert(2, 3, seed=1)
     assert random_expert(2, 3) != "an expert"
+    assert random_expert(2, 3, 2) == random_expert(2, 3, 2, activations=["relu"])
+    assert random_expert(2, 3, 2) != random_expert(2, 3, 2, activations=["tanh"])
 
 
 def test_an_observation_must_fit_and_be_finite() -> None:
@@ -203,6 +213,15 @@ def test_layers_that_are_no_network_are_refused(layers: Any, sentence: str) -> N
     assert str(caught.value) == sentence
 
 
+def test_activations_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ExpertError, match=r"^An expert of 2 layers has 1 activations. Got 2 inst"):
+        Expert.from_layers(HAND, ["relu", "relu"])
+    with pytest.raises(
+        ExpertError, match=r"^The activation of an expert is relu or tanh, not 'gelu"
+    ):
+        Expert.from_layers(HAND, ["gelu"])  # type: ignore[list-item]
+
+
 def test_an_expert_must_fit_its_task() -> None:
     task = find_task("CartPole-v1")
     check_expert(random_expert(4, 8, 2), task)
@@ -232,6 +251,19 @@ def test_an_expert_and_its_record_come_back_exactly(path: Path) -> None:
     assert found == expert
     assert record == {"seed": 3, "config": {"replay": 10}}
     assert load_expert(path) == load_expert(str(path)) == expert
+
+
+def test_a_file_keeps_the_activations(path: Path) -> None:
+    expert = random_expert(3, 17, 5, 2, activations=["tanh", "relu"])
+    write_expert(path, expert, {"seed": 3})
+    assert read_expert(path) == (expert, {"seed": 3})
+
+
+@pytest.mark.parametrize("activations", [3, ["gelu"], "tanh", [["tanh"]]])
+def test_a_header_that_names_no_activations_is_refused(path: Path, activations: Any) -> None:
+    write_expert(path, random_expert(2, 3, 2), {"activations": activations})
+    with pytest.raises(ExpertError, match=r"is no expert \(layers '0', '2'\): "):
+        read_expert(path)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
@@ -322,114 +354,6 @@ def test_damaged_and_foreign_files_are_refused(path: Path, tmp_path: Path) -> No
         load_expert(path)
     with pytest.raises(ExpertError, match="There is no expert file"):
         read_expert(tmp_path / "absent.safetensors")
-
-
-# --- Stable-Baselines3 ----------------------------------------------------------------------------
-
-
-def write_zip(path: Path, data: dict[str, Any]) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("data", json.dumps(data))
-    return path
-
-
-DQN = {"policy_class": {"__module__": "stable_baselines3.dqn.policies"}}
-PPO = {"policy_class": {"__module__": "stable_baselines3.common.policies"}, "n_epochs": 10}
-
-
-class FlattenExtractor:
-    """Stands in for the class of this name in Stable-Baselines3."""
-
-
-def pretend_sb3(monkeypatch: pytest.MonkeyPatch, algorithm: str, policy: Any) -> None:
-    """Put a Stable-Baselines3 in place whose algorithm loads this policy."""
-    library: Any = ModuleType("stable_baselines3")
-    loader = SimpleNamespace(load=lambda path, device: SimpleNamespace(policy=policy))
-    setattr(library, algorithm, loader)
-    monkeypatch.setitem(sys.modules, "stable_baselines3", library)
-
-
-def dqn_policy(activation: Any = torch.nn.ReLU) -> Any:
-    torch.manual_seed(0)
-    modules = [torch.nn.Linear(4, 8), activation(), torch.nn.Linear(8, 2)]
-    q_net = SimpleNamespace(
-        q_net=torch.nn.Sequential(*modules), features_extractor=FlattenExtractor()
-    )
-    return SimpleNamespace(q_net=q_net, action_space=gym.spaces.Discrete(2))
-
-
-def ppo_policy(n_modules: int) -> Any:
-    torch.manual_seed(0)
-    modules = [torch.nn.Linear(4, 4), torch.nn.ReLU()] * (n_modules // 2)
-    return SimpleNamespace(
-        mlp_extractor=SimpleNamespace(policy_net=torch.nn.Sequential(*modules)),
-        action_net=torch.nn.Linear(4, 2),
-        features_extractor=FlattenExtractor(),
-        action_space=gym.spaces.Discrete(2),
-    )
-
-
-def test_a_dqn_of_stable_baselines3_is_an_expert_and_warns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    policy = dqn_policy()
-    pretend_sb3(monkeypatch, "DQN", policy)
-    with pytest.warns(UserWarning, match="can run code as it is read: load only files you trust"):
-        expert = load_expert(write_zip(tmp_path / "dqn.zip", DQN))
-    expected = policy.q_net.q_net(torch.ones(4)).detach().numpy()
-    np.testing.assert_allclose(expert.values(np.ones(4)), expected, rtol=1e-5)
-
-
-@pytest.mark.parametrize("n_modules", [0, 2, 4])
-def test_a_ppo_of_stable_baselines3_is_an_expert(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_modules: int
-) -> None:
-    policy = ppo_policy(n_modules)
-    pretend_sb3(monkeypatch, "PPO", policy)
-    with pytest.warns(UserWarning, match="can run code"):
-        expert = load_expert(write_zip(tmp_path / "ppo.zip", PPO))
-    expected = policy.action_net(policy.mlp_extractor.policy_net(torch.ones(4))).detach().numpy()
-    np.testing.assert_allclose(expert.values(np.ones(4)), expected, rtol=1e-5)
-
-
-def refused_zip(path: Path) -> str:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(ExpertError) as caught:
-            load_expert(path)
-    return str(caught.value)
-
-
-def test_zips_that_are_no_expert_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "policy.zip"
-    assert refused_zip(path) == f"There is no expert file {path}."
-    path.write_bytes(b"no zip")
-    assert refused_zip(path) == f"{path} is damaged or not a Stable-Baselines3 file."
-    write_zip(path, {"policy_class": None})
-    assert refused_zip(path) == f"{path} is damaged or not a Stable-Baselines3 file."
-    write_zip(path, {"policy_class": {"__module__": "stable_baselines3.sac.policies"}})
-    assert refused_zip(path) == (
-        f"{path} holds neither a DQN nor a PPO policy, which are the ones supported."
-    )
-    write_zip(path, DQN)
-    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
-    assert refused_zip(path) == (
-        f"Reading {path} needs Stable-Baselines3: pip install 'smgrnn[sb3]'."
-    )
-    pretend_sb3(monkeypatch, "DQN", dqn_policy(torch.nn.Tanh))
-    assert refused_zip(path) == f"{path} has a Tanh layer; an expert has Linear and ReLU only."
-    policy = dqn_policy()
-    policy.q_net.features_extractor = torch.nn.Flatten()
-    pretend_sb3(monkeypatch, "DQN", policy)
-    assert refused_zip(path) == f"{path} is no plain network: it has a Flatten."
-    policy = dqn_policy()
-    policy.action_space = gym.spaces.MultiBinary(2)
-    pretend_sb3(monkeypatch, "DQN", policy)
-    assert refused_zip(path) == f"{path} is no expert for discrete actions: MultiBinary(2)."
-    pretend_sb3(monkeypatch, "other", dqn_policy())
-    assert refused_zip(path).startswith(f"{path} cannot be read by Stable-Baselines3: ")
 
 
 # --- those that are shipped -----------------------------------------------------------------------

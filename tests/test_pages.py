@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import smgrnn
-from pages import PAGES, ROOT, SESSIONS, blocks, commands, run_console, run_python
+from pages import PAGES, ROOT, SESSIONS, blocks, commands, run_console, run_python, save_files
 from smgrnn import cli
 
 pytestmark = pytest.mark.xdist_group("pages")
@@ -42,9 +42,11 @@ def test_every_public_name_has_its_place_in_the_reference(name: str) -> None:
 
 @pytest.mark.parametrize(("page", "code"), ALONE)
 def test_every_python_block_of_a_page_runs(
-    page: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_modules: None
 ) -> None:
+    save_files(page, tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     run_python(code, page, {"__name__": "__main__"})
 
 
@@ -62,6 +64,16 @@ def test_the_quickstart_runs_from_top_to_bottom(
     assert names["total"] > 400
     assert "relay" in capsys.readouterr().out
     assert (tmp_path / "controller.c").is_file()
+
+
+def test_every_command_for_a_task_of_one_s_own_works(tmp_path: Path) -> None:
+    page = "docs/your-own-task.md"
+    save_files(page, tmp_path)
+    steps = [each.code for each in blocks(page) if each.language == "console"]
+    assert len(steps) == 2
+    for step in steps:
+        run_console(step, tmp_path)
+    assert (tmp_path / "my-run" / "dock_v0.c").exists()
 
 
 def test_what_reproducing_shows_at_a_small_size_runs(

@@ -144,7 +144,10 @@ def test_a_task_like_no_other_is_refused_without_a_suggestion() -> None:
 
 
 def test_a_task_has_a_name() -> None:
-    assert refusal(3) == "A task is named by an id such as 'CartPole-v1'. Got 3 instead."
+    assert refusal(3) == (
+        "A task is named by an id such as 'CartPole-v1', or is a function that makes an "
+        "environment. Got 3 instead."
+    )
 
 
 def test_a_module_that_is_missing_is_named() -> None:
@@ -197,8 +200,8 @@ def test_an_action_must_be_a_choice_or_a_flat_vector(
 def test_continuous_actions_must_be_bounded(register: Callable[..., str]) -> None:
     space = spaces.Box(-np.inf, 1, (2,))
     assert refusal(register(kwargs={"action_space": space})) == (
-        "Continuous actions must have finite bounds. 'Still-v0' has Box(-inf, 1.0, (2,), float32) "
-        "instead."
+        "Continuous actions must have finite bounds, the lower below the upper. "
+        "'Still-v0' has Box(-inf, 1.0, (2,), float32) instead."
     )
 
 

@@ -3,48 +3,19 @@
 import json
 import re
 import shutil
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
 
+from commands import Command, Said, refused
 from runs import contents, teacher, trained
-from smgrnn.cli import main
 from smgrnn.training.display import describe, describe_all
 from smgrnn.training.run import Run
-
-
-class Said(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Said]
-
-
-@pytest.fixture
-def smgrnn(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    """Return the command line as a function, at work in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Said:
-        monkeypatch.setattr(sys, "argv", ["smgrnn", *map(str, arguments)])
-        code: Any = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        return Said(code, *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture
@@ -52,16 +23,6 @@ def distill(smgrnn: Command, tmp_path: Path) -> Command:
     """Return `smgrnn distill CartPole-v1` with a short run and a small teacher."""
     fixed = ["distill", "CartPole-v1", "--expert", teacher(tmp_path, "CartPole-v1")]
     return lambda *arguments: smgrnn(*fixed, "--episodes", 8, *arguments)
-
-
-def refused(said: Said) -> str:
-    """Return the one sentence with which a command refused."""
-    assert said.code == 2
-    assert said.out == ""
-    (line,) = said.err.splitlines()
-    assert line.startswith("smgrnn: ")
-    assert line.endswith((".", "?"))
-    return line.removeprefix("smgrnn: ")
 
 
 # --- what is printed where -----------------------------------------------------------------------

@@ -12,9 +12,9 @@ from smgrnn.graph.state import Floats
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task
 from smgrnn.training import policy
-from smgrnn.training.distillation import Distillation
+from smgrnn.training.distillation import FIRST_CHECKED, N_CHECKED, Distillation
 from smgrnn.training.policy import Policy
-from smgrnn.training.run import FIRST_CHECKED, N_CHECKED, Run
+from smgrnn.training.run import Run
 
 TASKS = ("CartPole-v1", "Acrobot-v1", "Pendulum-v1")
 BACKENDS = ("compiled", "gymnasium")

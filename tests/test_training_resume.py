@@ -58,12 +58,14 @@ def kill_and_resume(folder: Path, n_kills: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("backend", "episodes", "n_kills"), [("compiled", 4000, 20), ("gymnasium", 300, 6)]
+    ("backend", "episodes", "n_kills", "normalise"),
+    [("compiled", 4000, 20, False), ("gymnasium", 300, 6, False), ("gymnasium", 200, 4, True)],
 )
 def test_a_run_killed_at_random_moments_ends_bit_identical(
-    tmp_path: Path, backend: str, episodes: int, n_kills: int
+    tmp_path: Path, backend: str, episodes: int, n_kills: int, normalise: bool
 ) -> None:
-    config = settings(tmp_path, env_backend=backend, episodes=episodes, checkpoint_every=5)
+    changes: dict[str, Any] = {"env_backend": backend, "normalise": normalise}
+    config = settings(tmp_path, episodes=episodes, checkpoint_every=5, **changes)
     (tmp_path / "settings.json").write_text(json.dumps(config.to_dict()))
     command = [sys.executable, __file__, str(tmp_path), str(n_kills)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -3,12 +3,13 @@
 import json
 import sys
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
-from smgrnn.config import EvolutionConfig, Preset, RunConfig
+from smgrnn.config import RECORDINGS, EvolutionConfig, Preset, RunConfig
 from smgrnn.errors import SmgrnnError
 
 Flag = tyro.conf.FlagCreatePairsOff[bool]
@@ -38,7 +39,8 @@ def distill(
     Parameters
     ----------
     task
-        A Gymnasium id, such as CartPole-v1, or xor.
+        A Gymnasium id, such as CartPole-v1 or my_module:MyEnv-v0, a file of recorded examples
+        (.npz, .csv or .safetensors), or xor.
     options
         Settings of the run.
     preset
@@ -153,6 +155,27 @@ def expert_train(
     expert_train_command(task, out, seed, steps, as_json=as_json)
 
 
+def expert_convert(
+    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="ZIP")],
+    out: Path,
+    statistics: Path | None = None,
+) -> None:
+    """Turn a Stable-Baselines3 policy into an expert file, which cannot run code.
+
+    Parameters
+    ----------
+    file
+        A zip of Stable-Baselines3 that you trust: reading it can run code.
+    out
+        File to write, in the safetensors format.
+    statistics
+        What VecNormalize saved beside it, as trusted as the zip.
+    """
+    from smgrnn.training.command import expert_convert_command
+
+    expert_convert_command(file, out, statistics)
+
+
 def expert_list(as_json: AsJson = False) -> None:
     """List the experts that come with the package and how good they are.
 
@@ -167,7 +190,7 @@ def expert_list(as_json: AsJson = False) -> None:
 
 
 def expert_evaluate(
-    task: TaskName, expert: Path | None = None, episodes: int = 100, as_json: AsJson = False
+    task: TaskName, expert: str | None = None, episodes: int = 100, as_json: AsJson = False
 ) -> None:
     """Score an expert on held-out episodes.
 
@@ -176,7 +199,7 @@ def expert_evaluate(
     task
         A Gymnasium id.
     expert
-        File of the expert's weights; the shipped one by default.
+        File of the expert's weights, or a function as module:function; the shipped one by default.
     episodes
         Held-out episodes to play.
     as_json
@@ -353,13 +376,14 @@ def bench(
 def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     expert = tyro.extras.SubcommandApp()
     expert.command(name="train")(expert_train)
+    expert.command(name="convert")(expert_convert)
     expert.command(name="list")(expert_list)
     expert.command(name="evaluate")(expert_evaluate)
     app = tyro.extras.SubcommandApp()
     # The defaults of the flags are those of the task and of the preset that are named.
-    task = "xor" if "xor" in arguments else ""
     preset: Preset = "as_printed" if "as_printed" in " ".join(arguments) else "paper"
-    app.command(name="distill")(partial(distill, options=RunConfig.for_task(task, preset=preset)))
+    options = RunConfig.for_task(_task_of(arguments), preset=preset)
+    app.command(name="distill")(partial(distill, options=options))
     app.command(evolve)
     app.command(evaluate)
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
@@ -372,8 +396,15 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     return app
 
 
+def _task_of(arguments: list[str]) -> str:
+    """Return the task among the arguments if it has settings of its own: examples have."""
+    named = (word for before, word in pairwise(["", *arguments]) if before != "--expert")
+    return next((word for word in named if word == "xor" or word.endswith(RECORDINGS)), "")
+
+
 def main() -> None:
     """Run the command line; a user's mistake ends it with one sentence and exit code 2."""
+    sys.path.append(str(Path.cwd()))  # for tasks and experts in modules of the user's own
     try:
         _app(sys.argv[1:]).cli(
             prog="smgrnn",

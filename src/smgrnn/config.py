@@ -18,6 +18,8 @@ Loss = Literal["cross_entropy", "mse"]
 Method = Literal["neat", "ndp"]
 Preset = Literal["paper", "as_printed"]
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "neat", "ndp"]
+RECORDINGS = (".npz", ".csv", ".safetensors")
+"""How the name of a task ends that is a file of recorded examples."""
 
 
 class Within:
@@ -329,9 +331,11 @@ class RunConfig(Settings):
     seed: Annotated[int, Within("[0, inf)")] = 0
     """Seed of the initial graph, of the rules' choices and of the episodes."""
     expert: str | None = None
-    """File of the expert's weights; None is the expert that comes with the package."""
+    """File of the expert's weights, or a function as module:function; None is the expert that comes
+    with the package."""
     env_backend: Literal["compiled", "gymnasium"] = "compiled"
-    """Where the task runs; tasks that are not compiled run in Gymnasium anyway."""
+    """Where the task runs; tasks that are not compiled run in Gymnasium anyway, and so do all with
+    normalised observations or an expert that is a function."""
     checkpoint_every: Count = 100
     """Episodes between two checkpoints, from which an interrupted run can go on."""
     held_out: Count = 100
@@ -370,10 +374,12 @@ class RunConfig(Settings):
 
     @classmethod
     def for_task(cls, task: str, *, preset: Preset = "paper", **changes: Any) -> Self:
-        """Return the settings to start from for a task; XOR has some of its own.
+        """Return the settings to start from for a task.
 
         The defaults are the preset "paper", the reading of the rules that comes closest to the
-        paper's sizes; "as_printed" reads them word for word.
+        paper's sizes; "as_printed" reads them word for word.  Examples, those of XOR and recorded
+        ones, come in no order, so that nothing is carried from one to the next, and a hidden node
+        needs an iteration of its own to be heard.
 
         >>> RunConfig.for_task("xor", seed=1).iterations
         3
@@ -382,20 +388,15 @@ class RunConfig(Settings):
         """
         if preset not in get_args(Preset):
             raise ConfigError(f"There is no preset {preset!r}; there are paper and as_printed.")
+        settings: dict[str, Any] = {}
+        if task == "xor" or task.endswith(RECORDINGS):
+            rules = PlasticityConfig()
+            settings = {"iterations": 3, "bias": True, "carry_state": False, "plasticity": rules}
+        if task == "xor":
+            rules = PlasticityConfig(interval=10, initial_weight=0.5)
+            settings |= {"density": 1.0, "weight_std": 0.05, "stop_after": 25, "plasticity": rules}
         if preset == "as_printed":
-            return cls(**{"plasticity": PlasticityConfig.as_printed(), **changes})
-        if task != "xor":
-            return cls(**changes)
-        rules = PlasticityConfig(interval=10, initial_weight=0.5)
-        settings = {
-            "iterations": 3,
-            "bias": True,
-            "carry_state": False,
-            "density": 1.0,
-            "weight_std": 0.05,
-            "stop_after": 25,
-            "plasticity": rules,
-        }
+            settings |= {"plasticity": PlasticityConfig.as_printed()}
         return cls(**{**settings, **changes})
 
 

@@ -84,3 +84,12 @@ class GrowthLimitWarning(UserWarning):
         """
         limits = f"max_nodes={max_nodes} or max_edges={max_edges}"
         return cls(f"Growth stopped at {size}: it reached {limits}.")
+
+
+def reason(error: Exception) -> str:
+    """Return what another's error says, in one line and as the end of a sentence.
+
+    >>> reason(ValueError("The pole broke."))
+    'The pole broke'
+    """
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__

@@ -140,8 +140,7 @@ def _expert_digest(name_or_path: str) -> str:
 @cache
 def _read_digest(name_or_path: str, _: int) -> str:
     """Digest an expert once, until its file changes."""
-    expert = load_expert(name_or_path)
-    return sha256(expert.sizes.tobytes() + expert.parameters.tobytes()).hexdigest()
+    return load_expert(name_or_path).digest
 
 
 def _modified(path: str) -> int:

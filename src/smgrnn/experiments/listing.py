@@ -31,4 +31,4 @@ def list_command(*, as_json: bool) -> None:
         print(f"{title}:")
         for name, what in entries.items():
             print(f"  {name:<{width}}{what}")
-    print("Any Gymnasium id with flat observations is a task too, with an --expert of its own.")
+    print("A Gymnasium id with flat observations is a task too, with an --expert, or a recording.")

@@ -2,14 +2,20 @@
 
 from smgrnn.experts.evaluation import Score, check_expert, evaluate_expert, score_expert
 from smgrnn.experts.files import read_expert, write_expert
-from smgrnn.experts.library import load_expert, shipped_experts
+from smgrnn.experts.function import FunctionExpert, Teacher, function_name, is_function_name
+from smgrnn.experts.library import find_expert, load_expert, shipped_experts
 from smgrnn.experts.mlp import Expert
 
 __all__ = [
     "Expert",
+    "FunctionExpert",
     "Score",
+    "Teacher",
     "check_expert",
     "evaluate_expert",
+    "find_expert",
+    "function_name",
+    "is_function_name",
     "load_expert",
     "read_expert",
     "score_expert",

@@ -3,12 +3,13 @@
 Every purpose has seeds of its own, so that the episodes that chose an expert do not also judge it.
 """
 
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from smgrnn.errors import ExpertError, SmgrnnError, TaskError
-from smgrnn.experts.mlp import Expert
+from smgrnn.errors import ExpertError, SmgrnnError, TaskError, reason
+from smgrnn.experts.function import Teacher
 from smgrnn.graph.state import Floats
 from smgrnn.tasks import Task, find_task, make_env
 
@@ -28,7 +29,7 @@ class Score(NamedTuple):
     """Share of the actions that were random."""
 
 
-def check_expert(expert: Expert, task: Task) -> None:
+def check_expert(expert: Teacher, task: Task) -> None:
     """Raise ExpertError unless the expert takes the task's observations and gives its actions."""
     expected, found = (task.n_inputs, task.n_outputs), (expert.n_inputs, expert.n_outputs)
     if expected != found:
@@ -39,7 +40,7 @@ def check_expert(expert: Expert, task: Task) -> None:
 
 
 def evaluate_expert(
-    expert: Expert,
+    expert: Teacher,
     task: str | Task,
     episodes: int = 100,
     purpose: Purpose = "held_out",
@@ -62,7 +63,7 @@ def evaluate_expert(
 
 
 def score_expert(
-    expert: Expert,
+    expert: Teacher,
     task: str | Task,
     episodes: int = 100,
     purpose: Purpose = "held_out",
@@ -75,26 +76,35 @@ def score_expert(
     return Score(mean, std, episodes, FIRST_SEED[purpose], disturbance)
 
 
-def _episode(expert: Expert, task: Task, env: Any, seed: int, disturbance: float) -> float:
+def _episode(expert: Teacher, task: Task, env: Any, seed: int, disturbance: float) -> float:
+    return sum(reward for _, reward in play_expert(expert, task, env, seed, disturbance))
+
+
+def play_expert(
+    expert: Teacher, task: Task, env: Any, seed: int, disturbance: float = 0.0
+) -> Iterator[tuple[Any, float]]:
+    """Play one episode; yield the observation and the reward of each step."""
     rng = np.random.default_rng(seed)
     try:
-        observation, _ = env.reset(seed=seed)
+        shown, _ = env.reset(seed=seed)
         env.action_space.seed(seed)
-        total, is_over = 0.0, False
-        while not is_over:
+        for _ in range(task.most_steps):
+            observation = task.read(shown)
             is_random = disturbance > 0 and rng.random() < disturbance
             action = env.action_space.sample() if is_random else _act(expert, task, observation)
-            observation, reward, is_terminal, is_truncated, _ = env.step(action)
-            total += float(reward)
-            is_over = is_terminal or is_truncated
+            shown, reward, is_terminal, is_truncated, _ = env.step(action)
+            yield observation, float(reward)
+            if is_terminal or is_truncated:
+                return
     except SmgrnnError:
         raise
     except Exception as error:
-        raise TaskError(f"The task {task.id!r} failed (reset seed {seed}): {error}.") from error
-    return total
+        raise TaskError(
+            f"The task {task.id!r} failed (reset seed {seed}): {reason(error)}."
+        ) from error
 
 
-def _act(expert: Expert, task: Task, observation: Any) -> Any:
+def _act(expert: Teacher, task: Task, observation: Any) -> Any:
     if task.is_discrete:
         return expert.action(observation)
     return np.clip(expert.values(observation), task.action_low, task.action_high).astype(np.float32)

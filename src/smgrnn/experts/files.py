@@ -15,11 +15,15 @@ from smgrnn.experts.mlp import Expert
 from smgrnn.storage import Arrays, read_arrays, write_arrays
 
 KIND = "expert"
+ACTIVATIONS = "activations"
+"""Entry of the header that names what follows each layer but the last."""
 Record = dict[str, Any]
 
 
 def write_expert(path: str | Path, expert: Expert, record: Record) -> None:
     """Write an expert and the record of its training to one safetensors file."""
+    if expert.codes.any():  # ReLU goes without saying, as in the files of others
+        record = record | {ACTIVATIONS: expert.activations}
     arrays: Arrays = {}
     for number, (weight, bias) in enumerate(expert.layers()):
         # Layer and activation take turns in a Sequential, so layers have the even numbers.
@@ -34,8 +38,8 @@ def read_expert(path: str | Path) -> tuple[Expert, Record]:
     names = _layer_names(path, arrays)
     try:
         layers = [(arrays[_key(name, "weight")], arrays[_key(name, "bias")]) for name in names]
-        return Expert.from_layers(layers), record
-    except ExpertError as error:
+        return Expert.from_layers(layers, record.pop(ACTIVATIONS, None)), record
+    except (ExpertError, TypeError) as error:  # the latter: a header that names no activations
         order = ", ".join(repr(name) for name in names)
         raise ExpertError(f"{path} is no expert (layers {order}): {error}") from error
 

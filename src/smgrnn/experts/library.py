@@ -1,11 +1,14 @@
-"""Which experts there are: those shipped with the package, and any file."""
+"""Which experts there are: those shipped with the package, any file, any function."""
 
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from smgrnn.errors import ExpertError
+from smgrnn.experts.evaluation import check_expert
 from smgrnn.experts.files import Record, read_expert
+from smgrnn.experts.function import FunctionExpert, Teacher, import_function, is_function_name
 from smgrnn.experts.mlp import Expert
+from smgrnn.tasks import Task
 
 _SUFFIX = ".safetensors"
 
@@ -13,6 +16,20 @@ _SUFFIX = ".safetensors"
 def shipped_experts() -> dict[str, Record]:
     """Return the record of each shipped expert, by the id of its task."""
     return {name: _read_shipped(name)[1] for name in _shipped_names()}
+
+
+def find_expert(name: str | None, task: Task) -> Teacher:
+    """Return the expert that is so named, or without a name the one shipped for the task.
+
+    A name is that of a function, as `module:function`, or anything that `load_expert` takes.
+    """
+    if task.is_supervised:
+        raise ExpertError(f"{task.id!r} is learned from examples, which are its teacher.")
+    if name is not None and is_function_name(name):
+        return FunctionExpert(import_function(name), task, name)
+    expert = load_expert(task.id if name is None else name)
+    check_expert(expert, task)
+    return expert
 
 
 def load_expert(name_or_path: str | Path) -> Expert:

@@ -1,12 +1,15 @@
-"""Experts: frozen ReLU networks of any depth, fast enough to label every step.  Paper: Sec. IV-A1.
+"""Experts: frozen networks of any depth, fast enough to label every step.  Paper: Sec. IV-A1.
 
-A layer that widens is stored transposed, so that the inner loop of every layer runs over its longer
-side, in contiguous memory.  Arithmetic is float32, and sums may be taken in any order.
+Between two layers is a ReLU, as in the paper, or a tanh, as in most PPO policies.  A layer that
+widens is stored transposed, so that the inner loop of every layer runs over its longer side, in
+contiguous memory.  Arithmetic is float32, and sums may be taken in any order.
 """
 
+import math
 from collections.abc import Sequence
+from hashlib import sha256
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,20 +20,28 @@ from smgrnn.kernels import reduction
 
 Singles = NDArray[np.float32]
 Layer = tuple[Singles, Singles]
+Activation = Literal["relu", "tanh"]
+RELU, TANH = 0, 1
 
 
 class Expert(NamedTuple):
-    """A ReLU network over two flat arrays; kernels read the same object."""
+    """A network over flat arrays; kernels read the same object."""
 
     sizes: Ints
     """Width of each layer: inputs, hidden layers, outputs."""
     parameters: Singles
     """For each layer its weights, (in, out) where it widens and (out, in) elsewhere, then its
     biases."""
+    codes: Ints
+    """What follows each layer but the last: RELU or TANH."""
 
     @classmethod
-    def from_layers(cls, layers: Sequence[tuple[Any, Any]]) -> Self:
+    def from_layers(
+        cls, layers: Sequence[tuple[Any, Any]], activations: Sequence[Activation] | None = None
+    ) -> Self:
         """Build an expert from (weight, bias) pairs, a weight being (out, in) as in torch.
+
+        `activations` names what follows each layer but the last; a ReLU by default.
 
         >>> Expert.from_layers([([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.5])]).action([1.0, 0.6])
         1
@@ -44,10 +55,18 @@ class Expert(NamedTuple):
                     f"Layer {number} of the expert takes {weight.shape[1]} values, "
                     f"and the layer before it gives {given.size}."
                 )
+        codes = [RELU] * (len(checked) - 1) if activations is None else _codes(activations)
+        if len(codes) != len(checked) - 1:
+            raise ExpertError(
+                f"An expert of {len(checked)} layers has {len(checked) - 1} activations. "
+                f"Got {len(codes)} instead."
+            )
         sizes = [checked[0][0].shape[1], *(bias.size for _, bias in checked)]
         stored = [(w.T if _widens(*w.shape[::-1]) else w, b) for w, b in checked]
         flat = [array.ravel() for layer in stored for array in layer]
-        return cls(np.array(sizes, dtype=np.int64), np.concatenate(flat))
+        return cls(
+            np.array(sizes, dtype=np.int64), np.concatenate(flat), np.array(codes, dtype=np.int64)
+        )
 
     @property
     def n_inputs(self) -> int:
@@ -58,6 +77,18 @@ class Expert(NamedTuple):
     def n_outputs(self) -> int:
         """Values it gives: one for each action."""
         return int(self.sizes[-1])
+
+    @property
+    def activations(self) -> tuple[Activation, ...]:
+        """What follows each layer but the last."""
+        names = get_args(Activation)
+        return tuple(names[code] for code in self.codes)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all it computes with."""
+        codes = self.codes.tobytes() if self.codes.any() else b""  # ReLU goes without saying
+        return sha256(self.sizes.tobytes() + self.parameters.tobytes() + codes).hexdigest()
 
     def layers(self) -> list[Layer]:
         """Return the (weight, bias) pairs, a weight being (out, in)."""
@@ -76,13 +107,13 @@ class Expert(NamedTuple):
     def values(self, observation: ArrayLike) -> Singles:
         """Return the value of each action (n_outputs,)."""
         scratch = self.scratch()
-        row = expert_values(self.sizes, self.parameters, scratch, self._check(observation))
+        row = expert_values(*self, scratch, self._check(observation))
         return scratch[row, : self.n_outputs].copy()
 
     def action(self, observation: ArrayLike) -> int:
         """Return the greedy action: the first with the largest value."""
         checked = self._check(observation)
-        return int(expert_action(self.sizes, self.parameters, self.scratch(), checked))
+        return int(expert_action(*self, self.scratch(), checked))
 
     def _check(self, observation: ArrayLike) -> Singles:
         checked = np.asarray(observation, dtype=np.float32)
@@ -97,15 +128,22 @@ class Expert(NamedTuple):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Expert):
             return NotImplemented
-        return np.array_equal(self.sizes, other.sizes) and np.array_equal(
-            self.parameters, other.parameters
-        )
+        return self.digest == other.digest
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __repr__(self) -> str:
         return f"Expert({'-'.join(str(size) for size in self.sizes)})"
+
+
+def _codes(activations: Sequence[Activation]) -> list[int]:
+    """Return the codes that kernels know activations by."""
+    names = get_args(Activation)
+    for name in activations:
+        if name not in names:
+            raise ExpertError(f"The activation of an expert is {' or '.join(names)}, not {name!r}.")
+    return [names.index(name) for name in activations]
 
 
 def _check_layer(number: int, weight: ArrayLike, bias: ArrayLike) -> Layer:
@@ -128,9 +166,11 @@ def _check_layer(number: int, weight: ArrayLike, bias: ArrayLike) -> Layer:
 
 
 @reduction
-def expert_action(sizes: Ints, parameters: Singles, scratch: Singles, observation: Any) -> int:
+def expert_action(
+    sizes: Ints, parameters: Singles, codes: Ints, scratch: Singles, observation: Any
+) -> int:
     """Return the greedy action for a finite observation (n_inputs,) of either precision."""
-    row = expert_values(sizes, parameters, scratch, observation)
+    row = expert_values(sizes, parameters, codes, scratch, observation)
     action = 0
     for output in range(1, sizes[sizes.size - 1]):
         if scratch[row, output] > scratch[row, action]:
@@ -139,7 +179,9 @@ def expert_action(sizes: Ints, parameters: Singles, scratch: Singles, observatio
 
 
 @reduction
-def expert_values(sizes: Ints, parameters: Singles, scratch: Singles, observation: Any) -> int:
+def expert_values(
+    sizes: Ints, parameters: Singles, codes: Ints, scratch: Singles, observation: Any
+) -> int:
     """Write the action values into `scratch` (2, widest layer); return the row they are in."""
     for node in range(sizes[0]):
         scratch[0, node] = observation[node]
@@ -154,6 +196,10 @@ def expert_values(sizes: Ints, parameters: Singles, scratch: Singles, observatio
         place += (n_in + 1) * n_out
         row = 1 - row
         floor = np.float32(0)  # ReLU, as the next layer reads: cheaper than a pass of its own
+        if layer < codes.size and codes[layer] == TANH:
+            for node in range(n_out):
+                scratch[row, node] = math.tanh(scratch[row, node])
+            floor = np.float32(-np.inf)
     return row
 
 

@@ -1,22 +1,33 @@
-"""Experts from Stable-Baselines3: the ReLU network of a DQN or PPO policy.
+"""Experts from Stable-Baselines3: the network of a DQN, PPO or SAC policy.
 
-Such a zip holds pickled objects, so reading one can run code: it must be a file you trust.
-Normalisation kept outside the policy (`VecNormalize`) is not in the file and is not applied.
+Such a zip holds pickled objects, and so do saved statistics of `VecNormalize`: reading one can run
+code, so it must be a file you trust.  `smgrnn expert convert` turns it into a file that cannot.
 """
 
 import json
+import pickle
 import warnings
 import zipfile
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from smgrnn.errors import ExpertError
-from smgrnn.experts.mlp import Expert
+from smgrnn.experts.mlp import Activation, Expert
+
+Layers = list[tuple[Any, Any]]
+ALGORITHMS = {"stable_baselines3.dqn": "DQN", "stable_baselines3.sac": "SAC"}
+"""The algorithm by the package of its policy; that of PPO is shared with others."""
 
 
-def load_sb3_expert(path: str | Path) -> Expert:
-    """Return the greedy policy in a zip of Stable-Baselines3, which can run code as it is read."""
+def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> Expert:
+    """Return the greedy policy in a zip of Stable-Baselines3, which can run code as it is read.
+
+    `statistics` is what `VecNormalize.save` wrote; they become part of the first layer.  What
+    `VecNormalize` also does, to clip what is far from all it has seen, is left out.
+    """
     path = Path(path)
     algorithm = _algorithm(path)
     try:
@@ -34,7 +45,10 @@ def load_sb3_expert(path: str | Path) -> Expert:
         policy = getattr(library, algorithm).load(path, device="cpu").policy
     except Exception as error:  # it unpickles, so anything can happen
         raise ExpertError(f"{path} cannot be read by Stable-Baselines3: {error}.") from error
-    return Expert.from_layers(_layers(path, policy))
+    layers, activations = _network(path, policy)
+    if statistics is not None:
+        layers[0] = _normalised(layers[0], Path(statistics))
+    return Expert.from_layers(layers, activations)
 
 
 def _algorithm(path: Path) -> str:
@@ -47,32 +61,60 @@ def _algorithm(path: Path) -> str:
         module = str(data["policy_class"]["__module__"])
     except (zipfile.BadZipFile, OSError, KeyError, TypeError, ValueError) as error:
         raise ExpertError(f"{path} is damaged or not a Stable-Baselines3 file.") from error
-    if module.startswith("stable_baselines3.dqn"):
-        return "DQN"
+    for package, algorithm in ALGORITHMS.items():
+        if module.startswith(package):
+            return algorithm
     if "n_epochs" in data:
         return "PPO"
-    raise ExpertError(f"{path} holds neither a DQN nor a PPO policy, which are the ones supported.")
+    raise ExpertError(f"{path} holds no DQN, PPO or SAC policy, which are the ones supported.")
 
 
-def _layers(path: Path, policy: Any) -> list[tuple[Any, Any]]:
-    """Return the (weight, bias) pairs of the network from observation to action values."""
-    if hasattr(policy, "q_net"):
-        extractor, modules = policy.q_net.features_extractor, [*policy.q_net.q_net]
-    else:
-        extractor = policy.features_extractor
-        modules = [*policy.mlp_extractor.policy_net, policy.action_net]
+def _network(path: Path, policy: Any) -> tuple[Layers, list[Activation]]:
+    """Return the layers from observation to action, and what follows each but the last."""
+    extractor, modules = _modules(policy)
     if type(extractor).__name__ != "FlattenExtractor":
         raise ExpertError(f"{path} is no plain network: it has a {type(extractor).__name__}.")
-    if type(policy.action_space).__name__ != "Discrete":
-        raise ExpertError(f"{path} is no expert for discrete actions: {policy.action_space}.")
-    kinds = [type(module).__name__ for module in modules]
-    expected = ["Linear", "ReLU"] * (len(modules) // 2) + ["Linear"]
-    for kind, wanted in zip(kinds, expected, strict=True):
-        if kind != wanted:
-            raise ExpertError(f"{path} has a {kind} layer; an expert has Linear and ReLU only.")
-    return [_arrays(module) for module in modules[::2]]
+    for place, module in enumerate(modules):
+        kind, wanted = type(module).__name__, ("ReLU", "Tanh") if place % 2 else ("Linear",)
+        if kind not in wanted:
+            raise ExpertError(f"{path} has a {kind} where an expert has a {' or '.join(wanted)}.")
+    layers: Layers = [_arrays(module) for module in modules[::2]]
+    activations: Any = [type(module).__name__.lower() for module in modules[1::2]]
+    space = policy.action_space
+    if type(space).__name__ not in ("Discrete", "Box"):
+        raise ExpertError(f"{path} is for actions that no task here has: {space}.")
+    if policy.squash_output:  # by a tanh, and from there to the bounds
+        half = (space.high - space.low) / 2
+        return [*layers, (np.diag(half), space.low + half)], [*activations, "tanh"]
+    return layers, activations
+
+
+def _modules(policy: Any) -> tuple[Any, list[Any]]:
+    """Return what prepares the observation, and the modules from there to the action."""
+    if hasattr(policy, "q_net"):
+        return policy.q_net.features_extractor, [*policy.q_net.q_net]
+    if hasattr(policy, "actor"):
+        return policy.actor.features_extractor, [*policy.actor.latent_pi, policy.actor.mu]
+    return policy.features_extractor, [*policy.mlp_extractor.policy_net, policy.action_net]
 
 
 def _arrays(linear: Any) -> tuple[Any, Any]:
     weight, bias = linear.weight.detach().numpy(), linear.bias.detach().numpy()
     return weight.copy(), bias.copy()
+
+
+def _normalised(layer: tuple[Any, Any], path: Path) -> tuple[Any, Any]:
+    """Return a first layer that takes observations as they were before `VecNormalize`."""
+    if not path.is_file():
+        raise ExpertError(f"There is no file {path}.")
+    try:
+        with path.open("rb") as file:
+            saved = pickle.load(file)
+        if not saved.norm_obs:
+            raise ValueError("only rewards were normalised")
+        mean = np.asarray(saved.obs_rms.mean, dtype=float)
+        deviation = np.sqrt(np.asarray(saved.obs_rms.var, dtype=float) + saved.epsilon)
+        weight = layer[0] / deviation
+    except Exception as error:  # it unpickles, so anything can happen
+        raise ExpertError(f"{path} holds no statistics of VecNormalize that fit.") from error
+    return weight, layer[1] - weight @ mean

@@ -13,6 +13,7 @@ from smgrnn.export.c_templates import (
     CHOOSE,
     FORMULAS,
     HEADER,
+    NORMALISED,
     SCALE,
     SET_BIASES,
     SOURCE,
@@ -91,6 +92,7 @@ def _source_parts(controller: Controller) -> dict[str, str | int]:
     return {
         "n_inputs": network.n_inputs,
         "inputs": "the observation" + (", and a constant 1" if controller.n_biases else ""),
+        "observed": NORMALISED if controller.normalisation else "observation[i]",
         "iterations": network.iterations,
         "tables": "\n".join(map(str, c_tables(controller))),
         "activations": "\n".join(activations),

@@ -28,7 +28,7 @@ class Table(NamedTuple):
 
 
 def c_tables(controller: Controller) -> list[Table]:
-    """Return the wiring of the network and, for a continuous action, its bounds."""
+    """Return the wiring, what observations are normalised by, and the bounds of the action."""
     wiring, task = controller.wiring, controller.task
     # C has no arrays of length 0: a network without edges gets one that nothing reads.
     source, weight = (
@@ -40,6 +40,12 @@ def c_tables(controller: Controller) -> list[Table]:
         _indices("The node each edge leaves: inputs, outputs, hidden nodes.", "source", source),
         _floats("The weight of each edge.", "weight", weight),
     ]
+    if controller.normalisation is not None:
+        mean, scale = controller.normalisation
+        tables += [
+            _floats("What is taken off each value of the observation.", "mean", mean),
+            _floats("By what the rest is multiplied.", "scale", scale),
+        ]
     if task.is_discrete:
         return tables
     low, high = np.asarray(task.action_low), np.asarray(task.action_high)

@@ -90,7 +90,7 @@ int ${name}_step($arguments)
         if (!isfinite(observation[i])) {
             return -1;
         }
-        node[i] = observation[i];
+        node[i] = $observed;
     }
 $set_biases    for (size_t i = 0; i < STATES; i++) {
         node[INPUTS + i] = $carried;
@@ -126,6 +126,8 @@ FORMULAS = {
     "relu": "sum <= 0.0f ? 0.0f : sum",
     "identity": "sum",
 }
+
+NORMALISED = "(observation[i] - mean[i]) * scale[i]"
 
 SET_BIASES = """\
     for (size_t i = OBSERVATIONS; i < INPUTS; i++) {

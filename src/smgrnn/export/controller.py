@@ -11,6 +11,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph, Ints
 from smgrnn.tasks import Task
 from smgrnn.training import Policy
+from smgrnn.training.normalisation import Normalisation
 
 Singles = NDArray[np.float32]
 
@@ -37,11 +38,13 @@ class Controller:
     graph: Graph
     student: str = ""
     """The kind of student it was, if that is known."""
+    normalisation: Normalisation | None = None
+    """What it normalises observations by, which it takes as the task gives them."""
 
     @classmethod
     def of(cls, policy: Policy) -> Self:
         """Take the network out of a policy."""
-        return cls(policy.task, policy.config, policy.graph, policy.student)
+        return cls(policy.task, policy.config, policy.graph, policy.student, policy.normalisation)
 
     @property
     def n_biases(self) -> int:
@@ -83,4 +86,5 @@ class Controller:
             "output_activation": network.output_activation,
             "readout": network.readout,
             "carry_state": network.carry_state,
+            "normalise": self.normalisation is not None,
         }

@@ -1,7 +1,9 @@
 """A controller as a graph for other tools: GraphML, and JSON in the node-link form of networkx.
 
-Nodes have their stable id and a kind: input, bias, output or hidden.  Edges have their stable id
-and their weight, in full precision.  What the network does with them is told by the graph itself.
+Nodes have their stable id and a kind: input, bias, output or hidden.  Inputs of a network that
+normalises have the mean that is taken off the observation and the scale of the rest.  Edges have
+their stable id and their weight, in full precision.  What the network does with them is told by the
+graph itself.
 """
 
 import io
@@ -23,6 +25,9 @@ def controller_graph(controller: Controller) -> "DiGraph[int]":
     view.graph.update(controller.facts)
     for node in range(controller.task.n_inputs, controller.network.n_inputs):
         view.nodes[node]["kind"] = "bias"
+    if controller.normalisation is not None:
+        for node, (mean, scale) in enumerate(zip(*controller.normalisation, strict=True)):
+            view.nodes[node].update(mean=float(mean), scale=float(scale))
     return view
 
 

@@ -89,7 +89,7 @@ def _step(body: _Body, controller: Controller) -> None:
     weights[wiring.source, wiring.target] = wiring.weight
     from_observation = body.constant("observation_weights", weights[:n_observed])
     biases = body.constant("biases", weights[n_observed:n_inputs].sum(axis=0))
-    seen = body.apply("MatMul", ["observation", from_observation], "seen")
+    seen = body.apply("MatMul", [_observed(body, controller), from_observation], "seen")
     drive = body.apply("Add", [seen, biases], "drive")  # the same in every iteration
     state, sums = "state" if network.carry_state else None, drive
     for iteration in range(1, network.iterations + 1):
@@ -102,6 +102,15 @@ def _step(body: _Body, controller: Controller) -> None:
     read = sums if network.readout == "sum" else "next_state"
     body.columns(read, 0, network.n_outputs, "outputs")
     _act(body, controller)
+
+
+def _observed(body: _Body, controller: Controller) -> str:
+    """Return the name of what the network sees: the observation, normalised if it is to be."""
+    if controller.normalisation is None:
+        return "observation"
+    mean, scale = controller.normalisation
+    rest = body.apply("Sub", ["observation", body.constant("mean", mean)], "centred")
+    return body.apply("Mul", [rest, body.constant("scale", scale)], "normalised")
 
 
 def _activate(body: _Body, controller: Controller, sums: str, result: str) -> str:

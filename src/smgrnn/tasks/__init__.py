@@ -1,4 +1,4 @@
-"""Tasks: CartPole and Acrobot as compiled code, any fitting Gymnasium environment, and XOR."""
+"""Tasks: CartPole and Acrobot as compiled code, any fitting environment, recorded examples, XOR."""
 
 from smgrnn.tasks.registry import XOR, Task, find_task, make_env
 

@@ -1,18 +1,26 @@
-"""Which tasks there are: XOR, and whatever Gymnasium has that a network of this kind can do."""
+"""Which tasks there are: XOR, recorded examples, and any environment with flat observations."""
 
 import importlib
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from smgrnn.config import RECORDINGS
 from smgrnn.errors import TaskError
 from smgrnn.tasks.compiled import CODES
+from smgrnn.tasks.recording import read_recording
 
 if TYPE_CHECKING:
     import gymnasium as gym
+
+LONGEST_EPISODE = 10_000
+"""Steps after which an episode is cut off in a task that sets no limit of its own."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +28,7 @@ class Task:
     """What a network has to know about a task before it meets it."""
 
     id: str
-    """A Gymnasium id, or "xor"."""
+    """A Gymnasium id, "xor", or the name of a file or of an environment."""
     n_inputs: int
     """Values of an observation."""
     n_outputs: int
@@ -37,11 +45,51 @@ class Task:
     """Return at which the task counts as solved."""
     compiled: int | None = None
     """Code of the compiled task, see `tasks.compiled`."""
+    recording: str | None = None
+    """Path of the recorded examples that the task consists of."""
+    make: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
+    """Makes the environment of a task that has no Gymnasium id."""
 
     @property
     def is_supervised(self) -> bool:
         """Whether the task is a stream of examples and has no environment."""
-        return self.id == XOR.id
+        return self.id == XOR.id or self.recording is not None
+
+    @property
+    def has_agreement(self) -> bool:
+        """Whether an answer is the teacher's or not; of vectors only a distance can be told."""
+        return self.is_discrete or self.id == XOR.id
+
+    @property
+    def most_steps(self) -> int:
+        """Steps after which an episode is cut off, whether the task says so or not."""
+        return self.max_steps or LONGEST_EPISODE
+
+    def read(self, observation: Any) -> Any:
+        """Return what the environment showed as an array, or say what is wrong with it."""
+        try:
+            array = np.asarray(observation)
+        except ValueError:  # rows of different lengths
+            array = np.empty((), dtype=object)
+        if array.shape != (self.n_inputs,) or array.dtype.kind not in "fiub":
+            raise TaskError(
+                f"{self.id} gave an observation of shape {array.shape} and type {array.dtype} "
+                f"instead of {self.n_inputs} numbers."
+            )
+        # The square is finite if all are, but for the largest of numbers, and quicker to tell.
+        if not isfinite(array.dot(array)) and not np.isfinite(array).all():
+            raise TaskError(f"{self.id} gave an observation that is NaN or infinite.")
+        return array
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known of the task as plain values, ready for JSON."""
+        return asdict(replace(self, make=None))
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Rebuild a task from `to_dict`, to use what it learned without its environment."""
+        low, high = (_values(values[name]) for name in ("action_low", "action_high"))
+        return cls(**values | {"action_low": low, "action_high": high})
 
 
 XOR = Task(
@@ -58,18 +106,31 @@ XOR = Task(
 were answered right."""
 
 
-def find_task(id: str) -> Task:
-    """Return the task of this name: "xor", a Gymnasium id, or "module:id" with a module to import.
+def find_task(source: str | Path | Callable[[], Any]) -> Task:
+    """Return a task by its name, or the task of the environment that a function makes.
+
+    A name is "xor", a Gymnasium id, "module:id" with a module to import, or a file of recorded
+    examples.
 
     >>> find_task("CartPole-v1").n_inputs
     4
     """
-    if id == XOR.id:
+    if callable(source):
+        return _find_made(source)
+    if not isinstance(source, str | Path):
+        raise TaskError(
+            f"A task is named by an id such as 'CartPole-v1', or is a function that makes an "
+            f"environment. Got {_text(source)} instead."
+        )
+    name = str(source)
+    if name == XOR.id:
         return XOR
-    _check_registered(id)
-    env = _construct(id)
+    if name.endswith(RECORDINGS):
+        return _describe_recording(Path(name).absolute())
+    _check_registered(name)
+    env = _construct(name)
     try:
-        return _describe(id, env)
+        return _describe(name, env)
     finally:
         env.close()
 
@@ -78,14 +139,44 @@ def make_env(task: Task) -> "gym.Env[Any, Any]":
     """Return a new environment of the task; it ends an episode after `max_steps` steps."""
     if task.is_supervised:
         raise TaskError(f"The task {task.id!r} is learned from examples and has no environment.")
-    return _construct(task.id)
+    return _construct(task.id) if task.make is None else task.make()
+
+
+def _find_made(make: Callable[[], Any]) -> Task:
+    """Return the task of the environment that a function makes; it is named after its class."""
+    import gymnasium as gym
+
+    name = getattr(make, "__name__", type(make).__name__)
+    try:
+        env = make()
+    except Exception as error:
+        raise TaskError(f"The task {name!r} cannot be made: {_reason(error)}.") from error
+    if not isinstance(env, gym.Env):
+        raise TaskError(f"{name!r} makes no Gymnasium environment, but {_text(env)}.")
+    try:
+        return replace(_describe(type(env.unwrapped).__name__, env), make=make, compiled=None)
+    finally:
+        env.close()
+
+
+def _describe_recording(path: Path) -> Task:
+    """Read the task off its examples; the largest and least actions are the bounds."""
+    recording = read_recording(path)
+    actions, is_discrete = recording.actions, recording.is_discrete
+    return Task(
+        id=path.name,
+        n_inputs=recording.observations.shape[1],
+        n_outputs=int(actions.max()) + 1 if is_discrete else actions.shape[1],
+        is_discrete=is_discrete,
+        action_low=None if is_discrete else _values(actions.min(axis=0)),
+        action_high=None if is_discrete else _values(actions.max(axis=0)),
+        recording=str(path),
+    )
 
 
 def _check_registered(id: str) -> None:
     import gymnasium as gym
 
-    if not isinstance(id, str):
-        raise TaskError(f"A task is named by an id such as 'CartPole-v1'. Got {id!r} instead.")
     module, _, name = id.rpartition(":")
     if module:
         try:
@@ -124,7 +215,8 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
     """Read the task off its environment; raise TaskError if the network cannot do it."""
     from gymnasium.spaces import Box, Discrete
 
-    seen, done, spec = env.observation_space, env.action_space, env.spec
+    seen, done = (getattr(env, name, None) for name in ("observation_space", "action_space"))
+    spec = env.spec
     if not (isinstance(seen, Box) and _is_flat(seen)):
         raise TaskError(
             f"The observations of a task must be a flat Box, of shape (n,). "
@@ -134,6 +226,8 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
     low = high = None
     if isinstance(done, Discrete):
         n_outputs = int(done.n)
+        if n_outputs < 2:
+            raise TaskError(f"There must be two actions at least to choose from. {id!r} has one.")
         if done.start != 0:
             raise TaskError(
                 f"Discrete actions must be numbered from 0. {id!r} numbers them from {done.start}."
@@ -141,9 +235,10 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
     elif isinstance(done, Box) and _is_flat(done) and done.dtype.kind == "f":
         n_outputs = done.shape[0]
         low, high = _values(done.low), _values(done.high)
-        if not np.isfinite([low, high]).all():
+        if not (np.isfinite([done.low, done.high]).all() and (done.low < done.high).all()):
             raise TaskError(
-                f"Continuous actions must have finite bounds. {id!r} has {_text(done)} instead."
+                f"Continuous actions must have finite bounds, the lower below the upper. "
+                f"{id!r} has {_text(done)} instead."
             )
     else:
         raise TaskError(
@@ -168,10 +263,10 @@ def _is_flat(space: "gym.spaces.Box") -> bool:
     return len(space.shape) == 1 and space.shape[0] > 0
 
 
-def _text(space: object) -> str:
-    """Return a space in one line."""
-    return " ".join(str(space).split())
+def _text(thing: object) -> str:
+    """Return a space, or whatever stands in its place, in one line."""
+    return " ".join(str(thing).split())
 
 
-def _values(bound: Any) -> tuple[float, ...]:
-    return tuple(float(value) for value in bound)
+def _values(bound: Any) -> tuple[float, ...] | None:
+    return None if bound is None else tuple(float(value) for value in bound)

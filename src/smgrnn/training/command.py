@@ -8,14 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.config import EvolutionConfig, RunConfig
+from smgrnn.config import RECORDINGS, EvolutionConfig, RunConfig
 from smgrnn.errors import ConfigError
-from smgrnn.experts import evaluate_expert, load_expert, shipped_experts, write_expert
+from smgrnn.experts import evaluate_expert, find_expert, shipped_experts, write_expert
 from smgrnn.experts.recipes import find_recipe
 from smgrnn.storage import check_new_file
-from smgrnn.training.display import Display, describe, describe_all, describe_evolution
+from smgrnn.tasks import find_task
+from smgrnn.training.display import (
+    Display,
+    describe,
+    describe_all,
+    describe_evolution,
+    describe_likeness,
+)
 from smgrnn.training.evolution import Evolution
 from smgrnn.training.folder import check_new
+from smgrnn.training.metrics import held_out_likeness
 from smgrnn.training.pictures import draw_curves, draw_topology
 from smgrnn.training.run import Run, Watch, new_run
 from smgrnn.training.tensorboard import TensorBoard
@@ -46,7 +54,8 @@ def _each_seed(config: Any, n_seeds: int) -> list[Any]:
 
 def _folder(task: str, student: str, seed: int, out: Path | None, n_seeds: int) -> Path:
     """Return the folder of a run: `out`, or one of its own in `out` if there are several."""
-    name = f"{task.split(':')[-1].split('/')[-1]}-{student}-{seed}"
+    short = Path(task).stem if task.endswith(RECORDINGS) else task.split(":")[-1].split("/")[-1]
+    name = f"{short}-{student}-{seed}"
     if out is None:
         return Path("runs") / name
     return out if n_seeds == 1 else out / name
@@ -132,22 +141,35 @@ def evaluate_command(folder: Path, episodes: int, *, is_best: bool, as_json: boo
     run = Run.resume(folder)
     returns = run.score(episodes, best=is_best)
     which = "best checkpoint" if is_best else "final student"
-    _print_score(f"{run.task.id}, {which} of {folder}", returns, as_json=as_json)
+    likeness = held_out_likeness(run.task, returns)
+    _print_score(f"{run.task.id}, {which} of {folder}", returns, likeness, as_json=as_json)
 
 
-def expert_evaluate_command(task: str, file: Path | None, episodes: int, *, as_json: bool) -> None:
+def expert_evaluate_command(task: str, name: str | None, episodes: int, *, as_json: bool) -> None:
     """Score an expert on held-out episodes."""
     if episodes < 1:
         raise ConfigError(f"The number of episodes must be at least 1. Got {episodes} instead.")
-    expert = load_expert(str(file) if file is not None else task)
-    returns = evaluate_expert(expert, task, episodes)
-    _print_score(f"{task}, expert {file or 'of the package'}", returns, as_json=as_json)
+    found = find_task(task)
+    returns = evaluate_expert(find_expert(name, found), found, episodes)
+    _print_score(f"{task}, expert {name or 'of the package'}", returns, {}, as_json=as_json)
 
 
-def _print_score(what: str, returns: Any, *, as_json: bool) -> None:
+def expert_convert_command(file: Path, out: Path, statistics: Path | None) -> None:
+    """Write the expert in a zip of Stable-Baselines3 to a file of our own."""
+    from smgrnn.experts.sb3 import load_sb3_expert
+
+    check_new_file(out)
+    expert = load_sb3_expert(file, statistics)
+    write_expert(out, expert, {"method": "Stable-Baselines3"})
+    print(f"{out}: {expert}")
+
+
+def _print_score(what: str, returns: Any, likeness: dict[str, float], *, as_json: bool) -> None:
     figures = {"episodes": returns.size, "mean": float(returns.mean()), "std": float(returns.std())}
     if as_json:
-        print(json.dumps({"what": what, **figures}))
+        print(json.dumps({"what": what, **figures, **likeness}))
+    elif likeness:
+        print(f"{what}: {describe_likeness(likeness)}")
     else:
         mean, std = figures["mean"], figures["std"]
         print(f"{what}: {mean:.1f} ± {std:.1f} over {returns.size} held-out episodes")

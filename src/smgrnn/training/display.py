@@ -56,15 +56,17 @@ class Display:
         episodes = run.episodes
         recent = slice(max(0, episodes.n - 50), episodes.n)
         n_recent = max(int(episodes.steps[recent].sum()), 1)
-        if run.task.is_discrete or run.task.is_supervised:
+        if run.task.has_agreement:
             likeness = f"agrees {episodes.agreed[recent].sum() / n_recent:.0%}"
         else:
             likeness = f"loss {episodes.loss[recent].sum() / n_recent:.3f}"
         speed = episodes.steps.sum() / max(run.seconds, 1e-9)
+        last, mean = episodes.returns[-1], episodes.returns[recent].mean()
+        # Of a recording the return is nothing but the likeness.
+        score = f"return {last:.0f} (of 50: {mean:.1f}) · " if run.task.recording is None else ""
         self._show(
             episodes.n,
-            f"return {episodes.returns[-1]:.0f} (of 50: {episodes.returns[recent].mean():.1f}) · "
-            f"{episodes.n_nodes[-1]} nodes, {episodes.n_edges[-1]} edges · "
+            f"{score}{episodes.n_nodes[-1]} nodes, {episodes.n_edges[-1]} edges · "
             f"{likeness} · {_short(speed)} steps/s",
         )
 
@@ -90,10 +92,7 @@ def describe(summary: dict[str, Any]) -> str:
         f"{summary['task']}, {summary['student']}, seed {summary['seed']}: "
         f"{summary['episodes']} episodes, {_short(summary['steps'])} steps in "
         f"{summary['seconds']:.1f} s.",
-        f"Late return {summary['late_return']:.1f} (mean of the final quarter), best "
-        f"{summary['best_return']:.1f}{_convergence(summary)}.",
-        f"On held-out episodes the finished student scores {summary['held_out_mean']:.1f} ± "
-        f"{summary['held_out_std']:.1f}.",
+        *_outcome(summary),
         f"It has {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
         f"{summary['n_edges']} edges, grown by {summary['net_growth_nodes']} nodes and "
         f"{summary['net_growth_edges']} edges, with a churn ratio of "
@@ -122,6 +121,28 @@ def describe_evolution(summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _outcome(summary: dict[str, Any]) -> list[str]:
+    """Say how well a student did: its returns, or its likeness to a recording."""
+    if "held_out_agreement" in summary or "held_out_mse" in summary:
+        return [f"The finished student {describe_likeness(summary)}."]
+    return [
+        f"Late return {summary['late_return']:.1f} (mean of the final quarter), best "
+        f"{summary['best_return']:.1f}{_convergence(summary)}.",
+        f"On held-out episodes the finished student scores {summary['held_out_mean']:.1f} ± "
+        f"{summary['held_out_std']:.1f}.",
+    ]
+
+
+def describe_likeness(figures: dict[str, Any]) -> str:
+    """Say how like the held-out rows of a recording a student is."""
+    if "held_out_agreement" in figures:
+        return f"agrees with {figures['held_out_agreement']:.1%} of the held-out examples"
+    return (
+        f"has a mean squared error of {figures['held_out_mse']:.4f} on the held-out examples, with "
+        f"the bounds of the action at ±1"
+    )
+
+
 def _convergence(summary: dict[str, Any]) -> str:
     """Say when the task's threshold was first reached, if it has one."""
     if summary["threshold"] is None:
@@ -140,12 +161,15 @@ def _likeness(summary: dict[str, Any]) -> str:
 
 def describe_all(summaries: list[dict[str, Any]]) -> str:
     """Return mean ± std over several seeds."""
-    late, nodes, edges = (
+    likeness = [name for name in ("held_out_agreement", "held_out_mse") if name in summaries[0]]
+    name, digits = (likeness[0], 4) if likeness else ("late_return", 1)
+    score, nodes, edges = (
         np.array([summary[name] for summary in summaries], dtype=float)
-        for name in ("late_return", "n_nodes", "n_edges")
+        for name in (name, "n_nodes", "n_edges")
     )
     return (
-        f"{len(summaries)} seeds: late return {late.mean():.1f} ± {late.std():.1f}, "
+        f"{len(summaries)} seeds: {name.replace('_', ' ')} {score.mean():.{digits}f} ± "
+        f"{score.std():.{digits}f}, "
         f"{nodes.mean():.1f} ± {nodes.std():.1f} nodes, "
         f"{edges.mean():.0f} ± {edges.std():.0f} edges."
     )

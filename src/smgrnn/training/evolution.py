@@ -69,7 +69,7 @@ class Evolution:
         """Time spent so far."""
         self.held_out: Floats = np.empty(0)
         """Returns of the champion on held-out episodes."""
-        self._backend = find_backend(self.task, "compiled")
+        self._backend = find_backend(self.task)
 
     @property
     def generations(self) -> Episodes:
@@ -177,7 +177,7 @@ class Evolution:
             seconds=self.seconds,
         )
         summary = self.summary() | {"run_dir": str(folder), "evolution": self.config.to_dict()}
-        save_progress(folder, self.task.id, config, progress)
+        save_progress(folder, self.task, config, progress)
         best = self.generations
         mean = self.episodes.returns.reshape(-1, self.config.population).mean(axis=1)
         header = ["generation", "best_return", "mean_return", "n_nodes", "n_edges"]

@@ -18,6 +18,8 @@ from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
 from smgrnn.graph.state import Graph
 from smgrnn.storage import read_arrays, write_arrays
+from smgrnn.tasks import Task
+from smgrnn.training.normalisation import Normalisation
 from smgrnn.training.record import Edits, Episodes, write_edits, write_episodes
 from smgrnn.training.snapshots import Snapshots
 
@@ -40,9 +42,11 @@ class Progress(NamedTuple):
     started: tuple[int, int]
     """Nodes and edges before the first episode."""
     expert: str
-    """Digest of the expert's weights; a run never goes on with another teacher."""
+    """Digest of the expert, or of the examples; a run never goes on with another teacher."""
     seconds: float
     """Time spent so far."""
+    normalisation: Normalisation | None = None
+    """What the student's observations are normalised by."""
 
 
 def check_new(path: Path) -> None:
@@ -66,29 +70,33 @@ def clear_partial(path: Path) -> None:
         stale.unlink(missing_ok=True)
 
 
-def save_progress(path: Path, task: str, config: RunConfig, progress: Progress) -> None:
+def save_progress(path: Path, task: Task, config: RunConfig, progress: Progress) -> None:
     """Write the checkpoint, whole or not at all."""
     arrays: Arrays = {f"learner.{name}": value for name, value in progress.learner.items()}
-    for part in ("episodes", "edits", "snapshots", "best"):
-        columns = getattr(progress, part)._asdict()
+    for part in ("episodes", "edits", "snapshots", "best", "normalisation"):
+        columns = getattr(progress, part)
+        columns = {} if columns is None else columns._asdict()
         arrays |= {f"{part}.{name}": np.asarray(value) for name, value in columns.items()}
     arrays["best_score"] = np.array(progress.best_score)
     arrays["started"] = np.array(progress.started)
     try:
-        settings = {"task": task, "settings": config.to_dict(), "expert": progress.expert}
+        settings = {"task": task.to_dict(), "settings": config.to_dict(), "expert": progress.expert}
         write_arrays(path / MODEL, "run", settings, arrays)
         (path / TIMES).write_text(json.dumps({"seconds": progress.seconds}), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path / MODEL} cannot be written: {error.strerror}.") from error
 
 
-def load_progress(path: Path) -> tuple[str, RunConfig, Progress]:
-    """Read the checkpoint of a run: its task, its settings and how far it has come."""
+def load_progress(path: Path) -> tuple[Task, RunConfig, Progress]:
+    """Read the checkpoint of a run: its task, its settings and how far it has come.
+
+    The task is as it was described; to play it, find it again.
+    """
     if not path.is_dir():
         raise FileFormatError(f"There is no run folder {path}.")
     settings, arrays = read_arrays(path / MODEL, "run")
     try:
-        task, config = str(settings["task"]), RunConfig.from_dict(settings["settings"])
+        task, config = Task.from_dict(settings["task"]), RunConfig.from_dict(settings["settings"])
         learner = {
             name.removeprefix("learner."): value
             for name, value in arrays.items()
@@ -105,6 +113,7 @@ def load_progress(path: Path) -> tuple[str, RunConfig, Progress]:
             (nodes, edges),
             str(settings["expert"]),
             _read_seconds(path / TIMES),
+            _read_normalisation(arrays, task.n_inputs) if config.normalise else None,
         )
     except (SmgrnnError, KeyError, ValueError, TypeError) as error:
         raise FileFormatError(f"{path / MODEL} does not describe a run ({error}).") from error
@@ -118,6 +127,15 @@ def _read_snapshots(arrays: Arrays) -> Snapshots:
     columns: Any = (arrays[f"snapshots.{name}"] for name in Snapshots._fields)
     found = Snapshots(*columns)
     return found._replace(spacing=int(found.spacing))
+
+
+def _read_normalisation(arrays: Arrays, n_observed: int) -> Normalisation:
+    """Return the normalisation in a checkpoint, or raise ValueError or KeyError."""
+    found = Normalisation(*(arrays[f"normalisation.{name}"] for name in Normalisation._fields))
+    for values in found:
+        if values.shape != (n_observed,) or not np.isfinite(values.astype(np.float64)).all():
+            raise ValueError("its normalisation does not fit the observations")
+    return found
 
 
 def _read_seconds(path: Path) -> float:

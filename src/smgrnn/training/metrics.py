@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from smgrnn.tasks import Task
 from smgrnn.training.record import Edits, Episodes
 
 
@@ -64,3 +65,11 @@ def summarise(
         "agreement": float(episodes.agreed[late].sum() / n_late) if has_agreement else None,
         "late_loss": float(episodes.loss[late].sum() / n_late),
     }
+
+
+def held_out_likeness(task: Task, returns: Any) -> dict[str, float]:
+    """Return by its name what the return on held-out rows of a recording is; nothing elsewhere."""
+    if task.recording is None or not returns.size:
+        return {}
+    mean = float(returns.mean())
+    return {"held_out_agreement": mean} if task.is_discrete else {"held_out_mse": -mean}

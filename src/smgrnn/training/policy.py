@@ -9,9 +9,10 @@ from smgrnn.config import NetworkConfig
 from smgrnn.engine import Learner
 from smgrnn.errors import ShapeError
 from smgrnn.graph.state import Graph
-from smgrnn.tasks import Task, find_task
+from smgrnn.tasks import Task
 from smgrnn.training.backends import scale_action, widen
 from smgrnn.training.folder import load_progress, restore_learner
+from smgrnn.training.normalisation import Normalisation
 from smgrnn.training.students import new_learner
 
 
@@ -28,11 +29,19 @@ class Policy:
     True
     """
 
-    def __init__(self, learner: Learner, task: Task, student: str = "") -> None:
+    def __init__(
+        self,
+        learner: Learner,
+        task: Task,
+        student: str = "",
+        normalisation: Normalisation | None = None,
+    ) -> None:
         self._learner = learner
         self.task = task
         self.student = student
         """The kind of student it was, if that is known."""
+        self.normalisation = normalisation
+        """What it normalises observations by, which it takes as the task gives them."""
 
     @property
     def graph(self) -> Graph:
@@ -49,7 +58,7 @@ class Policy:
         n, shape = self.task.n_inputs, np.shape(observation)
         if shape != (n,):
             raise ShapeError(f"Expected an observation of {n} numbers. Got shape {shape} instead.")
-        row = widen(observation, self._learner.config.n_inputs)
+        row = widen(observation, self._learner.config.n_inputs, self.normalisation)
         return scale_action(self.task, self._learner.act(row))
 
     def reset(self) -> None:
@@ -59,6 +68,8 @@ class Policy:
 
 def load(folder: str | Path, *, best: bool = False) -> Policy:
     """Return the policy that a run ended with, or with `best` the one that scored best.
+
+    It needs neither the task's environment nor its expert.
 
     Parameters
     ----------
@@ -74,9 +85,9 @@ def load(folder: str | Path, *, best: bool = False) -> Policy:
     >>> smgrnn.load("another-run").graph == run.graph
     True
     """
-    name, config, progress = load_progress(Path(folder))
-    task = find_task(name)
+    task, config, progress = load_progress(Path(folder))
     learner = new_learner(config, task, progress.best if best else None)
     if not best:
         restore_learner(learner, progress, Path(folder))
-    return Policy(Learner.from_network(learner, learner.learning), task, config.student)
+    network = Learner.from_network(learner, learner.learning)
+    return Policy(network, task, config.student, progress.normalisation)

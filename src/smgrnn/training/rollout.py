@@ -47,7 +47,7 @@ def distill_episodes(
     """Distil as many episodes as there are starting states, and record each."""
     plan, hyper, rules, interval = settings.plan, settings.hyper, settings.rules, settings.interval
     n_inputs = plan[N_INPUTS]
-    sizes, parameters = expert.sizes, expert.parameters
+    sizes, parameters, codes = expert
     scratch = np.empty((2, int(sizes.max())), dtype=np.float32)
     # An input beyond the task's observation is always 1.
     observation, no_target = np.ones(n_inputs), np.zeros(0)
@@ -67,7 +67,7 @@ def distill_episodes(
             blocks, running, born, slot, updates = history
             is_due = False
             while not (is_over or is_due):
-                label = expert_action(sizes, parameters, scratch, observation)
+                label = expert_action(sizes, parameters, codes, scratch, observation)
                 action, loss = learn_step(
                     source,
                     weight,
@@ -138,6 +138,7 @@ def taught_step(
     hyper: Floats,
     sizes: Ints,
     parameters: Singles,
+    codes: Ints,
     scratch: Singles,
     observation: Floats,
     no_target: Floats,
@@ -147,7 +148,7 @@ def taught_step(
     A step of an episode that happens outside, in one call from Python; plain arrays are the fastest
     arguments.
     """
-    label = expert_action(sizes, parameters, scratch, observation)
+    label = expert_action(sizes, parameters, codes, scratch, observation)
     action, loss = learn_step(
         source,
         weight,

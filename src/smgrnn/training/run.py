@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
+from smgrnn.experts import FunctionExpert, function_name
 from smgrnn.graph.state import Floats, Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.tasks import find_task
@@ -26,14 +26,13 @@ from smgrnn.training.folder import (
     save_progress,
     write_results,
 )
-from smgrnn.training.metrics import summarise
+from smgrnn.training.metrics import held_out_likeness, summarise
 from smgrnn.training.record import Edits, Episodes
 from smgrnn.training.snapshots import Snapshots
 from smgrnn.training.students import STUDENTS, new_learner
 
-N_CHECKED = 10  # held-out episodes that score a checkpoint
-FIRST_CHECKED = 1_000_000  # numbered apart from those of the final evaluation
-
+TaskSource = str | Path | Callable[[], Any]
+"""The name of a task, a file of recorded examples, or what makes an environment."""
 Watch = Callable[["Run"], None]
 
 
@@ -62,15 +61,28 @@ class Run:
     True
     """
 
-    def __init__(self, task: str, config: RunConfig, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        task: TaskSource,
+        config: RunConfig,
+        folder: Path | None = None,
+        *,
+        expert: Callable[[Any], Any] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         self.task = find_task(task)
         self.config = config
         self.folder = folder
         self.held_out: Floats = np.empty(0)
         """Returns of the finished student on held-out episodes."""
-        self._distillation = Distillation(self.task, config)
+        self._distillation = Distillation(
+            self.task,
+            config,
+            None if expert is None else FunctionExpert(expert, self.task, function_name(expert)),
+            None if progress is None else progress.normalisation,
+        )
         graph = self.graph
-        self._progress = Progress(
+        self._progress = progress or Progress(
             learner=self._distillation.learner.arrays(),
             episodes=Episodes.start(0),
             edits=Edits.of(self._distillation.learner.forget_log()),
@@ -87,8 +99,7 @@ class Run:
         """Go on with a run from its last checkpoint."""
         folder = Path(folder)
         task, config, progress = load_progress(folder)
-        run = cls(task, config, folder)
-        run._progress = progress
+        run = cls(task.recording or task.id, config, folder, progress=progress)
         restore_learner(run._distillation.learner, progress, folder)
         return run
 
@@ -102,11 +113,12 @@ class Run:
 
         >>> Run("CartPole-v1", RunConfig()).check_expert()
         """
-        expert = self._distillation.expert
-        digest = "" if expert is None else sha256(expert.parameters.tobytes()).hexdigest()
+        digest = self._distillation.digest
         if self._progress.expert not in ("", digest):
             raise ConfigError("The run was begun with another expert; it cannot go on with this.")
-        self._progress = self._progress._replace(expert=digest)
+        self._progress = self._progress._replace(
+            expert=digest, normalisation=self._distillation.normalisation
+        )
 
     @property
     def graph(self) -> Graph:
@@ -223,14 +235,14 @@ class Run:
 
     def _checkpoint(self) -> None:
         """Score the student as it is, keep it if it is the best so far, and save."""
-        score = float(self._distillation.score(FIRST_CHECKED, FIRST_CHECKED + N_CHECKED).mean())
+        score = self._distillation.check()
         if score > self._progress.best_score:
             self._progress = self._progress._replace(best=self.graph, best_score=score)
         self._save()
 
     def _save(self) -> None:
         if self.folder is not None:
-            save_progress(self.folder, self.task.id, self.config, self._progress)
+            save_progress(self.folder, self.task, self.config, self._progress)
 
     def _write_results(self) -> None:
         if self.folder is not None and self.episodes.n:
@@ -260,10 +272,11 @@ class Run:
                 graph.n_inputs + graph.n_outputs,
                 self._progress.started,
                 self.task.reward_threshold,
-                has_agreement=self.task.is_discrete or self.task.is_supervised,
+                has_agreement=self.task.has_agreement,
             ),
             "held_out_mean": float(self.held_out.mean()) if self.held_out.size else None,
             "held_out_std": float(self.held_out.std()) if self.held_out.size else None,
+            **held_out_likeness(self.task, self.held_out),
             "best_checkpoint_score": self._progress.best_score,
             "seconds": self.seconds,
             "run_dir": str(self.folder) if self.folder else None,
@@ -274,11 +287,16 @@ class Run:
         self.folder = Path(folder)
         create(self.folder)
         self._progress = self._progress._replace(learner=self._distillation.learner.arrays())
-        save_progress(self.folder, self.task.id, self.config, self._progress)
+        save_progress(self.folder, self.task, self.config, self._progress)
         write_results(self.folder, self.task.id, self.config, self._progress, self.summary())
 
 
-def new_run(task: str, config: RunConfig, folder: Path | None) -> Run:
+def new_run(
+    task: TaskSource,
+    config: RunConfig,
+    folder: Path | None,
+    expert: Callable[[Any], Any] | None = None,
+) -> Run:
     """Return a run that has not begun; its folder, which must not exist, is made when it does."""
     if config.student not in STUDENTS:
         raise ConfigError(f"{config.student} is evolved, not distilled: use smgrnn evolve.")
@@ -286,14 +304,15 @@ def new_run(task: str, config: RunConfig, folder: Path | None) -> Run:
         check_new(folder)
     if config.expert is not None and Path(config.expert).is_file():
         config = replace(config, expert=str(Path(config.expert).resolve()))
-    run = Run(task, config, folder)
+    run = Run(task, config, folder, expert=expert)
     run.check_expert()
     return run
 
 
 def distill(
-    task: str,
+    task: TaskSource,
     *,
+    expert: str | Path | Callable[[Any], Any] | None = None,
     out: str | Path | None = None,
     watch: Watch | None = None,
     **settings: Any,
@@ -303,7 +322,10 @@ def distill(
     Parameters
     ----------
     task
-        A Gymnasium id, or "xor".
+        A Gymnasium id, "xor", a file of recorded examples, or a function that makes an environment.
+    expert
+        A file, the name of a function, or a function that gives the action for an observation;
+        without one it is the expert that comes with the package.
     out
         A new folder to keep the run in, with checkpoints to resume from; None keeps nothing.
     watch
@@ -318,7 +340,9 @@ def distill(
     >>> run.late_return > 20  # what acting at random brings
     True
     """
-    config = RunConfig.for_task(task, **settings)
-    run = new_run(task, config, Path(out) if out is not None else None)
+    function = expert if callable(expert) else None
+    name = function_name(expert) if callable(expert) else expert and str(expert)
+    config = RunConfig.for_task("" if callable(task) else str(task), expert=name, **settings)
+    run = new_run(task, config, Path(out) if out is not None else None, function)
     run.train(*([watch] if watch is not None else []))
     return run

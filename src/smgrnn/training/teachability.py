@@ -45,7 +45,7 @@ def late_returns(
 ) -> Floats:
     """Return the mean return over the final quarter of the episodes, one entry per seed."""
     budget = HIDDEN * (task.n_inputs + 1 + task.n_outputs) + task.n_outputs
-    backend = find_backend(task, "compiled")
+    backend = find_backend(task)
     returns = []
     for seed in seeds:
         student = new_learner(RunConfig(student="mlp-100", budget=budget, seed=seed), task)

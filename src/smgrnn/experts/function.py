@@ -1,0 +1,110 @@
+"""Experts that are functions of Python: whatever gives an action for an observation."""
+
+import importlib
+import operator
+import re
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from smgrnn.errors import ExpertError, reason
+from smgrnn.experts.mlp import Expert, Singles
+from smgrnn.tasks import Task
+
+
+class FunctionExpert:
+    """Asks a function for the action, and checks what it gives.
+
+    For choices the function gives the number of the action, for continuous actions all its values.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], task: Task, name: str) -> None:
+        self._function, self._task = function, task
+        self.name = name
+
+    @property
+    def n_inputs(self) -> int:
+        """Values in an observation: whatever the task has."""
+        return self._task.n_inputs
+
+    @property
+    def n_outputs(self) -> int:
+        """Actions to choose from, or values of one: whatever the task has."""
+        return self._task.n_outputs
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its name, which is all that can be told of a function."""
+        return sha256(self.name.encode()).hexdigest()
+
+    def action(self, observation: Any) -> int:
+        """Return the number of the action."""
+        given = self._ask(observation)
+        try:
+            number = operator.index(given)
+        except TypeError:
+            number = -1
+        if not 0 <= number < self.n_outputs:
+            raise ExpertError(
+                f"The expert {self.name!r} must give an int from 0 to {self.n_outputs - 1}. "
+                f"Got {_short(given)} instead."
+            )
+        return number
+
+    def values(self, observation: Any) -> Singles:
+        """Return the values (n_outputs,) of a continuous action."""
+        given = self._ask(observation)
+        try:
+            values = np.asarray(given, dtype=np.float32).ravel()
+        except (TypeError, ValueError):
+            values = np.empty(0, np.float32)
+        if values.size != self.n_outputs or not np.isfinite(values).all():
+            raise ExpertError(
+                f"The expert {self.name!r} must give finite numbers, {self.n_outputs} in all. "
+                f"Got {_short(given)} instead."
+            )
+        return values
+
+    def _ask(self, observation: Any) -> Any:
+        try:
+            return self._function(observation)
+        except Exception as error:
+            raise ExpertError(f"The expert {self.name!r} failed: {reason(error)}.") from error
+
+
+Teacher = Expert | FunctionExpert
+"""Whatever a student can learn from by asking."""
+
+
+def function_name(function: Callable[[Any], Any]) -> str:
+    """Return the name by which `import_function` finds a function, if it is one of a module.
+
+    >>> function_name(np.argmax)
+    'numpy:argmax'
+    """
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return f"{getattr(function, '__module__', None) or 'builtins'}:{name}"
+
+
+def is_function_name(name: str) -> bool:
+    """Return whether an expert is named as `module:function` is."""
+    return re.fullmatch(r"[A-Za-z_][\w.]+:[\w.<>]+", name) is not None
+
+
+def import_function(name: str) -> Callable[[Any], Any]:
+    """Return the function that `module:function` names."""
+    module, _, place = name.partition(":")
+    try:
+        function: Any = operator.attrgetter(place)(importlib.import_module(module))
+    except Exception as error:  # importing runs the module
+        raise ExpertError(f"The expert {name!r} cannot be imported: {reason(error)}.") from error
+    if not callable(function):
+        raise ExpertError(f"The expert {name!r} is not a function.")
+    return function  # type: ignore[no-any-return]
+
+
+def _short(given: object) -> str:
+    text = " ".join(repr(given).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,162 @@
+"""Recorded behaviour: a file of observations and of the actions that an expert took.
+
+`.npz` and `.safetensors` files hold arrays named `observations` (n, n_inputs) and `actions`: whole
+numbers (n,) are choices, floats (n,) or (n, n_outputs) continuous actions.  An array `episodes`
+(n,) may number the episode of each row.  In a `.csv` file the first line names the columns: those
+that start with "action" are the action, "episode" numbers the episode, all others are the
+observation.
+"""
+
+import csv
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from safetensors.numpy import load_file
+
+from smgrnn.errors import TaskError
+from smgrnn.graph.state import Floats, Ints
+
+FEWEST = 10
+"""Rows that a recording must have, so that there is something to learn and to judge by."""
+SHARE = 0.1
+"""Of the episodes, what is held out; as many compare checkpoints, and the rest is learned from."""
+
+
+class Recording(NamedTuple):
+    """What was observed and what was done, row by row."""
+
+    observations: Floats
+    """(n, n_inputs)."""
+    actions: Any
+    """Choices (n,) as int64, or continuous actions (n, n_outputs) as float64."""
+    episodes: Ints
+    """The episode of each row (n,); every row is one of its own if nothing is known of them."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows."""
+        return len(self.actions)
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether actions are choices."""
+        return bool(self.actions.ndim == 1)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its content."""
+        return sha256(b"".join(column.tobytes() for column in self)).hexdigest()
+
+    def split(self, rng: np.random.Generator) -> tuple["Recording", "Recording", "Recording"]:
+        """Return rows to learn from, to compare checkpoints by, and to judge by.
+
+        Whole episodes are drawn: neighbours in time are alike, so that a row would tell too much
+        about the next.
+        """
+        names, place = np.unique(self.episodes, return_inverse=True)
+        n = len(names)
+        if n < 3:
+            raise TaskError(
+                f"A recording with numbered episodes needs 3 of them at least, so that some can be "
+                f"held out. Got {n} instead."
+            )
+        n_held_out = max(1, round(SHARE * n))
+        part = np.digitize(rng.permutation(n)[place], [n - 2 * n_held_out, n - n_held_out])
+        train, checked, held_out = (
+            Recording(*(column[part == number] for column in self)) for number in range(3)
+        )
+        return train, checked, held_out
+
+
+def read_recording(path: Path) -> Recording:
+    """Read a recording, or say in one sentence why it is none."""
+    if not path.is_file():
+        raise TaskError(f"There is no recording {path}.")
+    try:
+        arrays = _READERS[path.suffix](path)
+    except Exception as error:  # each format has its own way to be damaged
+        raise TaskError(f"{path} is damaged or not a {path.suffix} file.") from error
+    for name in ("observations", "actions"):
+        if name not in arrays:
+            found = ", ".join(sorted(arrays)) or "nothing"
+            raise TaskError(f"A recording has 'observations' and 'actions'. {path} has {found}.")
+    return _check(path, arrays)
+
+
+def _check(path: Path, arrays: dict[str, Any]) -> Recording:
+    observations, actions = arrays["observations"], arrays["actions"]
+    if observations.ndim != 2 or 0 in observations.shape or observations.dtype.kind not in "fiu":
+        raise TaskError(
+            f"The observations of a recording must be numbers of shape (n, n_inputs). "
+            f"{path} has {observations.dtype} of shape {observations.shape}."
+        )
+    n = len(observations)
+    actions, episodes = _column(actions), _column(arrays.get("episodes", np.arange(n)))
+    is_discrete = actions.dtype.kind in "iu"
+    widths = (1,) if is_discrete else (1, 2)
+    if actions.dtype.kind not in "fiu" or actions.ndim not in widths or len(actions) != n:
+        raise TaskError(
+            f"The actions of a recording must be {n} ints, or {n} rows of floats, as there are {n} "
+            f"observations. {path} has {actions.dtype} of shape {actions.shape}."
+        )
+    if episodes.shape != (n,) or episodes.dtype.kind not in "iu":
+        raise TaskError(f"The episodes of a recording must be {n} ints, one per row of {path}.")
+    if n < FEWEST:
+        raise TaskError(f"A recording needs {FEWEST} rows at least. {path} has {n}.")
+    if not (np.isfinite(observations).all() and np.isfinite(actions).all()):
+        raise TaskError(f"{path} has an observation or action that is NaN or infinite.")
+    if is_discrete:
+        actions = actions.astype(np.int64)
+        least, most = actions.min(), actions.max()
+        if least < 0 or most >= n:  # an output node for each: there cannot be more than rows
+            raise TaskError(
+                f"Discrete actions must be numbered from 0, without gaps. "
+                f"{path} has {least} to {most} in {n} rows."
+            )
+    else:
+        actions = actions.reshape(n, -1).astype(np.float64)
+    if (actions.min(axis=0) == actions.max(axis=0)).any():
+        raise TaskError(f"There is nothing to learn from {path}: its action is always the same.")
+    return Recording(
+        np.ascontiguousarray(observations, dtype=np.float64), actions, episodes.astype(np.int64)
+    )
+
+
+def _column(array: Any) -> Any:
+    """Return an array of one column without its second axis."""
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def _read_npz(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def _read_csv(path: Path) -> dict[str, Any]:
+    with path.open(newline="", encoding="utf-8") as file:
+        header, *rows = [row for row in csv.reader(file) if row]
+    columns = np.array(rows, dtype=str).reshape(len(rows), len(header)).T
+    parts: dict[str, list[Any]] = {"observations": [], "actions": [], "episodes": []}
+    for name, column in zip(map(str.strip, header), columns, strict=True):
+        is_action, is_episode = name.startswith("action"), name == "episode"
+        part = "actions" if is_action else "episodes" if is_episode else "observations"
+        parts[part].append(column)
+    return {part: _numbers(np.stack(cells, axis=1)) for part, cells in parts.items() if cells}
+
+
+def _numbers(cells: Any) -> Any:
+    """Return cells of text as ints if all of them are, and as floats otherwise."""
+    try:
+        return cells.astype(np.int64)
+    except ValueError:
+        return cells.astype(np.float64)
+
+
+_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    ".npz": _read_npz,
+    ".csv": _read_csv,
+    ".safetensors": load_file,
+}

@@ -1,0 +1,44 @@
+"""What more than one file of tests is given."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+from commands import Command, Said
+from smgrnn.cli import main
+
+
+@pytest.fixture
+def smgrnn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    """Return the command line as a function, at work in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # which the command extends by that folder
+
+    def run(*arguments: object) -> Said:
+        monkeypatch.setattr(sys, "argv", ["smgrnn", *map(str, arguments)])
+        code: Any = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        return Said(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def own_modules() -> Iterator[None]:
+    """Forget after a test the tasks that it registered and the modules that it imported."""
+    tasks, modules = dict(gym.registry), set(sys.modules)
+    yield
+    gym.registry.clear()
+    gym.registry.update(tasks)
+    for name in set(sys.modules) - modules:
+        if getattr(sys.modules[name], "__file__", None) and name.startswith("my_"):
+            del sys.modules[name]
