@@ -59,7 +59,7 @@ def kill_and_resume(folder: Path, n_kills: int) -> list[int]:
 
 @pytest.mark.parametrize(
     ("backend", "episodes", "n_kills", "normalise"),
-    [("compiled", 4000, 20, False), ("gymnasium", 300, 6, False), ("gymnasium", 200, 4, True)],
+    [("compiled", 4000, 20, False), ("gymnasium", 300, 6, False), ("gymnasium", 400, 6, True)],
 )
 def test_a_run_killed_at_random_moments_ends_bit_identical(
     tmp_path: Path, backend: str, episodes: int, n_kills: int, normalise: bool
