@@ -33,6 +33,7 @@ SETTINGS: dict[str, Any] = {
     "bias": True,
     "normalise": True,
     "learning": smgrnn.LearningConfig(learning_rate=0.001),
+    "plasticity": smgrnn.PlasticityConfig(),  # a call every 100 updates, whatever an episode is
 }
 
 

@@ -53,18 +53,27 @@ AXES: dict[str, tuple[Any, ...]] = {
 """The values that are tried of each setting."""
 
 
-def _is_tried(reading: Reading) -> bool:
+def reading(*values: Any) -> Reading:
+    """Return the reading with these values, in the order of `AXES`."""
+    return Reading(**dict(zip(AXES, values, strict=True)))
+
+
+WINDOW = 100
+"""Updates in a window (T of Table A.III)."""
+
+
+def _is_tried(read: Reading) -> bool:
     """Return whether a combination is worth its time and says something of its own."""
     # An optimizer that starts anew at every edit has one step count for all edges either way.
-    is_new = (reading.optimizer_on_edit, reading.bias_correction) != ("reset", "edge")
+    is_new = (read.optimizer_on_edit, read.bias_correction) != ("reset", "edge")
+    # A window that is emptied by an edit is full again when the next call is a window later.
+    is_new &= (read.interval, read.history_on_edit) != (WINDOW, "reset")
     # A call at every update takes as long as ten readings: only as the text has it.
-    is_literal = (reading.max_relays, reading.bias_correction) == (None, "shared")
-    return is_new and (reading.interval != 1 or (is_literal and reading.initial_weight == 0.01))
+    is_literal = (read.max_relays, read.bias_correction) == (None, "shared")
+    return is_new and (read.interval != 1 or (is_literal and read.initial_weight == 0.01))
 
 
 READINGS: tuple[Reading, ...] = tuple(
-    reading
-    for values in product(*AXES.values())
-    if _is_tried(reading := Reading(**dict(zip(AXES, values, strict=True))))
+    read for values in product(*AXES.values()) if _is_tried(read := reading(*values))
 )
 """Every combination that is tried."""

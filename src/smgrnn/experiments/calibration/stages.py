@@ -7,8 +7,8 @@ limited where a network is so large already that its distance is counted as the 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from smgrnn.config import BiasCorrection, OnEdit, RunConfig, Scale
-from smgrnn.experiments.calibration.readings import READINGS, Reading
+from smgrnn.config import RunConfig
+from smgrnn.experiments.calibration.readings import READINGS, Reading, reading
 from smgrnn.experiments.condition import Condition
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper import initial_topology, optimizer_sensitivity, pruning_ablation
@@ -54,37 +54,22 @@ CHEAP = tuple(row for row in ROWS if not row.startswith("LunarLander"))
 """The rows that the shortlist runs."""
 
 
-def _per_episode(
-    scale: Scale, initial_weight: float, history: OnEdit, optimizer: OnEdit, bias: BiasCorrection
-) -> Reading:
-    """Return a reading with a call at each episode's end and one relay in each."""
-    return Reading(
-        interval="episode",
-        scale=scale,
-        max_relays=1,
-        initial_weight=initial_weight,
-        history_on_edit=history,
-        optimizer_on_edit=optimizer,
-        bias_correction=bias,
-    )
-
-
 SHORTLIST = (
-    _per_episode("variance_to_mean", 0.04, "keep", "keep", "shared"),
-    _per_episode("variance_to_mean", 0.04, "keep", "reset", "shared"),
-    _per_episode("update", 0.04, "keep", "reset", "shared"),
-    _per_episode("update", 0.04, "keep", "keep", "edge"),
-    _per_episode("variance_to_mean", 0.04, "reset", "keep", "shared"),
-    _per_episode("variance_to_mean", 0.04, "keep", "keep", "edge"),
-    _per_episode("variance_to_mean", 0.04, "reset", "keep", "edge"),
-    _per_episode("update", 0.05, "reset", "keep", "shared"),
-    _per_episode("variance_to_mean", 0.01, "reset", "keep", "edge"),
-    _per_episode("weight", 0.05, "keep", "keep", "shared"),
-    _per_episode("variance_to_mean", 0.05, "reset", "keep", "edge"),
-    _per_episode("variance_to_mean", 0.05, "reset", "reset", "shared"),
+    reading("episode", "variance_to_mean", 1, 0.04, "keep", "keep", "shared"),
+    reading("episode", "variance_to_mean", 1, 0.04, "keep", "reset", "shared"),
+    reading(100, "weight", None, 0.05, "keep", "keep", "shared"),
+    reading("episode", "update", 1, 0.04, "keep", "reset", "shared"),
+    reading(100, "weight", 1, 0.05, "keep", "keep", "shared"),
+    reading("episode", "update", 1, 0.04, "keep", "keep", "edge"),
+    reading("episode", "variance_to_mean", 1, 0.04, "reset", "keep", "shared"),
+    reading(100, "weight", 1, 0.05, "keep", "keep", "edge"),
+    reading("episode", "variance_to_mean", 1, 0.04, "keep", "keep", "edge"),
+    reading("episode", "variance_to_mean", 1, 0.04, "reset", "keep", "edge"),
+    reading(100, "weight", None, 0.05, "keep", "reset", "shared"),
+    reading(100, "weight", 1, 0.05, "keep", "reset", "shared"),
 )
 """The twelve closest of the screening, the closest first."""
-FINALISTS = (SHORTLIST[0], SHORTLIST[1], SHORTLIST[5])
+FINALISTS = (SHORTLIST[0], SHORTLIST[1], SHORTLIST[8])
 """The three closest of the comparison, the closest first."""
 
 
@@ -102,9 +87,7 @@ def _stage(
 ) -> Experiment:
     rows = tuple(rows)
     conditions = {
-        condition_name(reading, row): reading.apply(ROWS[row])
-        for reading in readings
-        for row in rows
+        condition_name(each, row): each.apply(ROWS[row]) for each in readings for row in rows
     }
     return Experiment(
         id=f"calibration-{name}-v1",
