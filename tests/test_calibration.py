@@ -37,7 +37,7 @@ def study(*rows: str) -> Experiment:
 
 
 def test_every_reading_is_another() -> None:
-    assert len(set(READINGS)) == len(READINGS)
+    assert len(set(READINGS)) == len(READINGS) == 336  # as docs/calibration.md says
     assert list(AXES) == [field.name for field in fields(Reading)]
     for axis, values in AXES.items():
         assert {getattr(reading, axis) for reading in READINGS} == set(values)
@@ -48,7 +48,7 @@ def test_each_stage_runs_some_of_the_readings_before_it() -> None:
 
 
 def test_the_presets_are_readings_that_were_tried() -> None:
-    assert Reading.of(RunConfig()) in FINALISTS
+    assert Reading.of(RunConfig()) == FINALISTS[0]
     assert Reading.of(RunConfig.for_task("CartPole-v1", preset="as_printed")) in READINGS
 
 

@@ -67,6 +67,18 @@ def test_the_defaults_of_the_flags_are_those_of_the_preset() -> None:
         assert f"(default: {interval})" in _help_of("plasticity.interval", text)
 
 
+def test_a_path_is_not_taken_for_a_task_or_a_preset() -> None:
+    for options in (
+        ["--out", "runs/as_printed"],
+        ["--out", "xor"],
+        ["--expert", "policy.safetensors"],
+        ["--expert=policy.safetensors"],
+    ):
+        text = smgrnn("distill", *options, "CartPole-v1", "--help").stdout
+        assert "(default: 1)" in _help_of("iterations", text)
+        assert "(default: episode)" in _help_of("plasticity.interval", text)
+
+
 def _help_of(flag: str, text: str) -> str:
     """Return the help of one flag on one line."""
     rest = text.partition(f"--{flag} ")[2].partition("│ --")[0]

@@ -2,14 +2,14 @@
 
 import json
 import sys
-from functools import partial
-from itertools import pairwise
+from functools import partial, wraps
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
-from smgrnn.config import RECORDINGS, EvolutionConfig, Preset, RunConfig
+from smgrnn.config import EvolutionConfig, Preset, RunConfig
 from smgrnn.errors import SmgrnnError
 
 Flag = tyro.conf.FlagCreatePairsOff[bool]
@@ -45,7 +45,7 @@ def distill(
         Settings of the run.
     preset
         Which reading of the paper's rules the other settings start from: the one closest to its
-        sizes, or the one that is printed.
+        sizes (xor and recordings have rules of their own), or the one that is printed.
     out
         New folder for the run; runs/TASK-STUDENT-SEED by default.
     resume
@@ -226,7 +226,7 @@ def reproduce(
     Parameters
     ----------
     names
-        Experiments to run, or all of them by default; `smgrnn list` names them.
+        Experiments to run, or all of the paper's by default; `smgrnn list` names them.
     seeds
         Run this many seeds instead of the paper's.
     episodes
@@ -273,7 +273,7 @@ def report(
     Parameters
     ----------
     names
-        Experiments to report on, or all of them by default.
+        Experiments to report on, or all of the paper's by default.
     store
         Folder of finished runs.
     out
@@ -380,10 +380,7 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     expert.command(name="list")(expert_list)
     expert.command(name="evaluate")(expert_evaluate)
     app = tyro.extras.SubcommandApp()
-    # The defaults of the flags are those of the task and of the preset that are named.
-    preset: Preset = "as_printed" if "as_printed" in " ".join(arguments) else "paper"
-    options = RunConfig.for_task(_task_of(arguments), preset=preset)
-    app.command(name="distill")(partial(distill, options=options))
+    app.command(name="distill")(partial(distill, options=_start_of(arguments)))
     app.command(evolve)
     app.command(evaluate)
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
@@ -396,10 +393,24 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     return app
 
 
-def _task_of(arguments: list[str]) -> str:
-    """Return the task among the arguments if it has settings of its own: examples have."""
-    named = (word for before, word in pairwise(["", *arguments]) if before != "--expert")
-    return next((word for word in named if word == "xor" or word.endswith(RECORDINGS)), "")
+def _start_of(arguments: list[str]) -> RunConfig:
+    """Return what the flags of `distill` start from: the settings of its task and its preset.
+
+    To know which these are, the line is read twice; what is wrong with it is told the second time.
+    """
+    if arguments[:1] != ["distill"]:
+        return RunConfig()
+
+    @wraps(distill)
+    def look(*values: Any, **named: Any) -> RunConfig:
+        given = signature(distill).bind(*values, **named).arguments
+        return RunConfig.for_task(given["task"], preset=given["preset"])
+
+    words = [word for word in arguments[1:] if word not in ("-h", "--help")]
+    try:
+        return tyro.cli(look, args=words, console_outputs=False)
+    except SystemExit:
+        return RunConfig()
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 import importlib
 import operator
 import re
+import sys
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
@@ -81,16 +82,23 @@ Teacher = Expert | FunctionExpert
 def function_name(function: Callable[[Any], Any]) -> str:
     """Return the name by which `import_function` finds a function, if it is one of a module.
 
-    >>> function_name(np.argmax)
-    'numpy:argmax'
+    What is not, such as a method of an object, has a name that cannot be imported.
+
+    >>> function_name(np.argmax), function_name([].count)
+    ('numpy:argmax', 'builtins:<list.count>')
     """
+    module = getattr(function, "__module__", None) or "builtins"
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    return f"{getattr(function, '__module__', None) or 'builtins'}:{name}"
+    try:
+        is_found = operator.attrgetter(name)(sys.modules[module]) is function
+    except (AttributeError, KeyError):
+        is_found = False
+    return f"{module}:{name}" if is_found else f"{module}:<{name}>"
 
 
 def is_function_name(name: str) -> bool:
     """Return whether an expert is named as `module:function` is."""
-    return re.fullmatch(r"[A-Za-z_][\w.]+:[\w.<>]+", name) is not None
+    return re.fullmatch(r"[^\W\d][\w.]*:[\w.<>]+", name) is not None
 
 
 def import_function(name: str) -> Callable[[Any], Any]:

@@ -7,7 +7,7 @@ the size of the replay buffer, the batch, and the steps between updates.
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, Self
 
-from smgrnn.config import Count, Decay, Positive, Probability, Settings, Within
+from smgrnn.validation import Count, Decay, Positive, Probability, Settings, Within
 
 Share = Annotated[float, Within("(0, 1]")]
 

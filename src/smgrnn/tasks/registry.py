@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from smgrnn.config import RECORDINGS
-from smgrnn.errors import TaskError
+from smgrnn.errors import TaskError, reason
 from smgrnn.tasks.compiled import CODES
 from smgrnn.tasks.recording import read_recording
 
@@ -150,7 +150,7 @@ def _find_made(make: Callable[[], Any]) -> Task:
     try:
         env = make()
     except Exception as error:
-        raise TaskError(f"The task {name!r} cannot be made: {_reason(error)}.") from error
+        raise TaskError(f"The task {name!r} cannot be made: {reason(error)}.") from error
     if not isinstance(env, gym.Env):
         raise TaskError(f"{name!r} makes no Gymnasium environment, but {_text(env)}.")
     try:
@@ -183,7 +183,7 @@ def _check_registered(id: str) -> None:
             importlib.import_module(module)
         except Exception as error:
             raise TaskError(
-                f"The module {module!r} of the task {id!r} cannot be imported: {_reason(error)}."
+                f"The module {module!r} of the task {id!r} cannot be imported: {reason(error)}."
             ) from error
     if name not in gym.registry:
         known = {known_id.lower(): known_id for known_id in [*gym.registry, XOR.id]}
@@ -201,14 +201,8 @@ def _construct(id: str) -> "gym.Env[Any, Any]":
             warnings.filterwarnings("ignore", "builtin type", DeprecationWarning)
             return gym.make(id, disable_env_checker=True)
     except Exception as error:
-        raise TaskError(f"The task {id!r} cannot be made: {_reason(error)}.") from error
-
-
-def _reason(error: Exception) -> str:
-    """Return what an error says, as the end of a sentence."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    first, _, _ = lines[0].partition(" was raised from the environment creator")  # Gymnasium's
-    return first.rstrip(".")
+        why, _, _ = reason(error).partition(" was raised from the environment creator")
+        raise TaskError(f"The task {id!r} cannot be made: {why}.") from error
 
 
 def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:

@@ -83,7 +83,8 @@ class Distillation:
         """Where episodes happen: in compiled code if they can and nothing else was asked for."""
         if self.examples is not None:
             return ExamplesBackend(self.task, self.examples, self.normalisation)
-        is_python = is_function_name(self.config.expert or "") or self.config.normalise
+        is_function = self._expert is not None or is_function_name(self.config.expert or "")
+        is_python = is_function or self.config.normalise
         if self.config.env_backend == "compiled" and not is_python:
             return find_backend(self.task)
         return GymnasiumBackend(self.task, normalisation=self.normalisation)

@@ -13,7 +13,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.experts import FunctionExpert, function_name
 from smgrnn.graph.state import Floats, Graph
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.tasks import find_task
+from smgrnn.tasks import Task, find_task
 from smgrnn.training.distillation import Distillation, held_out_seeds
 from smgrnn.training.folder import (
     MODEL,
@@ -42,11 +42,15 @@ class Run:
     Parameters
     ----------
     task
-        A Gymnasium id, or "xor".
+        A Gymnasium id, "xor", a file of recorded examples, or a function that makes an environment.
     config
         All other settings.
     folder
         Where to keep it; None keeps nothing until `save`.
+    expert
+        A function to learn from, instead of the expert that the settings name.
+    progress
+        How far it has come already.
 
     Examples
     --------
@@ -63,14 +67,14 @@ class Run:
 
     def __init__(
         self,
-        task: TaskSource,
+        task: TaskSource | Task,
         config: RunConfig,
         folder: Path | None = None,
         *,
         expert: Callable[[Any], Any] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.task = find_task(task)
+        self.task = task if isinstance(task, Task) else find_task(task)
         self.config = config
         self.folder = folder
         self.held_out: Floats = np.empty(0)
@@ -99,7 +103,25 @@ class Run:
         """Go on with a run from its last checkpoint."""
         folder = Path(folder)
         task, config, progress = load_progress(folder)
-        run = cls(task.recording or task.id, config, folder, progress=progress)
+        return cls._restore(task.recording or task.id, config, folder, progress)
+
+    @classmethod
+    def read(cls, folder: str | Path) -> "Run":
+        """Return a run to look at, not to play: it needs neither its environment nor its expert.
+
+        >>> Run("xor", RunConfig.for_task("xor"), Path("looked-at")).begin()
+        >>> Run.read("looked-at").episodes.n
+        0
+        """
+        folder = Path(folder)
+        task, config, progress = load_progress(folder)
+        return cls._restore(task, config, folder, progress)
+
+    @classmethod
+    def _restore(
+        cls, task: TaskSource | Task, config: RunConfig, folder: Path, progress: Progress
+    ) -> "Run":
+        run = cls(task, config, folder, progress=progress)
         restore_learner(run._distillation.learner, progress, folder)
         return run
 
@@ -200,7 +222,7 @@ class Run:
         self._write_results()
 
     def _chunks(self) -> Iterator[tuple[int, int]]:
-        """Cut the episodes still to come at every checkpoint and every CHUNK."""
+        """Cut the episodes still to come at every checkpoint and every chunk of the backend."""
         first, end, every = self.episodes.n, self.config.episodes, self.config.checkpoint_every
         while not self.is_finished:
             chunk = self._distillation.backend.chunk

@@ -15,7 +15,7 @@ def view_command(folder: Path, out: Path | None, film: Path | None, *, opens: bo
     """Write the page of a run, and a film if one is asked for, and open the page for a person."""
     if film is not None:
         check_film(film)
-    run = Run.resume(folder)
+    run = Run.read(folder)
     path = folder / PAGE if out is None else out
     write_page(run, path)
     print(path)

@@ -16,6 +16,7 @@ from bokeh.embed import json_item
 from bokeh.resources import Resources
 from numpy.typing import NDArray
 
+from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.edit import Cause
 from smgrnn.training import Run
@@ -30,8 +31,12 @@ def write_page(run: Run, path: str | Path) -> None:
     """Write the growth of a run's network as a page."""
     path = Path(path)
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(page(run), encoding="utf-8")
-    partial.replace(path)
+    content = page(run)
+    try:
+        partial.write_text(content, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def page(run: Run) -> str:

@@ -16,6 +16,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.state import Floats
 from smgrnn.training import Run
+from smgrnn.training.evolution import METHODS
 from smgrnn.training.pictures import NODES, RETURN, moving_average
 from smgrnn.view import style
 from smgrnn.view.places import place_nodes
@@ -90,7 +91,7 @@ class Film:
     def __init__(self, run: Run) -> None:
         whole = Timeline.of(run)
         self._timeline = whole.thinned()
-        self._counts = run.episodes.n_nodes, run.episodes.n_edges
+        self._run = run
         self._note = " (thinned)" if self._timeline.nodes.n < whole.nodes.n else ""
         self._places = place_nodes(self._timeline)
         self._size = SCALE * style.node_size(self._timeline)
@@ -144,9 +145,17 @@ class Film:
         self._show_nodes(frame, self._newness(self._timeline.nodes, time)[frame.nodes])
         for cursor in self._cursors:
             cursor.set_xdata([time, time])
-        episode = max(ceil(time), 1)
-        n_nodes, n_edges = (counts[episode - 1] for counts in self._counts)
-        self._title.set_text(f"episode {episode}: {n_nodes:,} nodes, {n_edges:,} edges{self._note}")
+        self._title.set_text(f"{self._moment(time)}{self._note}")
+
+    def _moment(self, time: float) -> str:
+        """Say what is shown: the network after an episode, or the champion of an evolution."""
+        number = max(ceil(time), 1)
+        if self._run.config.student in METHODS:
+            graph = self._run.graph
+            return f"champion: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges"
+        record = self._run.episodes
+        n_nodes, n_edges = record.n_nodes[number - 1], record.n_edges[number - 1]
+        return f"episode {number}: {n_nodes:,} nodes, {n_edges:,} edges"
 
     def _newness(self, lives: Lives, time: float) -> Floats:
         """Return 1 for what has just grown, falling to 0 (n,)."""

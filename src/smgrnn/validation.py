@@ -1,0 +1,117 @@
+"""Validation: every field of a setting is checked against its annotation."""
+
+import operator
+import sys
+from dataclasses import asdict, dataclass, fields
+from numbers import Integral, Real
+from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
+
+from smgrnn.errors import ConfigError
+
+
+class Within:
+    """The interval a number must lie in, in the notation of mathematics: `Within("(0, 1]")`."""
+
+    def __init__(self, interval: str) -> None:
+        low, high = interval[1:-1].split(",")
+        self.interval = interval
+        self._low, self._high = float(low), float(high)
+        self._above = operator.ge if interval[0] == "[" else operator.gt
+        self._below = operator.le if interval[-1] == "]" else operator.lt
+
+    def __repr__(self) -> str:
+        return f"Within({self.interval!r})"
+
+    def __contains__(self, value: float) -> bool:
+        return bool(self._above(value, self._low) and self._below(value, self._high))
+
+
+Count = Annotated[int, Within("[1, inf)")]
+Positive = Annotated[float, Within("(0, inf)")]
+NonNegative = Annotated[float, Within("[0, inf)")]
+Probability = Annotated[float, Within("[0, 1]")]
+Decay = Annotated[float, Within("[0, 1)")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Base of all settings: checks every field against its annotation."""
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self), include_extras=True)
+        for entry in fields(self):
+            value, choices = getattr(self, entry.name), _choices(hints[entry.name])
+            accepting = [choice for choice in choices if _admits(choice, value)]
+            if not accepting:
+                expected = " or ".join(_describe(choice) for choice in choices)
+                raise ConfigError(
+                    f"The '{entry.name}' parameter of {type(self).__name__} must be {expected}. "
+                    f"Got {value!r} instead."
+                )
+            if get_origin(accepting[0]) is Annotated:  # a plain number, whatever kind came in
+                kind = get_args(accepting[0])[0]
+                object.__setattr__(self, entry.name, kind(value))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values, ready for JSON.
+
+        >>> NetworkConfig(n_inputs=4, n_outputs=2).to_dict()["density"]
+        0.8
+        """
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Rebuild settings from `to_dict`; an unknown name is an error, not a shrug.
+
+        >>> NetworkConfig.from_dict({"n_inputs": 4, "n_outputs": 2}).n_hidden
+        0
+        """
+        unknown = sorted(set(values) - {entry.name for entry in fields(cls)})
+        if unknown:
+            raise ConfigError(f"{cls.__name__} has no setting named {unknown[0]!r}.")
+        try:
+            hints = get_type_hints(cls)
+            for name, value in values.items():
+                if isinstance(value, dict) and issubclass(hints[name], Settings):
+                    values = values | {name: hints[name].from_dict(value)}
+            return cls(**values)
+        except TypeError as error:
+            raise ConfigError(f"{cls.__name__} is incomplete: {error}.") from error
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    """Split a union into its members; anything else is its own only member."""
+    is_plain = hint is type(None) or isinstance(hint, type)
+    if is_plain or get_origin(hint) in (Annotated, Literal):
+        return (hint,)
+    return tuple(choice for member in get_args(hint) for choice in _choices(member))
+
+
+def _admits(hint: Any, value: Any) -> bool:
+    """Return whether a value is of the kind, and in the range, that an annotation asks for."""
+    if hint is type(None):
+        return value is None
+    if get_origin(hint) is Literal:
+        return isinstance(value, str) and value in get_args(hint)
+    if isinstance(hint, type):
+        return isinstance(value, hint)
+    kind, within = get_args(hint)
+    is_number = isinstance(value, Integral if kind is int else Real)
+    if isinstance(value, bool) or not is_number:
+        return False
+    largest = 2**63 - 1 if kind is int else sys.float_info.max
+    return bool(abs(value) <= largest and value in within)
+
+
+def _describe(hint: Any) -> str:
+    if hint is type(None):
+        return "None"
+    if get_origin(hint) is Literal:
+        return " or ".join(repr(choice) for choice in get_args(hint))
+    if hint is bool:
+        return "True or False"
+    if isinstance(hint, type):
+        return f"a {hint.__name__}"
+    kind, within = get_args(hint)
+    return f"{'an int' if kind is int else 'a float'} in {within.interval}"
