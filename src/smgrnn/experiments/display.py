@@ -26,6 +26,7 @@ class Display:
             console=Console(file=sys.stderr),
             disable=is_quiet,
         )
+        self._progress.line = "starting …"
         self._bar = self._progress.add_task("runs", total=None, left="")
 
     def __enter__(self) -> Self:

@@ -69,7 +69,7 @@ def _claims(report: Report) -> Iterable[str]:
             (
                 f"{finding.claim.sentence} ({', '.join(finding.claim.where)})",
                 f"**{finding.standing}**",
-                f"{finding.reason} *{finding.test.capitalize()}.*",
+                f"{finding.reason} *{finding.test[0].upper()}{finding.test[1:]}.*",
             )
             for finding in section.findings
         ]

@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from smgrnn.config import PlasticityConfig
 from smgrnn.experiments import RunRecord
 from smgrnn.experiments.paper.initial_topology import N_HIDDEN
 from smgrnn.report.figures.curves import BANDS, smoothing_width
@@ -22,6 +23,8 @@ from smgrnn.report.figures.style import (
 VARIANTS = tuple(f"n_hidden={n}" for n in N_HIDDEN)
 GROWTH_SHARE = 10
 """Growth is averaged over one part in so many of the episodes: it comes and goes with pruning."""
+PERIOD = PlasticityConfig().prune_period
+"""Calls, one an episode, from one pruning to the next."""
 
 
 def growth(record: RunRecord) -> ArrayLike:
@@ -29,11 +32,20 @@ def growth(record: RunRecord) -> ArrayLike:
     return np.diff(record.episodes.n_nodes, prepend=record.started[0])
 
 
+def _whole_periods(width: int) -> int:
+    """Return a width of whole periods, so that each mean has as much growth in it as pruning.
+
+    >>> _whole_periods(200), _whole_periods(5)
+    (210, 5)
+    """
+    return width + -width % PERIOD if width >= PERIOD else width
+
+
 @styled
 def draw_initial_topology(records: Records) -> Figure:
     """Draw nodes above and their growth per episode below, a column for each task."""
     (figure, body), n = new_figure(4.6), n_episodes(records)
-    width, growth_width = smoothing_width(n), smoothing_width(n, GROWTH_SHARE)
+    width, growth_width = smoothing_width(n), _whole_periods(smoothing_width(n, GROWTH_SHARE))
     axes = task_grid(body, ("nodes", "growth\n(nodes per episode)"))
     fill_row(axes[0], records, VARIANTS, sizes, width=width, band="std")
     fill_row(axes[1], records, VARIANTS, growth, width=growth_width, band=None)
