@@ -94,7 +94,7 @@ def test_a_task_may_have_neither_limit_nor_threshold(register: Callable[..., str
 
 
 def test_a_task_of_a_module_is_found_by_importing_it(
-    register: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    register: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_modules: None
 ) -> None:
     (tmp_path / "my_tasks.py").write_text(
         "import gymnasium\n"

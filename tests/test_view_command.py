@@ -131,7 +131,7 @@ def test_the_picture_of_the_readme_is_a_small_film() -> None:
         (["nowhere"], "There is no run folder nowhere."),
         (["."], "There is no file model.safetensors."),
         (["{folder}", "--record", "a.png"], "A film is a .gif or an .mp4 file. Got a.png instead."),
-        (["{folder}", "--out", "no/a.html"], "no/.a.html.partial cannot be written"),
+        (["{folder}", "--out", "no/a.html"], "no/a.html cannot be written"),
     ],
 )
 def test_wrong_input_is_refused_with_one_sentence(

@@ -87,9 +87,10 @@ class GrowthLimitWarning(UserWarning):
 
 
 def reason(error: Exception) -> str:
-    """Return what another's error says, in one line and as the end of a sentence.
+    """Return the first line of what another's error says, as the end of a sentence.
 
     >>> reason(ValueError("The pole broke."))
     'The pole broke'
     """
-    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return " ".join(lines[0].split()).rstrip(".")

@@ -55,6 +55,7 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON.
 
+        >>> from smgrnn import NetworkConfig
         >>> NetworkConfig(n_inputs=4, n_outputs=2).to_dict()["density"]
         0.8
         """
@@ -64,6 +65,7 @@ class Settings:
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Rebuild settings from `to_dict`; an unknown name is an error, not a shrug.
 
+        >>> from smgrnn import NetworkConfig
         >>> NetworkConfig.from_dict({"n_inputs": 4, "n_outputs": 2}).n_hidden
         0
         """

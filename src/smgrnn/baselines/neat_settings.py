@@ -14,7 +14,7 @@ from typing import Any
 import neat
 from neat.genome import DefaultGenomeConfig
 
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, reason
 from smgrnn.tasks import Task
 
 _SUFFIX = ".ini"
@@ -38,7 +38,7 @@ def read_settings(task: Task, population: int, path: str | Path | None = None) -
     try:
         stated.read_string(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ParsingError) as error:
-        raise ConfigError(f"The NEAT settings {name} cannot be read: {_reason(error)}.") from error
+        raise ConfigError(f"The NEAT settings {name} cannot be read: {reason(error)}.") from error
     if stated.has_option("NEAT", "seed"):
         raise ConfigError(f"The NEAT settings {name} must not have a seed; the search has one.")
     widths = {"num_inputs": str(task.n_inputs), "num_outputs": str(task.n_outputs)}
@@ -100,7 +100,7 @@ def _parse(stated: ConfigParser, name: str) -> Any:
             )
             config.save(str(understood))
         except Exception as error:  # neat-python raises whatever comes to hand
-            raise ConfigError(f"The NEAT settings {name} are wrong: {_reason(error)}.") from error
+            raise ConfigError(f"The NEAT settings {name} are wrong: {reason(error)}.") from error
         known = ConfigParser()
         known.read(understood)
     for section in stated.sections():
@@ -108,9 +108,3 @@ def _parse(stated: ConfigParser, name: str) -> Any:
             if not known.has_option(section, key):  # neat-python overlooks some of them
                 raise ConfigError(f"The NEAT settings {name} have an unknown {section}.{key}.")
     return config
-
-
-def _reason(error: Exception) -> str:
-    """Return the first line of what an error says, as the end of a sentence."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0].rstrip(".")
