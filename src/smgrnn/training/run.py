@@ -353,7 +353,7 @@ def distill(
     watch
         Called with the run every few episodes.
     **settings
-        Fields of `RunConfig`.
+        Fields of `RunConfig`, and `preset` ("paper" or "as_printed"), which the others start from.
 
     Examples
     --------
