@@ -165,13 +165,14 @@ def expert_convert_command(file: Path, out: Path, statistics: Path | None) -> No
 
 
 def _print_score(what: str, returns: Any, likeness: dict[str, float], *, as_json: bool) -> None:
-    figures = {"episodes": returns.size, "mean": float(returns.mean()), "std": float(returns.std())}
+    """Print the mean return, or of a recording, which has none, the likeness to it."""
+    mean, std = float(returns.mean()), float(returns.std())
+    figures = likeness or {"episodes": returns.size, "mean": mean, "std": std}
     if as_json:
-        print(json.dumps({"what": what, **figures, **likeness}))
+        print(json.dumps({"what": what, **figures}))
     elif likeness:
         print(f"{what}: {describe_likeness(likeness)}")
     else:
-        mean, std = figures["mean"], figures["std"]
         print(f"{what}: {mean:.1f} ± {std:.1f} over {returns.size} held-out episodes")
 
 
