@@ -69,12 +69,13 @@ class LocalProcesses(Executor):
         if worker is None:
             worker = self._mine.worker = self._start()
         try:
-            return worker.call(fn, args, kwargs)  # type: ignore[no-any-return]
+            result: Result = worker.call(fn, args, kwargs)
         except WorkerLostError:
             self._mine.worker = None
             with self._changing:
                 self._workers.discard(worker)
             raise
+        return result
 
     def _start(self) -> "_Worker":
         with self._changing:

@@ -105,12 +105,12 @@ def import_function(name: str) -> Callable[[Any], Any]:
     """Return the function that `module:function` names."""
     module, _, place = name.partition(":")
     try:
-        function: Any = operator.attrgetter(place)(importlib.import_module(module))
+        function: Callable[[Any], Any] = operator.attrgetter(place)(importlib.import_module(module))
     except Exception as error:  # importing runs the module
         raise ExpertError(f"The expert {name!r} cannot be imported: {reason(error)}.") from error
     if not callable(function):
         raise ExpertError(f"The expert {name!r} is not a function.")
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 def _short(given: object) -> str:
