@@ -21,7 +21,7 @@ import smgrnn
 from smgrnn.experts import Expert, load_expert, write_expert
 from smgrnn.experts.evaluation import play_expert
 from smgrnn.tasks import find_task, make_env
-from smgrnn.training.distillation import held_out_seeds
+from smgrnn.runs.distillation import held_out_seeds
 
 TASK = "Pendulum-v1"
 EXPERT = Path(__file__).with_name("pendulum_ppo.safetensors")

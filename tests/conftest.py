@@ -8,8 +8,8 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from commands import Command, Said
 from smgrnn.cli import main
+from support.commands import Command, Said
 
 
 @pytest.fixture

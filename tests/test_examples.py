@@ -11,9 +11,9 @@ from matplotlib.colors import to_hex
 from matplotlib.image import imread
 from matplotlib.patches import FancyArrowPatch
 
-from pages import ROOT
 from smgrnn import PlasticityConfig
 from smgrnn.graph.drawing import OUTLINE
+from support.pages import ROOT
 
 
 def example(name: str) -> ModuleType:

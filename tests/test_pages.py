@@ -12,8 +12,17 @@ from typing import Any
 import pytest
 
 import smgrnn
-from pages import PAGES, ROOT, SESSIONS, blocks, commands, run_console, run_python, save_files
 from smgrnn import cli
+from support.pages import (
+    PAGES,
+    ROOT,
+    SESSIONS,
+    blocks,
+    commands,
+    run_console,
+    run_python,
+    save_files,
+)
 
 pytestmark = pytest.mark.xdist_group("pages")
 

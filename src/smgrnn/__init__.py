@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from smgrnn.graph import EditDraft, Graph, GraphEdit
     from smgrnn.nn import SMGrNN, StructuralPlasticity
     from smgrnn.plasticity import UpdateHistory
-    from smgrnn.training import Evolution, Policy, Run, distill, evolve, load
+    from smgrnn.runs import Evolution, Policy, Run, distill, evolve, load
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "EditDraft": "graph",
-    "Evolution": "training",
+    "Evolution": "runs",
     "EvolutionConfig": "config",
     "Graph": "graph",
     "GraphEdit": "graph",
     "GrowthLimitWarning": "errors",
     "Learner": "engine",
-    "Policy": "training",
-    "Run": "training",
+    "Policy": "runs",
+    "Run": "runs",
     "RunConfig": "config",
-    "distill": "training",
-    "evolve": "training",
-    "load": "training",
+    "distill": "runs",
+    "evolve": "runs",
+    "load": "runs",
     "LearningConfig": "config",
     "NetworkConfig": "config",
     "PlasticityConfig": "config",

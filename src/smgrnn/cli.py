@@ -59,7 +59,7 @@ def distill(
     quiet
         Print nothing else.
     """
-    from smgrnn.training.command import distill_command, prepare_runs
+    from smgrnn.commands.distill import distill_command, prepare_runs
 
     runs = prepare_runs(task, options, out, resume, seeds)
     distill_command(runs, with_tensorboard=tensorboard, as_json=as_json, is_quiet=quiet)
@@ -90,7 +90,7 @@ def evolve(
     quiet
         Print nothing else.
     """
-    from smgrnn.training.command import evolve_command
+    from smgrnn.commands.distill import evolve_command
 
     evolve_command(task, options, out, seeds, as_json=as_json, is_quiet=quiet)
 
@@ -103,7 +103,7 @@ def list_names(as_json: AsJson = False) -> None:
     as_json
         Print one JSON object.
     """
-    from smgrnn.experiments.listing import list_command
+    from smgrnn.commands.listing import list_command
 
     list_command(as_json=as_json)
 
@@ -127,7 +127,7 @@ def evaluate(
     as_json
         Print one JSON object.
     """
-    from smgrnn.training.command import evaluate_command
+    from smgrnn.commands.distill import evaluate_command
 
     evaluate_command(run, episodes, is_best=best, as_json=as_json)
 
@@ -150,7 +150,7 @@ def expert_train(
     as_json
         Print the training record as one JSON object.
     """
-    from smgrnn.training.command import expert_train_command
+    from smgrnn.commands.distill import expert_train_command
 
     expert_train_command(task, out, seed, steps, as_json=as_json)
 
@@ -171,7 +171,7 @@ def expert_convert(
     statistics
         What VecNormalize saved beside it, as trusted as the zip.
     """
-    from smgrnn.training.command import expert_convert_command
+    from smgrnn.commands.distill import expert_convert_command
 
     expert_convert_command(file, out, statistics)
 
@@ -184,7 +184,7 @@ def expert_list(as_json: AsJson = False) -> None:
     as_json
         Print one JSON object.
     """
-    from smgrnn.training.command import expert_list_command
+    from smgrnn.commands.distill import expert_list_command
 
     expert_list_command(as_json=as_json)
 
@@ -205,7 +205,7 @@ def expert_evaluate(
     as_json
         Print one JSON object.
     """
-    from smgrnn.training.command import expert_evaluate_command
+    from smgrnn.commands.distill import expert_evaluate_command
 
     expert_evaluate_command(task, expert, episodes, as_json=as_json)
 
@@ -244,7 +244,7 @@ def reproduce(
     quiet
         Print nothing else.
     """
-    from smgrnn.experiments.command import reproduce_command
+    from smgrnn.commands.reproduce import reproduce_command
 
     reproduce_command(
         names,
@@ -287,7 +287,7 @@ def report(
     quiet
         Print nothing else.
     """
-    from smgrnn.report.command import report_command
+    from smgrnn.commands.report import report_command
 
     report_command(
         store, out, names, seeds=seeds, episodes=episodes, as_json=as_json, is_quiet=quiet
@@ -316,7 +316,7 @@ def export(
     as_json
         Print one JSON object.
     """
-    from smgrnn.export.command import export_command
+    from smgrnn.commands.export import export_command
 
     export_command(run, to, out, best=best, as_json=as_json)
 
@@ -340,7 +340,7 @@ def view(
     no_open
         Write the page and do not open it.
     """
-    from smgrnn.view.command import view_command
+    from smgrnn.commands.view import view_command
 
     view_command(run, out, record, opens=not no_open)
 

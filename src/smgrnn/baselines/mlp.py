@@ -9,8 +9,9 @@ from itertools import product
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
-from smgrnn.graph.state import Floats, Graph
+from smgrnn.graph.state import Graph
 
 BUDGETS = {"CartPole-v1": 80, "Acrobot-v1": 107, "LunarLander-v3": 128}
 """Parameters of the growing network at the end, by task: the mean of `distill TASK --seeds 10`."""

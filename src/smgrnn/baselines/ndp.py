@@ -15,9 +15,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from smgrnn.arrays import Bools, Floats
 from smgrnn.baselines.search import Candidate, Phenotype, TooSmall
 from smgrnn.config import NetworkConfig
-from smgrnn.graph.state import Bools, Floats, Graph
+from smgrnn.graph.state import Graph
 from smgrnn.tasks import Task
 
 CYCLES = 6

@@ -14,9 +14,9 @@ from typing import Any
 import cma
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.baselines.ndp import Program, controller, develop, n_parameters
 from smgrnn.baselines.search import Candidate, Search, TooSmall
-from smgrnn.graph.state import Floats
 from smgrnn.seeding import stream
 from smgrnn.tasks import Task
 

@@ -18,11 +18,12 @@ from typing import Any
 import neat
 from neat.graphs import feed_forward_layers
 
+from smgrnn.arrays import Floats
 from smgrnn.baselines.neat_settings import read_settings
 from smgrnn.baselines.search import Candidate, Phenotype, Search
 from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError
-from smgrnn.graph.state import Floats, Graph
+from smgrnn.graph.state import Graph
 from smgrnn.seeding import stream
 from smgrnn.tasks import Task
 

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError, NonFiniteError, ShapeError, TaskError
-from smgrnn.graph.state import Floats, Graph
+from smgrnn.graph.state import Graph
 from smgrnn.tasks import Task
 
 

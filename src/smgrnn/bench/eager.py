@@ -3,7 +3,8 @@
 import torch
 from torch.nn.functional import cross_entropy
 
-from smgrnn.graph.state import Floats, Graph, Ints
+from smgrnn.arrays import Floats, Ints
+from smgrnn.graph.state import Graph
 
 
 def eager_loop(graph: Graph, iterations: int, observations: Floats, labels: Ints) -> torch.Tensor:

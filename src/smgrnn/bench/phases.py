@@ -5,14 +5,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.bench.workload import N_INPUTS, N_OUTPUTS, new_learner, stream
 from smgrnn.engine.learner import Learner
-from smgrnn.engine.loss import cross_entropy
-from smgrnn.engine.optimizers import ADAM, optimize
 from smgrnn.engine.propagation import backward, forward
 from smgrnn.engine.state import EngineSettings, LearnerState
-from smgrnn.graph.state import Floats, Graph
+from smgrnn.graph.state import Graph
 from smgrnn.kernels import kernel, reduction
+from smgrnn.learning.loss import cross_entropy
+from smgrnn.learning.optimizers import ADAM, optimize
 from smgrnn.plasticity.history import push
 from smgrnn.plasticity.schedule import decide_edit
 

@@ -7,11 +7,11 @@ import gymnasium as gym
 import numpy as np
 
 from smgrnn.config import RunConfig, Student
+from smgrnn.episodes.backends import GymnasiumBackend
+from smgrnn.runs.distillation import Distillation
+from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task, make_env
-from smgrnn.training.backends import GymnasiumBackend
-from smgrnn.training.distillation import Distillation
-from smgrnn.training.run import Run
 
 COMPILED = ("CartPole-v1", "Acrobot-v1")
 STUDENTS: tuple[Student, ...] = ("smgrnn", "static")

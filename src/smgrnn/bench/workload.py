@@ -6,10 +6,11 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from smgrnn.arrays import Floats, Ints
 from smgrnn.bench.eager import eager_loop
 from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
-from smgrnn.graph.state import Floats, Graph, Ints
+from smgrnn.graph.state import Graph
 from smgrnn.nn import SMGrNN, StructuralPlasticity
 
 N_INPUTS, N_OUTPUTS = 4, 2

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine.state import (
     CALLS,
@@ -24,7 +25,7 @@ from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, Shape
 from smgrnn.graph.edit import GraphEdit
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
-from smgrnn.graph.state import Bools, Floats, Graph, Ints, Network, check, check_width
+from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.plasticity.history import TOTAL, UpdateHistory, check_history
 from smgrnn.seeding import dump_generator, restore_generator, stream

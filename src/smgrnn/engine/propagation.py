@@ -10,8 +10,8 @@ out, because counting references to slices takes longer than the arithmetic.
 
 import numpy as np
 
-from smgrnn.engine.activation import IDENTITY, activate, slope
-from smgrnn.graph.state import Floats, Ints
+from smgrnn.arrays import Floats, Ints
+from smgrnn.graph.activation import IDENTITY, activate, slope
 from smgrnn.kernels import inlined
 
 

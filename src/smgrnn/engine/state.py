@@ -4,12 +4,13 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from smgrnn.arrays import Floats, Ints
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
-from smgrnn.engine.activation import ACTIVATIONS
-from smgrnn.engine.loss import LOSSES
-from smgrnn.engine.optimizers import OPTIMIZERS, WEIGHT_DECAY
-from smgrnn.graph.state import Floats, Graph, Ints, row_starts
+from smgrnn.graph.activation import ACTIVATIONS
+from smgrnn.graph.state import Graph, row_starts
 from smgrnn.kernels import kernel
+from smgrnn.learning.loss import LOSSES
+from smgrnn.learning.optimizers import OPTIMIZERS, WEIGHT_DECAY
 from smgrnn.plasticity.history import UpdateHistory
 from smgrnn.plasticity.schedule import Rules
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smgrnn.engine.loss import CROSS_ENTROPY, cross_entropy, mean_squared_error
-from smgrnn.engine.optimizers import optimize
+from smgrnn.arrays import Floats, Ints
 from smgrnn.engine.propagation import backward, forward, settle
 from smgrnn.engine.state import (
     ACTIVATION,
@@ -27,8 +26,9 @@ from smgrnn.engine.state import (
     assemble,
 )
 from smgrnn.graph.edit import GraphEdit, apply_edit
-from smgrnn.graph.state import Floats, Ints
 from smgrnn.kernels import inlined, kernel, reduction
+from smgrnn.learning.loss import CROSS_ENTROPY, cross_entropy, mean_squared_error
+from smgrnn.learning.optimizers import optimize
 from smgrnn.plasticity.history import UpdateHistory, carry_history, push, reset_history
 from smgrnn.plasticity.schedule import decide_edit
 

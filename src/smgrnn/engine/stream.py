@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.engine.state import CALLS, N_INPUTS, EngineSettings, LearnerState
 from smgrnn.engine.steps import learn_step, restructure
 from smgrnn.graph.log import EditLog, append_edit
-from smgrnn.graph.state import Bools, Floats, Ints
 from smgrnn.kernels import kernel
 from smgrnn.plasticity.history import TOTAL
 from smgrnn.plasticity.schedule import is_idle

@@ -12,8 +12,8 @@ from smgrnn.baselines.mlp import find_budget
 from smgrnn.config import EvolutionConfig, RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.experts import load_expert
+from smgrnn.runs.students import MLP_SHARES
 from smgrnn.tasks.registry import XOR
-from smgrnn.training.students import MLP_SHARES
 
 RECORDS_VERSION = 1
 """Part of every key: raise it when equal settings can lead to other results than before."""

@@ -12,8 +12,8 @@ from smgrnn.config import EvolutionConfig
 from smgrnn.errors import ConfigError, GrowthLimitWarning
 from smgrnn.experiments.condition import Condition
 from smgrnn.experiments.record import RunRecord
-from smgrnn.training.evolution import Evolution
-from smgrnn.training.run import Run, new_run
+from smgrnn.runs.evolution import Evolution
+from smgrnn.runs.run import Run, new_run
 
 
 class Finished(NamedTuple):

@@ -6,15 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.config import EvolutionConfig, RunConfig
+from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import FileFormatError, GraphError
 from smgrnn.graph.edit import Cause, Operation
-from smgrnn.graph.state import Floats, Graph
+from smgrnn.graph.state import Graph
+from smgrnn.runs.evolution import Evolution
+from smgrnn.runs.folder import versions
+from smgrnn.runs.run import Run
 from smgrnn.storage import Arrays
-from smgrnn.training.evolution import Evolution
-from smgrnn.training.folder import versions
-from smgrnn.training.record import Edits, Episodes
-from smgrnn.training.run import Run
 
 _FIELDS = (
     *("task", "settings", "summary", "started", "changes", "warnings"),

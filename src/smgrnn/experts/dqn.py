@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from smgrnn.arrays import Singles
 from smgrnn.errors import ExpertError
-from smgrnn.experts.mlp import Expert, Singles
+from smgrnn.experts.mlp import Expert
 from smgrnn.experts.recipes import MIRRORS, DQNConfig, Mirror
 from smgrnn.seeding import stream
 

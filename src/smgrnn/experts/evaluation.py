@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.errors import ExpertError, SmgrnnError, TaskError, reason
 from smgrnn.experts.function import Teacher
-from smgrnn.graph.state import Floats
 from smgrnn.tasks import Task, find_task, make_env
 
 Purpose = Literal["held_out", "choosing"]

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from smgrnn.arrays import Singles
 from smgrnn.errors import ExpertError, reason
-from smgrnn.experts.mlp import Expert, Singles
+from smgrnn.experts.mlp import Expert
 from smgrnn.tasks import Task
 
 

@@ -12,13 +12,12 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from smgrnn.arrays import Ints, Singles
 from smgrnn.errors import ExpertError, NonFiniteError, ShapeError
-from smgrnn.graph.state import Ints
 from smgrnn.kernels import reduction
 
-Singles = NDArray[np.float32]
 Layer = tuple[Singles, Singles]
 Activation = Literal["relu", "tanh"]
 RELU, TANH = 0, 1

@@ -4,16 +4,14 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from smgrnn.arrays import Ints, Singles
 from smgrnn.config import NetworkConfig
+from smgrnn.episodes.normalisation import Normalisation
 from smgrnn.errors import ConfigError
-from smgrnn.graph.state import Graph, Ints
+from smgrnn.graph.state import Graph
+from smgrnn.runs import Policy
 from smgrnn.tasks import Task
-from smgrnn.training import Policy
-from smgrnn.training.normalisation import Normalisation
-
-Singles = NDArray[np.float32]
 
 
 class Wiring(NamedTuple):

@@ -8,8 +8,8 @@ from smgrnn.errors import ConfigError
 from smgrnn.export.c import c_files
 from smgrnn.export.controller import Controller
 from smgrnn.export.graph_files import graphml_files, json_files
+from smgrnn.runs import Policy
 from smgrnn.storage import check_new_file
-from smgrnn.training import Policy
 
 
 class Format(NamedTuple):

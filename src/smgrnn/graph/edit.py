@@ -10,8 +10,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import GraphError
-from smgrnn.graph.state import Floats, Graph, Ints, check, find_edge, places, rank, row_starts
+from smgrnn.graph.state import Graph, check, find_edge, places, rank, row_starts
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.kernels import inlined, kernel
 

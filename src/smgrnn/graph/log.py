@@ -6,8 +6,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.edit import GraphEdit
-from smgrnn.graph.state import Floats, Ints
 from smgrnn.kernels import inlined, kernel
 
 

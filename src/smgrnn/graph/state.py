@@ -11,15 +11,11 @@ from numbers import Integral
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.config import NetworkConfig
 from smgrnn.errors import GraphError
 from smgrnn.kernels import kernel
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 class Edge(NamedTuple):

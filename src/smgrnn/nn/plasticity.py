@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.errors import AttachmentError, GraphError, GrowthLimitWarning, NonFiniteError
 from smgrnn.graph.edit import GraphEdit
-from smgrnn.graph.state import Floats, Graph
+from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.nn.network import SMGrNN
 from smgrnn.nn.optimizer_state import (

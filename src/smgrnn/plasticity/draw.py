@@ -5,7 +5,8 @@ NumPy's Generator gives the identical stream inside and outside compiled code.
 
 import numpy as np
 
-from smgrnn.graph.state import Ints, rank
+from smgrnn.arrays import Ints
+from smgrnn.graph.state import rank
 from smgrnn.kernels import kernel
 
 

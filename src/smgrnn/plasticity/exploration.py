@@ -5,7 +5,8 @@ Paper: Sec. III-C2, Eqs. (5)-(6).  Decides only; `graph.edit` changes the graph.
 
 import numpy as np
 
-from smgrnn.graph.state import Graph, Ints, rank, row_starts
+from smgrnn.arrays import Ints
+from smgrnn.graph.state import Graph, rank, row_starts
 from smgrnn.kernels import kernel
 
 

@@ -14,8 +14,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import ShapeError
-from smgrnn.graph.state import Floats, Ints
 from smgrnn.kernels import inlined, kernel
 
 UPDATES, SUMS, SQUARES = 0, 1, 2  # planes of `blocks`

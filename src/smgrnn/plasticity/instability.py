@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from smgrnn.graph.state import Bools, Floats
+from smgrnn.arrays import Bools, Floats
 from smgrnn.kernels import inlined, kernel
 
 SCALES = ("update", "variance_to_mean", "weight")

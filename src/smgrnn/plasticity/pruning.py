@@ -5,7 +5,8 @@ Paper: Sec. III-C3, Eqs. (7)-(8).  Decides only; `graph.edit` changes the graph.
 
 import numpy as np
 
-from smgrnn.graph.state import Bools, Floats, Graph
+from smgrnn.arrays import Bools, Floats
+from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
 
 

@@ -5,8 +5,9 @@ Paper: Sec. III-C1, Fig. 2.  Decides only; `graph.edit` changes the graph.
 
 import numpy as np
 
+from smgrnn.arrays import Ints
 from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
-from smgrnn.graph.state import Graph, Ints
+from smgrnn.graph.state import Graph
 from smgrnn.kernels import kernel
 from smgrnn.plasticity.draw import gaussian
 

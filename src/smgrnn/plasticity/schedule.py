@@ -8,9 +8,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from smgrnn.arrays import Bools, Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
-from smgrnn.graph.state import Bools, Floats, Graph, places
+from smgrnn.graph.state import Graph, places
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.kernels import inlined, kernel
 from smgrnn.plasticity.draw import bernoulli, gaussian, subset

@@ -15,7 +15,7 @@ from smgrnn.experiments import RunRecord
 from smgrnn.graph.drawing import to_networkx
 from smgrnn.graph.state import Graph
 from smgrnn.report.paper import Catalogue
-from smgrnn.training.metrics import late_share
+from smgrnn.runs.metrics import late_share
 
 SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""

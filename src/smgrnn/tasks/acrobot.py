@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from smgrnn.graph.state import Floats
+from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined
 
 N_INPUTS = 6

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from smgrnn.graph.state import Floats
+from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined
 from smgrnn.tasks import acrobot, cartpole
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors.numpy import load_file
 
+from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import TaskError
-from smgrnn.graph.state import Floats, Ints
 
 FEWEST = 10
 """Rows that a recording must have, so that there is something to learn and to judge by."""

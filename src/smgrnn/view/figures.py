@@ -14,9 +14,9 @@ from bokeh.models.annotations import Legend
 from bokeh.models.ui import UIElement
 from bokeh.plotting import figure
 
-from smgrnn.graph.state import Floats
-from smgrnn.training.pictures import EDGES, LIKENESS, NODES, RETURN, find_likeness, moving_average
-from smgrnn.training.record import Episodes
+from smgrnn.arrays import Floats
+from smgrnn.episodes.table import Episodes
+from smgrnn.runs.pictures import EDGES, LIKENESS, NODES, RETURN, find_likeness, moving_average
 from smgrnn.view.style import FONT, INK, LINE, SOFT
 from smgrnn.view.timeline import Timeline
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.edit import Cause
-from smgrnn.training import Run
-from smgrnn.training.evolution import METHODS
+from smgrnn.runs import Run
+from smgrnn.runs.evolution import METHODS
 from smgrnn.view import style
 from smgrnn.view.figures import LEFT, RIGHT, curves_figure, network_figure
 from smgrnn.view.places import place_nodes

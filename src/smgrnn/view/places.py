@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from smgrnn.graph.state import Floats
+from smgrnn.arrays import Floats
 from smgrnn.view.timeline import Timeline
 
 CENTRE: Floats = np.array([0.5, 0.5])

@@ -12,12 +12,12 @@ from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from PIL import Image
 
+from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
-from smgrnn.graph.state import Floats
-from smgrnn.training import Run
-from smgrnn.training.evolution import METHODS
-from smgrnn.training.pictures import NODES, RETURN, moving_average
+from smgrnn.runs import Run
+from smgrnn.runs.evolution import METHODS
+from smgrnn.runs.pictures import NODES, RETURN, moving_average
 from smgrnn.view import style
 from smgrnn.view.places import place_nodes
 from smgrnn.view.timeline import Frame, Lives, Timeline

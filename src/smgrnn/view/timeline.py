@@ -10,10 +10,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from smgrnn.arrays import Bools, Floats, Ints
+from smgrnn.episodes.table import Edits
 from smgrnn.graph.edit import Operation
-from smgrnn.graph.state import Bools, Floats, Graph, Ints
-from smgrnn.training import Run
-from smgrnn.training.record import Edits
+from smgrnn.graph.state import Graph
+from smgrnn.runs import Run
 
 FOREVER = np.iinfo(np.int32).max
 """When those die that are there to the end."""

@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from smgrnn.arrays import Floats
 from smgrnn.experiments import RunRecord
 from smgrnn.experiments.paper.protocol import TASKS as CONTROL_TASKS
-from smgrnn.graph.state import Floats
 from smgrnn.report.figures.curves import BANDS, Curve, plot_curve, smoothing_width
 from smgrnn.report.figures.panels import (
     line_key,

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from smgrnn.graph.state import Floats, Ints
+from smgrnn.arrays import Floats, Ints
 from smgrnn.report.figures.style import BAND_OPACITY, Look
 
 POINTS = 70

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.scale import SymmetricalLogTransform
 from matplotlib.ticker import NullLocator
 
+from smgrnn.arrays import Floats
 from smgrnn.experiments import RunRecord
-from smgrnn.graph.state import Floats
 from smgrnn.report.figures.style import BAND_OPACITY, CONDITIONS, GREY, limit_ticks, say_empty
 from smgrnn.report.topology import SMALL_WEIGHT
 

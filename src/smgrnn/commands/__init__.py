@@ -1,0 +1,1 @@
+"""What each command of `smgrnn` does, and what it prints where."""

@@ -1,0 +1,182 @@
+"""What a person sees of a run: live progress on stderr, and a summary in words."""
+
+import sys
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from smgrnn.runs.evolution import Evolution
+from smgrnn.runs.run import Run
+
+
+class TwoLines(Progress):
+    """A progress bar with a line of text under it, so that both fit a narrow terminal."""
+
+    line = "compiling …"
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Return the bar and the line."""
+        yield self.make_tasks_table(self.tasks)
+        yield Text(self.line, overflow="ellipsis", no_wrap=True)
+
+
+class Display:
+    """Live progress of one run: give an instance as a watch, inside a `with` block."""
+
+    def __init__(self, run_name: str, episodes: int, *, is_quiet: bool = False) -> None:
+        self._progress = TwoLines(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(file=sys.stderr),
+            disable=is_quiet,
+        )
+        self._bar = self._progress.add_task(run_name, total=episodes)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._progress.stop()
+
+    def __call__(self, run: Run) -> None:
+        """Show how the run stands."""
+        episodes = run.episodes
+        recent = slice(max(0, episodes.n - 50), episodes.n)
+        n_recent = max(int(episodes.steps[recent].sum()), 1)
+        if run.task.has_agreement:
+            likeness = f"agrees {episodes.agreed[recent].sum() / n_recent:.0%}"
+        else:
+            likeness = f"loss {episodes.loss[recent].sum() / n_recent:.3f}"
+        speed = episodes.steps.sum() / max(run.seconds, 1e-9)
+        last, mean = episodes.returns[-1], episodes.returns[recent].mean()
+        # Of a recording the return is nothing but the likeness.
+        score = f"return {last:.0f} (of 50: {mean:.1f}) · " if run.task.recording is None else ""
+        self._show(
+            episodes.n,
+            f"{score}{episodes.n_nodes[-1]} nodes, {episodes.n_edges[-1]} edges · "
+            f"{likeness} · {_short(speed)} steps/s",
+        )
+
+    def show_generation(self, evolution: Evolution) -> None:
+        """Show how an evolutionary search stands."""
+        episodes, best = evolution.episodes, evolution.generations
+        recent = episodes.returns[-evolution.config.population :]
+        speed = episodes.steps.sum() / max(evolution.seconds, 1e-9)
+        self._show(
+            episodes.n,
+            f"generation {best.n}: best {best.returns[-1]:.0f}, mean {recent.mean():.1f} · "
+            f"{best.n_nodes[-1]} nodes, {best.n_edges[-1]} edges · {_short(speed)} steps/s",
+        )
+
+    def _show(self, n_done: int, figures: str) -> None:
+        self._progress.line = figures
+        self._progress.update(self._bar, completed=n_done)
+
+
+def describe(summary: dict[str, Any]) -> str:
+    """Return the summary of a finished run in a few sentences."""
+    lines = [
+        f"{summary['task']}, {summary['student']}, seed {summary['seed']}: "
+        f"{summary['episodes']} episodes, {_short(summary['steps'])} steps in "
+        f"{summary['seconds']:.1f} s.",
+        *_outcome(summary),
+        f"It has {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
+        f"{summary['n_edges']} edges, grown by {summary['net_growth_nodes']} nodes and "
+        f"{summary['net_growth_edges']} edges, with a churn ratio of "
+        f"{summary['churn_ratio']:.1f}; {_likeness(summary)}.",
+    ]
+    if summary["run_dir"]:
+        lines.append(f"Everything is in {summary['run_dir']}.")
+    return "\n".join(lines)
+
+
+def describe_evolution(summary: dict[str, Any]) -> str:
+    """Return the summary of an evolutionary search in a few sentences."""
+    lines = [
+        f"{summary['task']}, {summary['student']}, seed {summary['seed']}: "
+        f"{summary['generations']} generations of {summary['population']}, "
+        f"{_short(summary['steps'])} steps in {summary['seconds']:.1f} s.",
+        f"The best of the last generation returned {summary['generation_best']:.1f}, the champion "
+        f"{summary['champion_return']:.1f} in generation {summary['champion_generation']}"
+        f"{_convergence(summary)}.",
+        f"On held-out episodes the champion scores {summary['held_out_mean']:.1f} ± "
+        f"{summary['held_out_std']:.1f}; it has {summary['n_nodes']} nodes "
+        f"({summary['n_hidden']} hidden) and {summary['n_edges']} edges.",
+    ]
+    if summary["run_dir"]:
+        lines.append(f"Everything is in {summary['run_dir']}.")
+    return "\n".join(lines)
+
+
+def _outcome(summary: dict[str, Any]) -> list[str]:
+    """Say how well a student did: its returns, or its likeness to a recording."""
+    if "held_out_agreement" in summary or "held_out_mse" in summary:
+        return [f"The finished student {describe_likeness(summary)}."]
+    return [
+        f"Late return {summary['late_return']:.1f} (mean of the final quarter), best "
+        f"{summary['best_return']:.1f}{_convergence(summary)}.",
+        f"On held-out episodes the finished student scores {summary['held_out_mean']:.1f} ± "
+        f"{summary['held_out_std']:.1f}.",
+    ]
+
+
+def describe_likeness(figures: dict[str, Any]) -> str:
+    """Say how like the held-out rows of a recording a student is."""
+    if "held_out_agreement" in figures:
+        return f"agrees with {figures['held_out_agreement']:.1%} of the held-out examples"
+    return (
+        f"has a mean squared error of {figures['held_out_mse']:.4f} on the held-out examples, with "
+        f"the bounds of the action at ±1"
+    )
+
+
+def _convergence(summary: dict[str, Any]) -> str:
+    """Say when the task's threshold was first reached, if it has one."""
+    if summary["threshold"] is None:
+        return ""
+    episode = summary["convergence_episode"]
+    when = "in no episode" if episode is None else f"first in episode {episode}"
+    return f"; the threshold of {summary['threshold']:g} was reached {when}"
+
+
+def _likeness(summary: dict[str, Any]) -> str:
+    if summary["agreement"] is None:
+        return f"its late loss is {summary['late_loss']:.4f}"
+    teacher = "is right" if summary["task"] == "xor" else "agrees with the expert"
+    return f"it {teacher} on {summary['agreement']:.1%} of the late steps"
+
+
+def describe_all(summaries: list[dict[str, Any]]) -> str:
+    """Return mean ± std over several seeds."""
+    likeness = [name for name in ("held_out_agreement", "held_out_mse") if name in summaries[0]]
+    name, digits = (likeness[0], 4) if likeness else ("late_return", 1)
+    score, nodes, edges = (
+        np.array([summary[name] for summary in summaries], dtype=float)
+        for name in (name, "n_nodes", "n_edges")
+    )
+    return (
+        f"{len(summaries)} seeds: {name.replace('_', ' ')} {score.mean():.{digits}f} ± "
+        f"{score.std():.{digits}f}, "
+        f"{nodes.mean():.1f} ± {nodes.std():.1f} nodes, "
+        f"{edges.mean():.0f} ± {edges.std():.0f} edges."
+    )
+
+
+def _short(number: float) -> str:
+    for size, suffix in ((1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.1f}{suffix}"
+    return f"{number:.0f}"

@@ -1,0 +1,34 @@
+"""What `smgrnn list` prints: all that the other commands can be given by name."""
+
+import json
+
+from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
+from smgrnn.experts import shipped_experts
+from smgrnn.runs.evolution import METHODS
+from smgrnn.runs.students import STUDENTS
+from smgrnn.tasks.compiled import CODES
+from smgrnn.tasks.registry import XOR
+
+
+def list_command(*, as_json: bool) -> None:
+    """List tasks, students, methods and experiments, each with a few words."""
+    tasks = {XOR.id: "four examples, no expert"}
+    for name, record in shipped_experts().items():
+        mean = record["held_out"]["mean"]
+        tasks[name] = f"{'compiled' if name in CODES else 'Gymnasium'}, expert {mean:.1f}"
+    experiments = {id: experiment.question for id, experiment in (EXPERIMENTS | STUDIES).items()}
+    listed = {
+        "tasks": tasks,
+        "students": STUDENTS,
+        "methods": METHODS,
+        "experiments": experiments,
+    }
+    if as_json:
+        print(json.dumps(listed))
+        return
+    width = max(len(name) for entries in listed.values() for name in entries) + 2
+    for title, entries in listed.items():
+        print(f"{title}:")
+        for name, what in entries.items():
+            print(f"  {name:<{width}}{what}")
+    print("A Gymnasium id with flat observations is a task too, with an --expert, or a recording.")

@@ -1,0 +1,77 @@
+"""What `smgrnn reproduce` does, and what it prints where."""
+
+import json
+import sys
+from collections.abc import Iterable
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from smgrnn.commands.session_display import Display, describe
+from smgrnn.errors import ConfigError
+from smgrnn.experiments.cluster import cluster_executor
+from smgrnn.experiments.local import LocalProcesses, usable_cores
+from smgrnn.experiments.registry import choose_experiments
+from smgrnn.experiments.runner import Progress, run_experiments
+from smgrnn.experiments.store import Store
+
+DEFAULT_STORE = Path("results/store")
+"""Where the command keeps records, below the folder it is called in."""
+
+
+def reproduce_command(
+    names: Iterable[str] = (),
+    *,
+    seeds: int | None = None,
+    episodes: int | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    smoke: bool = False,
+    store: Path = DEFAULT_STORE,
+    as_json: bool = False,
+    is_quiet: bool = False,
+) -> None:
+    """Run what the named experiments still lack; exit with 1 if a run failed."""
+    experiments = choose_experiments(names, seeds=seeds, episodes=episodes, smoke=smoke)
+    kept = Store(store)
+    with Display(is_quiet=is_quiet) as display, _executor(jobs, scheduler) as executor:
+        try:
+            progress = run_experiments(experiments, kept, executor, watch=display)
+        except KeyboardInterrupt:
+            print(
+                f"Stopped. Finished runs are in {store}; the same command goes on.", file=sys.stderr
+            )
+            raise
+    if not is_quiet:
+        print(describe(progress, store), file=sys.stderr)
+        for reason in kept.damaged.values():
+            print(f"{reason} It was run again.", file=sys.stderr)
+    if as_json:
+        ids = [experiment.id for experiment in experiments]
+        print(json.dumps({"experiments": ids, **_figures(progress), "store": str(store)}))
+    if progress.failures:
+        sys.exit(1)
+
+
+def _executor(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Executor]:
+    """Return the cluster of an address, or else processes here, one for each core."""
+    if jobs is not None and jobs < 1:
+        raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
+    if scheduler is None:
+        return LocalProcesses(jobs or usable_cores())
+    if jobs is not None:
+        raise ConfigError("A cluster has the workers it has; give --jobs or --scheduler, not both.")
+    return cluster_executor(scheduler)
+
+
+def _figures(progress: Progress) -> dict[str, Any]:
+    return {
+        "runs": progress.n_runs,
+        "found": progress.n_found,
+        "done": progress.n_done,
+        "lost": progress.n_lost,
+        "steps": progress.steps,
+        "seconds": progress.seconds,
+        "failures": [failure._asdict() for failure in progress.failures],
+    }

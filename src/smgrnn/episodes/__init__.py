@@ -1,0 +1,1 @@
+"""Episodes: where they happen, and what is written down of each."""

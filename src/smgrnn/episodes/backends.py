@@ -1,0 +1,194 @@
+"""Backends: where the episodes of a run happen."""
+
+from math import isfinite
+from typing import Any, Protocol
+
+import numpy as np
+
+from smgrnn.arrays import Floats
+from smgrnn.engine import Learner
+from smgrnn.episodes.normalisation import Normalisation
+from smgrnn.episodes.rollout import distill_episodes, play_episodes, taught_step
+from smgrnn.episodes.table import Episodes
+from smgrnn.errors import NonFiniteError, TaskError, reason
+from smgrnn.experts import Expert, Teacher
+from smgrnn.tasks import Task, compiled, make_env
+
+
+class Backend(Protocol):
+    """Where episodes happen."""
+
+    chunk: int
+    """Episodes that are trained at a stretch, between two looks at the progress."""
+
+    def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
+        """Train on one episode per seed."""
+
+    def play(self, learner: Learner, seeds: list[int]) -> Episodes:
+        """Play one episode per seed with the greedy student as it is."""
+
+    def check(self, learner: Learner, seeds: list[int]) -> Episodes:
+        """Play to compare checkpoints, never on what judges the winner."""
+        return self.play(learner, seeds)
+
+
+def find_backend(task: Task) -> Backend:
+    """Return where the environment of a task runs: compiled if it can be."""
+    return GymnasiumBackend(task) if task.compiled is None else CompiledBackend(task)
+
+
+def scale_action(task: Task, outputs: Any) -> Any:
+    """Return the action that a student's outputs mean: as they are, or from ±1 to the bounds."""
+    if task.is_discrete:
+        return outputs
+    low, high = np.asarray(task.action_low), np.asarray(task.action_high)
+    return (low + (np.clip(outputs, -1, 1) + 1) / 2 * (high - low)).astype(np.float32)
+
+
+def scale_target(task: Task, actions: Any) -> Any:
+    """Return the outputs that mean these continuous actions: from the bounds to ±1."""
+    low, high = np.asarray(task.action_low), np.asarray(task.action_high)
+    return 2 * (np.clip(actions, low, high) - low) / (high - low) - 1
+
+
+def widen(observation: Any, n_inputs: int, normalisation: Normalisation | None = None) -> Floats:
+    """Return the inputs of a network: the observation, and a 1 for each beyond it, the biases."""
+    row = np.ones(n_inputs)
+    row[: len(observation)] = observation if normalisation is None else normalisation(observation)
+    return row
+
+
+class CompiledBackend(Backend):
+    """Episodes of a compiled task, without Python."""
+
+    chunk = 20
+
+    def __init__(self, task: Task) -> None:
+        assert task.compiled is not None
+        assert task.max_steps is not None
+        self._code, self._max_steps = task.compiled, task.max_steps
+
+    def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
+        """Train on one episode per seed."""
+        assert isinstance(expert, Expert)  # a function is no compiled code
+        worlds = compiled.start_states(self._code, seeds)
+        episodes = Episodes.start(len(seeds))
+        learner.advance(
+            lambda state, settings, log, rng: distill_episodes(
+                state, settings, self._code, worlds, self._max_steps, expert, episodes, log, rng
+            )
+        )
+        return episodes
+
+    def play(self, learner: Learner, seeds: list[int]) -> Episodes:
+        """Play one episode per seed with the greedy student as it is."""
+        worlds, episodes = compiled.start_states(self._code, seeds), Episodes.start(len(seeds))
+        learner.look(
+            lambda state, settings: play_episodes(
+                state, settings, self._code, worlds, self._max_steps, episodes
+            )
+        )
+        if np.isnan(episodes.returns).any():
+            raise NonFiniteError("An output of the student became NaN or infinite in an episode.")
+        return episodes
+
+
+class GymnasiumBackend(Backend):
+    """Episodes of any Gymnasium task, with the compiled learner."""
+
+    chunk = 1
+
+    def __init__(
+        self, task: Task, env: Any = None, normalisation: Normalisation | None = None
+    ) -> None:
+        self._task = task
+        self._env = make_env(task) if env is None else env
+        self._normalisation = normalisation
+        self._max_steps = task.most_steps
+
+    def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
+        """Train on one episode per seed."""
+        assert expert is not None
+        row = np.ones(learner.config.n_inputs)  # an input beyond the observation is always 1
+        seen, normalise = row[: self._task.n_inputs], self._normalisation
+        episodes = Episodes.start(len(seeds))
+        teach = self._teacher(learner, expert, row)
+        for number, seed in enumerate(seeds):
+            observation = self._reset(seed)
+            total, lost, n_steps, n_agreed, is_over = 0.0, 0.0, 0, 0, False
+            while not is_over and n_steps < self._max_steps:
+                seen[:] = observation if normalise is None else normalise(observation)
+                action, has_agreed = teach(observation)
+                observation, reward, is_over = self._step(action)
+                total += reward
+                n_steps += 1
+                n_agreed += has_agreed
+                lost += learner.loss
+            learner.end_episode()
+            episodes.returns[number], episodes.steps[number] = total, n_steps
+            episodes.agreed[number], episodes.loss[number] = n_agreed, lost
+            episodes.n_nodes[number] = learner.graph.n_nodes
+            episodes.n_edges[number] = learner.graph.n_edges
+        return episodes
+
+    def play(self, learner: Learner, seeds: list[int]) -> Episodes:
+        """Play one episode per seed with the greedy student as it is."""
+        player = Learner.from_network(learner, learner.learning)
+        episodes = Episodes.start(len(seeds))
+        episodes.n_nodes[:], episodes.n_edges[:] = player.graph.n_nodes, player.graph.n_edges
+        for number, seed in enumerate(seeds):
+            observation, total, n_steps, is_over = self._reset(seed), 0.0, 0, False
+            while not is_over and n_steps < self._max_steps:
+                row = widen(observation, learner.config.n_inputs, self._normalisation)
+                observation, reward, is_over = self._step(player.act(row))
+                total += reward
+                n_steps += 1
+            player.end_episode()
+            episodes.returns[number], episodes.steps[number] = total, n_steps
+        return episodes
+
+    def _teacher(self, learner: Learner, expert: Teacher, row: Floats) -> Any:
+        """Return what teaches `row` by the expert's answer to the observation behind it.
+
+        It gives the student's action, and whether that is the expert's.
+        """
+        if not self._task.is_discrete:
+
+            def move(observation: Any) -> tuple[Any, bool]:
+                wanted = scale_target(self._task, expert.values(observation))
+                return learner.learn(row, wanted), False
+
+            return move
+        if not isinstance(expert, Expert) or self._normalisation is not None:
+
+            def choose(observation: Any) -> tuple[Any, bool]:
+                label = expert.action(observation)
+                action = learner.learn(row, label)
+                return action, action == label
+
+            return choose
+        question = (*expert, expert.scratch(), row, np.empty(0))
+
+        def choose_fast(_: Any) -> tuple[int, bool]:
+            action, _, label = learner.learn_by(taught_step, *question)
+            return action, action == label
+
+        return choose_fast
+
+    def _reset(self, seed: int) -> Any:
+        try:
+            observation, _ = self._env.reset(seed=seed)
+        except Exception as error:
+            raise TaskError(f"{self._task.id} failed on reset: {reason(error)}.") from error
+        return self._task.read(observation)
+
+    def _step(self, action: Any) -> tuple[Any, float, bool]:
+        try:
+            action = scale_action(self._task, action)
+            observation, reward, is_terminal, is_truncated, _ = self._env.step(action)
+            reward = float(reward)
+        except Exception as error:
+            raise TaskError(f"{self._task.id} failed in an episode: {reason(error)}.") from error
+        if not isfinite(reward):
+            raise TaskError(f"{self._task.id} gave a reward that is NaN or infinite.")
+        return self._task.read(observation), reward, bool(is_terminal or is_truncated)

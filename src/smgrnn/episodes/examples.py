@@ -1,0 +1,122 @@
+"""Learning from examples: XOR, or what was recorded of an expert, without an environment.
+
+An episode is one round through the examples in random order.  Its return is how many of XOR's four
+were answered right; of recorded choices the share that was answered as recorded; of recorded
+continuous actions minus the mean squared error, on a scale on which their bounds are ±1.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from smgrnn.arrays import Floats
+from smgrnn.engine import Learner
+from smgrnn.episodes.backends import Backend, scale_target, widen
+from smgrnn.episodes.normalisation import Normalisation
+from smgrnn.episodes.table import Episodes
+from smgrnn.experts import Teacher
+from smgrnn.seeding import stream
+from smgrnn.tasks import Task
+from smgrnn.tasks.recording import Recording, read_recording
+from smgrnn.tasks.xor import PATTERNS, TARGETS
+
+RIGHT = 0.25
+"""An answer to XOR is right below this squared error: nearer to it than to its opposite."""
+
+
+class Examples(NamedTuple):
+    """What to learn from, what to compare checkpoints by, and what to judge by."""
+
+    train: Recording
+    checked: Recording
+    held_out: Recording
+    digest: str
+    """Of all of them; a run never goes on with others."""
+
+
+def find_examples(task: Task, seed: int) -> Examples:
+    """Return the examples of a task; those of a recording are drawn by the seed."""
+    if task.recording is None:
+        xor = Recording(PATTERNS, TARGETS, np.arange(len(TARGETS)))
+        return Examples(xor, xor, xor, "")
+    recording = read_recording(Path(task.recording))
+    return Examples(*recording.split(stream(seed, "task")), recording.digest)
+
+
+class ExamplesBackend(Backend):
+    """Rounds through examples, which are their own teacher."""
+
+    chunk = 1
+
+    def __init__(
+        self, task: Task, examples: Examples, normalisation: Normalisation | None = None
+    ) -> None:
+        self._task, self._examples, self._normalisation = task, examples, normalisation
+
+    def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
+        """Train on one round per seed."""
+        episodes = Episodes.start(len(seeds))
+        rows, labels = self._questions(learner, self._examples.train)
+        n = len(labels)
+        is_last = np.arange(1, n + 1) == n
+        learner.learn_stream(rows[:0], labels[:0])  # compiles, even for no round at all
+        for number, seed in enumerate(seeds):
+            order = np.random.default_rng(seed).permutation(n)
+            actions, losses = learner.learn_stream(rows[order], labels[order], is_last)
+            self._note(episodes, number, self._is_right(actions, labels[order], losses), losses)
+            episodes.n_nodes[number] = learner.graph.n_nodes
+            episodes.n_edges[number] = learner.graph.n_edges
+        return episodes
+
+    def play(self, learner: Learner, seeds: list[int]) -> Episodes:
+        """Answer all that is held out, once for all seeds."""
+        return self._answer(learner, self._examples.held_out, len(seeds))
+
+    def check(self, learner: Learner, seeds: list[int]) -> Episodes:
+        """Answer what checkpoints are compared by, once for all seeds."""
+        return self._answer(learner, self._examples.checked, len(seeds))
+
+    def _answer(self, learner: Learner, questions: Recording, n: int) -> Episodes:
+        player = Learner.from_network(learner, learner.learning)
+        rows, labels = self._questions(learner, questions)
+        answers = []
+        for row in rows:
+            answers.append(player.act(row))
+            player.end_episode()
+        given = np.array(answers)
+        losses = np.zeros(len(rows)) if self._task.is_discrete else _errors(given, labels)
+        episodes = Episodes.start(n)
+        episodes.n_nodes[:], episodes.n_edges[:] = player.graph.n_nodes, player.graph.n_edges
+        self._note(episodes, slice(None), self._is_right(given, labels, losses), losses)
+        return episodes
+
+    def _questions(self, learner: Learner, questions: Recording) -> tuple[Floats, Any]:
+        """Return the inputs of the network, row by row, and what it should answer."""
+        n_inputs = learner.config.n_inputs
+        rows = [widen(each, n_inputs, self._normalisation) for each in questions.observations]
+        actions = questions.actions
+        return np.array(rows), actions if self._task.is_discrete else scale_target(
+            self._task, actions
+        )
+
+    def _is_right(self, answers: Any, labels: Any, losses: Floats) -> Any:
+        if self._task.is_discrete:
+            return answers == labels
+        return (losses < RIGHT) & self._task.has_agreement
+
+    def _note(self, episodes: Episodes, place: Any, is_right: Any, losses: Floats) -> None:
+        """Write down a round: how long it was, and how well it went."""
+        episodes.steps[place], episodes.loss[place] = len(losses), losses.sum()
+        episodes.agreed[place] = n_right = np.count_nonzero(is_right)
+        if self._task.recording is None:
+            episodes.returns[place] = n_right
+        elif self._task.is_discrete:
+            episodes.returns[place] = n_right / len(losses)
+        else:
+            episodes.returns[place] = -losses.mean()
+
+
+def _errors(answers: Any, targets: Any) -> Floats:
+    """Return the mean squared error of each answer."""
+    return np.asarray(np.mean((answers - targets) ** 2, axis=1))

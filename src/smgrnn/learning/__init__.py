@@ -1,0 +1,1 @@
+"""How weights learn: the loss, the credit each edge gets for it, and the optimizer."""

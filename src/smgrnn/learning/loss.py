@@ -1,0 +1,44 @@
+"""The supervised losses of Sec. III-A.
+
+Each reads the outputs from the last row of `trace`, writes the gradient into the first row of
+`adjoint` at the same places [first, last), and returns the loss.
+"""
+
+import numpy as np
+
+from smgrnn.arrays import Floats
+from smgrnn.kernels import inlined
+
+LOSSES = ("cross_entropy", "mse")
+CROSS_ENTROPY = 0
+
+
+@inlined
+def cross_entropy(trace: Floats, adjoint: Floats, first: int, last: int, label: int) -> float:
+    """Return -log softmax(outputs)[label], for discrete actions."""
+    row = trace.shape[0] - 1
+    largest = trace[row, first]
+    for node in range(first, last):
+        largest = max(largest, trace[row, node])
+    total = 0.0
+    for node in range(first, last):
+        adjoint[0, node] = np.exp(trace[row, node] - largest)
+        total += adjoint[0, node]
+    for node in range(first, last):
+        adjoint[0, node] /= total
+    adjoint[0, first + label] -= 1.0
+    return float(np.log(total) - (trace[row, first + label] - largest))
+
+
+@inlined
+def mean_squared_error(
+    trace: Floats, adjoint: Floats, first: int, last: int, target: Floats
+) -> float:
+    """Return the mean of (outputs - target)², for continuous actions."""
+    row = trace.shape[0] - 1
+    loss = 0.0
+    for node in range(first, last):
+        error = trace[row, node] - target[node - first]
+        adjoint[0, node] = 2.0 * error / (last - first)
+        loss += error * error
+    return loss / (last - first)

@@ -1,0 +1,100 @@
+"""From a task to an expert: train, keep the checkpoint that teaches best, then judge it once.
+
+Checkpoints are compared on episodes of their own.  Among those that are good, the one to keep is
+chosen by what an MLP student makes of it; where students do not tell them apart, by its own return,
+and then by its return with many random actions: a teacher must be right where a student goes, not
+only where it goes itself.  The held-out episodes are played once, by the winner.
+"""
+
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from typing import NamedTuple
+
+from smgrnn.experts.dqn import train
+from smgrnn.experts.evaluation import Score, score_expert
+from smgrnn.experts.files import Record
+from smgrnn.experts.mlp import Expert
+from smgrnn.experts.recipes import DQNConfig, changes, find_recipe
+from smgrnn.tasks import Task, find_task, make_env
+from smgrnn.runs.teachability import Teachability, teachability
+
+DISTURBANCE = 0.3
+METHOD = "double DQN with the Huber loss and an averaged target network"
+GOOD = {"CartPole-v1": 500.0, "Acrobot-v1": -85.0, "LunarLander-v3": 250.0}
+"""Mean return of a good expert; for other tasks it is the task's own threshold."""
+
+
+class Candidate(NamedTuple):
+    """One checkpoint and what it scored."""
+
+    step: int
+    expert: Expert
+    choosing: Score
+    disturbed: Score
+    """The same episodes with many random actions."""
+    teachability: Teachability | None
+    """What MLP students made of it, if it is good."""
+
+    @property
+    def rank(self) -> tuple[float, float, float]:
+        """What candidates are compared by: good ones first by their students."""
+        taught = -float("inf") if self.teachability is None else self.teachability.mean
+        return taught, self.choosing.mean, self.disturbed.mean
+
+
+def train_expert(
+    task_id: str,
+    config: DQNConfig | None = None,
+    seed: int = 0,
+    *,
+    episodes: int = 100,
+    report: Callable[[Candidate], None] | None = None,
+) -> tuple[Expert, Record]:
+    """Return the best checkpoint of one training run and its record.
+
+    `config` is the task's recipe by default; `report` hears of every checkpoint.
+    """
+    task = find_task(task_id)
+    config = find_recipe(task_id) if config is None else config
+    candidates = []
+    for candidate in find_candidates(task, config, seed, episodes):
+        candidates.append(candidate)
+        if report is not None:
+            report(candidate)
+    best = max(candidates, key=lambda candidate: candidate.rank)
+    held_out = score_expert(best.expert, task, episodes, "held_out")
+    return best.expert, make_record(task_id, config, seed, best) | {"held_out": held_out._asdict()}
+
+
+def find_candidates(
+    task: Task, config: DQNConfig, seed: int, episodes: int = 100
+) -> Iterator[Candidate]:
+    """Train, and yield every checkpoint with its scores."""
+    bar = GOOD.get(task.id, task.reward_threshold)
+    env = make_env(task)
+    try:
+        for step, expert in train(env, config, seed):
+            choosing = score_expert(expert, task, episodes, "choosing")
+            disturbed = score_expert(expert, task, episodes, "choosing", disturbance=DISTURBANCE)
+            is_good = bar is not None and choosing.mean >= bar
+            taught = teachability(expert, task) if is_good else None
+            yield Candidate(step, expert, choosing, disturbed, taught)
+    finally:
+        env.close()
+
+
+def make_record(task_id: str, config: DQNConfig, seed: int, candidate: Candidate) -> Record:
+    """Return the record of a candidate: all it takes to train it again, and its scores."""
+    taught = candidate.teachability
+    return {
+        "task": task_id,
+        "method": METHOD,
+        "config": config.to_dict(),
+        "changes": changes(config),
+        "seed": seed,
+        "step": candidate.step,
+        "choosing": candidate.choosing._asdict(),
+        "disturbed": candidate.disturbed._asdict(),
+        "teachability": None if taught is None else taught._asdict(),
+        "versions": {name: version(name) for name in ("gymnasium", "numpy", "torch")},
+    }

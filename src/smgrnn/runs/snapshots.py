@@ -1,0 +1,60 @@
+"""The weights of a run at a few hundred moments, for whoever wants to watch it learn."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smgrnn.arrays import Ints
+from smgrnn.graph.state import Graph
+
+MOST_MOMENTS = 300
+"""Moments that are kept at most."""
+MOST_WEIGHTS = 1_000_000
+"""Weights that are kept at most, over all moments: a large network is kept less often."""
+
+
+class Snapshots(NamedTuple):
+    """Weights by moment, all moments in one table, evenly spaced over the run so far."""
+
+    episode: Ints
+    """Episodes that had ended at each moment (n_moments,)."""
+    n_edges: Ints
+    """Edges there were at each moment (n_moments,)."""
+    edge_ids: Ints
+    """Stable ids of the edges, one moment after the other (n_weights,)."""
+    weight: NDArray[np.float32]
+    """Their weights (n_weights,)."""
+    spacing: int
+    """Episodes from one moment to the next, at least."""
+
+    @classmethod
+    def start(cls) -> Self:
+        """Return a record without a moment."""
+        none = np.empty(0, dtype=np.int64)
+        return cls(none, none, none, np.empty(0, dtype=np.float32), spacing=1)
+
+    def followed_by(self, episode: int, graph: Graph) -> Self:
+        """Return these moments and then this one, unless it is too close to the last."""
+        if self.episode.size and episode < self.episode[-1] + self.spacing:
+            return self
+        longer = self._replace(
+            episode=np.append(self.episode, episode),
+            n_edges=np.append(self.n_edges, graph.n_edges),
+            edge_ids=np.append(self.edge_ids, graph.edge_ids),
+            weight=np.append(self.weight, graph.weight.astype(np.float32)),
+        )
+        is_full = longer.episode.size > MOST_MOMENTS or longer.weight.size > MOST_WEIGHTS
+        return longer._thinned() if is_full else longer
+
+    def _thinned(self) -> Self:
+        """Return every second moment, and twice the spacing."""
+        stays = np.arange(self.episode.size) % 2 == 0
+        weight_stays = np.repeat(stays, self.n_edges)
+        return self._replace(
+            episode=self.episode[stays],
+            n_edges=self.n_edges[stays],
+            edge_ids=self.edge_ids[weight_stays],
+            weight=self.weight[weight_stays],
+            spacing=2 * self.spacing,
+        )

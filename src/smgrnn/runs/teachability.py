@@ -1,0 +1,55 @@
+"""How well an expert teaches: what an MLP student makes of it.
+
+An expert that is good by itself can be rugged, and then no student learns it.  Among good
+checkpoints the one to keep is chosen by a student of another kind than those it will teach, on
+seeds of its own, so that the choice cannot favour any of them.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from smgrnn.config import RunConfig
+from smgrnn.experts.mlp import Expert
+from smgrnn.arrays import Floats
+from smgrnn.seeding import episode_seed
+from smgrnn.tasks import Task
+from smgrnn.episodes.backends import find_backend
+from smgrnn.runs.metrics import late_share
+from smgrnn.runs.students import new_learner
+
+SEEDS = (1000, 1001, 1002)
+EPISODES = 200
+HIDDEN = 16
+
+
+class Teachability(NamedTuple):
+    """Late returns of MLP students of an expert, summed up."""
+
+    mean: float
+    std: float
+    episodes: int
+    seeds: tuple[int, ...]
+    hidden: int
+
+
+def teachability(expert: Expert, task: Task) -> Teachability:
+    """Return mean and standard deviation of the late returns of an expert's MLP students."""
+    returns = late_returns(expert, task)
+    return Teachability(float(returns.mean()), float(returns.std()), EPISODES, SEEDS, HIDDEN)
+
+
+def late_returns(
+    expert: Expert, task: Task, episodes: int = EPISODES, seeds: Sequence[int] = SEEDS
+) -> Floats:
+    """Return the mean return over the final quarter of the episodes, one entry per seed."""
+    budget = HIDDEN * (task.n_inputs + 1 + task.n_outputs) + task.n_outputs
+    backend = find_backend(task)
+    returns = []
+    for seed in seeds:
+        student = new_learner(RunConfig(student="mlp-100", budget=budget, seed=seed), task)
+        starts = [episode_seed(seed, episode, "train") for episode in range(episodes)]
+        record = backend.distil(student, expert, starts)
+        returns.append(record.returns[late_share(episodes)].mean())
+    return np.array(returns)

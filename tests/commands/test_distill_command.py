@@ -1,0 +1,288 @@
+"""`smgrnn distill` and `smgrnn evaluate`: what they print where, and what they refuse."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from smgrnn.commands.display import describe, describe_all
+from smgrnn.runs.run import Run
+from support.commands import Command, Said, refused
+from support.runs import contents, teacher, trained
+
+
+@pytest.fixture
+def distill(smgrnn: Command, tmp_path: Path) -> Command:
+    """Return `smgrnn distill CartPole-v1` with a short run and a small teacher."""
+    fixed = ["distill", "CartPole-v1", "--expert", teacher(tmp_path, "CartPole-v1")]
+    return lambda *arguments: smgrnn(*fixed, "--episodes", 8, *arguments)
+
+
+# --- what is printed where -----------------------------------------------------------------------
+
+
+def test_the_last_line_on_stdout_is_one_json_object(distill: Command) -> None:
+    said = distill("--json")
+    assert said.code == 0
+    assert set(json.loads(said.out)) >= {
+        *("task", "student", "engine", "seed", "episodes", "steps", "late_return", "best_return"),
+        *("convergence_episode", "n_nodes", "n_hidden", "n_edges", "n_parameters"),
+        *("net_growth_nodes", "net_growth_edges", "churn_ratio", "agreement", "seconds", "run_dir"),
+    }
+    assert said.out.count("\n") == 1
+
+
+def test_quiet_prints_nothing_but_the_json(distill: Command) -> None:
+    assert distill("--quiet", "--out", "a") == Said(0, "", "")
+    said = distill("--quiet", "--json", "--out", "b")
+    assert said.err == ""
+    assert json.loads(said.out)["run_dir"] == "b"
+
+
+def test_without_json_all_that_is_printed_goes_to_stderr(distill: Command) -> None:
+    said = distill()
+    assert said.out == ""
+    assert "return " in said.err
+    assert "Everything is in runs/CartPole-v1-smgrnn-0." in said.err
+
+
+def test_progress_shows_everything_in_80_columns(
+    distill: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    line = " ".join(distill().err.splitlines()[:2])
+    assert all(word in line for word in ("8/8", "return", "nodes", "edges", "agrees", "steps/s"))
+
+
+def test_the_summary_in_words_says_what_the_json_says(distill: Command) -> None:
+    said = distill("--json")
+    summary = json.loads(said.out)
+    assert describe(summary) in said.err
+    numbers = re.findall(r"-?\d+\.?\d*", describe({**summary, "run_dir": None}))
+    for name in ("late_return", "best_return", "held_out_mean", "held_out_std"):
+        assert f"{summary[name]:.1f}" in numbers, name
+    for name in ("n_nodes", "n_hidden", "n_edges", "net_growth_nodes", "net_growth_edges"):
+        assert str(summary[name]) in numbers, name
+    assert f"{summary['agreement']:.1%}" in said.err
+
+
+def test_the_json_is_the_summary_in_the_folder(distill: Command, tmp_path: Path) -> None:
+    summary = json.loads(distill("--json", "--out", "a").out)
+    assert json.loads((tmp_path / "a" / "run.json").read_text())["summary"] == summary
+    assert np.isfinite([summary["held_out_mean"], summary["best_checkpoint_score"]]).all()
+
+
+@pytest.mark.parametrize("episodes", [1, 8])
+def test_a_run_leaves_two_pictures(distill: Command, tmp_path: Path, episodes: int) -> None:
+    assert distill("--out", "a", "--episodes", episodes).code == 0
+    for name in ("curves.png", "topology.png"):
+        data = (tmp_path / "a" / name).read_bytes()
+        assert data.startswith(b"\x89PNG")
+        assert len(data) > 5000
+
+
+def test_several_seeds_give_a_list_and_a_folder_for_each(distill: Command, tmp_path: Path) -> None:
+    said = distill("--seeds", 3, "--seed", 5, "--json", "--out", "a")
+    summaries = json.loads(said.out)
+    assert [summary["seed"] for summary in summaries] == [5, 6, 7]
+    assert describe_all(summaries) in said.err
+    late = [summary["late_return"] for summary in summaries]
+    assert f"3 seeds: late return {np.mean(late):.1f} ± {np.std(late):.1f}" in said.err
+    for summary in summaries:
+        assert Run.resume(tmp_path / summary["run_dir"]).config.seed == summary["seed"]
+
+
+def test_one_of_several_seeds_is_the_run_of_that_seed_alone(
+    distill: Command, tmp_path: Path
+) -> None:
+    distill("--seeds", 2, "--out", "both", "--quiet")
+    distill("--seed", 1, "--out", "alone", "--quiet")
+    both = tmp_path / "both" / "CartPole-v1-smgrnn-1"
+    assert contents(both) == contents(tmp_path / "alone")
+
+
+def test_every_setting_is_a_flag(distill: Command, tmp_path: Path) -> None:
+    flags = ("--student", "growth-only", "--n-hidden", 2, "--iterations", 2, "--out", "a")
+    assert distill(*flags, "--learning.optimizer", "sgd", "--plasticity.window", 50).code == 0
+    config = Run.resume(tmp_path / "a").config
+    assert (config.student, config.n_hidden, config.iterations) == ("growth-only", 2, 2)
+    assert (config.learning.optimizer, config.plasticity.window) == ("sgd", 50)
+
+
+# --- resume and evaluate -------------------------------------------------------------------------
+
+
+def test_a_run_is_resumed_from_its_folder_alone(smgrnn: Command, tmp_path: Path) -> None:
+    trained(tmp_path)
+    before = contents(tmp_path / "run")
+    said = smgrnn("distill", "--resume", "run", "--json")
+    assert said.code == 0
+    assert json.loads(said.out)["episodes"] == 30
+    assert contents(tmp_path / "run") == before
+
+
+def test_evaluate_scores_the_final_student_or_the_best_one(smgrnn: Command, tmp_path: Path) -> None:
+    run = trained(tmp_path, checkpoint_every=5, seed=5)
+    for options, is_best in (((), False), (("--best",), True)):
+        said = smgrnn("evaluate", "run", "--episodes", 7, "--json", *options)
+        returns = run.score(7, best=is_best)
+        figures = json.loads(said.out)
+        assert (figures["mean"], figures["std"]) == (returns.mean(), returns.std())
+        assert figures["episodes"] == 7
+        words = smgrnn("evaluate", "run", "--episodes", 7, *options).out
+        assert f"{returns.mean():.1f} ± {returns.std():.1f} over 7 held-out episodes" in words
+
+
+def test_the_final_score_in_the_summary_is_what_evaluate_gives(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    run = trained(tmp_path, episodes=4)
+    figures = json.loads(smgrnn("evaluate", "run", "--json").out)
+    summary = run.summary()
+    assert (figures["mean"], figures["std"]) == (summary["held_out_mean"], summary["held_out_std"])
+
+
+def test_evaluate_changes_nothing_in_the_folder(smgrnn: Command, tmp_path: Path) -> None:
+    trained(tmp_path, episodes=4)
+    before = contents(tmp_path / "run")
+    smgrnn("evaluate", "run", "--episodes", 3)
+    assert contents(tmp_path / "run") == before
+
+
+def test_a_run_is_evaluated_without_its_expert(smgrnn: Command, tmp_path: Path) -> None:
+    trained(tmp_path, episodes=2)
+    (tmp_path / "CartPole-v1.safetensors").unlink()
+    assert smgrnn("evaluate", "run", "--episodes", 2).code == 0
+
+
+def test_a_run_is_resumed_from_anywhere(
+    smgrnn: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teacher(tmp_path, "CartPole-v1")
+    options = ("--expert", "CartPole-v1.safetensors", "--episodes", 2, "--out", "a")
+    assert smgrnn("distill", "CartPole-v1", *options).code == 0
+    monkeypatch.chdir(tmp_path.parent)
+    assert smgrnn("distill", "--resume", tmp_path / "a").code == 0
+
+
+def test_an_interrupt_in_one_of_several_seeds_leaves_no_folder_that_cannot_be_resumed(
+    distill: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(self: Run, *watches: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "train", interrupt)
+    assert distill("--seeds", 2, "--out", "a").code == 130
+    for folder in (tmp_path / "a").glob("*"):
+        assert (folder / "model.safetensors").exists()
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [("--episodes", 99), ("--seeds", 2), ("--out", "b")])
+def test_settings_beside_resume_are_refused(
+    smgrnn: Command, tmp_path: Path, options: tuple[object, ...]
+) -> None:
+    trained(tmp_path, episodes=2)
+    refused(smgrnn("distill", "--resume", "run", *options))
+
+
+def test_an_unknown_task_is_met_with_a_suggestion(smgrnn: Command, tmp_path: Path) -> None:
+    sentence = refused(smgrnn("distill", "CartPol-v1", "--out", "a"))
+    assert sentence == "There is no task 'CartPol-v1'. Did you mean 'CartPole-v1'?"
+    assert not (tmp_path / "a").exists()
+
+
+class Camera(gym.Env[Any, Any]):
+    observation_space, action_space = spaces.Box(0, 255, (8, 8, 3), np.uint8), spaces.Discrete(2)
+
+
+@pytest.fixture
+def camera() -> Iterator[str]:
+    before = dict(gym.registry)
+    entry: Any = Camera
+    gym.register("Camera-v0", entry_point=entry)
+    yield "Camera-v0"
+    gym.registry.clear()
+    gym.registry.update(before)
+
+
+def test_image_observations_are_refused(smgrnn: Command, camera: str) -> None:
+    assert "must be a flat Box" in refused(smgrnn("distill", camera))
+
+
+def test_an_expert_of_another_shape_is_refused(smgrnn: Command, tmp_path: Path) -> None:
+    expert = teacher(tmp_path, "Acrobot-v1")
+    sentence = refused(smgrnn("distill", "CartPole-v1", "--expert", expert))
+    assert "6 inputs and gives 3 outputs" in sentence
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_task_without_an_expert_is_refused(smgrnn: Command) -> None:
+    assert "Pendulum-v1" in refused(smgrnn("distill", "Pendulum-v1"))
+
+
+def test_a_folder_that_exists_is_refused_before_anything_is_made(
+    distill: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "a" / "CartPole-v1-smgrnn-2").mkdir(parents=True)
+    assert "exists" in refused(distill("--seeds", 3, "--out", "a"))
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["CartPole-v1-smgrnn-2"]
+
+
+@pytest.mark.parametrize("command", [("distill", "--resume"), ("evaluate",)])
+def test_a_folder_that_is_missing_or_damaged_is_refused(
+    smgrnn: Command, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    assert "no run folder" in refused(smgrnn(*command, "nowhere"))
+    trained(tmp_path, episodes=2)
+    (tmp_path / "run" / "model.safetensors").write_bytes(b"\x00" * 100)
+    assert "damaged" in refused(smgrnn(*command, "run"))
+
+
+def test_a_folder_below_a_file_is_refused(distill: Command, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert "cannot be made" in refused(distill("--out", "file/run"))
+
+
+def test_a_folder_that_vanishes_is_one_sentence(
+    distill: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last thing written is a picture, by a library of its own."""
+    monkeypatch.setattr(
+        "smgrnn.commands.distill.draw_curves", lambda run, path: shutil.rmtree(path.parent)
+    )
+    assert "cannot be written" in refused(distill("--out", "a", "--quiet"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("distill",), "Name a task"),
+        (("distill", "CartPole-v1", "--seeds", 0), "The number of seeds must be at least 1"),
+        (("evaluate", "run", "--episodes", 0), "The number of episodes must be at least 1"),
+    ],
+)
+def test_impossible_numbers_are_refused(
+    smgrnn: Command, arguments: tuple[object, ...], sentence: str
+) -> None:
+    assert refused(smgrnn(*arguments)).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "flag", [("--episodes", 0), ("--density", 2), ("--student", "x"), ("--plasticity.window", 0)]
+)
+def test_settings_out_of_range_exit_with_2_and_no_traceback(
+    smgrnn: Command, flag: tuple[str, object]
+) -> None:
+    said = smgrnn("distill", "CartPole-v1", *flag)
+    assert said.code == 2
+    assert "Traceback" not in said.err

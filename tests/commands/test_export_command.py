@@ -1,0 +1,131 @@
+"""`smgrnn export` writes the files it names and refuses what it cannot do in one sentence."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from smgrnn.commands.export import export_command
+from smgrnn.errors import ConfigError, SmgrnnError
+from smgrnn.export import FORMATS, sizes
+from support import exports
+from support.runs import trained
+
+NAMES = {
+    "onnx": ["cartpole_v1.onnx"],
+    "c": ["cartpole_v1.h", "cartpole_v1.c"],
+    "graphml": ["cartpole_v1.graphml"],
+    "json": ["cartpole_v1.json"],
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("exported")
+    trained(folder)
+    return folder / "run"
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_files_are_named_after_the_task_and_stand_in_the_run(
+    to: str, run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export_command(run, to, None, best=False, as_json=False)
+    printed = capsys.readouterr().out
+    for name in NAMES[to]:
+        file = run / name
+        assert f"{file}: {file.stat().st_size} bytes\n" in printed
+        file.unlink()
+    assert "\nCartPole-v1, smgrnn: " in printed
+    assert (" bytes of constant tables, " in printed) == (to == "c")
+
+
+@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("best", [True, False])
+def test_json_reports_files_and_sizes(
+    to: str, best: bool, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export_command(run, to, tmp_path / "x", best=best, as_json=True)
+    report = json.loads(capsys.readouterr().out)
+    assert report["format"] == to
+    assert report["task"] == "CartPole-v1"
+    assert report["student"] == "smgrnn"
+    assert report["files"] == {str(file): file.stat().st_size for file in tmp_path.iterdir()}
+    if to == "c":
+        assert report["table_bytes"] >= 5 * report["n_parameters"]
+        assert report["state_bytes"] == 4 * (2 + report["n_hidden"])
+
+
+def test_the_compiled_size_holds_the_tables_and_little_else(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exports.tool("cc")
+    exports.tool("size")
+    export_command(run, "c", tmp_path / "x", best=False, as_json=True)
+    report = json.loads(capsys.readouterr().out)
+    assert report["table_bytes"] < report["compiled_bytes"] < report["table_bytes"] + 2000
+
+
+def test_without_a_compiler_the_size_says_so(
+    run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    export_command(run, "c", tmp_path / "x", best=False, as_json=False)
+    assert "bytes of state; no C compiler was found" in capsys.readouterr().out
+
+
+def test_a_compiler_that_fails_is_as_good_as_none(
+    run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sizes, "COMPILE", ("false",))
+    export_command(run, "c", tmp_path / "x", best=False, as_json=True)
+    assert json.loads(capsys.readouterr().out)["compiled_bytes"] is None
+
+
+@pytest.mark.parametrize("out", ["my-net", "my-net.c", "my-net.h"])
+def test_out_may_have_the_suffix_of_any_of_its_files(out: str, run: Path, tmp_path: Path) -> None:
+    export_command(run, "c", tmp_path / out, best=False, as_json=True)
+    assert {file.name for file in tmp_path.iterdir()} == {"my-net.c", "my-net.h"}
+    assert "my_net_step" in (tmp_path / "my-net.h").read_text()
+    assert '#include "my-net.h"' in (tmp_path / "my-net.c").read_text()
+
+
+def test_a_source_with_another_name_than_its_functions_compiles(run: Path, tmp_path: Path) -> None:
+    export_command(run, "c", tmp_path / "My net.c", best=False, as_json=True)
+    subprocess.run([exports.tool("cc"), "-c", "My net.c"], cwd=tmp_path, check=True)
+
+
+def test_another_suffix_stays_in_the_name(run: Path, tmp_path: Path) -> None:
+    export_command(run, "json", tmp_path / "net.v2", best=False, as_json=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["net.v2.json"]
+
+
+def test_an_unknown_format_is_met_with_the_list(run: Path) -> None:
+    sentence = r"^There is no export format 'rust'; choose from onnx, c, graphml, json\.$"
+    with pytest.raises(ConfigError, match=sentence):
+        export_command(run, "rust", None, best=False, as_json=False)
+
+
+def test_a_file_that_exists_is_not_written_over(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.c").write_text("mine")
+    with pytest.raises(ConfigError, match=r"x\.c exists; choose another file\.$"):
+        export_command(run, "c", tmp_path / "x", best=False, as_json=False)
+    assert [file.name for file in tmp_path.iterdir()] == ["x.c"]
+    assert (tmp_path / "x.c").read_text() == "mine"
+
+
+def test_a_folder_that_is_missing_is_named(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot be written: its folder is missing"):
+        export_command(run, "c", tmp_path / "nowhere" / "x", best=False, as_json=False)
+
+
+def test_a_run_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SmgrnnError, match=r"^There is no run folder .*nowhere\.$"):
+        export_command(tmp_path / "nowhere", "c", None, best=False, as_json=False)

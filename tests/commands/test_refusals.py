@@ -1,0 +1,289 @@
+"""Tasks, experts and recordings that cannot work: one sentence, in Python and in a terminal."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from smgrnn.errors import SmgrnnError
+from smgrnn.runs import distill
+from support.commands import Command, refused
+from support.runs import teacher
+
+pytestmark = pytest.mark.usefixtures("own_modules")
+
+MODULE = """
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+FLAT, CHOICE, MOVE = spaces.Box(-1, 1, (3,)), spaces.Discrete(2), spaces.Box(-1, 1, (1,))
+
+
+class Mine(gym.Env):
+    def __init__(self, sees=FLAT, acts=CHOICE, shows=(0.0, 0.0, 0.0), pays=0.0):
+        self.observation_space, self.action_space = sees, acts
+        self.shows, self.pays = shows, pays
+
+    def reset(self, seed=None, options=None):
+        return np.zeros(3, np.float32), {}
+
+    def step(self, action):
+        shown = self.shows
+        if not isinstance(shown, dict):
+            shown = [*shown] if isinstance(shown[-1], list) else np.array(shown)
+        return shown, self.pays, False, False, {}
+
+
+class Bare(gym.Env):
+    pass
+
+
+def register(name, entry_point=Mine, **settings):
+    gym.register(f"{name}-v0", entry_point, max_episode_steps=5, kwargs=settings)
+
+
+register("Mine")
+register("Move", acts=MOVE)
+register("Bare", Bare)
+register("Image", sees=spaces.Box(0, 255, (8, 8, 3), np.uint8))
+register("Dict", sees=spaces.Dict({"a": FLAT}))
+register("Counted", sees=spaces.Discrete(4))
+register("Many", acts=spaces.MultiDiscrete([2, 3]))
+register("Binary", acts=spaces.MultiBinary(4))
+register("One", acts=spaces.Discrete(1))
+register("Nowhere", acts=spaces.Box(1, 1, (1,)))
+register("Endless", acts=spaces.Box(-np.inf, np.inf, (1,)))
+register("Longer", shows=(0.0, 0.0, 0.0, 0.0))
+register("Named", shows={"a": 1.0})
+register("Ragged", shows=(0.0, [1.0, 2.0]))
+register("Nan", shows=(0.0, np.nan, 0.0))
+register("Worded", shows=("a", "b", "c"))
+register("Unpaid", pays=np.inf)
+register("Priceless", pays=None)
+
+
+def good(observation):
+    return 0
+
+
+def move(observation):
+    return 0.5
+
+
+number = 3
+
+
+def fails(observation):
+    raise RuntimeError("no battery.")
+
+
+def answers(value):
+    return lambda observation: value
+
+
+beyond, below, half, none, word, nan, two = map(
+    answers, (2, -1, 0.5, None, "left", float("nan"), [0.1, 0.2])
+)
+"""
+
+ENVIRONMENTS = {
+    "Bare": "The observations of a task must be a flat Box, of shape (n,)",
+    "Image": "The observations of a task must be a flat Box, of shape (n,)",
+    "Dict": "The observations of a task must be a flat Box, of shape (n,)",
+    "Counted": "The observations of a task must be a flat Box, of shape (n,)",
+    "Many": "The actions of a task must be Discrete or a flat Box of floats",
+    "Binary": "The actions of a task must be Discrete or a flat Box of floats",
+    "One": "There must be two actions at least to choose from",
+    "Nowhere": "Continuous actions must have finite bounds, the lower below the upper",
+    "Endless": "Continuous actions must have finite bounds, the lower below the upper",
+    "Longer": "my_tasks:Longer-v0 gave an observation of shape (4,) and type float64 instead of 3",
+    "Named": "my_tasks:Named-v0 gave an observation of shape () and type object instead of 3",
+    "Ragged": "my_tasks:Ragged-v0 gave an observation of shape () and type object instead of 3",
+    "Nan": "my_tasks:Nan-v0 gave an observation that is NaN or infinite",
+    "Worded": "my_tasks:Worded-v0 gave an observation of shape (3,) and type <U1 instead of 3",
+    "Unpaid": "my_tasks:Unpaid-v0 gave a reward that is NaN or infinite",
+    "Priceless": "my_tasks:Priceless-v0 failed in an episode: float() argument must be",
+}
+EXPERTS = {
+    ("Mine", "my_tasks:absent"): "cannot be imported: module 'my_tasks' has no attribute 'absent'",
+    ("Mine", "my_absent:good"): "cannot be imported: No module named 'my_absent'",
+    ("Mine", "my_tasks:number"): "The expert 'my_tasks:number' is not a function",
+    ("Mine", "my_tasks:fails"): "The expert 'my_tasks:fails' failed: no battery",
+    ("Mine", "my_tasks:beyond"): "must give an int from 0 to 1. Got 2 instead",
+    ("Mine", "my_tasks:below"): "must give an int from 0 to 1. Got -1 instead",
+    ("Mine", "my_tasks:half"): "must give an int from 0 to 1. Got 0.5 instead",
+    ("Mine", "my_tasks:none"): "must give an int from 0 to 1. Got None instead",
+    ("Move", "my_tasks:none"): "must give finite numbers, 1 in all. Got None instead",
+    ("Move", "my_tasks:word"): "must give finite numbers, 1 in all. Got 'left' instead",
+    ("Move", "my_tasks:nan"): "must give finite numbers, 1 in all. Got nan instead",
+    ("Move", "my_tasks:two"): "must give finite numbers, 1 in all. Got [0.1, 0.2] instead",
+    ("Mine", None): "There is no expert 'my_tasks:Mine-v0'",
+    ("Mine", "absent.safetensors"): "There is no expert 'absent.safetensors'",
+    ("Mine", "other.safetensors"): "The expert takes 4 inputs and gives 2 outputs",
+}
+SEEN, DONE = np.zeros((20, 3)), np.arange(20) % 2
+RECORDINGS: dict[str, tuple[dict[str, Any], str]] = {
+    "no actions": ({"observations": SEEN}, "has 'observations' and 'actions'."),
+    "other names": ({"x": SEEN, "y": DONE}, "has 'observations' and 'actions'."),
+    "images": (
+        {"observations": np.zeros((20, 8, 8, 3)), "actions": DONE},
+        "of shape (n, n_inputs)",
+    ),
+    "one value": ({"observations": np.zeros(20), "actions": DONE}, "of shape (n, n_inputs)"),
+    "no value": ({"observations": np.zeros((20, 0)), "actions": DONE}, "of shape (n, n_inputs)"),
+    "too short": ({"observations": SEEN[:5], "actions": DONE[:5]}, "needs 10 rows at least"),
+    "other length": ({"observations": SEEN, "actions": DONE[:9]}, "must be 20 ints, or 20 rows of"),
+    "several choices": (
+        {"observations": SEEN, "actions": np.ones((20, 2), int)},
+        "must be 20 ints, or 20 rows of floats",
+    ),
+    "matrices": ({"observations": SEEN, "actions": np.ones((20, 2, 2))}, "must be 20 ints, or 20"),
+    "flags": ({"observations": SEEN, "actions": DONE > 0}, "must be 20 ints, or 20 rows of floats"),
+    "NaN": ({"observations": SEEN * np.nan, "actions": DONE}, "that is NaN or infinite"),
+    "infinite action": (
+        {"observations": SEEN, "actions": np.where(DONE > 0, np.inf, 0.0)},
+        "that is NaN or infinite",
+    ),
+    "negative choice": ({"observations": SEEN, "actions": DONE - 1}, "has -1 to 0 in 20 rows."),
+    "far choice": ({"observations": SEEN, "actions": DONE * 10**9}, "has 0 to 1000000000 in 20"),
+    "one choice": ({"observations": SEEN, "actions": DONE * 0}, "its action is always the same"),
+    "one action": (
+        {"observations": SEEN, "actions": np.stack([DONE * 0.1, DONE * 0.0], axis=1)},
+        "its action is always the same",
+    ),
+    "episodes of another length": (
+        {"observations": SEEN, "actions": DONE, "episodes": DONE[:9]},
+        "must be 20 ints, one per row",
+    ),
+    "too few episodes": (
+        {"observations": SEEN, "actions": DONE, "episodes": DONE},
+        "needs 3 of them at least",
+    ),
+}
+
+
+def refusal(start: Callable[[], Any]) -> str:
+    """Return the one sentence with which Python refuses."""
+    with pytest.raises(SmgrnnError) as caught:
+        start()
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert sentence.endswith((".", "?"))
+    return sentence
+
+
+@pytest.fixture
+def module(smgrnn: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Write the user's module and return the command line beside it."""
+    (tmp_path / "my_tasks.py").write_text(MODULE)
+    Path(teacher(tmp_path, "CartPole-v1")).rename(tmp_path / "other.safetensors")
+    monkeypatch.syspath_prepend(tmp_path)
+    return smgrnn
+
+
+@pytest.mark.parametrize("normalise", [False, True])
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_an_environment_that_cannot_work_is_one_sentence(
+    module: Command, name: str, normalise: bool
+) -> None:
+    task, expert, expected = f"my_tasks:{name}-v0", "my_tasks:good", ENVIRONMENTS[name]
+    start = lambda: distill(task, expert=expert, episodes=1, normalise=normalise)  # noqa: E731
+    if not normalise or name not in ("Unpaid", "Priceless"):  # whose rewards are met at once
+        assert expected in refusal(start)
+    flags = ("--episodes", 1, "--quiet", *(("--normalise",) if normalise else ()))
+    refused(module("distill", task, "--expert", expert, *flags))
+
+
+@pytest.mark.parametrize(("name", "expert"), EXPERTS)
+def test_an_expert_that_cannot_work_is_one_sentence(
+    module: Command, name: str, expert: str | None
+) -> None:
+    task, expected = f"my_tasks:{name}-v0", EXPERTS[name, expert]
+    assert expected in refusal(lambda: distill(task, expert=expert, episodes=1))
+    flags = () if expert is None else ("--expert", expert)
+    assert expected in refused(module("distill", task, *flags, "--episodes", 1, "--quiet"))
+    if expert is not None:
+        assert expected in refused(module("expert", "evaluate", task, *flags))
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_recording_that_cannot_work_is_one_sentence(
+    smgrnn: Command, tmp_path: Path, name: str, suffix: str
+) -> None:
+    arrays, expected = RECORDINGS[name]
+    path = tmp_path / f"recording{suffix}"
+    if suffix == ".npz":
+        np.savez(path, **arrays)
+    else:
+        save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, path)
+    assert expected in refused(smgrnn("distill", path.name, "--quiet"))
+    assert expected in refusal(lambda: distill(path, episodes=1))
+
+
+TABLES = {
+    "": "is damaged or not a .csv file",
+    "x,action\n": "of shape (n, n_inputs)",
+    "x,y\n" + "1,2\n" * 20: "has 'observations' and 'actions'",
+    "action\n" + "1\n" * 20: "has 'observations' and 'actions'",
+    "x,action\n" + "1,0\n1\n" * 20: "is damaged or not a .csv file",
+    "x,action\n" + "one,0\n" * 20: "is damaged or not a .csv file",
+    "x,action\n" + "nan,0\n" * 20: "NaN or infinite",
+    "x,action,episode\n" + "1,0,0.5\n" * 20: "must be 20 ints, one per row",
+}
+
+
+@pytest.mark.parametrize("text", TABLES)
+def test_a_table_that_cannot_work_is_one_sentence(
+    smgrnn: Command, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "recording.csv").write_text(text)
+    assert TABLES[text] in refused(smgrnn("distill", "recording.csv", "--quiet"))
+
+
+def test_a_recording_that_is_damaged_absent_or_pickled_is_refused(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    """Objects are pickled, and what is unpickled can run code."""
+    assert "There is no recording" in refused(smgrnn("distill", "absent.npz"))
+    pickled: Any = np.array([{"a": 1}] * 20, dtype=object)
+    np.savez(tmp_path / "pickled.npz", observations=SEEN, actions=pickled)
+    for name in ("damaged.npz", "damaged.safetensors", "damaged.csv"):
+        (tmp_path / name).write_bytes(b"\xff\x00 no such file")
+    np.savez_compressed(tmp_path / "whole.npz", observations=SEEN, actions=DONE)
+    whole = (tmp_path / "whole.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "changed.npz").write_bytes(whole[:60] + b"\xff" * 20 + whole[80:])
+    np.save(tmp_path / "array.npy", SEEN)
+    (tmp_path / "array.npy").rename(tmp_path / "array.npz")
+    broken = [path.name for path in tmp_path.iterdir() if path.name != "whole.npz"]
+    assert len(broken) == 7
+    for name in broken:
+        assert "is damaged or not a" in refused(smgrnn("distill", name))
+
+
+def test_what_a_recording_cannot_do_is_refused(smgrnn: Command, tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", observations=SEEN, actions=DONE)
+    assert "come in no order" in refused(smgrnn("distill", "a.npz", "--carry-state"))
+    assert "has no environment" in refused(smgrnn("evolve", "a.npz"))
+    sentence = "'a.npz' is learned from examples, which are its teacher."
+    assert sentence in refused(smgrnn("expert", "evaluate", "a.npz"))
+    assert sentence in refused(smgrnn("distill", "a.npz", "--expert", "CartPole-v1"))
+    assert sentence in refusal(lambda: distill(tmp_path / "a.npz", expert=len))
+
+
+def test_what_makes_no_environment_is_refused() -> None:
+    def broken() -> Any:
+        raise RuntimeError("no port")
+
+    answers = {
+        dict: "'dict' makes no Gymnasium environment, but {}.",
+        broken: "The task 'broken' cannot be made: no port.",
+    }
+    for make, expected in answers.items():
+        assert refusal(lambda make=make: distill(make, expert=len)) == expected  # type: ignore[misc]
+    assert "or is a function that makes" in refusal(lambda: distill(3))  # type: ignore[arg-type]

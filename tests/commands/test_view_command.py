@@ -1,0 +1,166 @@
+"""`smgrnn view`: for every kind of run a page, for wrong input one sentence, and films."""
+
+import sys
+import webbrowser
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from smgrnn.cli import main
+from smgrnn.commands.view import view_command
+from smgrnn.errors import ConfigError, SmgrnnError
+from smgrnn.runs import Run, distill, evolve
+from smgrnn.view import record, write_page
+from smgrnn.view.page import page
+from support.runs import settings, trained
+
+README_PICTURE = Path(__file__).parents[2] / "docs" / "figures" / "growth.gif"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("runs")
+    trained(found)
+    return found / "run"
+
+
+def run_command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["smgrnn", "view", *words])
+    main()
+
+
+def test_the_page_is_written_into_the_run_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_command(monkeypatch, str(folder), "--no-open")
+    assert capsys.readouterr().out.split() == [str(folder / "growth.html")]
+    text = (folder / "growth.html").read_text(encoding="utf-8")
+    assert "CartPole-v1, smgrnn, seed 0" in text
+    assert "30 episodes" in text
+    assert not list(folder.glob(".*"))
+
+
+def test_the_page_may_be_written_elsewhere(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_command(monkeypatch, str(folder), "--out", str(tmp_path / "a.html"))
+    assert (tmp_path / "a.html").stat().st_size > 100_000
+
+
+@pytest.mark.parametrize(("opens", "is_terminal"), [(True, True), (True, False), (False, True)])
+def test_the_page_is_opened_for_a_person_at_a_terminal_only(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, opens: bool, is_terminal: bool
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
+    view_command(folder, None, None, opens=opens)
+    assert opened == ([(folder / "growth.html").as_uri()] if opens and is_terminal else [])
+
+
+@pytest.mark.parametrize("student", ["static", "growth-only", "mlp-100"])
+def test_every_student_has_a_page(tmp_path: Path, student: str) -> None:
+    run = trained(tmp_path, name="run", student=student, budget=60, episodes=4)
+    text = page(Run.resume(tmp_path / "run"))
+    assert f"CartPole-v1, {student}, seed 0" in text
+    assert f"({run.graph.n_hidden:,} hidden)" in text
+    assert 'class="notices"></div>' in text
+
+
+def test_xor_has_a_page_that_calls_its_bias_so(tmp_path: Path) -> None:
+    distill("xor", out=tmp_path / "run", seed=0)
+    text = page(Run.resume(tmp_path / "run"))
+    assert '"bias"' in text
+    assert "interrupted" not in text
+
+
+def test_the_page_of_an_evolution_shows_the_champion_and_says_so(tmp_path: Path) -> None:
+    evolve(
+        "CartPole-v1", method="neat", rollouts=40, population=20, held_out=1, out=tmp_path / "run"
+    )
+    text = page(Run.resume(tmp_path / "run"))
+    assert "This network was evolved" in text
+    assert "kept no weights" not in text
+
+
+def test_the_page_of_an_interrupted_run_shows_what_there_is_and_says_so(tmp_path: Path) -> None:
+    def interrupt(run: Run) -> None:
+        raise KeyboardInterrupt
+
+    run = Run("CartPole-v1", settings(tmp_path), tmp_path / "run")
+    with pytest.raises(KeyboardInterrupt):
+        run.train(interrupt)
+    assert "interrupted after 10 of 30 episodes" in page(Run.resume(tmp_path / "run"))
+
+
+def test_a_run_without_an_episode_has_a_page_but_no_film(tmp_path: Path) -> None:
+    Run("CartPole-v1", settings(tmp_path), tmp_path / "run").begin()
+    run = Run.resume(tmp_path / "run")
+    assert "interrupted after 0 of 30 episodes" in page(run)
+    with pytest.raises(ConfigError, match="nothing to record"):
+        record(run, tmp_path / "a.gif")
+
+
+def test_a_run_that_kept_no_weights_says_so(tmp_path: Path) -> None:
+    trained(tmp_path, name=None).save(tmp_path / "run")
+    assert "kept no weights on the way" in page(Run.resume(tmp_path / "run"))
+
+
+def test_a_film_has_frames_and_is_small(folder: Path, tmp_path: Path) -> None:
+    view_command(folder, tmp_path / "a.html", tmp_path / "a.gif", opens=False)
+    with Image.open(tmp_path / "a.gif") as film:
+        frames = getattr(film, "n_frames", 1)
+        assert film.size == (600, 400)
+        last = film.convert("RGB")
+        film.seek(frames - 1)
+        assert film.convert("RGB").tobytes() != last.tobytes()
+    assert frames > 20
+    assert (tmp_path / "a.gif").stat().st_size < 1_200_000  # all of its edges change all the time
+
+
+def test_the_picture_of_the_readme_is_a_small_film() -> None:
+    with Image.open(README_PICTURE) as film:
+        assert getattr(film, "n_frames", 1) > 20
+    assert README_PICTURE.stat().st_size < 300_000
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nowhere"], "There is no run folder nowhere."),
+        (["."], "There is no file model.safetensors."),
+        (["{folder}", "--record", "a.png"], "A film is a .gif or an .mp4 file. Got a.png instead."),
+        (["{folder}", "--out", "no/a.html"], "no/a.html cannot be written"),
+    ],
+)
+def test_wrong_input_is_refused_with_one_sentence(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        run_command(monkeypatch, *(word.format(folder=folder) for word in words))
+    assert ended.value.code == 2
+    assert sentence in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_mp4_needs_ffmpeg(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SmgrnnError, match="without ffmpeg"):
+        view_command(folder, None, tmp_path / "a.mp4", opens=False)
+
+
+def test_names_from_a_file_cannot_write_markup(folder: Path, tmp_path: Path) -> None:
+    """A task's id comes from the folder, which may be a stranger's."""
+    run = Run.resume(folder)
+    object.__setattr__(run, "task", run.task.__class__(**{**vars(run.task), "id": "<b>&"}))
+    write_page(run, tmp_path / "a.html")
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "<b>&" not in text.split("<script")[0]
+    assert "&lt;b&gt;&amp;" in text

@@ -1,0 +1,281 @@
+"""The compiled learner: the same network as torch's, exactly resumable and logged."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig, SMGrNN
+from smgrnn.config import Optimizer
+from smgrnn.graph import Operation, apply, check
+from support.learners import N_INPUTS, N_OUTPUTS, learner, memory, stream
+from support.networks import cyclic_net, grown
+from support.training import BUSY
+
+STATIC = PlasticityConfig.static()
+
+
+# --- the same network as torch's ------------------------------------------------------------------
+
+
+def test_a_network_goes_to_the_compiled_engine_and_back_unchanged() -> None:
+    net = grown(cyclic_net(0, iterations=2))
+    made = Learner.from_network(net)
+    back = SMGrNN.from_network(made, dtype=torch.float64)
+    assert made.graph == net.graph == back.graph
+    assert made.config == net.config == back.config
+    inputs = torch.as_tensor(stream(20).observations)
+    assert all(torch.equal(back(x), net(x)) for x in inputs)
+
+
+def test_a_learner_that_grew_goes_to_torch_and_back_unchanged() -> None:
+    made = learner()
+    made.learn_stream(*stream(150))
+    net = SMGrNN.from_network(made, dtype=torch.float64)
+    assert net.graph == made.graph
+    assert Learner.from_network(net).graph == made.graph
+    assert made.graph.next_node_id > made.graph.n_nodes  # ids have gaps: nodes came and went
+
+
+def test_a_learner_and_a_network_do_not_share_weights() -> None:
+    net = cyclic_net(0)
+    before = net.graph
+    made = Learner.from_network(net, plasticity=STATIC)
+    made.learn_stream(*stream(3))
+    assert net.graph == before
+    assert not made.graph == before  # noqa: SIM201
+    made.graph.weight[:] = 7.0
+    assert not (made.graph.weight == 7).any()
+
+
+@pytest.mark.parametrize("activation", ["tanh", "sigmoid", "relu", "identity"])
+@pytest.mark.parametrize("carry_state", [True, False])
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_acting_gives_the_outputs_and_the_greedy_action_of_torch(
+    iterations: int, carry_state: bool, activation: str
+) -> None:
+    settings = {"activation": activation, "iterations": iterations, "carry_state": carry_state}
+    net = cyclic_net(1, weight_std=0.4, **settings)
+    made = Learner.from_network(net)
+    for x in stream(30).observations:
+        expected = net(torch.as_tensor(x)).detach().numpy()
+        assert made.act(x) == np.argmax(expected)
+        np.testing.assert_allclose(made.outputs, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_acting_does_not_learn() -> None:
+    made = learner()
+    made.learn_stream(*stream(8))
+    before, length = memory(made), made.log.n_changes
+    for x in stream(20).observations:
+        made.act(x)
+    after = memory(made)
+    assert [name for name in before if after[name] != before[name]] == ["trace"]
+    assert made.log.n_changes == length
+
+
+def test_with_the_squared_error_acting_and_learning_return_all_outputs() -> None:
+    made, twin = (learner(0, LearningConfig(loss="mse"), plasticity=STATIC) for _ in range(2))
+    for x in stream(5).observations:
+        outputs = made.act(x)
+        assert np.shape(outputs) == (N_OUTPUTS,)
+        np.testing.assert_array_equal(twin.learn(x, [0.5, -0.5]), outputs)
+        for either in (made, twin):
+            either.end_episode()
+        made = Learner.from_network(twin, twin.learning, STATIC)
+
+
+def test_learning_returns_the_action_before_the_update() -> None:
+    x, eager = stream(1).observations[0], LearningConfig(optimizer="sgd", learning_rate=10.0)
+    made = learner(0, eager, carry_state=False, plasticity=STATIC)
+    action = made.act(x)
+    assert isinstance(action, int)
+    assert made.learn(x, 1 - action) == action
+    assert made.act(x) == 1 - action
+
+
+def test_the_end_of_an_episode_sets_all_node_states_to_zero() -> None:
+    made = learner(plasticity=STATIC)
+    made.learn_stream(*stream(6))
+    fresh, x = Learner(made.config, graph=made.graph), stream(1, seed=1).observations[0]
+    made.act(x)
+    fresh.act(x)
+    assert not np.array_equal(made.outputs, fresh.outputs)
+    for either in (made, fresh):
+        either.end_episode()
+        either.act(x)
+    np.testing.assert_array_equal(made.outputs, fresh.outputs)
+
+
+def test_the_interval_episode_restructures_at_the_end_of_each_episode_only() -> None:
+    made = learner(plasticity=PlasticityConfig(interval="episode", explore_probability=1.0))
+    for x, label, _ in zip(*stream(7), strict=True):
+        made.learn(x, int(label))
+    assert made.log.n_changes == 0
+    made.end_episode()
+    assert [update for update, _ in made.log.edits()] == [7]
+
+
+# --- the optimizer --------------------------------------------------------------------------------
+
+
+def weights_after(optimizer: Optimizer, **changes: float) -> Any:
+    learning = LearningConfig(optimizer=optimizer, **changes)  # type: ignore[arg-type]
+    made = learner(0, learning, plasticity=STATIC)
+    made.learn_stream(*stream(10))
+    return made.graph.weight
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "name", "value"),
+    [
+        ("sgd", "momentum", 0.9),
+        ("sgd", "weight_decay", 0.0),
+        ("rmsprop", "momentum", 0.0),
+        ("rmsprop", "weight_decay", 0.0),
+        ("adam", "weight_decay", 0.0),
+        ("adamw", "weight_decay", 0.01),
+    ],
+)
+def test_a_setting_left_open_is_that_of_the_optimizer(
+    optimizer: Optimizer, name: str, value: float
+) -> None:
+    left_open = weights_after(optimizer)
+    assert np.array_equal(left_open, weights_after(optimizer, **{name: value}))
+    assert not np.array_equal(left_open, weights_after(optimizer, **{name: 0.5}))
+
+
+@pytest.mark.parametrize(
+    ("iterations", "optimizer", "moves"),
+    [(1, "adam", False), (1, "adamw", True), (2, "adam", True)],
+)
+def test_at_one_iteration_only_weight_decay_moves_edges_into_hidden_nodes(
+    iterations: int, optimizer: Optimizer, moves: bool
+) -> None:
+    learning = LearningConfig(optimizer=optimizer)
+    made = learner(0, learning, iterations=iterations, density=1.0, plasticity=STATIC)
+    before = made.graph
+    made.learn_stream(*stream(20))
+    moved = made.graph.weight != before.weight
+    into_hidden = before.target >= N_INPUTS + N_OUTPUTS
+    assert moved[~into_hidden].all()
+    assert moved[into_hidden].tolist() == [moves] * int(into_hidden.sum())
+
+
+# --- the record -----------------------------------------------------------------------------------
+
+
+def test_the_log_replayed_on_the_first_graph_gives_the_last_topology() -> None:
+    made = learner()
+    graph = made.graph
+    made.learn_stream(*stream(100))
+    for x, label, _ in zip(*stream(50, seed=1), strict=True):
+        made.learn(x, int(label))
+    edits = list(made.log.edits())
+    updates = [update for update, _ in edits]
+    assert updates == sorted(set(updates))
+    assert all(update % 3 == 0 and update <= made.n_updates == 150 for update in updates)
+    assert made.log.n_changes == sum(edit.weight.size for _, edit in edits) > 64  # it had to grow
+    for operation in Operation:
+        assert sum(edit.count(operation) for _, edit in edits) > 0
+    for _, edit in edits:
+        graph = apply(graph, edit).graph
+    assert graph._replace(weight=made.graph.weight) == made.graph
+
+
+def test_two_edits_after_one_update_are_told_apart() -> None:
+    """An edge that one edit adds and the next removes cannot be in one edit."""
+    plasticity = PlasticityConfig(
+        interval="episode", prune_period=2, window=1, weight_threshold=9, update_threshold=9
+    )
+    made = learner(n_hidden=0, plasticity=plasticity)
+    made.learn(np.ones(3), 0)
+    made.end_episode()
+    made.end_episode()
+    assert [update for update, _ in made.log.edits()] == [1, 1]
+
+
+# --- going on exactly, and seeds ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+def test_a_restored_learner_goes_on_bit_for_bit(optimizer: Optimizer) -> None:
+    examples, learning = stream(120), LearningConfig(optimizer=optimizer)
+    made = learner(0, learning)
+    made.learn_stream(*examples.rows(0, 59))
+    saved = made.arrays()
+    length = made.log.n_changes
+    expected = made.learn_stream(*examples.rows(59, 120))
+    resumed = learner(5, learning, n_hidden=0)  # a smaller graph of another seed
+    resumed.restore(saved)
+    assert resumed.n_updates == 59
+    outcome = resumed.learn_stream(*examples.rows(59, 120))
+    np.testing.assert_array_equal(outcome.losses, expected.losses)
+    assert resumed.arrays().keys() == made.arrays().keys()
+    assert memory(resumed) == memory(made)
+    assert resumed.log.n_changes == made.log.n_changes - length > 0
+    check(resumed.graph)
+
+
+def test_what_is_saved_is_a_copy() -> None:
+    made = learner()
+    made.learn_stream(*stream(20))
+    saved = made.arrays()
+    frozen = {name: array.copy() for name, array in saved.items()}
+    made.learn_stream(*stream(20))
+    assert all(np.array_equal(saved[name], frozen[name]) for name in saved)
+    made.restore(saved)
+    made.learn_stream(*stream(20))
+    assert all(np.array_equal(saved[name], frozen[name]) for name in saved)
+
+
+def test_one_seed_gives_one_run_bit_for_bit_and_another_seed_another() -> None:
+    def outcome(seed: int) -> tuple[dict[str, bytes], list[float]]:
+        made = learner(seed)
+        return memory(made), made.learn_stream(*stream(60)).losses.tolist()
+
+    assert outcome(3) == outcome(3)
+    assert outcome(3)[1] != outcome(4)[1]
+
+
+def test_from_one_graph_another_seed_gives_other_edits() -> None:
+    net, edits = cyclic_net(0, density=0.4), []
+    for seed in (0, 0, 1):
+        made = Learner.from_network(net, plasticity=BUSY, seed=seed)
+        made.learn_stream(*stream(60))
+        edits.append([list(edit.changes()) for _, edit in made.log.edits()])
+    assert edits[0] == edits[1] != []
+    assert edits[0] != edits[2]
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+def test_edges_of_one_age_share_their_bias_correction(optimizer: Any) -> None:
+    """Without structural change both ways of correcting Adam are one."""
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    found = []
+    for correction in ("shared", "edge"):
+        learning = LearningConfig(optimizer=optimizer, bias_correction=correction)
+        config = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2)
+        made = Learner(config, learning, PlasticityConfig.static())
+        made.learn_stream(rows, rows[:, 0] > 0)
+        found.append(made.graph.weight)
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-12)
+
+
+def test_an_edge_added_late_starts_with_one_step_of_the_learning_rate() -> None:
+    """With the step shared by all edges, as in torch, a late one starts with several times that."""
+    first = {}
+    for correction in ("shared", "edge"):
+        learning = LearningConfig(bias_correction=correction)
+        rules = PlasticityConfig(interval=1000, edge_growth=False, explore_probability=1.0)
+        config = NetworkConfig(n_inputs=6, n_outputs=2, density=0.5)
+        made = Learner(config, learning, rules, seed=3)
+        rows = np.random.default_rng(0).normal(size=(1001, 6))
+        made.learn_stream(rows[:1000], rows[:1000, 0] > 0)
+        (edit,) = [edit for _, edit in made.log.edits()]
+        (weight,) = edit.weight
+        made.learn(rows[1000], int(rows[1000, 0] > 0))
+        first[correction] = abs(made.graph.weight[made.graph.edge_ids.argmax()] - weight)
+    assert first["edge"] == pytest.approx(0.01, rel=1e-3)
+    assert first["shared"] > 0.02

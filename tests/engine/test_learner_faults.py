@@ -1,0 +1,327 @@
+"""What a compiled learner does with what it cannot learn: it says so, and stays as it was."""
+
+import math
+import re
+import signal
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smgrnn import (
+    Graph,
+    GrowthLimitWarning,
+    Learner,
+    LearningConfig,
+    NetworkConfig,
+    PlasticityConfig,
+)
+from smgrnn.config import Activation
+from smgrnn.engine.stream import learn_stream
+from smgrnn.errors import ConfigError, GraphError, NonFiniteError, ShapeError
+from smgrnn.graph import check
+from support.learners import learner, memory, stream
+
+NOT_FINITE = [math.nan, math.inf, -math.inf]
+
+
+def not_finite(update: int) -> Any:
+    """Expect the sentence that names the update which could not be learned."""
+    sentence = (
+        f"The observation, an output, the loss or its gradient was NaN or infinite at "
+        f"update {update}; the network is as it was after update {update - 1}."
+    )
+    return pytest.raises(NonFiniteError, match=f"^{re.escape(sentence)}$")
+
+
+# --- NaN and infinity -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", NOT_FINITE)
+def test_an_observation_that_is_not_finite_is_as_if_it_had_not_been_seen(value: float) -> None:
+    good = stream(60)
+    made, undisturbed = learner(), learner()
+    bad = good.observations[0].copy()
+    bad[1] = value
+    for row, (x, label, _) in enumerate(zip(*good, strict=True)):
+        if row in (0, 2, 31, 59):
+            before = memory(made)
+            with not_finite(row + 1):
+                made.learn(bad, int(label))
+            with pytest.raises(NonFiniteError, match=r"^The observation or an output of the"):
+                made.act(bad)
+            assert memory(made) == before
+        assert made.learn(x, int(label)) == undisturbed.learn(x, int(label))
+    assert memory(made) == memory(undisturbed)
+    assert made.log.n_changes == undisturbed.log.n_changes > 0
+
+
+@pytest.mark.parametrize("value", NOT_FINITE)
+@pytest.mark.parametrize("row", [0, 35, 59])
+def test_a_stream_is_learned_up_to_the_row_that_is_not_finite(row: int, value: float) -> None:
+    examples = stream(60)
+    examples.observations[row, 2] = value
+    made, undisturbed = learner(), learner()
+    made.learn_stream(*stream(10, seed=1))
+    undisturbed.learn_stream(*stream(10, seed=1))
+    with not_finite(10 + row + 1):
+        made.learn_stream(*examples)
+    undisturbed.learn_stream(*examples.rows(0, row))
+    assert made.n_updates == 10 + row
+    assert memory(made) == memory(undisturbed)
+    made.learn_stream(*examples.rows(row + 1, 60))
+    undisturbed.learn_stream(*examples.rows(row + 1, 60))
+    assert memory(made) == memory(undisturbed)
+    edits = [[(n, repr(edit)) for n, edit in either.log.edits()] for either in (made, undisturbed)]
+    assert edits[0] == edits[1] != []
+
+
+@pytest.mark.parametrize("value", NOT_FINITE)
+def test_a_target_that_is_not_finite_is_refused(value: float) -> None:
+    made = learner(0, LearningConfig(loss="mse"))
+    made.learn(np.ones(3), [0.5, 0.5])
+    before = memory(made)
+    with not_finite(2):
+        made.learn(np.ones(3), [0.5, value])
+    assert memory(made) == before
+    targets = np.full((5, 2), 0.5)
+    targets[3, 0] = value
+    with not_finite(2 + 3):
+        made.learn_stream(np.ones((5, 3)), targets)
+    assert made.n_updates == 4
+
+
+def overflowing(activation: Activation) -> Learner:
+    """Return a learner whose output overflows when its first input is 1, not when it is 0."""
+    edges = [(0, 4, 1e200), (4, 2, 1e200), (1, 2, 0.1), (1, 3, -0.2)]
+    graph = Graph.from_edges(2, 2, 1, edges=edges)
+    config = NetworkConfig(
+        n_inputs=2, n_outputs=2, iterations=2, activation=activation, output_activation=activation
+    )
+    return Learner(config, plasticity=PlasticityConfig(interval=5), graph=graph)
+
+
+@pytest.mark.parametrize("activation", ["identity", "relu"])
+@pytest.mark.parametrize("at_once", [False, True], ids=["row by row", "as a stream"])
+def test_an_overflow_is_as_if_the_example_had_not_been_seen(
+    activation: Activation, at_once: bool
+) -> None:
+    made, undisturbed = overflowing(activation), overflowing(activation)
+    for update in range(1, 13):
+        x, label = np.array([0.0, 0.1 * update]), update % 2
+        before = memory(made)
+        with not_finite(update):
+            if at_once:
+                made.learn_stream([[1.0, 0.5]], [label])
+            else:
+                made.learn([1.0, 0.5], label)
+        assert memory(made) == before
+        assert made.learn(x, label) == undisturbed.learn(x, label)
+    assert memory(made) == memory(undisturbed)
+    assert made.graph.weight[0] != 0.1
+    assert made.log.n_changes > 0
+
+
+def test_a_gradient_that_overflows_under_a_finite_loss_is_refused() -> None:
+    """The hidden node is 0, so the outputs are; the way back to its edge is 1e200 · 1e200."""
+    graph = Graph.from_edges(1, 2, 1, edges=[(0, 3, 0.0), (3, 1, 1e200)])
+    config = NetworkConfig(
+        n_inputs=1, n_outputs=2, iterations=2, activation="identity", output_activation="identity"
+    )
+    made = Learner(config, graph=graph)
+    assert made.learn([1.0], 1) == 0
+    before = memory(made)
+    with not_finite(2):
+        made.learn([1e200], 1)
+    assert memory(made) == before
+
+
+def test_a_step_that_overflows_is_refused() -> None:
+    """The weights became infinite, and every later update was blamed and refused."""
+    graph = Graph.from_edges(1, 2, edges=[(0, 1, 0.0), (0, 2, 0.0)])
+    config = NetworkConfig(n_inputs=1, n_outputs=2, output_activation="identity")
+    learning = LearningConfig(optimizer="sgd", learning_rate=1e10)
+    made = Learner(config, learning, graph=graph)
+    sentence = "A weight became infinite at update 1; lower the learning rate."
+    with pytest.raises(NonFiniteError, match=f"^{re.escape(sentence)}$"):
+        made.learn([1e300], 0)
+
+
+# --- limits ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "at_once",
+    [True, False],
+    ids=["as a stream", "row by row"],
+)
+@pytest.mark.parametrize("limits", [{"max_nodes": 8}, {"max_edges": 15}])
+def test_a_limit_warns_the_caller_once_and_learning_goes_on(
+    limits: dict[str, int], at_once: bool
+) -> None:
+    plasticity = PlasticityConfig.growth_only(
+        window=3, interval=3, scale="update", explore_probability=1.0, **limits
+    )
+    made = learner(n_hidden=0, density=1.0, plasticity=plasticity)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for x, label, _ in zip(*stream(90), strict=True):
+            if at_once:
+                made.learn_stream(x[None], [label])
+            else:
+                made.learn(x, int(label))
+            assert made.graph.n_nodes <= limits.get("max_nodes", 99)
+            assert made.graph.n_edges <= limits.get("max_edges", 99)
+        made.learn_stream(*stream(90))
+    (warning,) = caught
+    assert warning.category is GrowthLimitWarning
+    name, limit = next(iter(limits.items()))
+    assert f"{name}={limit}" in str(warning.message)
+    size = made.graph.n_nodes if name == "max_nodes" else made.graph.n_edges
+    assert limit - 1 <= size <= limit
+    before = made.graph.weight
+    made.learn(np.ones(3), 0)
+    assert not np.array_equal(made.graph.weight, before)
+    assert warning.filename == __file__
+
+
+# --- Ctrl-C ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def usual_interrupts() -> Iterator[None]:
+    """Have Ctrl-C raise KeyboardInterrupt, whatever runs these tests."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("usual_interrupts")
+def test_an_interrupt_waits_until_a_stream_is_learned() -> None:
+    """It struck between the compiled call and the taking over of its state, which was then lost."""
+    made, undisturbed = learner(), learner()
+    observations, labels, is_last = stream(600)
+    targets = np.zeros((600, 0))
+
+    def interrupted(state: Any, settings: Any, log: Any, rng: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        columns = (observations, labels, targets, is_last, np.zeros(600, np.int64), np.zeros(600))
+        done = learn_stream(state, settings, *columns, log, rng)
+        signal.raise_signal(signal.SIGINT)
+        return done
+
+    undisturbed.learn_stream(observations, labels, is_last)
+    with pytest.raises(KeyboardInterrupt):
+        made.advance(interrupted)
+    assert made.n_updates == 600
+    check(made.graph)
+    assert memory(made) == memory(undisturbed)
+    for either in (made, undisturbed):
+        either.learn_stream(observations, labels, is_last)
+    assert memory(made) == memory(undisturbed)
+
+
+# --- wrong arguments ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", [-1, 2, 99])
+def test_a_label_out_of_range_is_refused(label: int) -> None:
+    made = learner()
+    before = memory(made)
+    sentence = f"A label must be below 2. Got {label} instead."
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        made.learn(np.ones(3), label)
+    with pytest.raises(ShapeError, match=r"^Labels must be in 0 … 1\.$"):
+        made.learn_stream(np.ones((3, 3)), [0, label, 1])
+    assert memory(made) == before
+
+
+@pytest.mark.parametrize("label", [0.5, "1", None])
+def test_a_label_that_is_no_number_of_an_action_is_refused(label: Any) -> None:
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        learner().learn(np.ones(3), label)
+
+
+def test_a_stream_of_labels_that_are_no_numbers_of_actions_is_refused() -> None:
+    with pytest.raises((TypeError, ShapeError)):
+        learner().learn_stream(np.ones((2, 3)), [0.7, 1.2])
+
+
+@pytest.mark.parametrize("shape", [(2,), (4,), (1, 3), ()])
+def test_an_observation_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
+    made = learner()
+    got = shape or (1,)
+    sentence = f"Expected an observation of 3 numbers. Got shape {got} instead."
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        made.learn(np.ones(shape), 0)
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        made.act(np.ones(shape))
+
+
+def test_a_target_of_another_shape_is_refused() -> None:
+    made = learner(0, LearningConfig(loss="mse"))
+    with pytest.raises(ShapeError, match=r"^Expected a target of 2 numbers\. Got shape \(3,\)"):
+        made.learn(np.ones(3), np.ones(3))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (np.ones((5, 4)), np.zeros(5)),
+        (np.ones((5, 3)), np.zeros(4)),
+        (np.ones((5, 3)), np.zeros((5, 1))),
+        (np.ones((5, 3)), np.zeros(5), np.zeros(4)),
+        (np.ones(3), np.zeros(3)),
+        (np.ones((2, 2, 3)), np.zeros(2)),
+    ],
+)
+def test_a_stream_whose_shapes_do_not_fit_is_refused(arguments: tuple[Any, ...]) -> None:
+    made = learner()
+    with pytest.raises(ShapeError, match=r"^The shapes .+ of a stream do not fit together\.$"):
+        made.learn_stream(*arguments)
+    assert made.n_updates == 0
+
+
+def test_a_stream_of_targets_of_another_width_is_refused() -> None:
+    made = learner(0, LearningConfig(loss="mse"))
+    with pytest.raises(ShapeError, match=r"of a stream do not fit together\.$"):
+        made.learn_stream(np.ones((5, 3)), np.zeros((5, 3)))
+
+
+def test_an_empty_stream_changes_nothing() -> None:
+    made = learner()
+    before = memory(made)
+    outcome = made.learn_stream(np.empty((0, 3)), [])
+    assert outcome.actions.size == outcome.losses.size == 0
+    assert memory(made) == before
+
+
+def test_node_states_of_several_features_are_refused() -> None:
+    sentence = "The compiled engine has scalar node states; use state_dim=1."
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        learner(state_dim=2)
+
+
+def test_a_broken_graph_is_refused() -> None:
+    graph = learner().graph
+    with pytest.raises(GraphError, match=r"^The graph has an edge from a node to itself\.$"):
+        Learner(learner().config, graph=graph._replace(source=graph.target))
+
+
+def test_a_graph_of_other_widths_is_refused() -> None:
+    graph = Graph.from_edges(1, 1, edges=[(0, 1, 0.5)])
+    with pytest.raises(GraphError):
+        Learner(NetworkConfig(n_inputs=3, n_outputs=2), graph=graph)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"n_inputs": 4}, {"iterations": 3}, {"plasticity": PlasticityConfig(window=9)}],
+    ids=["widths", "iterations", "window"],
+)
+def test_what_another_kind_of_learner_saved_is_refused(other: dict[str, Any]) -> None:
+    saved = learner(**other).arrays()
+    with pytest.raises((GraphError, ShapeError, ConfigError)):
+        learner().restore(saved)

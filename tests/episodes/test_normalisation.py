@@ -1,0 +1,226 @@
+"""Normalised observations: the statistics, what sees them, and that nothing of it is lost."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import networkx as nx
+import numpy as np
+import onnxruntime
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+
+from smgrnn.episodes.normalisation import Normalisation, normalisation_by
+from smgrnn.errors import FileFormatError
+from smgrnn.experts import Expert
+from smgrnn.export import export_policy
+from smgrnn.runs import Policy, Run, distill, load
+from smgrnn.seeding import episode_seed
+from smgrnn.tasks import find_task
+from support import exports
+from support.runs import RULES, TEACHERS, contents, trained
+
+SWING: Any = Expert.from_layers([([[0, -1.0], [0, 0], [0, 1.0]], [0, 0, 0])])
+"""Pushes MountainCar the way it moves."""
+
+
+def swing(observation: Any) -> int:
+    return int(SWING.action(observation))
+
+
+def damp(observation: Any) -> Any:
+    return TEACHERS["Pendulum-v1"].values(observation)
+
+
+def upright(observation: Any) -> int:
+    return int(observation[2] > 0)
+
+
+TASKS: dict[str, Any] = {"MountainCar-v0": swing, "Pendulum-v1": damp, "CartPole-v1": upright}
+
+
+@pytest.fixture(params=TASKS)
+def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
+    """Return a short run with edits, its folder `run`."""
+    return distill(
+        request.param,
+        expert=TASKS[request.param],
+        normalise=True,
+        episodes=10,
+        bias=True,
+        plasticity=RULES,
+        held_out=5,
+        out=tmp_path / "run",
+    )
+
+
+# --- the statistics -------------------------------------------------------------------------------
+
+
+def test_mean_and_deviation_by_hand() -> None:
+    found = Normalisation.of([[1.0, 10.0], [3.0, 30.0]])
+    assert found.mean.tolist() == [2.0, 20.0]
+    assert found.scale.tolist() == [1.0, 0.1]
+    assert found([2.0, 40.0]).tolist() == [0.0, 2.0]
+    assert found([[2.0, 40.0], [1.0, 20.0]]).tolist() == [[0.0, 2.0], [-1.0, 0.0]]
+
+
+def test_a_value_that_never_changes_is_only_moved() -> None:
+    """The mean of 0.1 three times over is not 0.1, so a deviation would be rounding alone."""
+    found = Normalisation.of(np.full((3, 1), 0.1))
+    assert found.scale.tolist() == [1.0]
+    assert abs(found([1.1])[0] - 1.0) < 1e-12
+
+
+def test_the_statistics_are_those_of_disturbed_training_episodes() -> None:
+    task = find_task("MountainCar-v0")
+    found = normalisation_by(SWING, task, seed=3)
+    env, seen = gym.make(task.id), []
+    for number in range(10):
+        seed = episode_seed(3, number, "train")
+        rng, is_over = np.random.default_rng(seed), False
+        observation, _ = env.reset(seed=seed)
+        env.action_space.seed(seed)
+        while not is_over:
+            seen.append(observation)
+            is_random = rng.random() < 0.5
+            action = env.action_space.sample() if is_random else SWING.action(observation)
+            observation, _, is_terminal, is_truncated, _ = env.step(action)
+            is_over = is_terminal or is_truncated
+    rows = np.array(seen, dtype=np.float64)
+    np.testing.assert_array_equal(found.mean, rows.mean(axis=0))
+    np.testing.assert_array_equal(found.scale, 1 / rows.std(axis=0))
+
+
+# --- what sees them -------------------------------------------------------------------------------
+
+
+def test_a_student_learns_as_it_would_in_a_normalised_environment(tmp_path: Path) -> None:
+    """Only the student's eyes are changed: the expert and the environment are what they were."""
+    run = distill("MountainCar-v0", expert=swing, normalise=True, episodes=5, plasticity=RULES)
+    normalise = normalisation_by(SWING, run.task, seed=0)
+
+    def normalised() -> Any:
+        env = gym.make("MountainCar-v0")
+        space = gym.spaces.Box(-np.inf, np.inf, (2,), np.float64)
+        return gym.wrappers.TransformObservation(env, lambda row: normalise(row), space)
+
+    def raw(observation: Any) -> int:
+        return swing(observation / normalise.scale + normalise.mean)
+
+    same = distill(normalised, expert=raw, episodes=5, plasticity=RULES)
+    assert np.array_equal(same.episodes.returns, run.episodes.returns)
+    assert same.graph == run.graph
+    assert np.array_equal(same.held_out, run.held_out)
+
+
+def test_a_loaded_policy_takes_raw_observations(run: Run, tmp_path: Path) -> None:
+    policy, env = load(tmp_path / "run"), gym.make(run.task.id)
+    for number in range(3):
+        observation, _ = env.reset(seed=episode_seed(0, number, "held_out"))
+        policy.reset()
+        total, is_over = 0.0, False
+        while not is_over:
+            observation, reward, is_terminal, is_truncated, _ = env.step(policy(observation))
+            total, is_over = total + float(reward), is_terminal or is_truncated
+        assert total == run.held_out[number]
+    again = Run.resume(tmp_path / "run")
+    assert np.array_equal(again.score(5), run.held_out)
+    assert np.array_equal(again.score(5, best=True), run.score(5, best=True))
+
+
+def test_without_it_nothing_is_kept_or_changed(tmp_path: Path) -> None:
+    trained(tmp_path, episodes=2)
+    assert load(tmp_path / "run").normalisation is None
+    names = load_file(tmp_path / "run" / "model.safetensors")
+    assert not any(name.startswith("normalisation") for name in names)
+
+
+# --- nothing is lost ------------------------------------------------------------------------------
+
+
+def test_a_run_stopped_and_resumed_ends_bit_identical(run: Run, tmp_path: Path) -> None:
+    def stop(run: Run) -> None:
+        if run.episodes.n == 7:
+            raise KeyboardInterrupt
+
+    settings = {name: getattr(run.config, name) for name in run.config.to_dict()}
+    settings["expert"] = TASKS[run.task.id]
+    with pytest.raises(KeyboardInterrupt):
+        distill(run.task.id, out=tmp_path / "stopped", watch=stop, **settings)
+    resumed = Run.resume(tmp_path / "stopped")
+    assert resumed.episodes.n == 7
+    resumed.train()
+    assert contents(tmp_path / "stopped") == contents(tmp_path / "run")
+
+
+@pytest.mark.parametrize("change", ["missing", "shape", "NaN"])
+def test_a_folder_whose_statistics_are_damaged_is_refused(tmp_path: Path, change: str) -> None:
+    distill("MountainCar-v0", expert=swing, normalise=True, episodes=1, out=tmp_path / "run")
+    path = tmp_path / "run" / "model.safetensors"
+    with safe_open(path, framework="numpy") as file:
+        header = file.metadata()
+    arrays: dict[str, Any] = load_file(path)
+    mean = arrays.pop("normalisation.mean")
+    if change != "missing":
+        arrays["normalisation.mean"] = mean[:1].copy() if change == "shape" else mean * np.nan
+    save_file(arrays, path, header)
+    with pytest.raises(FileFormatError, match="does not describe a run"):
+        load(tmp_path / "run")
+
+
+# --- exports --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def policy(run: Run, tmp_path: Path) -> Policy:
+    return load(tmp_path / "run")
+
+
+def test_c_takes_raw_observations_over_whole_episodes(policy: Policy, tmp_path: Path) -> None:
+    played = exports.play_episodes(policy, 20)
+    binary = exports.build(policy, tmp_path, *exports.SANITIZED)
+    actions, states = exports.replay(policy, played, binary)
+    _same(policy, played, actions, states)
+
+
+def test_onnx_takes_raw_observations_over_whole_episodes(policy: Policy, tmp_path: Path) -> None:
+    played = exports.play_episodes(policy, 20)
+    (file,) = export_policy(policy, "onnx", tmp_path / "controller")
+    session = onnxruntime.InferenceSession(file)
+    assert session.get_modelmeta().custom_metadata_map["normalise"] == "True"
+    rows = []
+    state = np.zeros((1, played.states.shape[1]), np.float32)
+    for is_start, observation in zip(played.starts, played.observations, strict=True):
+        state = np.zeros_like(state) if is_start else state
+        action, state = session.run(
+            ["action", "next_state"], {"observation": observation[None], "state": state}
+        )
+        rows.append((action[0], state[0]))
+    _same(policy, played, *(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def _same(policy: Policy, played: exports.Played, actions: Any, states: Any) -> None:
+    assert np.abs(states - played.states).max() < exports.TOLERANCE
+    if policy.task.is_discrete:
+        assert np.array_equal(actions, played.actions)
+        assert not played.is_tie.any()
+    else:
+        np.testing.assert_allclose(actions, played.actions, atol=1e-4)
+
+
+def test_graphs_tell_what_their_inputs_are_normalised_by(policy: Policy, tmp_path: Path) -> None:
+    assert policy.normalisation is not None
+    mean, scale = policy.normalisation
+    (file,) = export_policy(policy, "graphml", tmp_path / "controller")
+    graphml = nx.read_graphml(file, node_type=int)
+    (file,) = export_policy(policy, "json", tmp_path / "controller")
+    node_link = nx.node_link_graph(json.loads(file.read_text()), edges="edges")
+    for graph in (graphml, node_link):
+        assert graph.graph["normalise"]
+        for node in range(policy.task.n_inputs):
+            assert graph.nodes[node]["mean"] == mean[node]
+            assert graph.nodes[node]["scale"] == scale[node]
+        assert "mean" not in graph.nodes[policy.task.n_inputs]  # the bias

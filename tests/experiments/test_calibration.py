@@ -1,0 +1,113 @@
+"""The calibration: which readings are tried, and how far each is from the paper."""
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from smgrnn.config import RunConfig
+from smgrnn.experiments import STUDIES, Condition, Experiment, Store
+from smgrnn.experiments.calibration.readings import AXES, READINGS, Reading
+from smgrnn.experiments.calibration.stages import FINALISTS, ROWS, SHORTLIST, condition_name
+from smgrnn.report.calibration import (
+    FARTHEST,
+    FIRST,
+    SIZES,
+    calibration_tables,
+    printed_sizes,
+    rank_readings,
+)
+from smgrnn.report.paper import load_paper
+from smgrnn.report.results import Results
+from support.fabricated import fill_store
+
+PAPER = load_paper()
+PRINTED = {(each.table, each.row, each.metric): each for each in printed_sizes(PAPER)}
+NEAR, FAR = READINGS[:2]
+
+
+def study(*rows: str) -> Experiment:
+    """Return a stage in which two readings run some rows of the paper's tables."""
+    conditions = {
+        condition_name(reading, row): reading.apply(ROWS[row]).with_episodes(4)
+        for reading in (NEAR, FAR)
+        for row in rows
+    }
+    return replace(STUDIES["calibration-final-v1"], conditions=conditions, seeds=(0, 1))
+
+
+def test_every_reading_is_another() -> None:
+    assert len(set(READINGS)) == len(READINGS) == 336  # as docs/calibration.md says
+    assert list(AXES) == [field.name for field in fields(Reading)]
+    for axis, values in AXES.items():
+        assert {getattr(reading, axis) for reading in READINGS} == set(values)
+
+
+def test_each_stage_runs_some_of_the_readings_before_it() -> None:
+    assert set(FINALISTS) <= set(SHORTLIST) <= set(READINGS)
+
+
+def test_the_presets_are_readings_that_were_tried() -> None:
+    assert Reading.of(RunConfig()) == FINALISTS[0]
+    assert Reading.of(RunConfig.for_task("CartPole-v1", preset="as_printed")) in READINGS
+
+
+@pytest.mark.parametrize("reading", [NEAR, READINGS[-1]])
+def test_a_reading_is_found_again_in_the_settings_it_makes(reading: Reading) -> None:
+    settings = reading.apply(Condition.distill("CartPole-v1")).settings
+    assert isinstance(settings, RunConfig)
+    assert Reading.of(settings) == reading
+
+
+def test_every_structural_number_counts_once_with_a_deviation() -> None:
+    assert len(PRINTED) == len(printed_sizes(PAPER)) == 12 + 8 + 8 + 9 + 6 + 3
+    assert {table for table, _, _ in PRINTED} == {*SIZES, FIRST}
+    assert all(each.std > 0 and each.row in ROWS for each in PRINTED.values())
+    assert PRINTED["A.I", "CartPole-v1/optimizer=sgd", "churn_ratio"][3:] == (58.20, 5.49)
+    assert PRINTED["A.V", "Acrobot-v1/n_hidden=5", "net_growth_nodes"][3:] == (33.7, 9.0)
+    growth = PRINTED["II", "CartPole-v1/growth-only", "net_growth_nodes"]
+    assert growth.std == pytest.approx(1891.4 * 1108 / 6128)
+    firsts = [each.mean for each in PRINTED.values() if each.table == FIRST]
+    assert firsts == pytest.approx([0.1, 3.1, 2.8])
+
+
+def test_a_number_far_away_counts_no_more_than_the_farthest() -> None:
+    size = PRINTED["A.VI", "CartPole-v1/smgrnn", "n_nodes"]
+    assert size.distance(30.3) == 0.0
+    assert size.distance(30.3 - 2 * 5.6) == pytest.approx(2.0)
+    assert size.distance(5000.0) == FARTHEST
+
+
+def test_readings_are_ranked_by_the_mean_over_tables(tmp_path: Path) -> None:
+    """One reading has the paper's numbers of Table A.I, the other is one deviation off there."""
+    experiment = study("CartPole-v1/optimizer=adam", "CartPole-v1/learning_rate=0.01")
+
+    def figures(condition: Condition, _: int) -> dict[str, float]:
+        is_near = Reading.of(condition.settings) == NEAR  # type: ignore[arg-type]
+        size = 29.8 + (0.0 if is_near else 5.71)
+        return {"n_nodes": size, "churn_ratio": 44.08}
+
+    fill_store(Store(tmp_path), [experiment], figures)
+    ranked = rank_readings(experiment, Results(Store(tmp_path)), PAPER)
+    assert [each.reading for each in ranked] == [NEAR, FAR]
+    near, far = ranked
+    rate = (abs(29.8 - 31.2) / 3.97 + abs(44.08 - 41.6) / 6.65) / 2
+    assert near.tables == {"A.I": 0.0, "A.II": pytest.approx(rate)}
+    assert near.overall == pytest.approx(rate / 2)
+    assert far.tables["A.I"] == pytest.approx(0.5)
+
+
+def test_a_reading_that_has_not_run_in_full_is_not_ranked(tmp_path: Path) -> None:
+    experiment, store = study("Acrobot-v1/smgrnn"), Store(tmp_path)
+    assert calibration_tables(experiment, Results(store), PAPER) == []
+    fill_store(store, [experiment])
+    missing = reading_key(experiment, FAR)
+    store.path(missing).unlink()
+    [found] = rank_readings(experiment, Results(store), PAPER)
+    assert found.reading == NEAR
+    tables = calibration_tables(experiment, Results(store), PAPER)
+    assert [table.id for table in tables] == ["readings", "axes", "numbers"]
+
+
+def reading_key(experiment: Experiment, reading: Reading) -> str:
+    return experiment.conditions[condition_name(reading, "Acrobot-v1/smgrnn")].key(1)

@@ -1,0 +1,149 @@
+"""A condition's key is its content: nothing else, and all of it."""
+
+import hashlib
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from smgrnn.baselines import mlp
+from smgrnn.config import EvolutionConfig, PlasticityConfig, RunConfig
+from smgrnn.errors import ConfigError, ExpertError
+from smgrnn.experiments import Condition, condition
+from smgrnn.experiments.plan import plan_runs
+from smgrnn.experts import Expert, write_expert
+from smgrnn.runs.evolution import Evolution
+from support.trials import asking, teacher
+
+CARTPOLE = Condition.distill("CartPole-v1")
+
+
+def test_the_digest_is_the_sha256_of_sorted_json() -> None:
+    expected = hashlib.sha256(b'{"a":[0.5,null],"b":1}').hexdigest()
+    assert condition.digest({"b": 1, "a": [0.5, None]}) == expected
+
+
+def test_the_order_of_settings_does_not_move_the_key() -> None:
+    one = Condition.distill("CartPole-v1", plasticity={"window": 50, "prune_period": 9}, n_hidden=1)
+    other = Condition.distill(
+        "CartPole-v1", n_hidden=1, plasticity={"prune_period": 9, "window": 50}
+    )
+    assert one.key(3) == other.key(3)
+
+
+def test_a_setting_at_its_default_is_the_same_said_or_unsaid() -> None:
+    explicit = Condition.distill("CartPole-v1", density=0.8, learning={"learning_rate": 0.01})
+    assert explicit.key(0) == CARTPOLE.key(0)
+
+
+def test_the_name_of_the_experiment_does_not_move_the_key() -> None:
+    experiments = [
+        asking({"here": CARTPOLE}, n_seeds=2, name="one-v1"),
+        asking({"there": replace(CARTPOLE)}, n_seeds=3, name="other-v1"),
+    ]
+    assert [run.seed for run in plan_runs(experiments)] == [0, 1, 2]
+
+
+def test_the_seed_of_the_settings_does_not_count() -> None:
+    assert Condition("CartPole-v1", replace(CARTPOLE.settings, seed=7)) == CARTPOLE
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Condition.distill("Acrobot-v1"),
+        Condition.distill("CartPole-v1", student="static"),
+        Condition.distill("CartPole-v1", learning={"learning_rate": 0.02}),
+        Condition.distill("CartPole-v1", plasticity={"window": 99}),
+        CARTPOLE.with_episodes(1999),
+        Condition.evolve("CartPole-v1"),
+        Condition.evolve("CartPole-v1", method="ndp"),
+    ],
+)
+def test_another_content_has_another_key(other: Condition) -> None:
+    assert other.key(0) != CARTPOLE.key(0)
+
+
+def test_another_seed_has_another_key() -> None:
+    assert len({CARTPOLE.key(seed) for seed in range(100)}) == 100
+
+
+def test_another_version_of_records_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = CARTPOLE.key(0)
+    monkeypatch.setattr(condition, "RECORDS_VERSION", condition.RECORDS_VERSION + 1)
+    assert CARTPOLE.key(0) != key
+
+
+def test_of_an_expert_file_the_content_counts_and_not_the_path(tmp_path: Path) -> None:
+    first = teacher(tmp_path)
+    copy = shutil.copy(first, tmp_path / "copy.safetensors")
+    keys = [Condition.distill("CartPole-v1", expert=str(path)).key(0) for path in (first, copy)]
+    assert keys[0] == keys[1] != CARTPOLE.key(0)
+    write_expert(copy, Expert.from_layers([([[0.0] * 4] * 2, [0.0, 1.0])]), {})
+    assert Condition.distill("CartPole-v1", expert=str(copy)).key(0) != keys[0]
+
+
+def test_without_an_expert_there_is_no_key() -> None:
+    with pytest.raises(ExpertError, match="There is no expert 'Pendulum-v1'"):
+        Condition.distill("Pendulum-v1").key(0)
+
+
+def test_the_budget_of_an_mlp_counts_also_if_it_is_looked_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sized = Condition.distill("CartPole-v1", student="mlp-100", budget=84)
+    looked_up = Condition.distill("CartPole-v1", student="mlp-100")
+    monkeypatch.setitem(mlp.BUDGETS, "CartPole-v1", 84)
+    assert looked_up.key(0) == sized.key(0)
+    monkeypatch.setitem(mlp.BUDGETS, "CartPole-v1", 85)
+    assert looked_up.key(0) != sized.key(0)
+
+
+def test_of_neat_settings_the_content_counts(tmp_path: Path) -> None:
+    file = tmp_path / "neat.ini"
+    file.write_text("[NEAT]")
+    own = Condition.evolve("CartPole-v1", neat_config=str(file))
+    key = own.key(0)
+    assert key != Condition.evolve("CartPole-v1").key(0)
+    file.write_text("[NEAT]\n")
+    assert own.key(0) != key
+
+
+def test_changes_apply_to_the_settings_of_the_task() -> None:
+    xor = Condition.distill("xor", plasticity={"window": 7})
+    expected = replace(RunConfig.for_task("xor").plasticity, window=7)
+    assert isinstance(xor.settings, RunConfig)
+    assert xor.settings.plasticity == expected != PlasticityConfig(window=7)
+
+
+def test_a_shortened_distillation_has_as_many_episodes_and_no_checkpoint_on_the_way() -> None:
+    short = CARTPOLE.with_episodes(12)
+    assert isinstance(short.settings, RunConfig)
+    assert (short.settings.episodes, short.settings.checkpoint_every) == (12, 12)
+
+
+@pytest.mark.parametrize(
+    ("n", "population", "generations"),
+    [(2000, 50, 40), (1000, 50, 20), (120, 50, 2), (99, 49, 2), (20, 10, 2), (1, 4, 2)],
+)
+def test_a_shortened_evolution_keeps_two_generations(
+    n: int, population: int, generations: int
+) -> None:
+    short = Condition.evolve("CartPole-v1").with_episodes(n)
+    assert isinstance(short.settings, EvolutionConfig)
+    assert (short.settings.population, short.settings.generations) == (population, generations)
+
+
+@pytest.mark.parametrize("method", ["neat", "ndp"])
+def test_the_shortest_evolution_runs(method: str) -> None:
+    short = Condition.evolve("CartPole-v1", method=method).with_episodes(1)
+    assert isinstance(short.settings, EvolutionConfig)
+    evolution = Evolution(short.task, short.settings)
+    evolution.train()
+    assert evolution.episodes.n == short.episodes == 8
+
+
+def test_no_episodes_are_too_few() -> None:
+    with pytest.raises(ConfigError, match=r"at least 1\. Got 0 instead\.$"):
+        CARTPOLE.with_episodes(0)

@@ -1,0 +1,189 @@
+"""Every experiment is what the paper prints, valid, and found by name."""
+
+import json
+import re
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from smgrnn.commands.reproduce import reproduce_command
+from smgrnn.config import EvolutionConfig
+from smgrnn.errors import ConfigError
+from smgrnn.experiments import (
+    EXPERIMENTS,
+    Condition,
+    Experiment,
+    choose_experiments,
+    find_experiment,
+)
+from smgrnn.experiments.plan import plan_runs
+from smgrnn.experiments.registry import SMOKE_EPISODES, SMOKE_SEEDS
+from smgrnn.runs.evolution import Evolution
+from smgrnn.runs.run import new_run
+
+pytestmark = pytest.mark.xdist_group("experiments")
+
+every_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+
+
+@every_experiment
+def test_an_id_ends_in_its_version(experiment: Experiment) -> None:
+    assert re.fullmatch(r"[a-z-]+-v\d+", experiment.id)
+    assert experiment.question.endswith("?")
+    assert experiment.artefacts
+
+
+@every_experiment
+def test_every_condition_can_be_built(experiment: Experiment) -> None:
+    built = set()
+    for condition in experiment.conditions.values():
+        settings = replace(condition.settings, seed=experiment.seeds[-1])
+        if (condition.task, condition.variant) in built and condition.kind == "evolve":
+            continue
+        if isinstance(settings, EvolutionConfig):
+            Evolution(condition.task, settings)
+        else:
+            new_run(condition.task, settings, folder=None)
+        built.add((condition.task, condition.variant))
+
+
+def test_the_runs_are_as_many_as_the_paper_has_and_shared_ones_are_run_once() -> None:
+    runs = plan_runs(EXPERIMENTS.values())
+    n_named = sum(len(list(experiment.runs())) for experiment in EXPERIMENTS.values())
+    assert (n_named, len(runs)) == (1075, 885)
+    assert Counter(run.condition.task for run in runs) == {
+        "CartPole-v1": 610,
+        "Acrobot-v1": 175,
+        "LunarLander-v3": 90,
+        "xor": 10,
+    }
+
+
+def test_every_table_and_figure_with_numbers_has_an_experiment() -> None:
+    shown = [artefact for experiment in EXPERIMENTS.values() for artefact in experiment.artefacts]
+    tables = ["I", "II", "III", *(f"A.{n}" for n in ("I", "II", "III", "IV", "V", "VI"))]
+    figures = [*map(str, range(3, 9)), "A.1", "A.2"]
+    expected = [f"Table {name}" for name in tables] + [f"Fig. {name}" for name in figures]
+    assert sorted(shown) == sorted(expected)
+
+
+def test_the_conditions_of_one_question_differ() -> None:
+    """The optimizer study asks twice for Adam at 0.01, and each sweep for the defaults."""
+    repeated = {
+        experiment.id: len(experiment.conditions) - len(set(experiment.conditions.values()))
+        for experiment in EXPERIMENTS.values()
+    }
+    assert {id: n for id, n in repeated.items() if n} == {
+        "optimizer-sensitivity-v1": 1,
+        "hyperparameter-sweeps-v1": 6,
+    }
+
+
+@pytest.mark.parametrize("name", ["growth-ablation", "growth-ablation-v1"])
+def test_an_experiment_is_found_with_or_without_its_version(name: str) -> None:
+    assert find_experiment(name).id == "growth-ablation-v1"
+
+
+def test_without_a_version_the_latest_is_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    for version in (10, 9):
+        experiment = replace(EXPERIMENTS["growth-ablation-v1"], id=f"growth-ablation-v{version}")
+        monkeypatch.setitem(EXPERIMENTS, experiment.id, experiment)
+    assert find_experiment("growth-ablation").id == "growth-ablation-v10"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("growth-ablatoin", "Did you mean 'growth-ablation-v1'?"),
+        ("Pruning", "Did you mean 'pruning-ablation-v1'?"),
+        ("al", "Did you mean 'all'?"),
+        ("?", "There are baseline-comparison-v1, growth-ablation-v1,"),
+    ],
+)
+def test_an_unknown_name_is_an_error_with_a_hint(name: str, hint: str) -> None:
+    with pytest.raises(ConfigError, match="There is no experiment") as caught:
+        find_experiment(name)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [[], ["all"], ["growth-ablation", "all"]])
+def test_no_name_or_all_is_all(names: list[str]) -> None:
+    assert [each.id for each in choose_experiments(names)] == list(EXPERIMENTS)
+
+
+def test_seeds_and_episodes_can_be_chosen() -> None:
+    [chosen] = choose_experiments(["baseline-comparison"], seeds=3, episodes=100)
+    assert chosen.seeds == (0, 1, 2)
+    assert {condition.episodes for condition in chosen.conditions.values()} == {100}
+    with pytest.raises(ConfigError, match="number of seeds must be at least 1"):
+        choose_experiments(seeds=0)
+
+
+def test_a_smoke_run_has_everything_tiny() -> None:
+    smoke = choose_experiments(smoke=True)
+    assert [each.id for each in smoke] == list(EXPERIMENTS)
+    assert {len(each.seeds) for each in smoke} == {SMOKE_SEEDS}
+    episodes = {c.episodes for each in smoke for c in each.conditions.values()}
+    assert episodes == {SMOKE_EPISODES}
+
+
+def test_the_command_runs_what_is_missing_and_tells_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def reproduce(*, is_quiet: bool) -> tuple[dict[str, object], str]:
+        store = tmp_path / "store"
+        names = ["optimizer-sensitivity"]
+        reproduce_command(
+            names, seeds=1, episodes=2, jobs=1, store=store, as_json=True, is_quiet=is_quiet
+        )
+        out, err = capsys.readouterr()
+        return json.loads(out), err
+
+    first, told = reproduce(is_quiet=False)
+    assert first["experiments"] == ["optimizer-sensitivity-v1"]
+    assert (first["runs"], first["found"], first["done"], first["failures"]) == (7, 0, 7, [])
+    assert f"7 runs: 0 were in {tmp_path / 'store'}, 7 were run" in told.replace("\n", " ")
+    second, told = reproduce(is_quiet=True)
+    assert (second["found"], second["done"], told) == (7, 0, "")
+
+
+def test_a_failed_run_is_told_and_exits_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impossible = {
+        f"{number}": Condition.distill("CartPole-v1", max_parameters=number) for number in (1, 2, 3)
+    }
+    experiment = replace(EXPERIMENTS["final-topologies-v1"], conditions=impossible)
+    monkeypatch.setitem(EXPERIMENTS, "final-topologies-v1", experiment)
+    with pytest.raises(SystemExit) as caught:
+        reproduce_command(["final-topologies"], seeds=4, jobs=2, store=tmp_path)
+    assert caught.value.code == 1
+    told = capsys.readouterr().err
+    assert "final-topologies-v1 1 seed 0 failed: The network starts with" in told
+    assert "And 2 more failed" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"jobs": 0}, "number of jobs must be at least 1"),
+        ({"jobs": 2, "scheduler": "tcp://127.0.0.1:1"}, "give --jobs or --scheduler, not both"),
+        ({"scheduler": "nowhere://"}, "There is no Dask scheduler at nowhere://"),
+    ],
+)
+def test_a_wrong_option_is_met_at_the_door(
+    tmp_path: Path, options: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        reproduce_command(store=tmp_path, is_quiet=True, **options)  # type: ignore[arg-type]
+
+
+def test_without_dask_a_cluster_is_refused_with_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ConfigError, match=r"pip install 'smgrnn\[cluster\]'"):
+        reproduce_command(store=tmp_path, scheduler="tcp://127.0.0.1:1", is_quiet=True)

@@ -1,0 +1,224 @@
+"""Expert training: it learns, repeats exactly, and records what it did."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from smgrnn.errors import ConfigError, ExpertError
+from smgrnn.experts import Expert, score_expert
+from smgrnn.experts.dqn import Checkpoint, train
+from smgrnn.experts.evaluation import Score
+from smgrnn.experts.recipes import MIRRORS, RECIPES, DQNConfig, changes, find_recipe
+from smgrnn.runs.selection import Candidate, train_expert
+from smgrnn.runs.teachability import Teachability
+from smgrnn.tasks import find_task, make_env
+
+QUICK = DQNConfig(
+    steps=3000, hidden=32, warmup=100, check_every=3000, policy_averaging=0.05, reward_scale=1.0
+)
+
+
+class Identity(gym.Env[Any, Any]):
+    """Ten steps; the right action is the number of the input that is 1."""
+
+    observation_space = gym.spaces.Box(0.0, 1.0, (3,), np.float32)
+    action_space = gym.spaces.Discrete(3)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.n_steps = 0
+        return self._observe(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        reward = float(action == self.answer)
+        self.n_steps += 1
+        return self._observe(), reward, self.n_steps == 10, False, {}
+
+    def _observe(self) -> Any:
+        self.answer = int(self.np_random.integers(3))
+        return np.eye(3, dtype=np.float32)[self.answer]
+
+
+def last(checkpoints: Iterator[Checkpoint]) -> Expert:
+    return list(checkpoints)[-1].expert
+
+
+@pytest.mark.parametrize("standardise", [True, False])
+def test_dqn_solves_the_identity(standardise: bool) -> None:
+    config = DQNConfig.from_dict(QUICK.to_dict() | {"standardise": standardise})
+    expert = last(train(Identity(), config, seed=0))
+    assert [expert.action(row) for row in np.eye(3)] == [0, 1, 2]
+
+
+def test_a_seed_gives_one_expert_whatever_the_global_generators_do() -> None:
+    config = DQNConfig(steps=400, hidden=16, warmup=100, check_every=200)
+    task = find_task("CartPole-v1")
+
+    def experts(seed: int) -> list[Expert]:
+        return [checkpoint.expert for checkpoint in train(make_env(task), config, seed)]
+
+    first = experts(1)
+    torch.manual_seed(99)
+    np.random.seed(99)  # noqa: NPY002
+    assert experts(1) == first
+    assert experts(2) != first
+    assert len(first) == 2
+    assert first[0] != first[1]
+
+
+def test_the_last_step_is_always_a_checkpoint() -> None:
+    config = DQNConfig(steps=250, hidden=4, warmup=100, check_every=100)
+    assert [found.step for found in train(Identity(), config, 0)] == [100, 200, 250]
+
+
+class Uneven(Identity):
+    """The same with inputs of very different size."""
+
+    def _observe(self) -> Any:
+        return super()._observe() * np.array([1.0, 0.01, 10.0], dtype=np.float32)
+
+
+def test_the_scale_of_observations_ends_up_in_the_first_layer() -> None:
+    """Before the first update the two policies differ only by the scale."""
+
+    def first_layer(standardise: bool) -> Any:
+        config = DQNConfig(steps=51, hidden=8, warmup=50, standardise=standardise)
+        return last(train(Uneven(), config, 0)).layers()[0][0]
+
+    ratio = first_layer(True) / first_layer(False)
+    np.testing.assert_allclose(ratio, np.broadcast_to(ratio[0], ratio.shape), rtol=1e-5)
+    np.testing.assert_allclose(ratio[0] * [1.0, 0.01, 10.0], 1 / 0.47, rtol=0.2)
+
+
+@pytest.mark.parametrize("task_id", MIRRORS)
+def test_a_mirrored_expert_is_symmetric(task_id: str) -> None:
+    signs, order, actions = (list(part) for part in MIRRORS[task_id])
+    config = DQNConfig(steps=300, hidden=16, warmup=100, mirror=True, policy_averaging=0.1)
+    expert = last(train(make_env(find_task(task_id)), config, 0))
+    assert expert.sizes[1] == 16
+    for observation in np.random.default_rng(0).normal(size=(20, len(signs))):
+        values, reflected = expert.values(observation), expert.values(observation[order] * signs)
+        np.testing.assert_allclose(values, reflected[actions], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("task_id", ["CartPole-v1", "Acrobot-v1"])
+def test_the_mirror_image_of_an_episode_is_an_episode(task_id: str) -> None:
+    """What `mirror` takes for granted: Gymnasium's own dynamics have this symmetry."""
+    signs, _, actions = MIRRORS[task_id]
+    env, image = (make_env(find_task(task_id)) for _ in range(2))
+    env.reset(seed=0)
+    image.reset(seed=0)
+    state: Any = env.unwrapped
+    twin: Any = image.unwrapped
+    twin.state = -np.asarray(state.state)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        action = int(rng.integers(state.action_space.n))
+        seen, reward, ended, _, _ = env.step(action)
+        reflected, same_reward, ended_too, _, _ = image.step(actions[action])
+        np.testing.assert_allclose(seen * signs, reflected, atol=1e-5)
+        assert (reward, ended) == (same_reward, ended_too)
+        if ended:
+            break
+
+
+def test_the_side_engines_of_the_lander_mirror_each_other() -> None:
+    """One step of each engine from one start: what the mirror swaps moves the lander oppositely.
+
+    The start, the ground and the engines' own noise are not symmetric, so this looks at the spin
+    that an engine adds to what happens without it.
+    """
+    added = []
+    for action in (0, 1, 3):
+        env = make_env(find_task("LunarLander-v3"))
+        env.reset(seed=5)
+        added.append(env.step(action)[0][5])
+    still, left, right = added
+    assert (left - still) * (right - still) < 0
+    mirror = MIRRORS["LunarLander-v3"]
+    assert [mirror.actions[action] for action in mirror.actions] == [0, 1, 2, 3]
+    assert mirror.actions[1] == 3
+
+
+def test_a_mirrored_expert_of_an_odd_width_is_refused() -> None:
+    env = make_env(find_task("CartPole-v1"))
+    with pytest.raises(ExpertError, match=r"^A mirrored expert needs an even number of hidden uni"):
+        next(train(env, DQNConfig(hidden=15, mirror=True), 0))
+
+
+def test_a_task_without_a_known_mirror_image_is_refused() -> None:
+    config = DQNConfig(steps=10, mirror=True)
+    with pytest.raises(ExpertError) as caught:
+        next(train(Identity(), config, 0))
+    assert str(caught.value) == (
+        "The task has no known mirror image; train its expert with mirror=False."
+    )
+
+
+def test_only_discrete_actions_are_trained() -> None:
+    with pytest.raises(ExpertError, match="DQN trains experts for discrete actions"):
+        next(train(make_env(find_task("Pendulum-v1")), QUICK, 0))
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(ConfigError, match="'discount' parameter of DQNConfig"):
+        DQNConfig(discount=1.0)
+
+
+def test_the_paper_s_recipe_is_what_it_prints() -> None:
+    """Sec. IV-A1."""
+    paper = DQNConfig.paper()
+    assert (paper.hidden, paper.learning_rate, paper.discount) == (2048, 1e-3, 0.99)
+    assert (paper.replay, paper.batch, paper.update_every) == (10_000, 64, 4)
+    assert changes(paper) == {}
+
+
+@pytest.mark.parametrize("task_id", RECIPES)
+def test_every_change_of_a_recipe_has_a_reason(task_id: str) -> None:
+    reasons = changes(find_recipe(task_id))
+    assert "policy_averaging" in reasons
+    assert "Set by hand." not in reasons.values()
+
+
+def test_a_change_by_the_user_is_recorded_as_such() -> None:
+    assert changes(DQNConfig(batch=32))["batch"] == "Set by hand."
+
+
+def test_training_keeps_the_checkpoint_that_does_best_and_records_it() -> None:
+    heard: list[Candidate] = []
+    config = DQNConfig(steps=2000, hidden=16, warmup=100, check_every=500, policy_averaging=0.05)
+    expert, record = train_expert("CartPole-v1", config, 3, episodes=3, report=heard.append)
+    assert [candidate.step for candidate in heard] == [500, 1000, 1500, 2000]
+    assert len({candidate.choosing.mean for candidate in heard}) > 1
+    best = max(heard, key=lambda candidate: candidate.choosing.mean)
+    assert expert == best.expert
+    assert record["step"] == best.step
+    assert record["choosing"] == best.choosing._asdict()
+    assert record["held_out"] == score_expert(expert, "CartPole-v1", 3)._asdict()
+    assert record["config"] == config.to_dict()
+    assert (record["task"], record["seed"]) == ("CartPole-v1", 3)
+    assert record["changes"]["hidden"] == "Set by hand."
+
+
+def test_good_checkpoints_are_ranked_by_their_students_then_by_themselves() -> None:
+    expert = Expert.from_layers([([[1.0]], [0.0])])
+
+    def candidate(mean: float, disturbed: float, taught: float | None) -> Candidate:
+        scores = Score(mean, 0.0, 5, 30_000, 0.0), Score(disturbed, 9.0, 5, 30_000, 0.3)
+        students = None if taught is None else Teachability(taught, 1.0, 200, (1000,), 16)
+        return Candidate(1, expert, *scores, students)
+
+    ordered = [
+        candidate(240.0, 90.0, None),
+        candidate(249.0, 80.0, None),
+        candidate(270.0, 70.0, 200.0),
+        candidate(260.0, 60.0, 210.0),
+        candidate(261.0, 50.0, 210.0),
+        candidate(261.0, 55.0, 210.0),
+    ]
+    assert all(worse.rank < better.rank for worse, better in pairwise(ordered))

@@ -1,0 +1,177 @@
+"""Experts that are functions, and environments that a function makes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from smgrnn.errors import ExpertError, TaskError
+from smgrnn.experts import FunctionExpert, evaluate_expert
+from smgrnn.experts.function import function_name, import_function, is_function_name
+from smgrnn.runs import Run, distill, load
+from smgrnn.tasks import find_task, make_env
+from support.commands import Command
+from support.runs import RULES, TEACHERS, contents, trained
+
+
+def lean(observation: Any) -> Any:
+    """Decide as the teacher of CartPole in `runs` does."""
+    return int(np.float32(observation[2]) > 0)
+
+
+def damp(observation: Any) -> Any:
+    """Decide as the teacher of Pendulum in `runs` does."""
+    return TEACHERS["Pendulum-v1"].values(observation)
+
+
+FUNCTIONS = {"CartPole-v1": lean, "Pendulum-v1": damp}
+
+
+@pytest.mark.parametrize("task", FUNCTIONS)
+@pytest.mark.parametrize("normalise", [False, True])
+def test_a_function_teaches_what_a_network_that_decides_alike_does(
+    tmp_path: Path, task: str, normalise: bool
+) -> None:
+    settings: Any = {"episodes": 5, "normalise": normalise, "plasticity": RULES}
+    by_network = trained(tmp_path, task, name=None, **settings)
+    by_function = distill(task, expert=FUNCTIONS[task], **settings)
+    assert by_function.graph == by_network.graph
+    assert np.array_equal(by_function.held_out, by_network.held_out)
+    for mine, theirs in zip(by_function.episodes, by_network.episodes, strict=True):
+        assert np.array_equal(mine, theirs)
+
+
+def test_a_function_scores_what_its_decisions_are_worth() -> None:
+    task = find_task("CartPole-v1")
+    by_function = evaluate_expert(FunctionExpert(lean, task, "lean"), task, 3)
+    assert np.array_equal(by_function, evaluate_expert(TEACHERS[task.id], task, 3))
+
+
+def test_a_function_is_named_so_that_it_can_be_imported_again() -> None:
+    assert import_function(function_name(np.argmax)) is np.argmax
+    assert import_function("numpy:linalg.norm") is np.linalg.norm
+    assert all(map(is_function_name, ("my_module:expert", "a.b:C.d", "__main__:<lambda>")))
+    for name in ("CartPole-v1", "expert.zip", "./my:expert.zip", "C:\\expert.zip", "my_module"):
+        assert not is_function_name(name)
+
+
+def test_any_callable_may_teach() -> None:
+    class Constant:
+        def __call__(self, observation: Any) -> Any:
+            return np.array(1)  # as Stable-Baselines3 gives a choice
+
+    run = distill("CartPole-v1", expert=Constant(), episodes=2)
+    assert run.config.expert == f"{__name__}:<{Constant.__qualname__}>"  # not to be imported
+    assert run.episodes.n == 2
+
+
+def test_a_run_with_a_function_of_a_module_is_resumed(
+    smgrnn: Command, tmp_path: Path, own_modules: None
+) -> None:
+    (tmp_path / "my_expert.py").write_text(
+        "def act(observation):\n    return int(observation[2] > 0)\n"
+    )
+    flags = ("--expert", "my_expert:act", "--episodes", 6, "--checkpoint-every", 2)
+    assert smgrnn("distill", "CartPole-v1", *flags, "--out", "whole").code == 0
+    assert smgrnn("distill", "CartPole-v1", *flags, "--out", "again").code == 0
+    assert contents(tmp_path / "whole") == contents(tmp_path / "again")
+    assert smgrnn("distill", "--resume", "again").code == 0
+    assert contents(tmp_path / "whole") == contents(tmp_path / "again")
+    said = smgrnn("expert", "evaluate", "CartPole-v1", *flags[:2], "--episodes", 2, "--json")
+    assert json.loads(said.out)["mean"] > 20
+
+
+def test_a_run_with_a_function_of_no_module_goes_on_nowhere_else(tmp_path: Path) -> None:
+    distill("CartPole-v1", expert=lambda observation: 1, episodes=2, out=tmp_path / "run")
+    run = Run.resume(tmp_path / "run")
+    assert run.score(1).size == 1  # which needs no expert
+    with pytest.raises(ExpertError, match="cannot be imported"):
+        run.train()
+
+
+# --- environments ---------------------------------------------------------------------------------
+
+
+def half_gravity() -> Any:
+    """Return a pendulum that is not the registered one."""
+    return gym.make("Pendulum-v1", g=5.0)
+
+
+def test_a_function_makes_the_environment_of_a_task() -> None:
+    task = find_task(half_gravity)
+    assert (task.id, task.n_inputs, task.max_steps) == ("PendulumEnv", 3, 200)
+    unwrapped: Any = make_env(task).unwrapped
+    assert unwrapped.g == 5.0
+
+
+def test_a_made_environment_is_the_one_that_is_learned_and_judged() -> None:
+    settings: Any = {"expert": damp, "episodes": 3, "normalise": True}
+    light, heavy = distill(half_gravity, **settings), distill("Pendulum-v1", **settings)
+    assert not np.array_equal(light.held_out, heavy.held_out)
+    same = distill(lambda: gym.make("Pendulum-v1"), **settings)
+    assert np.array_equal(same.held_out, heavy.held_out)
+
+
+def test_a_made_cartpole_is_not_taken_for_the_compiled_one() -> None:
+    def short() -> Any:
+        return gym.make("CartPole-v1", max_episode_steps=7)
+
+    run = distill(short, expert=lean, episodes=5)
+    assert run.episodes.steps.max() == 7
+
+
+def test_a_policy_loads_without_its_environment(tmp_path: Path) -> None:
+    run = distill(half_gravity, expert=damp, episodes=2, out=tmp_path / "run")
+    policy = load(tmp_path / "run")
+    assert policy.graph == run.graph
+    assert policy([1.0, 0.0, 0.0]).shape == (1,)
+    with pytest.raises(TaskError, match="There is no task 'PendulumEnv'"):
+        Run.resume(tmp_path / "run")
+
+
+MODULE = """
+import gymnasium as gym
+import numpy as np
+
+
+class Slide(gym.Env):
+    observation_space = gym.spaces.Box(-np.inf, np.inf, (2,))
+    action_space = gym.spaces.Box(-3.0, 5.0, (1,))
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x, self.speed = self.np_random.uniform(-100, 100), 0.0
+        return self._see(), {}
+
+    def step(self, action):
+        self.speed += float(action[0])
+        self.x += self.speed
+        return self._see(), -abs(self.x), False, False, {}
+
+    def _see(self):
+        return np.array([self.x, self.speed], np.float32)
+
+
+gym.register("Slide-v0", Slide, max_episode_steps=50)
+
+
+def expert(observation):
+    return -0.1 * observation[0] - 0.6 * observation[1]
+"""
+
+
+def test_a_file_of_one_s_own_is_all_it_takes(
+    smgrnn: Command, tmp_path: Path, own_modules: None
+) -> None:
+    (tmp_path / "my_slide.py").write_text(MODULE)
+    common = ("my_slide:Slide-v0", "--expert", "my_slide:expert")
+    flags = ("--episodes", 150, "--normalise", "--bias", "--out", "run", "--json", "--quiet")
+    summary = json.loads(smgrnn("distill", *common, *flags).out)
+    best = json.loads(smgrnn("expert", "evaluate", *common, "--json").out)["mean"]
+    assert summary["held_out_mean"] > 2 * best  # -240; the static graph comes to -2800
+    assert smgrnn("evaluate", "run", "--episodes", 5).code == 0
+    assert smgrnn("export", "run", "--to", "c").code == 0
+    assert (tmp_path / "run" / "slide_v0.c").exists()

@@ -1,0 +1,236 @@
+"""An exported C program acts as the engine does."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smgrnn import Graph, NetworkConfig
+from smgrnn.errors import ConfigError
+from smgrnn.export import Controller, export_policy
+from smgrnn.export.c import c_name, state_bytes, table_bytes
+from smgrnn.runs import Policy, evolve, load
+from smgrnn.tasks import Task
+from support import exports
+from support.exports import (
+    SANITIZED,
+    STRICT,
+    TOLERANCE,
+    build,
+    every_case,
+    random_policy,
+    random_rows,
+)
+from support.networks import LOOP
+from support.runs import trained
+
+CHOICE = Task("choice", 1, 2, is_discrete=True)
+
+
+def wide(n_inputs: int) -> Policy:
+    """Return a policy with two outputs that all inputs reach, plus one hidden node."""
+    edges = [(source, target, 0.5) for source in range(n_inputs) for target in (n_inputs,)]
+    graph = Graph.from_edges(n_inputs, 2, 1, edges)
+    config = NetworkConfig(n_inputs=n_inputs, n_outputs=2)
+    return exports.policy_of(graph, config, Task("wide", n_inputs, 2, is_discrete=True))
+
+
+@every_case
+def test_a_step_equals_the_engines(case: dict[str, Any], tmp_path: Path) -> None:
+    policy = random_policy(**case)
+    played = random_rows(policy)
+    actions, states = exports.replay(policy, played, build(policy, tmp_path, *STRICT))
+    np.testing.assert_allclose(states, played.states, atol=TOLERANCE, rtol=0)
+    if policy.task.is_discrete:
+        assert (actions == played.actions)[~played.is_tie].all()
+    else:
+        np.testing.assert_allclose(actions, played.actions, atol=TOLERANCE, rtol=0)
+
+
+def test_the_cases_cover_every_setting() -> None:
+    """Each setting takes each of its values with both kinds of action."""
+    for is_discrete in (True, False):
+        cases = [case for case in exports.CASES.values() if case["is_discrete"] == is_discrete]
+        assert {case["iterations"] for case in cases} == {1, 2, 3, 4}
+        for flag in ("carry_state", "has_bias"):
+            assert {case[flag] for case in cases} == {True, False}
+        pairs = {(case["activation"], case["output_activation"]) for case in cases}
+        assert len(pairs) == 16
+
+
+def test_a_step_by_hand(tmp_path: Path) -> None:
+    """Input 2 reaches the output by 0.5 and the hidden node by -0.4; then the loop closes."""
+    config = NetworkConfig(n_inputs=1, n_outputs=1, activation="relu", output_activation="identity")
+    task = Task("loop", 1, 1, is_discrete=False, action_low=(-10.0,), action_high=(30.0,))
+    policy = exports.policy_of(LOOP, config, task)
+    played = exports.play_rows(policy, [True, False], np.array([[2.0], [-1.0]], np.float32))
+    actions, states = exports.replay(policy, played, build(policy, tmp_path, *STRICT))
+    # First 2·0.5 and max(0, -0.8); then -0.5 + 0.8·0 and max(0, 0.4 + 0.3·1).
+    np.testing.assert_allclose(states, [[1.0, 0.0], [-0.5, 0.7]], atol=1e-6)
+    np.testing.assert_allclose(actions, [[30.0], [0.0]], atol=1e-5)
+
+
+def test_an_action_is_never_beyond_its_bounds(tmp_path: Path) -> None:
+    """In single precision -0.1 + 2·0.15 is above 0.2, and 0.3 + 2·0.2 above 0.7."""
+    policy, played = exports.bounded()
+    actions, _ = exports.replay(policy, played, build(policy, tmp_path, *STRICT))
+    np.testing.assert_array_equal(actions, exports.BOUNDS)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_an_observation_that_is_not_finite_is_refused_and_changes_nothing(
+    value: float, tmp_path: Path
+) -> None:
+    policy = random_policy(3, is_discrete=True, has_bias=False)
+    played = random_rows(policy)
+    played.observations[5, 0] = value
+    actions, states = exports.replay(policy, played, build(policy, tmp_path, *SANITIZED))
+    assert actions[5] == -1
+    np.testing.assert_array_equal(states[5], states[4])
+    assert (np.delete(actions, 5) >= 0).all()
+
+
+def test_an_output_that_overflows_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    config = NetworkConfig(n_inputs=1, n_outputs=2, output_activation="identity")
+    graph = Graph.from_edges(1, 2, edges=[(0, 1, 1e30), (0, 2, 1.0)])
+    policy = exports.policy_of(graph, config, CHOICE)
+    played = exports.play_rows(policy, [True, False], np.array([[1.0], [1e20]], np.float32))
+    actions, states = exports.replay(policy, played, build(policy, tmp_path, *SANITIZED))
+    assert actions.tolist() == [0, -1]
+    np.testing.assert_array_equal(states[1], states[0])
+
+
+def test_a_network_without_edges_compiles_and_chooses_the_first_action(tmp_path: Path) -> None:
+    config = NetworkConfig(n_inputs=1, n_outputs=2)
+    policy = exports.policy_of(Graph.from_edges(1, 2), config, CHOICE)
+    played = random_rows(policy)
+    actions, states = exports.replay(policy, played, build(policy, tmp_path, *SANITIZED))
+    assert not actions.any()
+    assert not states.any()
+
+
+def test_tables_are_as_large_as_counted_by_hand() -> None:
+    """LOOP has 2 nodes that edges enter and 4 edges: 2·1 + 4·1 + 4·4 bytes, and 2 states."""
+    config = NetworkConfig(n_inputs=1, n_outputs=1)
+    policy = exports.policy_of(LOOP, config, Task("loop", 1, 1, is_discrete=True))
+    controller = Controller.of(policy)
+    assert table_bytes(controller) == 22
+    assert state_bytes(controller) == 8
+
+
+@pytest.mark.parametrize(("n_inputs", "types"), [(255, "uint8_t"), (300, "uint16_t")])
+def test_indices_take_the_smallest_type_and_still_work(
+    n_inputs: int, types: str, tmp_path: Path
+) -> None:
+    policy = wide(n_inputs)
+    played = random_rows(policy)
+    binary = build(policy, tmp_path, *SANITIZED)
+    source = (tmp_path / "controller.c").read_text()
+    assert f"static const {types} fan_in[3]" in source
+    assert f"static const {types} source[{n_inputs}]" in source
+    actions, _ = exports.replay(policy, played, binary)
+    assert (actions == played.actions)[~played.is_tie].all()
+
+
+def test_edges_into_inputs_are_left_out() -> None:
+    graph = Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (2, 0, 1.0)])
+    policy = exports.policy_of(graph, NetworkConfig(n_inputs=1, n_outputs=2), CHOICE)
+    assert Controller.of(policy).n_parameters == 1
+
+
+def test_a_weight_beyond_single_precision_is_refused(tmp_path: Path) -> None:
+    graph = Graph.from_edges(1, 2, edges=[(0, 1, 1e39)])
+    policy = exports.policy_of(graph, NetworkConfig(n_inputs=1, n_outputs=2), CHOICE)
+    with pytest.raises(ConfigError, match=r"^A weight of the network is too large for single"):
+        export_policy(policy, "c", tmp_path / "controller")
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_policy_is_one_text(tmp_path: Path) -> None:
+    texts = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        policy = random_policy(1, is_discrete=True, has_bias=True)
+        files = export_policy(policy, "c", tmp_path / name / "controller")
+        texts.append([file.read_bytes() for file in files])
+    assert texts[0] == texts[1]
+
+
+def test_the_header_works_from_cpp_and_two_controllers_link_together(tmp_path: Path) -> None:
+    for number, name in enumerate(("left", "right")):
+        policy = random_policy(number, is_discrete=True, has_bias=False)
+        export_policy(policy, "c", tmp_path / f"{name}.c")
+    (tmp_path / "main.cpp").write_text(
+        '#include "left.h"\n#include "right.h"\n'
+        "int main() { left_state left; right_state right; left_reset(&left);\n"
+        "right_reset(&right); float x[LEFT_OBSERVATIONS + RIGHT_OBSERVATIONS] = {};\n"
+        "return left_step(&left, x) + right_step(&right, x); }\n"
+    )
+    commands = [
+        [exports.tool("cc"), *STRICT, "-c", "left.c", "right.c"],
+        [exports.tool("g++"), "-Wall", "-Werror", "main.cpp", "left.o", "right.o", "-lm"],
+        ["./a.out"],
+    ]
+    for command in commands:
+        subprocess.run(command, cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize(
+    ("stem", "name"),
+    [
+        ("CartPole-v1", "cartpole_v1"),
+        ("my.controller", "my_controller"),
+        ("2nd", "controller_2nd"),
+        ("ü", "controller"),
+        ("__x__", "x"),
+    ],
+)
+def test_any_file_name_becomes_an_identifier(stem: str, name: str) -> None:
+    assert c_name(stem) == name
+
+
+BUILDS = {
+    "strict": ((*STRICT, "-O2"), ()),
+    "sanitized": (SANITIZED, ()),
+    "valgrind": ((*STRICT, "-g"), ("valgrind", "--error-exitcode=1", "--leak-check=full")),
+}
+
+
+@pytest.mark.xdist_group("export")
+@pytest.mark.parametrize("task", exports.TASKS)
+@pytest.mark.parametrize("how", BUILDS)
+def test_a_hundred_episodes_are_played_alike(task: str, how: str, tmp_path: Path) -> None:
+    """The same action at every step but ties, of which there may be one in ten thousand."""
+    flags, checker = BUILDS[how]
+    command = [exports.tool(word) if word[0] != "-" else word for word in checker]
+    policy, played = exports.student(task)
+    assert played.starts.sum() == 100
+    actions, states = exports.replay(policy, played, *command, build(policy, tmp_path, *flags))
+    assert (actions == played.actions)[~played.is_tie].all()
+    assert played.is_tie.mean() <= 1e-4
+    np.testing.assert_allclose(states, played.states, atol=TOLERANCE, rtol=0)
+
+
+def test_a_continuous_task_is_played_alike(tmp_path: Path) -> None:
+    trained(tmp_path, "Pendulum-v1", episodes=10)
+    policy = load(tmp_path / "run")
+    played = exports.play_episodes(policy, 5)
+    actions, states = exports.replay(policy, played, build(policy, tmp_path, *SANITIZED))
+    np.testing.assert_allclose(actions, played.actions, atol=2 * TOLERANCE, rtol=0)  # of ±2
+    np.testing.assert_allclose(states, played.states, atol=TOLERANCE, rtol=0)
+
+
+@pytest.mark.parametrize("student", ["mlp-100", "neat", "ndp"])
+def test_any_kind_of_student_is_played_alike(student: str, tmp_path: Path) -> None:
+    if student == "mlp-100":
+        trained(tmp_path, student=student)
+    else:
+        folder = tmp_path / "run"
+        evolve("CartPole-v1", method=student, rollouts=60, population=20, out=folder)
+    policy = load(tmp_path / "run")
+    played = exports.play_episodes(policy, 5)
+    actions, states = exports.replay(policy, played, build(policy, tmp_path, *SANITIZED))
+    assert (actions == played.actions)[~played.is_tie].all()
+    np.testing.assert_allclose(states, played.states, atol=TOLERANCE, rtol=0)

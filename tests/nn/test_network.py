@@ -1,0 +1,389 @@
+"""SMGrNN as a PyTorch module: its function, its gradient, its state, its files' worth of state."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import pytest
+import torch
+from torch import Tensor
+from torch.func import functional_call
+
+from smgrnn import Graph, SMGrNN
+from smgrnn.errors import ConfigError, GraphError, NonFiniteError, ShapeError
+from smgrnn.graph import to_networkx
+from support.networks import LOOP, cyclic_net, train
+
+
+def hidden_edges(net: SMGrNN) -> Tensor:
+    """Mask the edges that end in a hidden node."""
+    return torch.as_tensor(net.graph.target >= net.config.n_inputs + net.config.n_outputs)
+
+
+# --- the function, by hand ------------------------------------------------------------------------
+
+
+def test_one_iteration_computes_the_hand_worked_values() -> None:
+    net = SMGrNN(1, 1, graph=LOOP, dtype=torch.float64)
+    first, second = net(torch.tensor([1.0])), net(torch.tensor([2.0]))
+    output, hidden = math.tanh(0.5), math.tanh(-0.4)
+    assert first.item() == pytest.approx(output, abs=1e-15)
+    assert second.item() == pytest.approx(math.tanh(0.5 * 2 + 0.8 * hidden), abs=1e-15)
+    state = net.state
+    assert state is not None
+    assert state[1].item() == pytest.approx(math.tanh(-0.4 * 2 + 0.3 * output), abs=1e-15)
+
+
+def test_two_iterations_compute_the_hand_worked_values() -> None:
+    net = SMGrNN(1, 1, graph=LOOP, iterations=2, dtype=torch.float64)
+    output, hidden = math.tanh(0.5), math.tanh(-0.4)
+    expected = math.tanh(0.5 + 0.8 * hidden), math.tanh(-0.4 + 0.3 * output)
+    assert net(torch.tensor([1.0])).item() == pytest.approx(expected[0], abs=1e-15)
+    state = net.state
+    assert state is not None
+    assert state.tolist() == pytest.approx(expected, abs=1e-15)
+
+
+def test_one_call_of_two_iterations_is_two_calls_of_one_on_the_same_input() -> None:
+    graph = cyclic_net(0).graph
+    once = SMGrNN(3, 2, graph=graph, iterations=2, dtype=torch.float64)
+    twice = SMGrNN(3, 2, graph=graph, iterations=1, dtype=torch.float64)
+    x = torch.tensor([0.3, -0.2, 0.9])
+    twice(x)
+    assert torch.equal(once(x), twice(x))
+
+
+@pytest.mark.parametrize("output_activation", ["tanh", "sigmoid", "relu", "identity"])
+@pytest.mark.parametrize("activation", ["tanh", "sigmoid", "relu", "identity"])
+def test_hidden_and_output_nodes_have_their_own_activation(
+    activation: str, output_activation: str
+) -> None:
+    functions: dict[str, Callable[[float], float]] = {
+        "tanh": math.tanh,
+        "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
+        "relu": lambda x: max(x, 0.0),
+        "identity": lambda x: x,
+    }
+    net = SMGrNN(
+        1,
+        1,
+        graph=LOOP,
+        dtype=torch.float64,
+        activation=activation,
+        output_activation=output_activation,
+    )
+    net(torch.tensor([-2.0]))
+    state = net.state
+    assert state is not None
+    expected = [functions[output_activation](0.5 * -2), functions[activation](-0.4 * -2)]
+    assert state.tolist() == pytest.approx(expected, abs=1e-15)
+
+
+def test_features_are_independent_channels_with_shared_scalar_weights() -> None:
+    net = SMGrNN(1, 1, graph=LOOP, iterations=2, state_dim=2, dtype=torch.float64)
+    output = net(torch.tensor([[1.0, -3.0]]))
+    assert output.shape == (1, 2)
+    for channel, x in enumerate((1.0, -3.0)):
+        hidden = math.tanh(-0.4 * x)
+        expected = math.tanh(0.5 * x + 0.8 * hidden)
+        assert output[0, channel].item() == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
+def test_each_feature_computes_what_a_network_of_one_feature_computes(
+    batch: tuple[int, ...],
+) -> None:
+    graph = cyclic_net(1).graph
+    wide = SMGrNN(3, 2, graph=graph, iterations=2, state_dim=4, dtype=torch.float64)
+    x = torch.randn(
+        2, *batch, 3, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    )
+    outputs = torch.stack([wide(x[0]), wide(x[1])])
+    assert outputs.shape == (2, *batch, 2, 4)
+    for feature in range(4):
+        narrow = SMGrNN(3, 2, graph=graph, iterations=2, dtype=torch.float64)
+        expected = torch.stack([narrow(x[0, ..., feature]), narrow(x[1, ..., feature])])
+        torch.testing.assert_close(outputs[..., feature], expected, rtol=1e-14, atol=1e-14)
+    state = wide.state
+    assert state is not None
+    assert state.shape == (*batch, 5, 4)
+
+
+def test_edges_into_inputs_do_nothing() -> None:
+    dead = Graph.from_edges(2, 1, edges=[(1, 0, 5.0), (2, 1, -3.0), (0, 2, 0.5), (1, 2, 0.25)])
+    live = Graph.from_edges(2, 1, edges=[(0, 2, 0.5), (1, 2, 0.25)])
+    nets = [SMGrNN(2, 1, graph=graph, iterations=3) for graph in (dead, live)]
+    x = torch.tensor([0.7, -0.2])
+    assert torch.equal(nets[0](x), nets[1](x))
+    nets[0](x).sum().backward()
+    gradient = nets[0].weight.grad
+    assert gradient is not None
+    assert gradient[:2].tolist() == [0.0, 0.0]
+    assert (gradient[2:] != 0).all()
+
+
+def test_a_network_without_edges_returns_phi_of_zero() -> None:
+    net = SMGrNN(2, 1, graph=Graph.from_edges(2, 1), output_activation="sigmoid")
+    assert net(torch.ones(2)).tolist() == [0.5]
+
+
+# --- shapes and precision -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_batches_of_any_shape_agree_with_single_inputs(iterations: int, dtype: torch.dtype) -> None:
+    nets = [cyclic_net(2, iterations=iterations, dtype=dtype) for _ in range(3)]
+    generator = torch.Generator().manual_seed(0)
+    calls = torch.randn(3, 2, 4, 3, dtype=dtype, generator=generator)  # 3 calls of a (2, 4) batch
+    stacked = torch.stack([nets[0](x) for x in calls])
+    flat = torch.stack([nets[1](x.reshape(8, 3)) for x in calls])
+    assert stacked.shape == (3, 2, 4, 2)
+    assert stacked.dtype == dtype
+    torch.testing.assert_close(stacked.reshape(3, 8, 2), flat, rtol=1e-6, atol=1e-7)
+    for row in range(8):
+        nets[2].reset_state()
+        single = torch.stack([nets[2](x) for x in calls.reshape(3, 8, 3)[:, row]])
+        torch.testing.assert_close(single, flat[:, row], rtol=1e-6, atol=1e-7)
+
+
+def test_an_empty_batch_gives_an_empty_output() -> None:
+    assert SMGrNN(3, 2)(torch.zeros(0, 3)).shape == (0, 2)
+
+
+def test_integer_inputs_are_read_in_the_precision_of_the_weights() -> None:
+    net = SMGrNN(2, 1, seed=1, carry_state=False)
+    assert torch.equal(net(torch.tensor([1, -2])), net(torch.tensor([1.0, -2.0])))
+
+
+def test_conversion_to_double_keeps_the_function_and_the_parameter() -> None:
+    net = SMGrNN(3, 2, n_hidden=2, iterations=2, seed=4)
+    parameter, x = net.weight, torch.tensor([0.1, 0.2, 0.3])
+    single = net(x)
+    net.to(torch.float64)
+    assert net.weight is parameter
+    assert net.weight.dtype == torch.float64
+    state = net.state
+    assert state is not None
+    assert state.dtype == torch.float64
+    assert net.graph.source.dtype == torch.empty(0, dtype=torch.int64).numpy().dtype
+    net.reset_state()
+    double = net(x)
+    assert double.dtype == torch.float64
+    torch.testing.assert_close(double, single.double(), rtol=1e-6, atol=1e-7)
+
+
+def test_moving_to_the_cpu_changes_nothing() -> None:
+    net = SMGrNN(3, 2, seed=4)
+    before = net(torch.ones(3))
+    assert net.to("cpu") is net
+    net.reset_state()
+    assert torch.equal(net(torch.ones(3)), before)
+
+
+def test_every_tensor_of_the_network_follows_it_to_another_device() -> None:
+    net = SMGrNN(3, 2, n_hidden=1)
+    net(torch.ones(3))
+    net.to("meta")
+    assert {tensor.device.type for tensor in (*net.parameters(), *net.buffers())} == {"meta"}
+
+
+def test_the_device_and_dtype_arguments_place_the_weight() -> None:
+    net = SMGrNN(3, 2, device="meta", dtype=torch.float16)
+    assert (net.weight.device.type, net.weight.dtype) == ("meta", torch.float16)
+
+
+# --- gradients ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_gradients_agree_with_finite_differences(seed: int, iterations: int) -> None:
+    mixed = {"activation": "sigmoid", "output_activation": "identity"} if seed % 2 else {}
+    net = cyclic_net(seed, iterations=iterations, **mixed)
+    assert not nx.is_directed_acyclic_graph(to_networkx(net.graph))
+    generator = torch.Generator().manual_seed(seed)
+    first, second = torch.randn(2, 2, 3, dtype=torch.float64, generator=generator)
+
+    def outputs(weight: Tensor, x: Tensor) -> Tensor:
+        net.reset_state()
+        with torch.no_grad():
+            net(first)  # so that the carried states are not zero
+        result: Tensor = functional_call(net, {"weight": weight}, (x,))
+        return result
+
+    weight = net.weight.detach().clone().requires_grad_()
+    assert torch.autograd.gradcheck(outputs, (weight, second.requires_grad_()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_at_one_iteration_edges_into_hidden_nodes_have_exactly_zero_gradient(seed: int) -> None:
+    net = cyclic_net(seed, iterations=1)
+    for _ in range(3):
+        net.zero_grad()
+        net(torch.tensor([0.5, -1.0, 0.8])).square().sum().backward()
+        gradient = net.weight.grad
+        assert gradient is not None
+        assert (gradient[hidden_edges(net)] == 0).all()
+        into_outputs_from_inputs = torch.as_tensor(net.graph.source < 3) & ~hidden_edges(net)
+        assert (gradient[into_outputs_from_inputs] != 0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_at_two_iterations_edges_from_inputs_into_hidden_nodes_have_a_gradient(seed: int) -> None:
+    net = cyclic_net(seed, iterations=2, density=1.0)
+    net(torch.tensor([0.5, -1.0, 0.8])).square().sum().backward()
+    gradient = net.weight.grad
+    assert gradient is not None
+    from_inputs = torch.as_tensor(net.graph.source < 3) & hidden_edges(net)
+    assert from_inputs.sum() == 9
+    assert (gradient[from_inputs] != 0).all()
+
+
+@pytest.mark.parametrize(
+    ("iterations", "optimizer_type", "hidden_edges_move"),
+    [(1, torch.optim.Adam, False), (1, torch.optim.AdamW, True), (2, torch.optim.Adam, True)],
+)
+def test_at_one_iteration_only_weight_decay_moves_edges_into_hidden_nodes(
+    iterations: int, optimizer_type: Any, hidden_edges_move: bool
+) -> None:
+    net = cyclic_net(0, iterations=iterations, density=1.0)
+    before = net.weight.detach().clone()
+    train(net, optimizer_type(net.parameters(), lr=0.01), 20)
+    moved = net.weight != before
+    assert moved[~hidden_edges(net)].all()
+    assert moved[hidden_edges(net)].tolist() == [hidden_edges_move] * int(hidden_edges(net).sum())
+
+
+# --- carried state --------------------------------------------------------------------------------
+
+
+def test_state_is_carried_between_calls_and_reset_by_reset_state() -> None:
+    net, x = cyclic_net(3), torch.tensor([0.5, -1.0, 0.8])
+    assert net.state is None
+    first, second = net(x), net(x)
+    assert not torch.equal(first, second)
+    net.reset_state()
+    assert net.state is None
+    assert torch.equal(net(x), first)
+    assert torch.equal(net(x), second)
+
+
+def test_the_carried_state_is_detached() -> None:
+    net, x = cyclic_net(3, iterations=2), torch.ones(3, dtype=torch.float64, requires_grad=True)
+    net(x)
+    state = net.state
+    assert state is not None
+    assert not state.requires_grad
+    later = torch.ones(3, dtype=torch.float64)
+    net(later).sum().backward()
+    assert x.grad is None
+
+
+def test_without_carried_state_every_call_starts_from_zero() -> None:
+    carrying, forgetting = cyclic_net(3), cyclic_net(3, carry_state=False)
+    x = torch.tensor([0.5, -1.0, 0.8])
+    first = carrying(x)
+    for _ in range(3):
+        assert torch.equal(forgetting(x), first)
+    assert forgetting(torch.ones(7, 3)).shape == (7, 2)
+
+
+def test_a_changed_batch_shape_needs_reset_state() -> None:
+    net = SMGrNN(3, 2)
+    net(torch.zeros(4, 3))
+    sentence = (
+        "The carried node states are for inputs of batch shape (4,) and the input has (5,); call "
+        "reset_state() first, or build the network with carry_state=False."
+    )
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        net(torch.zeros(5, 3))
+    net.reset_state()
+    assert net(torch.zeros(5, 3)).shape == (5, 2)
+
+
+def test_a_call_in_inference_mode_does_not_hinder_later_training() -> None:
+    net = cyclic_net(0, iterations=2)
+    with torch.inference_mode():
+        net(torch.ones(3))
+    net(torch.ones(3)).sum().backward()
+    assert net.weight.grad is not None
+
+
+def test_changing_the_output_in_place_does_not_change_the_carried_state() -> None:
+    """`action = net(x).clamp_(-1, 1)` while acting silently rewrote the output nodes' states."""
+    net = cyclic_net(0)
+    with torch.no_grad():
+        output = net(torch.ones(3))
+        expected = output.clone()
+        output.fill_(9.0)
+    state = net.state
+    assert state is not None
+    assert torch.equal(state[:2], expected)
+
+
+# --- wrong inputs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_an_input_that_is_not_finite_is_refused(value: float) -> None:
+    with pytest.raises(NonFiniteError, match=r"^The input holds a NaN or an infinity\.$"):
+        SMGrNN(2, 1)(torch.tensor([0.0, value]))
+
+
+@pytest.mark.parametrize(
+    ("state_dim", "shape", "wanted"),
+    [(1, (4,), "..., 3"), (1, (3, 4), "..., 3"), (1, (), "..., 3"), (2, (2, 3), "..., 3, 2")],
+)
+def test_an_input_of_the_wrong_width_is_refused(
+    state_dim: int, shape: tuple[int, ...], wanted: str
+) -> None:
+    sentence = f"Expected an input of shape ({wanted}). Got {shape} instead."
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        SMGrNN(3, 2, state_dim=state_dim)(torch.zeros(shape))
+
+
+def test_a_graph_with_an_edge_to_a_missing_node_is_refused() -> None:
+    graph = LOOP._replace(target=LOOP.target + 5)
+    sentence = (
+        "The edge 0 -> 6 of the graph ends in a node that does not exist; it has 3 nodes."  # 0 -> 1
+    )
+    with pytest.raises(GraphError, match=f"^{re.escape(sentence)}$"):
+        SMGrNN(1, 1, graph=graph)
+
+
+def test_a_graph_of_other_widths_is_refused() -> None:
+    sentence = "The graph has 1 inputs and 1 outputs; the network has 2 and 1."
+    with pytest.raises(GraphError, match=f"^{re.escape(sentence)}$"):
+        SMGrNN(2, 1, graph=LOOP)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, None, "0"])
+def test_a_seed_that_is_not_a_natural_number_is_refused(seed: Any) -> None:
+    sentence = f"A seed must be an int in [0, inf). Got {seed!r} instead."
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        SMGrNN(2, 1, seed=seed)
+
+
+# --- seeds ----------------------------------------------------------------------------------------
+
+
+def test_one_seed_gives_one_network_bit_for_bit() -> None:
+    a, b = (SMGrNN(4, 3, n_hidden=5, density=0.5, seed=7) for _ in range(2))
+    assert list(a.graph.edges()) == list(b.graph.edges())
+    assert torch.equal(a(torch.ones(4)), b(torch.ones(4)))
+
+
+def test_another_seed_gives_other_edges_and_other_weights() -> None:
+    a, b = (SMGrNN(4, 3, n_hidden=5, density=0.5, seed=seed) for seed in (7, 8))
+    assert [edge[1:3] for edge in a.graph.edges()] != [edge[1:3] for edge in b.graph.edges()]
+    assert not torch.equal(a.weight, b.weight)
+
+
+def test_the_global_torch_seed_has_no_influence() -> None:
+    torch.manual_seed(0)
+    a = SMGrNN(4, 3, seed=7)
+    torch.manual_seed(1)
+    assert torch.equal(a.weight, SMGrNN(4, 3, seed=7).weight)

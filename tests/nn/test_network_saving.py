@@ -1,0 +1,169 @@
+"""Copies and state dicts of an SMGrNN, and how it shows itself."""
+
+import copy
+import io
+import pickle
+import re
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from smgrnn import SMGrNN
+from smgrnn.errors import GraphError
+from support.networks import LOOP, cyclic_net, grown, train
+
+
+def test_a_deep_copy_is_independent() -> None:
+    net = cyclic_net(7, iterations=2)
+    net(torch.ones(3))
+    twin = copy.deepcopy(net)
+    assert torch.equal(twin(torch.ones(3)), net(torch.ones(3)))
+    before = list(net.graph.edges())
+    grown(twin)
+    train(twin, torch.optim.SGD(twin.parameters(), lr=0.1), 2)
+    assert list(net.graph.edges()) == before
+    net(torch.ones(3)).sum().backward()
+
+
+def test_a_pickled_network_computes_the_same() -> None:
+    net = grown(cyclic_net(7, iterations=2))
+    twin = pickle.loads(pickle.dumps(net))
+    assert torch.equal(twin(torch.ones(3)), net(torch.ones(3)))
+
+
+def through_a_file(state: dict[str, Any]) -> dict[str, Any]:
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    buffer.seek(0)
+    loaded: dict[str, Any] = torch.load(buffer, weights_only=True)
+    return loaded
+
+
+def test_a_state_dict_loads_into_a_network_of_another_topology() -> None:
+    big = grown(grown(cyclic_net(8, n_hidden=4)))
+    small = cyclic_net(9, n_hidden=0)
+    parameter = small.weight
+    assert str(small.load_state_dict(through_a_file(big.state_dict()))) == (
+        "<All keys matched successfully>"
+    )
+    assert small.weight is parameter
+    assert list(small.graph.edges()) == list(big.graph.edges())
+    assert small.graph.next_node_id == big.graph.next_node_id
+    assert small.graph.next_edge_id == big.graph.next_edge_id
+    assert torch.equal(small(torch.ones(3)), big(torch.ones(3)))
+    train(small, torch.optim.Adam(small.parameters()), 2)
+    grown(small)
+
+
+def test_a_state_dict_loads_into_a_layer_of_a_larger_module() -> None:
+    def model(layer: SMGrNN) -> nn.Module:
+        return nn.Sequential(nn.Linear(3, 3, dtype=torch.float64), nn.ModuleDict({"net": layer}))
+
+    big, small = model(grown(cyclic_net(8))), model(cyclic_net(9, n_hidden=0))
+    small.load_state_dict(through_a_file(big.state_dict()))
+    for (name, expected), (same_name, tensor) in zip(
+        big.state_dict().items(), small.state_dict().items(), strict=True
+    ):
+        assert name == same_name
+        assert torch.equal(tensor, expected)
+    x = torch.ones(3, dtype=torch.float64)
+    assert torch.equal(
+        small.get_submodule("1.net")(small.get_submodule("0")(x)),
+        big.get_submodule("1.net")(big.get_submodule("0")(x)),
+    )
+
+
+def test_loading_resets_the_carried_state() -> None:
+    net = cyclic_net(8)
+    state = copy.deepcopy(net.state_dict())
+    net(torch.ones(3))
+    net.load_state_dict(state)
+    assert net.state is None
+
+
+def test_loading_forgets_a_gradient_of_another_length() -> None:
+    net = cyclic_net(8, n_hidden=0)
+    net(torch.ones(3)).sum().backward()
+    net.load_state_dict(grown(cyclic_net(8)).state_dict())
+    assert net.weight.grad is None
+    train(net, torch.optim.Adam(net.parameters()), 1)
+
+
+def test_loading_converts_to_the_precision_of_the_receiver() -> None:
+    double, single = cyclic_net(8), cyclic_net(9, dtype=torch.float32)
+    single.load_state_dict(double.state_dict())
+    assert single.weight.dtype == torch.float32
+    assert torch.equal(single.weight, double.weight.float())
+
+
+def test_a_network_does_not_share_its_weights_with_the_one_it_was_loaded_from() -> None:
+    """`target.load_state_dict(net.state_dict())` tied the two networks together for good."""
+    net, target = cyclic_net(8), cyclic_net(9)
+    target.load_state_dict(net.state_dict())
+    before = net.weight.detach().clone()
+    train(target, torch.optim.SGD(target.parameters(), lr=0.1), 1)
+    assert torch.equal(net.weight, before)
+
+
+@pytest.mark.parametrize("widths", [(3, 3), (2, 1)])
+def test_a_state_dict_of_other_widths_is_refused(widths: tuple[int, int]) -> None:
+    """A state dict of 4 inputs and 2 outputs was read as 3 and 3: an input became an output."""
+    sentence = f"The graph has 4 inputs and 2 outputs; the network has {widths[0]} and {widths[1]}."
+    with pytest.raises(GraphError, match=f"^{re.escape(sentence)}$"):
+        SMGrNN(*widths).load_state_dict(SMGrNN(4, 2).state_dict())
+
+
+def test_a_state_dict_of_a_broken_graph_is_refused() -> None:
+    net = cyclic_net(8)
+    state = copy.deepcopy(net.state_dict())
+    state["source"] = state["target"]
+    with pytest.raises(GraphError, match=r"^The graph has an edge from a node to itself\.$"):
+        net.load_state_dict(state)
+
+
+def test_the_state_dict_holds_weights_and_graph_but_not_the_states_of_nodes() -> None:
+    net = cyclic_net(8)
+    names = {"weight", "node_ids", "source", "target", "edge_ids", "numbers"}
+    assert net.state_dict().keys() == names
+    net(torch.ones(3))
+    assert net.state_dict().keys() == names
+    graph = net.graph
+    numbers = [graph.n_inputs, graph.n_outputs, graph.next_node_id, graph.next_edge_id]
+    assert net.state_dict()["numbers"].tolist() == numbers
+
+
+def test_a_state_dict_without_its_graph_is_refused() -> None:
+    state = cyclic_net(8).state_dict()
+    del state["edge_ids"]
+    with pytest.raises(RuntimeError, match="edge_ids"):
+        cyclic_net(8).load_state_dict(state)
+
+
+def test_the_weight_is_the_only_parameter() -> None:
+    net = grown(cyclic_net(8))
+    assert [name for name, _ in net.named_parameters()] == ["weight"]
+    assert net.weight.shape == (net.graph.n_edges,)
+
+
+def test_the_repr_says_what_the_network_is() -> None:
+    net = SMGrNN(4, 2, n_hidden=3, density=0.5, iterations=2)
+    assert repr(net) == "SMGrNN(4 inputs, 3 hidden, 2 outputs, 20 edges, iterations=2, tanh)"
+    mixed = SMGrNN(1, 1, graph=LOOP, output_activation="identity")
+    assert "tanh -> identity" in repr(mixed)
+    assert "2 hidden" in repr(grown(mixed))
+
+
+def test_the_html_shows_the_repr_over_a_drawing() -> None:
+    net = SMGrNN(1, 1, graph=LOOP, output_activation="identity")
+    html = net._repr_html_()
+    assert "1 inputs, 1 hidden, 1 outputs, 4 edges" in html
+    assert "tanh -&gt; identity" in html
+    assert html.count("<svg") == html.count("</svg>") == 1
+
+
+def test_the_html_of_a_large_network_has_no_drawing() -> None:
+    html = SMGrNN(20, 20, density=1.0)._repr_html_()
+    assert "400 edges" in html
+    assert "<svg" not in html

@@ -1,0 +1,251 @@
+"""The report as a page, a text and numbers: complete, escaped, the same every time."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+
+from smgrnn.commands.report import write_report
+from smgrnn.experiments import EXPERIMENTS, Condition, Store, choose_experiments
+from smgrnn.report import contents
+from smgrnn.report.claims import load_claims
+from smgrnn.report.contents import Report, build_report, changed_settings
+from smgrnn.report.markdown import FIGURES, markdown
+from smgrnn.report.markup import Markup, element, join
+from smgrnn.report.page import page
+from smgrnn.report.paper import load_paper
+from smgrnn.report.pictures import take_picture
+from smgrnn.report.results import Results, base_name, short_name
+from support.fabricated import fabricate, fill_store
+
+pytestmark = pytest.mark.xdist_group("report")
+
+SEEDS, EPISODES = 2, 8
+PAPER = load_paper()
+
+
+def scribble(*_: object) -> Figure:
+    """Stand in for a figure: real ones are drawn, and opened, in the tests of the browser."""
+    figure = Figure(figsize=(4, 2))
+    figure.subplots().plot([1, 2])
+    return figure
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
+    store = Store(tmp_path_factory.mktemp("store"))
+    fill_store(store, choose_experiments(seeds=SEEDS, episodes=EPISODES))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contents, "draw", scribble)
+        yield build_report(Results(store, seeds=SEEDS, episodes=EPISODES))
+
+
+class Reader(HTMLParser):
+    """Checks that elements are closed in order, and collects ids, links and text."""
+
+    VOID = ("meta", "link", "img", "br")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.words: list[str] = []
+        self.addresses: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        self.ids += [found["id"]] if "id" in found else []
+        self.links += [found["href"]] if tag == "a" else []
+        self.addresses += [found[name] for name in ("src", "href") if name in found]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def test_the_page_is_well_formed_and_its_links_lead_somewhere(report: Report) -> None:
+    read = Reader(page(report))
+    assert read.open == []
+    assert len(read.ids) == len(set(read.ids))
+    assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
+
+
+def test_the_page_asks_for_nothing_from_outside(report: Report) -> None:
+    read = Reader(page(report))
+    assert all(address.startswith(("data:", "#")) for address in read.addresses)
+    assert "http" not in page(report).replace("http-equiv", "")
+
+
+@pytest.mark.parametrize("write", [page, markdown])
+def test_every_table_figure_claim_and_experiment_is_shown(report: Report, write: Any) -> None:
+    text = write(report)
+    shown = " ".join(Reader(text).words) if write is page else text
+    for name in PAPER.tables:
+        assert f"Table {name}. " in shown
+    for name in PAPER.figures:
+        assert f"Fig. {name}" in shown
+    for claim in load_claims().values():
+        assert claim.sentence in shown
+    for experiment in EXPERIMENTS.values():
+        assert experiment.question in shown
+        assert experiment.id in shown
+
+
+def test_every_number_that_the_paper_prints_is_shown(report: Report) -> None:
+    shown = [entry.printed for part in report.sections for t in part.tables for entry in t.entries]
+    printed = {(cell.row, cell.column, cell.printed) for cell in shown if cell is not None}
+    for table in PAPER.tables.values():
+        assert {(cell.row, cell.column, cell.printed) for cell in table.cells} <= printed
+    texts = {text for _, _, text in printed}
+    assert {stated.printed for stated in PAPER.statements} <= texts
+
+
+def test_a_name_means_the_same_condition_in_every_experiment() -> None:
+    """What a table or a claim names is looked up without saying in which experiment."""
+    meanings: dict[tuple[str, str], set[Condition]] = {}
+    for experiment in EXPERIMENTS.values():
+        for name, condition in experiment.conditions.items():
+            place = condition.task, short_name(condition, name)
+            meanings.setdefault(place, set()).add(condition)
+    assert {place for place, found in meanings.items() if len(found) > 1} == set()
+
+
+def test_every_figure_is_of_conditions_that_its_experiment_runs() -> None:
+    owners = {name: each for each in EXPERIMENTS.values() for name in each.artefacts}
+    for figure in PAPER.figures.values():
+        if figure.conditions:
+            experiment = owners[f"Fig. {figure.id}"]
+            names = {short_name(c, name) for name, c in experiment.conditions.items()}
+            assert set(figure.conditions) <= names
+
+
+def test_the_numbers_are_plain_json(report: Report) -> None:
+    numbers = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    tables = {table["id"] for table in numbers["tables"]}
+    assert tables == {*PAPER.tables, "baselines", "improvements", "topologies", "grid"}
+    assert len(numbers["claims"]) == len(load_claims())
+    [table] = [table for table in numbers["tables"] if table["id"] == "A.VI"]
+    assert table["rows"][0]["labels"] == {"Task": "xor", "Condition": "smgrnn"}
+    assert table["rows"][0]["cells"]["n_nodes"]["paper"]["std"] == 2.0
+    [claim] = [claim for claim in numbers["claims"] if claim["id"] == "xor-smallest"]
+    assert len(claim["parts"]) == 3
+    assert 0.0 <= claim["p_for"] <= claim["p_for_corrected"] <= 1.0
+    assert numbers["n_runs"] == numbers["n_asked"] == 276
+    assert set(numbers["figures"]) == {f"Fig. {name}" for name in PAPER.figures}
+
+
+def test_the_committed_results_are_of_what_there_is_now() -> None:
+    """docs/results has every table, figure, claim and experiment of the registry, and no other."""
+    committed = Path(__file__).parents[2] / "docs" / "results" / "summary.json"
+    if not committed.exists():
+        pytest.skip("The results of the whole set are not committed yet.")
+    numbers = json.loads(committed.read_text(encoding="utf-8"))
+    assert {table["id"] for table in numbers["tables"]} >= set(PAPER.tables)
+    assert {claim["id"] for claim in numbers["claims"]} == set(load_claims())
+    assert {experiment["id"] for experiment in numbers["experiments"]} == set(EXPERIMENTS)
+    assert set(numbers["figures"]) == {f"Fig. {name}" for name in PAPER.figures}
+    assert all(
+        (committed.parent / FIGURES / file).is_file() for file in numbers["figures"].values()
+    )
+
+
+def test_the_same_runs_give_the_same_files(report: Report, tmp_path: Path) -> None:
+    for name in ("once", "again"):
+        write_report(report, tmp_path / name)
+    files = sorted(path.relative_to(tmp_path / "once") for path in (tmp_path / "once").rglob("*.*"))
+    assert {path.name for path in files} >= {"index.html", "report.md", "summary.json"}
+    for path in files:
+        assert (tmp_path / "once" / path).read_bytes() == (tmp_path / "again" / path).read_bytes()
+
+
+def test_the_pictures_of_the_text_are_beside_it(report: Report, tmp_path: Path) -> None:
+    write_report(report, tmp_path)
+    linked = re.findall(r"!\[.*?\]\((.*?)\)", (tmp_path / "report.md").read_text(encoding="utf-8"))
+    assert len(linked) == len(PAPER.figures)
+    assert all((tmp_path / path).is_file() for path in linked)
+
+
+def test_markdown_rows_have_as_many_cells_as_their_headings(report: Report) -> None:
+    width = 0
+    for line in markdown(report).splitlines():
+        if not line.startswith("|"):
+            width = 0
+            continue
+        n_cells = len(re.findall(r"(?<!\\)\|", line))
+        width = width or n_cells
+        assert n_cells == width, line
+
+
+def test_missing_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "draw", lambda *_: None)
+    store = Store(tmp_path)
+    [experiment] = choose_experiments(["task-difficulty"], seeds=1, episodes=EPISODES)
+    fill_store(store, [experiment])
+    found = build_report(Results(store, ["task-difficulty"], seeds=3, episodes=EPISODES))
+    assert (found.overview.n_runs, found.overview.n_asked) == (4, 12)
+    for text in (page(found), markdown(found)):
+        assert "8 runs" in text
+        assert "xor/smgrnn: 2 runs of 3" in text
+        assert "Fig. 7 (Size by difficulty of the task) needs runs that are missing." in text
+    assert [part.experiment.id for part in found.sections] == ["task-difficulty-v1"]
+
+
+def test_warnings_of_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "draw", lambda *_: None)
+    store = Store(tmp_path)
+    [experiment] = choose_experiments(["final-topologies"], seeds=1, episodes=EPISODES)
+    for _, condition, seed in experiment.runs():
+        record = replace(fabricate(condition, seed), warnings=("Growth <stopped> at 10 nodes.",))
+        store.save(condition.key(seed), record)
+    found = build_report(Results(store, ["final-topologies"], seeds=1, episodes=EPISODES))
+    assert "3 runs warned: Growth &lt;stopped&gt; at 10 nodes." in page(found)
+
+
+def test_only_what_differs_from_the_defaults_is_listed() -> None:
+    assert changed_settings(Condition.distill("CartPole-v1")) == {}
+    changed = Condition.distill("CartPole-v1", n_hidden=5, plasticity={"window": 50}, episodes=500)
+    assert changed_settings(changed) == {
+        "episodes": "500",
+        "n_hidden": "5",
+        "plasticity.window": "50",
+    }
+    assert changed_settings(Condition.evolve("CartPole-v1", method="neat")) == {"method": "neat"}
+
+
+def test_settings_are_shared_by_conditions_of_a_kind(report: Report) -> None:
+    [baselines] = [part for part in report.sections if part.title == "Baseline comparison"]
+    assert set(baselines.shared) == {"distillations", "evolutions"}
+    assert baselines.shared["distillations"]["plasticity.window"] == "100"
+    assert baselines.shared["evolutions"]["population"] == "4"  # of 8 candidates in all
+    assert "student" not in baselines.shared["distillations"]
+
+
+def test_the_version_of_an_experiment_is_not_its_name() -> None:
+    assert base_name(EXPERIMENTS["growth-ablation-v1"]) == "growth-ablation"
+
+
+def test_text_is_escaped_and_markup_is_not() -> None:
+    assert element("p", "<b>", title='"') == '<p title="&quot;">&lt;b&gt;</p>'
+    assert element("p", Markup("<b>")) == "<p><b></p>"
+    assert join("&", None) == "&amp;"
+
+
+def test_a_figure_of_too_many_lines_becomes_dots() -> None:
+    lines = take_picture(scribble())
+    assert lines.suffix == "svg"
+    assert lines.data == take_picture(scribble()).data
+    dots = take_picture(scribble(), limit=len(lines.data) - 1)
+    assert (dots.suffix, dots.data[:4]) == ("png", b"\x89PNG")

@@ -1,0 +1,179 @@
+"""Evolutionary searches on a budget: the record, the run folder, and what is refused."""
+
+import csv
+import json
+import multiprocessing
+import random
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import smgrnn
+from support.runs import contents
+from smgrnn.config import EvolutionConfig
+from smgrnn.errors import ConfigError, TaskError
+from smgrnn.runs import Run
+from smgrnn.commands.distill import evolve_command
+from smgrnn.runs.students import student_network
+
+SMALL: dict[str, Any] = {"rollouts": 40, "population": 10}
+METHODS = ("neat", "ndp")
+
+
+def evolved(out: Path | None = None, **settings: Any) -> smgrnn.Evolution:
+    return smgrnn.evolve("CartPole-v1", out=out, **{**SMALL, **settings})
+
+
+def record(method: Any, seed: int) -> list[list[float]]:
+    """Return all columns of a search; a process pool can call it."""
+    return [column.tolist() for column in evolved(method=method, seed=seed).episodes]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_budget_is_spent_exactly(method: Any, tmp_path: Path) -> None:
+    evolution = evolved(tmp_path / "run", method=method)
+    assert evolution.episodes.n == 40
+    assert evolution.generations.n == 4
+    summary = evolution.summary()
+    assert (summary["episodes"], summary["generations"], summary["population"]) == (40, 4, 10)
+    kept = json.loads((tmp_path / "run" / "run.json").read_text())["summary"]
+    assert kept["evolution"] == EvolutionConfig(method=method, **SMALL).to_dict()
+
+
+def test_the_best_of_each_generation_is_recorded(tmp_path: Path) -> None:
+    evolution = evolved(tmp_path / "run")
+    returns = evolution.episodes.returns.reshape(4, 10)
+    np.testing.assert_array_equal(evolution.generations.returns, returns.max(axis=1))
+    with (tmp_path / "run" / "generations.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["generation"]) for row in rows] == [1, 2, 3, 4]
+    assert [float(row["best_return"]) for row in rows] == returns.max(axis=1).tolist()
+    assert [float(row["mean_return"]) for row in rows] == returns.mean(axis=1).tolist()
+    place = int(returns[3].argmax())
+    assert int(rows[3]["n_edges"]) == evolution.episodes.n_edges.reshape(4, 10)[3, place]
+    assert evolution.summary()["generation_best"] == returns[3].max()
+    assert evolution.summary()["late_return"] == returns[3].max()
+    assert evolution.champion.episode_return == returns.max()
+
+
+def test_all_candidates_of_a_generation_play_the_same_episode() -> None:
+    evolution = evolved()
+    twin = evolved(rollouts=10)
+    candidates = twin.search.champion
+    assert candidates is not None
+    # The champion of the first generation, played again from that generation's seed.
+    first = evolution.episodes.returns[:10]
+    assert candidates.episode_return == first.max()
+
+
+def test_a_candidate_too_small_to_play_is_never_the_best_of_its_generation() -> None:
+    """Where returns are negative, its score of a few nodes below zero would beat all who played."""
+    evolution = smgrnn.evolve("Acrobot-v1", method="ndp", seed=0, rollouts=40, population=20)
+    is_small = evolution.episodes.steps == 0
+    assert is_small.any()
+    assert evolution.episodes.returns[is_small].min() > -20
+    assert (evolution.generations.steps > 0).all()
+    assert evolution.generations.returns.max() < -50
+    first = np.flatnonzero(~is_small & (evolution.episodes.returns >= -100))
+    expected = int(first[0]) + 1 if first.size else None
+    assert evolution.summary()["convergence_episode"] == expected
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_champion_is_judged_again_on_held_out_episodes(method: Any, tmp_path: Path) -> None:
+    evolution = evolved(tmp_path / "run", method=method)
+    assert evolution.held_out.size == 100
+    again = Run.resume(tmp_path / "run").score(100)
+    np.testing.assert_array_equal(again, evolution.held_out)
+    best = Run.resume(tmp_path / "run").score(100, best=True)
+    np.testing.assert_array_equal(best, evolution.held_out)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_champion_loads_as_a_policy(method: Any, tmp_path: Path) -> None:
+    evolution = evolved(tmp_path / "run", method=method)
+    run = Run.resume(tmp_path / "run")
+    network = evolution.champion.phenotype.network
+    assert student_network(run.config, run.task).to_dict() == network.to_dict()
+    policy = smgrnn.load(tmp_path / "run")
+    assert policy.graph == evolution.champion.phenotype.graph
+    assert policy([0.1, 0.2, 0.3, 0.4]) in (0, 1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_seed_gives_one_record_whatever_ran_before(method: Any, tmp_path: Path) -> None:
+    random.seed(1)
+    expected = record(method, 3)
+    state = random.getstate()
+    assert record(method, 4) != expected
+    assert record(method, 3) == expected
+    assert random.getstate() == state  # nothing is drawn from the caller's generator
+    for name in ("a", "b"):
+        evolved(tmp_path / name, method=method)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_two_seeds_in_one_process_pool_do_not_disturb_each_other(method: Any) -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        found = list(pool.map(record, [method, method], [3, 4]))
+    assert found == [record(method, 3), record(method, 4)]
+
+
+def test_a_budget_that_leaves_a_rest_is_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        evolved(rollouts=45)
+    assert str(caught.value) == ("A budget of 45 rollouts does not divide into generations of 10.")
+
+
+def test_a_task_without_discrete_actions_is_refused() -> None:
+    with pytest.raises(TaskError) as caught:
+        smgrnn.evolve("Pendulum-v1", **SMALL)
+    assert str(caught.value) == (
+        "Evolution is for tasks with discrete actions; those of 'Pendulum-v1' are not."
+    )
+
+
+def test_a_configuration_of_neat_is_refused_by_ndp() -> None:
+    with pytest.raises(ConfigError, match=r"^A configuration for NEAT says nothing to NDP"):
+        evolved(method="ndp", neat_config="neat.ini")
+
+
+def test_an_evolved_student_cannot_be_distilled() -> None:
+    with pytest.raises(ConfigError, match=r"^neat is evolved, not distilled: use smgrnn evolve\.$"):
+        smgrnn.distill("CartPole-v1", student="neat")
+
+
+def test_a_folder_that_exists_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="exists"):
+        evolved(tmp_path)
+
+
+def test_the_command_prints_one_object_per_seed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = EvolutionConfig(**SMALL)
+    evolve_command("CartPole-v1", config, tmp_path / "two", 2, as_json=True, is_quiet=True)
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert [summary["seed"] for summary in found] == [0, 1]
+    assert [Path(summary["run_dir"]).name for summary in found] == [
+        "CartPole-v1-neat-0",
+        "CartPole-v1-neat-1",
+    ]
+    assert said.err == ""
+
+
+def test_the_command_says_what_came_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = EvolutionConfig(**SMALL)
+    evolve_command("CartPole-v1", config, tmp_path / "one", 1, as_json=False, is_quiet=False)
+    said = capsys.readouterr().err
+    assert "4 generations of 10" in said
+    assert "On held-out episodes the champion scores" in said
+    assert {"curves.png", "topology.png"} <= {path.name for path in (tmp_path / "one").iterdir()}

@@ -1,0 +1,403 @@
+"""What can go wrong with a run's folder or its environment: one sentence, and nothing is lost."""
+
+import errno
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from safetensors import safe_open
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import load_file, save_file
+
+from support.runs import RULES, contents, settings, teacher, trained
+from smgrnn.config import LearningConfig, RunConfig
+from smgrnn.errors import ConfigError, FileFormatError, NonFiniteError, SmgrnnError, TaskError
+from smgrnn.experts import Expert, write_expert
+from smgrnn.storage import read_arrays, write_arrays
+from smgrnn.runs import distill, policy
+from smgrnn.runs.run import Run
+
+MODEL = "model.safetensors"
+
+
+def is_one_sentence(error: BaseException) -> bool:
+    text = str(error)
+    return text.endswith((".", "?")) and "\n" not in text and len(text) < 300
+
+
+def resuming(folder: Path) -> str:
+    """Return what resuming the folder is refused with."""
+    with pytest.raises(FileFormatError) as caught:
+        Run.resume(folder)
+    assert is_one_sentence(caught.value)
+    return str(caught.value)
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    """Return the folder of a short run."""
+    trained(tmp_path, episodes=4)
+    return tmp_path / "run"
+
+
+# --- what is in it -------------------------------------------------------------------------------
+
+
+def test_the_folder_holds_the_record_as_plain_columns(tmp_path: Path) -> None:
+    run = trained(tmp_path)
+    table = np.genfromtxt(tmp_path / "run" / "episodes.csv", delimiter=",", names=True)
+    assert table["episode"].tolist() == list(range(1, 31))
+    for name, column in run.episodes._asdict().items():
+        assert table[name].tolist() == column.tolist(), name
+    changes = np.genfromtxt(  # numpy opens what is gzipped by itself
+        tmp_path / "run" / "edits.csv.gz", delimiter=",", names=True, dtype=None, encoding="utf-8"
+    )
+    assert set(changes["operation"]) == {"add_node", "add_edge", "remove_edge", "remove_node"}
+    assert set(changes["cause"]) <= {"relay", "exploration", "weak_edge", "orphan"}
+    assert changes["weight"].tolist() == run.edits.weight.tolist()
+    columns = [changes[name] for name in ("id", "source", "target")]
+    assert np.array_equal(np.stack(columns, axis=1), run.edits.rows[:, 2:])
+    assert changes["update"].tolist() == run.edits.update.tolist()
+    assert changes["call"].tolist() == run.edits.call.tolist()
+
+
+def test_the_report_holds_settings_versions_and_summary(tmp_path: Path) -> None:
+    run = trained(tmp_path, episodes=4)
+    report = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert report["task"] == "CartPole-v1"
+    assert RunConfig.from_dict(report["settings"]) == run.config
+    assert report["summary"] == run.summary()
+    assert set(report["versions"]) >= {"smgrnn", "numpy", "numba", "gymnasium", "python"}
+
+
+def test_nothing_half_written_stays_in_the_folder(finished: Path) -> None:
+    names = {path.name for path in finished.iterdir()}
+    assert names >= {"episodes.csv", "edits.csv.gz", MODEL, "run.json"}
+    assert not any("partial" in name for name in names)
+
+
+def test_a_run_kept_afterwards_lacks_only_the_weights_on_the_way(tmp_path: Path) -> None:
+    trained(tmp_path, name="first")
+    trained(tmp_path, name=None).save(tmp_path / "second")
+    first, second = contents(tmp_path / "first"), contents(tmp_path / "second")
+    kept, kept_afterwards = load_tensors(first.pop(MODEL)), load_tensors(second.pop(MODEL))
+    assert first == second
+    assert kept.keys() == kept_afterwards.keys()
+    others = [name for name in kept if not name.startswith("snapshots.")]
+    assert [kept[name].tobytes() for name in others] == [
+        kept_afterwards[name].tobytes() for name in others
+    ]
+    assert kept["snapshots.weight"].size > 0
+    assert kept_afterwards["snapshots.weight"].size == 0
+
+
+def test_a_run_from_before_weights_were_kept_on_the_way_goes_on(tmp_path: Path) -> None:
+    trained(tmp_path)
+    path = tmp_path / "run" / MODEL
+    header, arrays = read_arrays(path, "run")
+    older = {name: array for name, array in arrays.items() if not name.startswith("snapshots.")}
+    write_arrays(path, "run", header, older)
+    run = Run.resume(tmp_path / "run")
+    assert run.snapshots.episode.size == 0
+    run.train()
+
+
+# --- folders that are refused --------------------------------------------------------------------
+
+
+def test_a_folder_that_exists_is_never_written_over(finished: Path, tmp_path: Path) -> None:
+    before = contents(finished)
+    with pytest.raises(ConfigError, match="exists") as caught:
+        trained(tmp_path, episodes=4, seed=1)
+    assert is_one_sentence(caught.value)
+    with pytest.raises(ConfigError, match="exists"):
+        trained(tmp_path, name=None, episodes=4).save(finished)
+    assert contents(finished) == before
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="cannot be made") as caught:
+        trained(tmp_path, name="file/run")
+    assert is_one_sentence(caught.value)
+
+
+def test_a_folder_without_permission_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    config = settings(tmp_path)
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(ConfigError, match=r"cannot be made: Permission denied\.$"):
+        distill("CartPole-v1", out=tmp_path / "run", expert=config.expert)
+
+
+def test_a_missing_folder_cannot_be_resumed(tmp_path: Path) -> None:
+    assert "no run folder" in resuming(tmp_path / "nowhere")
+
+
+def test_a_folder_without_a_run_cannot_be_resumed(tmp_path: Path) -> None:
+    assert MODEL in resuming(tmp_path)
+
+
+@pytest.mark.parametrize("keep", [0, 5, 0.5, 0.99])
+def test_a_truncated_model_file_is_refused(finished: Path, keep: float) -> None:
+    data = (finished / MODEL).read_bytes()
+    n = int(keep * len(data)) if keep < 1 else int(keep)
+    (finished / MODEL).write_bytes(data[:n])
+    assert MODEL in resuming(finished)
+
+
+def test_a_model_file_of_noise_is_refused(finished: Path) -> None:
+    (finished / MODEL).write_bytes(np.random.default_rng(0).bytes(5000))
+    assert MODEL in resuming(finished)
+
+
+def rewrite(path: Path, arrays: Any = None, **changes: Any) -> None:
+    """Write a model file again with other arrays, or other entries in its header."""
+    with safe_open(path, framework="numpy") as file:
+        header = json.loads(file.metadata()["smgrnn"])
+    header.update(changes)
+    arrays = load_file(path) if arrays is None else arrays
+    save_file(arrays, path, {"smgrnn": json.dumps(header)})
+
+
+def test_a_newer_version_is_refused(finished: Path) -> None:
+    rewrite(finished / MODEL, version=99)
+    assert "newer" in resuming(finished)
+
+
+def test_an_expert_is_no_run(finished: Path, tmp_path: Path) -> None:
+    write_expert(finished / MODEL, Expert.from_layers([([[1.0]], [0.0])]), {})
+    assert "does not hold a smgrnn run" in resuming(finished)
+
+
+def test_settings_of_another_version_are_refused(finished: Path) -> None:
+    rewrite(finished / MODEL, settings={"task": "CartPole-v1", "settings": {"colour": 1}})
+    assert MODEL in resuming(finished)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("episodes.loss", "best.weight", "best_score"),
+        pytest.param("learner.trace"),
+        pytest.param("learner.rng"),
+    ],
+)
+def test_a_model_file_that_lacks_an_array_is_refused(finished: Path, name: str) -> None:
+    arrays = load_file(finished / MODEL)
+    del arrays[name]
+    rewrite(finished / MODEL, arrays)
+    assert MODEL in resuming(finished)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "learner.moments",
+        pytest.param("learner.history.blocks"),
+        pytest.param("learner.history.running"),
+        pytest.param("learner.history.born"),
+        pytest.param("learner.clock"),
+    ],
+)
+def test_a_model_file_with_an_array_of_another_shape_is_refused(finished: Path, name: str) -> None:
+    arrays = load_file(finished / MODEL)
+    arrays[name] = arrays[name][..., :1].copy()
+    rewrite(finished / MODEL, arrays)
+    with pytest.raises(SmgrnnError):
+        Run.resume(finished)
+
+
+def test_a_history_that_points_outside_itself_is_refused(finished: Path) -> None:
+    """Compiled code does not check bounds: such a file would let it write anywhere."""
+    arrays = load_file(finished / MODEL)
+    arrays["learner.history.slot"] = arrays["learner.history.slot"] + 10**6
+    rewrite(finished / MODEL, arrays)
+    with pytest.raises(SmgrnnError):
+        Run.resume(finished)
+
+
+# --- a full disk ---------------------------------------------------------------------------------
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch, name: str, n_writes: int) -> None:
+    """Let `n_writes` writes of files with this in their name succeed and no more."""
+    write = Path.write_bytes
+    left = [n_writes]
+
+    def limited(self: Path, data: bytes) -> int:
+        if name in self.name:
+            left[0] -= 1
+            if left[0] < 0:
+                write(self, data[: len(data) // 2])
+                raise OSError(errno.ENOSPC, "No space left on device")
+        return write(self, data)
+
+    monkeypatch.setattr(Path, "write_bytes", limited)
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_disk(monkeypatch, MODEL, 3)  # the start, 10 and 20 episodes
+    with pytest.raises(ConfigError, match="No space left on device") as caught:
+        trained(tmp_path)
+    assert is_one_sentence(caught.value)
+    monkeypatch.undo()
+    resumed = Run.resume(tmp_path / "run")
+    assert resumed.episodes.n == 20
+    resumed.train()
+    trained(tmp_path, name="whole")
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("name", ["episodes.csv", "edits.csv", "run.json"])
+def test_a_disk_that_is_full_at_the_end_leaves_a_run_to_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    fill_disk(monkeypatch, name, 0)
+    monkeypatch.setattr(
+        Path, "write_text", lambda self, text, encoding: self.write_bytes(text.encode(encoding))
+    )
+    with pytest.raises(SmgrnnError, match="No space left on device") as caught:
+        trained(tmp_path)
+    assert is_one_sentence(caught.value)
+    monkeypatch.undo()
+    Run.resume(tmp_path / "run").train()
+    trained(tmp_path, name="whole")
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+
+
+# --- environments that fail ----------------------------------------------------------------------
+
+
+class Failing(gym.Env[Any, Any]):
+    """Episodes of ten steps; the thirteenth fails once at its fifth step, in one of three ways."""
+
+    has_failed = False
+    observation_space, action_space = spaces.Box(-1, 1, (2,)), spaces.Discrete(2)
+
+    def __init__(self, fault: str) -> None:
+        self._fault, self._episode, self._step = fault, 0, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._episode, self._step = self._episode + 1, 0
+        return self._see(), {}
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        self._step += 1
+        observation, reward = self._see(), 1.0
+        if (self._episode, self._step) == (13, 5) and not Failing.has_failed:
+            Failing.has_failed = True
+            if self._fault == "raise":
+                raise RuntimeError("the simulator lost its ground")
+            if self._fault == "observation":
+                observation[0] = np.nan
+            if self._fault == "reward":
+                reward = np.nan
+        return observation, reward, self._step == 10, False, {}
+
+    def _see(self) -> Any:
+        return self.np_random.uniform(-1, 1, 2).astype(np.float32)
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> Iterator[RunConfig]:
+    """Register environments that fail, Failing/raise-v0 and so on; return settings for them."""
+    before = dict(gym.registry)
+    Failing.has_failed = False
+    for fault in ("raise", "observation", "reward"):
+        entry: Any = Failing
+        gym.register(f"Failing/{fault}-v0", entry_point=entry, kwargs={"fault": fault})
+    expert = tmp_path / "expert.safetensors"
+    write_expert(expert, Expert.from_layers([([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]), {})
+    yield RunConfig(episodes=30, checkpoint_every=50, expert=str(expert), plasticity=RULES)
+    gym.registry.clear()
+    gym.registry.update(before)
+
+
+def fail(config: RunConfig, fault: str, folder: Path) -> SmgrnnError:
+    """Run into the fault and return what it is met with."""
+    fields = {name: getattr(config, name) for name in config.to_dict()}
+    with pytest.raises(SmgrnnError) as caught:
+        distill(f"Failing/{fault}-v0", out=folder, **fields)
+    return caught.value
+
+
+def test_an_environment_that_raises_is_named_with_its_own_words(
+    failing: RunConfig, tmp_path: Path
+) -> None:
+    error = fail(failing, "raise", tmp_path / "run")
+    assert isinstance(error, TaskError)
+    assert "Failing/raise-v0" in str(error)
+    assert "the simulator lost its ground" in str(error)
+
+
+def test_an_environment_that_raises_is_met_with_one_sentence(
+    failing: RunConfig, tmp_path: Path
+) -> None:
+    assert is_one_sentence(fail(failing, "raise", tmp_path / "run"))
+
+
+@pytest.mark.parametrize("fault", ["observation", "reward"])
+def test_an_environment_that_returns_nan_is_named(
+    failing: RunConfig, tmp_path: Path, fault: str
+) -> None:
+    assert f"Failing/{fault}-v0" in str(fail(failing, fault, tmp_path / "run"))
+
+
+@pytest.mark.parametrize("fault", ["raise", "observation"])
+def test_the_episodes_before_an_environment_failed_are_kept(
+    failing: RunConfig, tmp_path: Path, fault: str
+) -> None:
+    fail(failing, fault, tmp_path / "run")
+    resumed = Run.resume(tmp_path / "run")
+    assert resumed.episodes.n == 12
+    assert policy.load(tmp_path / "run").graph == resumed.graph
+
+
+@pytest.mark.parametrize("fault", ["raise", "observation"])
+def test_a_run_whose_environment_failed_once_goes_on_as_if_it_had_not(
+    failing: RunConfig, tmp_path: Path, fault: str
+) -> None:
+    fail(failing, fault, tmp_path / "run")
+    Run.resume(tmp_path / "run").train()
+    fields = {name: getattr(failing, name) for name in failing.to_dict()}
+    distill(f"Failing/{fault}-v0", out=tmp_path / "whole", **fields)  # it fails only once
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+
+
+def test_weights_that_overflow_stop_the_run_at_a_named_update(tmp_path: Path) -> None:
+    learning = LearningConfig(optimizer="sgd", learning_rate=1e308, momentum=0.0)
+    with pytest.raises(NonFiniteError, match="at update ") as caught:
+        trained(tmp_path, learning=learning, output_activation="identity")
+    assert is_one_sentence(caught.value)
+    Run.resume(tmp_path / "run")
+
+
+# --- tasks and teachers that do not fit ----------------------------------------------------------
+
+
+def test_nothing_is_made_on_disk_for_a_run_that_cannot_start(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    for task, expert in (("CartPol-v1", None), ("CartPole-v1", teacher(tmp_path, "Acrobot-v1"))):
+        with pytest.raises(SmgrnnError) as caught:
+            distill(task, out=out, expert=expert)
+        assert is_one_sentence(caught.value)
+    assert not out.exists()
+
+
+def test_fewer_parameters_than_the_first_graph_has_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="max_parameters") as caught:
+        trained(tmp_path, max_parameters=3)
+    assert is_one_sentence(caught.value)

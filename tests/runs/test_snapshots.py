@@ -1,0 +1,56 @@
+"""The weights of a run on the way: evenly spaced, never too many, and none without a folder."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.runs import trained
+from smgrnn import Graph
+from smgrnn.runs import snapshots
+from smgrnn.runs.snapshots import Snapshots
+
+GRAPH = Graph.from_edges(1, 1, edges=[(0, 1, 0.5)])
+
+
+def taken(last: int, graph: Graph = GRAPH) -> Snapshots:
+    found = Snapshots.start()
+    for episode in range(last + 1):
+        found = found.followed_by(episode, graph)
+    return found
+
+
+def test_a_snapshot_holds_every_edge_by_its_id() -> None:
+    graph = Graph.from_edges(2, 1, edges=[(0, 2, 0.5), (1, 2, -0.25)])
+    found = Snapshots.start().followed_by(7, graph)
+    assert found.episode.tolist() == [7]
+    assert found.n_edges.tolist() == [2]
+    assert found.edge_ids.tolist() == graph.edge_ids.tolist()
+    assert found.weight.tolist() == [0.5, -0.25]
+
+
+def test_too_many_moments_are_halved_and_stay_even(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "MOST_MOMENTS", 4)
+    assert taken(3).episode.tolist() == [0, 1, 2, 3]
+    assert taken(4).episode.tolist() == [0, 2, 4]
+    assert taken(8).episode.tolist() == [0, 4, 8]
+    assert taken(1000).episode.tolist() == [0, 256, 512, 768]
+
+
+def test_a_large_network_is_kept_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "MOST_WEIGHTS", 10)
+    graph = Graph.from_edges(4, 1, edges=[(node, 4, float(node)) for node in range(4)])
+    found = taken(100, graph)
+    assert found.weight.size == found.n_edges.sum() <= 10
+    assert found.weight.tolist() == [0.0, 1.0, 2.0, 3.0] * found.episode.size
+    assert np.unique(np.diff(found.episode)).size <= 1
+
+
+def test_a_run_with_a_folder_keeps_its_weights_and_one_without_none(tmp_path: Path) -> None:
+    kept, not_kept = trained(tmp_path), trained(tmp_path, name=None)
+    assert kept.snapshots.episode.tolist() == [0, 10, 20, 30]
+    assert kept.snapshots.weight[-kept.graph.n_edges :].tolist() == (
+        kept.graph.weight.astype(np.float32).tolist()
+    )
+    assert not_kept.snapshots.episode.size == 0
+    assert kept.graph == not_kept.graph

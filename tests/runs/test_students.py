@@ -1,0 +1,249 @@
+"""The three students, their teacher and both backends: who starts, acts, learns and grows how."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from support.runs import RULES, TEACHERS, contents, replay, settings, trained
+from smgrnn import GrowthLimitWarning
+from smgrnn.config import RunConfig, Student
+from smgrnn.graph.edit import Operation
+from smgrnn.tasks import Task, find_task, make_env
+from smgrnn.runs import backends
+from smgrnn.runs.distillation import Distillation
+from smgrnn.episodes.rollout import taught_step
+from smgrnn.runs.run import Run
+from smgrnn.runs.students import new_learner
+
+STUDENTS: tuple[Student, ...] = ("smgrnn", "static", "growth-only")
+every_student = pytest.mark.parametrize("student", STUDENTS)
+both_compiled_tasks = pytest.mark.parametrize("task", ["CartPole-v1", "Acrobot-v1"])
+
+
+def n_made(run: Run, operation: Operation) -> int:
+    return int((run.edits.rows[:, 0] == operation).sum())
+
+
+# --- students ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("n_hidden", [0, 3])
+def test_the_three_students_of_one_seed_start_from_the_identical_graph(
+    seed: int, n_hidden: int
+) -> None:
+    task = find_task("CartPole-v1")
+    first, *others = (
+        new_learner(RunConfig(student=student, seed=seed, n_hidden=n_hidden), task).graph
+        for student in STUDENTS
+    )
+    assert first.n_edges > 0
+    assert all(graph == first for graph in others)
+
+
+def test_another_seed_starts_from_another_graph() -> None:
+    task = find_task("CartPole-v1")
+    assert new_learner(RunConfig(seed=0), task).graph != new_learner(RunConfig(seed=1), task).graph
+
+
+def test_the_static_student_learns_and_never_changes_its_graph(tmp_path: Path) -> None:
+    run = trained(tmp_path, name=None, student="static")
+    start = new_learner(run.config, run.task).graph
+    assert run.edits.update.size == 0
+    assert run.graph._replace(weight=start.weight) == start
+    assert not np.array_equal(run.graph.weight, start.weight)
+    assert set(run.episodes.n_edges) == {start.n_edges}
+
+
+def test_the_growing_student_without_pruning_never_removes_anything(tmp_path: Path) -> None:
+    run = trained(tmp_path, name=None, student="growth-only", episodes=10)
+    assert n_made(run, Operation.ADD_NODE) > 0
+    assert n_made(run, Operation.ADD_EDGE) > 0
+    assert n_made(run, Operation.REMOVE_NODE) == n_made(run, Operation.REMOVE_EDGE) == 0
+    assert (np.diff(run.episodes.n_nodes) >= 0).all()
+    assert (np.diff(run.episodes.n_edges) >= 0).all()
+
+
+@both_compiled_tasks
+def test_the_sizes_on_record_are_those_of_the_edits_applied_to_the_first_graph(
+    tmp_path: Path, task: str
+) -> None:
+    run = trained(tmp_path, task, name=None)
+    assert {n_made(run, operation) > 0 for operation in Operation} == {True}
+    start = new_learner(run.config, run.task).graph
+    graphs = [(0, start), *replay(start, run.edits)]
+    for last, n_nodes, n_edges in zip(
+        np.cumsum(run.episodes.steps), run.episodes.n_nodes, run.episodes.n_edges, strict=True
+    ):
+        graph = [graph for update, graph in graphs if update <= last][-1]
+        assert (graph.n_nodes, graph.n_edges) == (n_nodes, n_edges)
+    final = graphs[-1][1]
+    assert run.graph._replace(weight=final.weight) == final
+
+
+@pytest.mark.parametrize("student", ["smgrnn", "growth-only"])
+def test_max_parameters_is_reached_and_never_exceeded(tmp_path: Path, student: Student) -> None:
+    with pytest.warns(GrowthLimitWarning):
+        run = trained(tmp_path, name=None, student=student, max_parameters=10)
+    start = new_learner(run.config, run.task).graph
+    sizes = [graph.n_edges for _, graph in replay(start, run.edits)]
+    assert 9 <= max(sizes) <= 10  # a relay, which is two edges more, may not fit
+
+
+# --- teacher -------------------------------------------------------------------------------------
+
+
+class Recorder(gym.Wrapper[Any, Any, Any, Any]):
+    """Notes every observation acted on, the action taken, and whether the episode ended."""
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.steps: list[tuple[Any, Any, bool]] = []
+        self._seen: Any = None
+
+    def reset(self, **options: Any) -> Any:
+        self._seen, info = super().reset(**options)
+        return self._seen, info
+
+    def step(self, action: Any) -> Any:
+        result = super().step(action)
+        self.steps.append((self._seen, action, bool(result[2] or result[3])))
+        self._seen = result[0]
+        return result
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Recorder]]:
+    """Give every environment of a run a recorder."""
+    recorders: list[Recorder] = []
+
+    def make_recorded(task: Task) -> Recorder:
+        recorders.append(Recorder(make_env(task)))
+        return recorders[-1]
+
+    monkeypatch.setattr(backends, "make_env", make_recorded)
+    yield recorders
+    for recorder in recorders:
+        recorder.close()
+
+
+def test_the_expert_labels_once_per_step_and_never_acts(
+    tmp_path: Path, recorded: list[Recorder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = settings(tmp_path, env_backend="gymnasium")
+    task, expert = find_task("CartPole-v1"), TEACHERS["CartPole-v1"]
+    asked: list[Any] = []
+
+    def counted(*arguments: Any) -> tuple[int, float, int]:
+        *_, observation, _ = arguments
+        asked.append(observation.copy())
+        return taught_step(*arguments)
+
+    monkeypatch.setattr(backends, "taught_step", counted)
+    Distillation(task, config).train(0, 12)
+    monkeypatch.undo()
+
+    steps = recorded[0].steps
+    assert len(steps) > 100
+    assert np.array_equal(asked, [observation for observation, _, _ in steps])
+    student, n_disagreed = new_learner(config, task), 0
+    for observation, action, is_over in steps:
+        wanted = expert.action(observation)
+        student.learn(observation, wanted)
+        assert action == np.argmax(student.outputs)
+        n_disagreed += action != wanted
+        if is_over:
+            student.end_episode()
+    assert n_disagreed > 20  # or the student's choice could not be told from the expert's
+
+
+def test_every_episode_starts_where_its_own_seed_says(
+    tmp_path: Path, recorded: list[Recorder]
+) -> None:
+    config = settings(tmp_path, env_backend="gymnasium")
+    task = find_task("CartPole-v1")
+    Distillation(task, config).train(0, 3)
+    Distillation(task, config).train(1, 3)
+    whole, later = (recorder.steps for recorder in recorded)
+
+    def starts(steps: list[tuple[Any, Any, bool]]) -> list[Any]:
+        firsts = [0, *(1 + np.flatnonzero([is_over for _, _, is_over in steps])[:-1])]
+        return [steps[first][0].tolist() for first in firsts]
+
+    assert starts(whole)[1:] == starts(later)
+
+
+# --- the same again ------------------------------------------------------------------------------
+
+
+@every_student
+def test_the_same_settings_leave_the_same_files(tmp_path: Path, student: Student) -> None:
+    for name in ("first", "second"):
+        trained(tmp_path, name=name, student=student, episodes=12)
+    assert contents(tmp_path / "first") == contents(tmp_path / "second")
+
+
+def test_another_seed_leaves_other_files(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        trained(tmp_path, name=str(seed), seed=seed)
+    first, second = contents(tmp_path / "0"), contents(tmp_path / "1")
+    assert all(first[name] != second[name] for name in first)
+
+
+@both_compiled_tasks
+def test_the_compiled_task_and_gymnasium_leave_the_identical_record(
+    tmp_path: Path, task: str
+) -> None:
+    compiled, gymnasium = (
+        trained(tmp_path, task, name=None, env_backend=backend, episodes=12)
+        for backend in ("compiled", "gymnasium")
+    )
+    assert len(set(compiled.episodes.returns)) > 5
+    assert compiled.edits.update.size > 0
+    for ours, theirs in (
+        (compiled.episodes, gymnasium.episodes),
+        (compiled.edits, gymnasium.edits),
+    ):
+        for name, column in ours._asdict().items():
+            assert np.array_equal(column, getattr(theirs, name)), name
+    assert compiled.graph == gymnasium.graph
+    assert np.array_equal(compiled.held_out, gymnasium.held_out)
+
+
+@pytest.mark.parametrize("interval", [1, 9, "episode"])
+def test_the_backends_agree_whenever_the_rules_are_called(tmp_path: Path, interval: Any) -> None:
+    """A call that falls on the last step of an episode comes with the reset of the states."""
+    rules = replace(RULES, interval=interval)
+    compiled, gymnasium = (
+        trained(tmp_path, name=None, env_backend=backend, episodes=6, plasticity=rules)
+        for backend in ("compiled", "gymnasium")
+    )
+    assert compiled.edits.update.size > 0
+    assert compiled.graph == gymnasium.graph
+    assert np.array_equal(compiled.episodes.loss, gymnasium.episodes.loss)
+
+
+# --- continuous actions --------------------------------------------------------------------------
+
+
+def test_a_continuous_student_learns_within_the_bounds_of_its_actions(
+    tmp_path: Path, recorded: list[Recorder]
+) -> None:
+    run = trained(tmp_path, "Pendulum-v1", name=None, episodes=6, student="static", density=1.0)
+    actions = np.array([action for _, action, _ in recorded[0].steps])
+    assert actions.shape[1:] == (1,)
+    assert actions.dtype == np.float32
+    assert (np.abs(actions) <= 2).all()
+    assert len(np.unique(actions)) > 100
+    loss = run.episodes.loss / run.episodes.steps
+    assert loss[-1] < loss[0] / 10
+
+
+def test_a_growing_continuous_student_grows(tmp_path: Path) -> None:
+    run = trained(tmp_path, "Pendulum-v1", name=None, episodes=3)
+    assert n_made(run, Operation.ADD_EDGE) > 0

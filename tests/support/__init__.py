@@ -1,0 +1,1 @@
+"""What tests have in common: oracles, short runs, browsers, the paper read aloud."""

@@ -1,0 +1,66 @@
+"""The pages of the documentation, and the code they show."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md"))]
+SESSIONS = ("docs/quickstart.md", "docs/reproducing.md")
+"""Pages to be followed from top to bottom; on the others each block stands for itself."""
+
+
+class Block(NamedTuple):
+    """A fenced block of code."""
+
+    language: str
+    code: str
+
+
+def blocks(page: str) -> list[Block]:
+    """Return the blocks of a page in order."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    fenced: list[tuple[str, str]] = re.findall(r"^```(\w*)[^\n]*\n(.*?)^```", text, re.M | re.S)
+    return [Block(language, code) for language, code in fenced]
+
+
+def commands(page: str) -> list[str]:
+    """Return the command lines of smgrnn in a page's blocks, without comments."""
+    lines = [
+        line
+        for block in blocks(page)
+        if block.language == "console"
+        for line in block.code.splitlines()
+    ]
+    return [line.partition(" #")[0].strip() for line in lines if line.startswith("smgrnn ")]
+
+
+def save_files(page: str, folder: Path) -> None:
+    """Save the blocks of a page that begin with the name of a file."""
+    for block in blocks(page):
+        if named := re.match(r"# (\w+\.py)\n", block.code):
+            (folder / named[1]).write_text(block.code, encoding="utf-8")
+
+
+def run_python(code: str, page: str, names: dict[str, Any]) -> None:
+    """Run a block as a script of its own, or after others that left their names."""
+    exec(compile(code, page, "exec"), names)
+
+
+def run_console(code: str, folder: Path) -> str:
+    """Run a block in a shell that knows this environment's commands; return what it printed."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", code],
+        cwd=folder,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr

@@ -1,0 +1,80 @@
+"""Short runs to test with: teachers of one layer, rules that edit often, folders to compare."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smgrnn import Graph, GraphEdit
+from smgrnn.config import RunConfig
+from smgrnn.episodes.table import Edits
+from smgrnn.experts import Expert, write_expert
+from smgrnn.graph.edit import apply
+from smgrnn.runs import Run, distill
+from support.training import BUSY
+
+RULES = replace(BUSY, interval=20, max_relays=1, explore_ratio=0.05)
+"""Edits a few times in an episode and in every way."""
+
+TEACHERS = {
+    # Pushes the cart to where the pole leans: too late, so that returns differ and runs are short.
+    "CartPole-v1": Expert.from_layers([([[0, 0, 0, 0], [0, 0, 1.0, 0.0]], [0, 0])]),
+    # Drives the elbow the way it turns, which adds energy until the free end swings up.
+    "Acrobot-v1": Expert.from_layers(
+        [([[0, 0, 0, 0, 0, -1], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1]], [0, 0, 0])]
+    ),
+    # Damps the pendulum; the action is one number within ±2.
+    "Pendulum-v1": Expert.from_layers([([[0.0, -1.0, -0.3]], [0.0])]),
+}
+
+RESULTS = ("episodes.csv", "edits.csv.gz", "model.safetensors")
+"""The files of a run that hold no times."""
+
+
+def teacher(folder: Path, task: str) -> str:
+    """Write the teacher of a task to a file in the folder and return its path."""
+    path = folder / f"{task}.safetensors"
+    if not path.exists():
+        write_expert(path, TEACHERS[task], {})
+    return str(path)
+
+
+def settings(folder: Path, task: str = "CartPole-v1", **changes: Any) -> RunConfig:
+    """Return the settings of a short run with many edits, its teacher in the folder."""
+    defaults: dict[str, Any] = {
+        "episodes": 30,
+        "checkpoint_every": 10,
+        "expert": teacher(folder, task),
+        "plasticity": RULES,
+    }
+    return RunConfig(**{**defaults, **changes})
+
+
+def trained(
+    folder: Path, task: str = "CartPole-v1", name: str | None = "run", **changes: Any
+) -> Run:
+    """Return a short run; its folder is `name` in `folder`, and there is none without a name."""
+    config = settings(folder, task, **changes)
+    values = {key: getattr(config, key) for key in config.to_dict()}
+    return distill(task, out=None if name is None else folder / name, **values)
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    """Return all that a finished run left, except times and the folder's own name."""
+    found: dict[str, Any] = {name: (folder / name).read_bytes() for name in RESULTS}
+    report = json.loads((folder / "run.json").read_text())
+    for name in ("seconds", "run_dir"):
+        report["summary"].pop(name)
+    return {**found, "run.json": report}
+
+
+def replay(graph: Graph, edits: Edits) -> list[tuple[int, Graph]]:
+    """Apply a run's edits to its first graph; return each graph with the update it came after."""
+    graphs = []
+    for call in np.unique(edits.call):
+        made = edits.call == call
+        graph = apply(graph, GraphEdit(edits.rows[made], edits.weight[made])).graph
+        graphs.append((int(edits.update[made][0]), graph))
+    return graphs

@@ -1,0 +1,194 @@
+"""Recorded examples: what is read, how it is split, and what is learned from it."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from smgrnn.config import RunConfig
+from smgrnn.errors import ConfigError
+from smgrnn.runs import Run, distill, load
+from smgrnn.runs.folder import load_progress
+from smgrnn.seeding import stream
+from smgrnn.tasks import find_task
+from smgrnn.tasks.recording import Recording, read_recording
+from support.commands import Command
+from support.runs import RULES, contents
+
+RNG = np.random.default_rng(0)
+OBSERVATIONS = RNG.normal(size=(300, 3)) * [1.0, 50.0, 0.01] + [0.0, 900.0, 0.0]
+SCALED = (OBSERVATIONS - [0.0, 900.0, 0.0]) / [1.0, 50.0, 0.01]
+CHOICES = (SCALED @ [1.0, 1.0, -1.0] > 0).astype(int)
+MOVES = np.stack([np.tanh(SCALED[:, 0]), 10 + 3 * np.tanh(SCALED[:, 1] - 1)], axis=1)
+ACTIONS = {"choices": CHOICES, "moves": MOVES}
+
+
+def write(path: Path, **arrays: Any) -> Path:
+    """Write arrays as the name of the file says."""
+    if path.suffix == ".npz":
+        np.savez(path, **arrays)
+    elif path.suffix == ".safetensors":
+        save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, path)
+    else:
+        table = {
+            f"{name.removesuffix('s')}_{number}".removesuffix("episode_0"): column
+            for name, array in arrays.items()
+            for number, column in enumerate(np.atleast_2d(array.T))
+        }
+        names = [name or "episode" for name in table]
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(names)
+            writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+    return path
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors", ".csv"])
+def test_every_format_holds_the_same(tmp_path: Path, suffix: str, kind: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    episodes = np.arange(300) // 10
+    write(path, observations=OBSERVATIONS, actions=ACTIONS[kind], episodes=episodes)
+    found = read_recording(path)
+    assert np.array_equal(found.observations, OBSERVATIONS)
+    assert np.array_equal(found.actions, ACTIONS[kind])
+    assert np.array_equal(found.episodes, episodes)
+    assert found.is_discrete == (kind == "choices")
+
+
+def test_a_recording_is_a_task(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.npz", observations=OBSERVATIONS, actions=CHOICES)
+    task = find_task(path)
+    assert (task.id, task.n_inputs, task.n_outputs, task.is_discrete) == ("a.npz", 3, 2, True)
+    assert (task.recording, task.is_supervised) == (str(path), True)
+    write(tmp_path / "b.npz", observations=OBSERVATIONS, actions=MOVES)
+    task = find_task(str(tmp_path / "b.npz"))
+    assert (task.n_outputs, task.is_discrete) == (2, False)
+    assert task.action_low == tuple(MOVES.min(axis=0))
+    assert task.action_high == tuple(MOVES.max(axis=0))
+
+
+def test_one_row_is_in_one_part_and_the_seed_says_in_which() -> None:
+    recording = Recording(OBSERVATIONS, CHOICES, np.arange(300))
+    parts = recording.split(np.random.default_rng(1))
+    assert [part.n_rows for part in parts] == [240, 30, 30]
+    rows = np.concatenate([part.episodes for part in parts])
+    assert sorted(rows) == list(range(300))
+    again, other = (recording.split(np.random.default_rng(seed)) for seed in (1, 2))
+    assert np.array_equal(parts[2].episodes, again[2].episodes)
+    assert not np.array_equal(parts[2].episodes, other[2].episodes)
+    for part in parts:
+        assert np.array_equal(part.observations, OBSERVATIONS[part.episodes])
+        assert np.array_equal(part.actions, CHOICES[part.episodes])
+
+
+@pytest.mark.parametrize("n_episodes", [3, 4, 20])
+def test_an_episode_is_held_out_whole(n_episodes: int) -> None:
+    episodes = np.arange(300) % n_episodes
+    parts = Recording(OBSERVATIONS, CHOICES, episodes).split(np.random.default_rng(0))
+    found = [set(part.episodes.tolist()) for part in parts]
+    assert all(found)
+    assert sum(map(len, found)) == n_episodes == len(set.union(*found))
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+def test_a_student_learns_what_was_recorded(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path / "a.npz", observations=OBSERVATIONS, actions=ACTIONS[kind])
+    run = distill(path, episodes=60, normalise=True, out=tmp_path / "run")
+    summary = run.summary()
+    assert summary["task"] == "a.npz"
+    policy = load(tmp_path / "run")
+    held_out = read_recording(path).split(_rng(run))[2]
+    answers = []
+    for observation in held_out.observations:
+        policy.reset()
+        answers.append(policy(observation))
+    if kind == "choices":
+        assert summary["held_out_agreement"] == np.mean(np.array(answers) == held_out.actions)
+        assert summary["held_out_agreement"] >= 0.9
+    else:
+        low, high = MOVES.min(axis=0), MOVES.max(axis=0)
+        errors = 2 * (np.array(answers) - held_out.actions) / (high - low)
+        np.testing.assert_allclose(summary["held_out_mse"], np.mean(errors**2), rtol=1e-4)
+        assert summary["held_out_mse"] < 0.05
+
+
+def _rng(run: Run) -> np.random.Generator:
+    return stream(run.config.seed, "task")
+
+
+def test_what_is_held_out_has_no_part_in_learning(tmp_path: Path) -> None:
+    """Spoil the held-out rows: the student, and the best checkpoint, stay what they were."""
+    path = write(tmp_path / "a.npz", observations=OBSERVATIONS, actions=CHOICES)
+    settings: Any = {"episodes": 6, "checkpoint_every": 2, "normalise": True, "plasticity": RULES}
+    run = distill(path, **settings)
+    held_out = Recording(OBSERVATIONS, CHOICES, np.arange(300)).split(_rng(run))[2].episodes
+    spoiled, others = OBSERVATIONS.copy(), CHOICES.copy()
+    spoiled[held_out], others[held_out] = 0.0, 1 - CHOICES[held_out]
+    again = distill(write(tmp_path / "b.npz", observations=spoiled, actions=others), **settings)
+    assert again.graph == run.graph
+    assert again.best_graph == run.best_graph
+    assert again.held_out.mean() != run.held_out.mean()
+
+
+def test_examples_start_from_settings_of_their_own(smgrnn: Command, tmp_path: Path) -> None:
+    config = RunConfig.for_task("a.csv")
+    assert (config.iterations, config.bias, config.carry_state) == (3, True, False)
+    write(tmp_path / "a.csv", observations=OBSERVATIONS, actions=CHOICES)
+    for arguments in (("distill", "a.csv"), ("distill", "--seed", 0, "a.csv")):
+        assert smgrnn(*arguments, "--episodes", 2, "--out", f"run-{len(arguments)}").code == 0
+    assert Run.resume(tmp_path / "run-2").config == RunConfig.for_task("a.csv", episodes=2)
+    assert Run.resume(tmp_path / "run-4").config == RunConfig.for_task("a.csv", episodes=2)
+
+
+def test_the_commands_speak_of_agreement_instead_of_returns(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    write(tmp_path / "my-data.npz", observations=OBSERVATIONS, actions=CHOICES)
+    said = smgrnn("distill", "my-data.npz", "--episodes", 3, "--json")
+    summary = json.loads(said.out)
+    share = f"{summary['held_out_agreement']:.1%}"
+    assert summary["run_dir"] == "runs/my-data-smgrnn-0"
+    assert f"agrees with {share} of the held-out examples" in said.err
+    assert "return" not in said.err
+    words = smgrnn("evaluate", summary["run_dir"]).out
+    assert words.endswith(f"agrees with {share} of the held-out examples\n")
+    figures = json.loads(smgrnn("evaluate", summary["run_dir"], "--json").out)
+    assert figures["held_out_agreement"] == summary["held_out_agreement"]
+    write(tmp_path / "moves.npz", observations=OBSERVATIONS, actions=MOVES)
+    said = smgrnn("distill", "moves.npz", "--episodes", 3, "--json")
+    error = json.loads(said.out)["held_out_mse"]
+    assert f"mean squared error of {error:.4f} on the held-out examples" in said.err
+    assert json.loads(said.out)["agreement"] is None
+    said = smgrnn("distill", "my-data.npz", "--episodes", 1, "--seeds", 2, "--out", "two")
+    assert "2 seeds: held out agreement 0." in said.err
+
+
+def test_a_run_goes_on_with_its_recording_and_no_other(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.npz", observations=OBSERVATIONS, actions=CHOICES)
+    settings: Any = {"episodes": 6, "checkpoint_every": 2, "normalise": True}
+    distill(path, out=tmp_path / "whole", **settings)
+
+    def stop(run: Run) -> None:
+        if run.episodes.n == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        distill(path, out=tmp_path / "stopped", watch=stop, **settings)
+    assert load_progress(tmp_path / "stopped")[2].episodes.n == 3
+    Run.resume(tmp_path / "stopped").train()
+    assert contents(tmp_path / "stopped") == contents(tmp_path / "whole")
+    write(path, observations=OBSERVATIONS, actions=1 - CHOICES)
+    with pytest.raises(ConfigError, match="begun with another expert"):
+        Run.resume(tmp_path / "whole").train()
+
+
+def test_a_policy_needs_its_recording_no_more(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.npz", observations=OBSERVATIONS, actions=CHOICES)
+    distill(path, episodes=2, out=tmp_path / "run")
+    path.unlink()
+    assert load(tmp_path / "run")(OBSERVATIONS[0]) in (0, 1)

@@ -1,0 +1,258 @@
+"""The page in a real browser: it opens from disk, plays, scrubs, and tells each edge's story."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smgrnn.runs import Run
+from smgrnn.view import Timeline, write_page
+from support.browser import Browser, find_browser
+from support.runs import RULES, trained
+
+pytestmark = pytest.mark.xdist_group("view")
+
+DESKTOP, PHONE = (1280, 900), (390, 844)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(find_browser(), tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return trained(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def path(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "growth.html"
+    write_page(run, path)
+    return path
+
+
+def opened(browser: Browser, path: Path, size: tuple[int, int]) -> Browser:
+    browser.resize(*size)
+    browser.open(path)
+    for _ in range(100):
+        if browser.evaluate("Boolean(window.player)"):
+            return browser
+        browser.settle()
+    raise AssertionError(f"the page did not start: {browser.complaints}")
+
+
+@pytest.fixture
+def desktop(browser: Browser, path: Path) -> Browser:
+    return opened(browser, path, DESKTOP)
+
+
+@pytest.fixture
+def phone(browser: Browser, path: Path) -> Browser:
+    return opened(browser, path, PHONE)
+
+
+def shown(browser: Browser) -> dict[str, Any]:
+    """Return the update, the ids of the nodes, and the ids and weights of the edges shown."""
+    state: dict[str, Any] = browser.evaluate("player.state()")
+    return {**state, "edges": {int(id): weight for id, weight in state["edges"]}}
+
+
+def frame_of(timeline: Timeline, update: int) -> dict[str, Any]:
+    frame = timeline.frame(update)
+    ids = timeline.edges.id[frame.edges].tolist()
+    return {
+        "update": update,
+        "nodes": timeline.nodes.id[frame.nodes].tolist(),
+        "edges": pytest.approx(dict(zip(ids, frame.weight.tolist(), strict=True)), abs=1e-5),
+    }
+
+
+def place_of(browser: Browser, kind: str, x: str, y: str) -> dict[str, float]:
+    """Return where a point of the network lies in the window."""
+    found: dict[str, float] = browser.evaluate(
+        f"""(() => {{
+          const plot = Bokeh.documents[0].roots()[0], view = Bokeh.index.get_one(plot);
+          const box = view.el.getBoundingClientRect(), data = player.sources.{kind}.data;
+          return {{
+            x: box.left + view.frame.bbox.left + view.frame.bbox.width *
+              ({x} - plot.x_range.start) / (plot.x_range.end - plot.x_range.start),
+            y: box.top + view.frame.bbox.top + view.frame.bbox.height *
+              (plot.y_range.end - {y}) / (plot.y_range.end - plot.y_range.start),
+          }};
+        }})()"""
+    )
+    return found
+
+
+def point_at(browser: Browser, place: dict[str, float]) -> str:
+    """Move the mouse to a place and return the story that is told there."""
+    for shift in (4, 0):
+        near = {"x": place["x"] + shift, "y": place["y"]}
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", **near)
+        browser.settle()
+    return story(browser)
+
+
+def story(browser: Browser) -> str:
+    """Return what is told about the node or edge that is pointed at, if there is one."""
+    element = "document.getElementById('story')"
+    return str(browser.evaluate(f"{element}.hidden ? '' : {element}.innerText"))
+
+
+def test_nothing_is_complained_about_and_nothing_is_fetched(desktop: Browser, path: Path) -> None:
+    assert desktop.complaints == []
+    asked_for = {url for url in desktop.requests if not url.startswith("data:")}
+    assert asked_for <= {"about:blank", path.as_uri()}
+
+
+def test_the_page_opens_with_the_final_graph(desktop: Browser, run: Run) -> None:
+    last = int(run.episodes.steps.sum())
+    assert shown(desktop) == frame_of(Timeline.of(run), last)
+    final = {edge.id: edge.weight for edge in run.graph.edges()}
+    assert shown(desktop)["nodes"] == run.graph.node_ids.tolist()
+    assert shown(desktop)["edges"] == pytest.approx(final, abs=1e-6)
+
+
+@pytest.mark.parametrize("time", [0, 0.5, 3.25, 11, 17.9, 29.99, 30])
+def test_every_frame_of_the_page_is_that_of_the_timeline(
+    desktop: Browser, run: Run, time: float
+) -> None:
+    desktop.evaluate(f"player.seek({time}); 0")
+    timeline = Timeline.of(run)
+    assert shown(desktop) == frame_of(timeline, timeline.update_at(time))
+
+
+def test_what_is_removed_is_gone_at_that_very_update(desktop: Browser, run: Run) -> None:
+    timeline = Timeline.of(run)
+    update = int(timeline.edges.died.min())
+    time = float(timeline.times(np.array([update]))[0]) + 1e-7  # or rounding might fall short of it
+    desktop.evaluate(f"player.seek({time}); 0")
+    assert shown(desktop) == frame_of(timeline, update)
+    died = timeline.edges.id[timeline.edges.died == update]
+    assert not set(died.tolist()) & set(shown(desktop)["edges"])
+
+
+def test_the_slider_scrubs(desktop: Browser, run: Run) -> None:
+    desktop.evaluate(
+        "(() => { const slider = document.getElementById('time'); slider.value = 10;"
+        "slider.dispatchEvent(new Event('input')); })()"
+    )
+    assert shown(desktop)["update"] == run.episodes.steps[:10].sum()
+    assert "Episode 10 of 30" in desktop.evaluate("document.getElementById('now').innerText")
+
+
+def test_the_button_plays_from_the_start_and_pauses(desktop: Browser) -> None:
+    button = "document.getElementById('play')"
+    desktop.evaluate(f"{button}.click()")
+    for _ in range(3):
+        desktop.settle()
+    assert desktop.evaluate(f"{button}.getAttribute('aria-label')") == "Pause"
+    assert 0 < desktop.evaluate("player.time") < 30
+    desktop.evaluate(f"{button}.click()")
+    paused = desktop.evaluate("player.time")
+    desktop.settle()
+    assert desktop.evaluate("player.time") == paused
+
+
+def test_playing_ends_with_the_final_graph(desktop: Browser, run: Run) -> None:
+    desktop.evaluate("player.seek(29.9).play(); 0")
+    for _ in range(20):
+        desktop.settle()
+    assert not desktop.evaluate("player.isPlaying")
+    assert shown(desktop)["nodes"] == run.graph.node_ids.tolist()
+
+
+def test_a_node_keeps_its_place(desktop: Browser) -> None:
+    place = (
+        "(({x, y}) => Object.fromEntries(player.shown.nodes.map((row, i) => [row, [x[i], y[i]]])))"
+        "(player.sources.nodes.data)"
+    )
+    seen: dict[str, list[float]] = {}
+    for time in range(0, 31, 3):
+        now = desktop.evaluate(f"player.seek({time}); {place}")
+        assert all(seen.get(row, where) == where for row, where in now.items())
+        seen |= now
+
+
+def test_pointing_at_a_node_or_an_edge_tells_its_story(desktop: Browser) -> None:
+    node = point_at(desktop, place_of(desktop, "nodes", "data.x[0]", "data.y[0]"))
+    assert node.startswith("Input in 0\nthere from the start\nthere to the end\n")
+    edge = point_at(desktop, place_of(desktop, "edges", "data.xs[0][4]", "data.ys[0][4]"))
+    assert edge.startswith("Edge ")
+    assert "weight " in edge
+    assert desktop.evaluate("document.querySelectorAll('#story svg path').length") == 1
+    away = point_at(desktop, place_of(desktop, "nodes", "0", "1"))
+    assert away == ""
+
+
+def test_what_is_new_glows_in_the_colour_of_its_cause(desktop: Browser, run: Run) -> None:
+    timeline = Timeline.of(run)
+    relay = int((timeline.nodes.born > 0).argmax())
+    time = float(timeline.times(timeline.nodes.born[[relay]])[0])
+    desktop.evaluate(f"player.seek({time + 0.01}); 0")
+    assert "#a3329f" in desktop.evaluate("player.sources.glows.data.fill")
+    desktop.evaluate("player.seek(0); 0")
+    assert desktop.evaluate("player.sources.glows.data.fill") == []
+
+
+def test_a_click_on_a_curve_goes_there(desktop: Browser) -> None:
+    box = desktop.evaluate("document.getElementById('curves').getBoundingClientRect().toJSON()")
+    place = {"x": box["left"] + box["width"] / 2, "y": box["top"] + 60}
+    for kind in ("mousePressed", "mouseReleased"):
+        desktop.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
+    for _ in range(5):
+        desktop.settle()
+    assert 13 < desktop.evaluate("player.time") < 17
+
+
+def test_the_page_fits_a_phone(phone: Browser) -> None:
+    assert phone.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+    for id in ("play", "time", "speed"):
+        box = phone.evaluate(f"document.getElementById('{id}').getBoundingClientRect().toJSON()")
+        assert box["height"] >= 36
+        assert 0 <= box["left"] < box["right"] <= PHONE[0]
+    smallest = phone.evaluate(
+        "Math.min(...[...document.querySelectorAll('p, li, span, select')]"
+        ".map(each => parseFloat(getComputedStyle(each).fontSize)))"
+    )
+    assert smallest >= 12
+
+
+def test_a_tap_tells_a_story_on_a_phone(phone: Browser) -> None:
+    place = place_of(phone, "nodes", "data.x[0]", "data.y[0]")
+    phone.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[place])
+    phone.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+    for _ in range(5):
+        phone.settle()
+    assert story(phone).startswith("Input in 0")
+
+
+@pytest.mark.filterwarnings("ignore:Growth stopped")
+def test_five_thousand_nodes_open_and_are_said_to_be_thinned(
+    browser: Browser, tmp_path: Path
+) -> None:
+    rules = replace(RULES, interval=1, max_relays=200, window=2, max_nodes=5000, explore_ratio=1e-4)
+    run = trained(tmp_path, student="growth-only", episodes=6, plasticity=rules)
+    assert run.graph.n_nodes == 5000
+    write_page(run, tmp_path / "growth.html")
+    page = opened(browser, tmp_path / "growth.html", DESKTOP)
+    notice = page.evaluate("document.querySelector('.notices').innerText")
+    assert "too large to be drawn whole" in notice
+    assert "of the 5,000 nodes" in notice
+    assert 200 < len(shown(page)["nodes"]) <= 306
+    assert "nodes 5,000" in page.evaluate("document.getElementById('now').innerText")
+    assert (tmp_path / "growth.html").stat().st_size < 4_000_000
+    assert page.complaints == []
+
+
+def test_a_run_without_an_episode_opens(browser: Browser, tmp_path: Path, run: Run) -> None:
+    start = Run("CartPole-v1", run.config)
+    write_page(start, tmp_path / "growth.html")
+    page = opened(browser, tmp_path / "growth.html", DESKTOP)
+    assert shown(page)["nodes"] == start.graph.node_ids.tolist()
+    assert page.complaints == []
