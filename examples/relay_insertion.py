@@ -17,7 +17,7 @@ POSITIONS = {0: (0.0, 0.0), 1: (1.0, 0.0), 2: (0.5, 0.6)}
 
 def main(path: str = "relay_insertion.svg") -> Figure:
     before = Graph.from_edges(1, 1, edges=[(0, 1, 0.8)])
-    config = PlasticityConfig(window=10, exploration=False, initial_weight=0.1)
+    config = PlasticityConfig(window=10, growth="relay-alone", initial_weight=0.1)
     history = UpdateHistory.start(before.n_edges, config.window)
     for sign in (1, -1) * 5:  # a direction that never settles
         history.push(np.array([sign * 0.05]))

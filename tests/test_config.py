@@ -21,6 +21,7 @@ PROBABILITY: list[Any] = [-0.1, 1.1, math.inf, math.nan, True, "0.5", None]
 SHARE: list[Any] = [0, -0.1, 1.1, math.inf, math.nan, True, "0.5", None]
 FLAG: list[Any] = [0, 1, "yes", None]
 DECAY: list[Any] = [-0.1, 1.0, math.inf, math.nan, True, "0.5"]
+NAME: list[Any] = [1, None, True, ["relay"]]
 CHOICE: list[Any] = ["swish", "", 0, None, True, ["keep"]]
 
 OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
@@ -48,14 +49,13 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "optimizer_on_edit": CHOICE,
         "interval": [*COUNT, "epoch"],
         "prune_period": COUNT,
-        "edge_growth": FLAG,
+        "growth": NAME,
         "max_relays": [value for value in COUNT if value is not None],
         "initial_weight": NON_NEGATIVE,
-        "exploration": FLAG,
         "explore_probability": PROBABILITY,
         "explore_ratio": PROBABILITY,
         "explore_inputs": FLAG,
-        "pruning": FLAG,
+        "pruning": NAME,
         "weight_threshold": NON_NEGATIVE,
         "update_threshold": NON_NEGATIVE,
         "prune_fraction": SHARE,
@@ -64,6 +64,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "max_edges": COUNT,
     },
     LearningConfig: {
+        "rule": NAME,
         "optimizer": CHOICE,
         "learning_rate": POSITIVE,
         "beta1": [*DECAY, None],
@@ -156,7 +157,7 @@ def test_no_field_is_listed_that_does_not_exist(settings: type[Settings]) -> Non
         (PlasticityConfig, "prune_fraction", 0.0, "a float in (0, 1]"),
         (PlasticityConfig, "explore_ratio", 2.0, "a float in [0, 1]"),
         (PlasticityConfig, "epsilon", 0.0, "a float in (0, inf)"),
-        (PlasticityConfig, "pruning", "yes", "True or False"),
+        (PlasticityConfig, "orphan_removal", "yes", "True or False"),
         (PlasticityConfig, "history_on_edit", "x", "'keep' or 'reset'"),
         (NetworkConfig, "n_hidden", -1, "an int in [0, inf)"),
         (
@@ -193,7 +194,7 @@ def test_a_config_error_is_a_value_error_of_this_package() -> None:
 @pytest.mark.parametrize(
     "values",
     [
-        {"max_relays": 3, "interval": "episode", "scale": "weight", "pruning": False},
+        {"max_relays": 3, "interval": "episode", "scale": "weight", "pruning": "none"},
         {"max_relays": None, "interval": 7, "initial_weight": 0, "explore_ratio": 1},
         {},
     ],
@@ -244,15 +245,15 @@ def test_the_defaults_are_those_of_table_a_iii() -> None:
 
 def test_static_switches_every_rule_off() -> None:
     config = PlasticityConfig.static(window=7)
-    rules = (config.edge_growth, config.exploration, config.pruning, config.orphan_removal)
-    assert rules == (False, False, False, False)
+    rules = (config.growth, config.pruning, config.orphan_removal)
+    assert rules == ("none", "none", False)
     assert config.window == 7
 
 
 def test_growth_only_switches_pruning_off_and_nothing_else() -> None:
     config = PlasticityConfig.growth_only(window=7)
     default = PlasticityConfig(window=7).to_dict()
-    assert config.to_dict() == {**default, "pruning": False, "orphan_removal": False}
+    assert config.to_dict() == {**default, "pruning": "none", "orphan_removal": False}
 
 
 def test_a_variant_refuses_bad_values_too() -> None:

@@ -62,7 +62,7 @@ class PlasticityConfig(Settings):
     Examples
     --------
     >>> from smgrnn import PlasticityConfig
-    >>> PlasticityConfig(window=50, interval="episode", exploration=False).prune_period
+    >>> PlasticityConfig(window=50, interval="episode", growth="relay-alone").prune_period
     30
     """
 
@@ -88,15 +88,14 @@ class PlasticityConfig(Settings):
     prune_period: Count = 30
     """Every prune_period-th call prunes, the others grow (s)."""
 
-    edge_growth: bool = True
-    """Insert relays on unstable edges."""
+    growth: str = "relay"
+    """The growth rule, by its name in `plasticity.rules`: "relay" inserts relays on unstable edges
+    and explores at random, "relay-alone" and "exploration" do one of the two, "none" nothing."""
     max_relays: Count | None = None
     """Most relays inserted by one call, drawn from the unstable edges; None is all of them."""
     initial_weight: NonNegative = 0.01
     """Standard deviation of the zero-mean Gaussian weights of new edges (w_init)."""
 
-    exploration: bool = True
-    """Add random edges."""
     explore_probability: Probability = 0.25
     """Probability that a growth call explores (p_rand)."""
     explore_ratio: Probability = 0.01
@@ -104,8 +103,9 @@ class PlasticityConfig(Settings):
     explore_inputs: bool = False
     """Also propose edges into inputs, as Eq. (6) prints; inputs are clamped, so they do nothing."""
 
-    pruning: bool = True
-    """Remove weak edges."""
+    pruning: str = "weak"
+    """The pruning rule, by its name in `plasticity.rules`: "weak" removes edges with small weights
+    that have stopped moving, "none" nothing."""
     weight_threshold: NonNegative = 0.1
     """Largest absolute weight of a weak edge (τ_w)."""
     update_threshold: NonNegative = 1e-4
@@ -149,10 +149,10 @@ class PlasticityConfig(Settings):
     def static(cls, **changes: Any) -> Self:
         """No structural change at all: the paper's Static-SMGrNN.
 
-        >>> PlasticityConfig.static().edge_growth
-        False
+        >>> PlasticityConfig.static().growth
+        'none'
         """
-        off = dict.fromkeys(("edge_growth", "exploration", "pruning", "orphan_removal"), False)
+        off = {"growth": "none", "pruning": "none", "orphan_removal": False}
         return cls(**{**off, **changes})
 
     @classmethod
@@ -160,10 +160,10 @@ class PlasticityConfig(Settings):
         """Growth without pruning: the paper's no-prune ablation.
 
         >>> rules = PlasticityConfig.growth_only(window=50)
-        >>> rules.edge_growth, rules.pruning
-        (True, False)
+        >>> rules.growth, rules.pruning
+        ('relay', 'none')
         """
-        return cls(**{"pruning": False, "orphan_removal": False, **changes})
+        return cls(**{"pruning": "none", "orphan_removal": False, **changes})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,6 +177,8 @@ class LearningConfig(Settings):
     'cross_entropy'
     """
 
+    rule: str = "backprop"
+    """How each edge gets credit for the loss, by its name in `learning.rules`."""
     optimizer: Optimizer = "adam"
     """Update rule."""
     learning_rate: Positive = 0.01

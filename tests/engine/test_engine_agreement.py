@@ -142,9 +142,9 @@ def test_both_engines_take_the_same_decisions_and_hold_the_same_weights(
         ({"readout": "sum", "activation": "relu", "output_activation": "sigmoid"}, {}),
         ({}, {"interval": "episode", "explore_ratio": 0.3}),
         ({}, {"explore_inputs": True}),
-        ({}, {"edge_growth": False}),
-        ({}, {"exploration": False, "interval": 1, "scale": "update"}),
-        ({}, {"exploration": False, "orphan_removal": False, "interval": 1, "scale": "update"}),
+        ({}, {"growth": "exploration"}),
+        ({}, {"growth": "relay-alone", "interval": 1, "scale": "update"}),
+        ({}, {"growth": "relay-alone", "orphan_removal": False, "interval": 1, "scale": "update"}),
     ],
 )
 @pytest.mark.parametrize("iterations", [1, 2])

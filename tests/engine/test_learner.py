@@ -268,7 +268,7 @@ def test_an_edge_added_late_starts_with_one_step_of_the_learning_rate() -> None:
     first = {}
     for correction in ("shared", "edge"):
         learning = LearningConfig(bias_correction=correction)
-        rules = PlasticityConfig(interval=1000, edge_growth=False, explore_probability=1.0)
+        rules = PlasticityConfig(interval=1000, growth="exploration", explore_probability=1.0)
         config = NetworkConfig(n_inputs=6, n_outputs=2, density=0.5)
         made = Learner(config, learning, rules, seed=3)
         rows = np.random.default_rng(0).normal(size=(1001, 6))

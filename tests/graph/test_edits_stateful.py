@@ -84,7 +84,7 @@ class Edits(RuleBasedStateMachine):
     @rule(data=st.data(), seed=seeds)
     def insert_relays(self, data: st.DataObject, seed: int) -> None:
         is_unstable = chosen(data, self.graph.n_edges)
-        edit = self.grow(is_unstable, seed, exploration=False)
+        edit = self.grow(is_unstable, seed, growth="relay-alone")
         assert edit.count(Operation.ADD_NODE) == is_unstable.sum()
         assert edit.count(Operation.ADD_EDGE) == 2 * is_unstable.sum()
         self.edit(edit)

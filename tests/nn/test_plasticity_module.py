@@ -174,7 +174,7 @@ def test_a_network_pruned_to_no_edge_grows_again() -> None:
 
 def test_a_hebbian_rule_without_optimizer_is_observed_and_grows_the_network() -> None:
     net = network(n_hidden=0, density=1.0)
-    config = PlasticityConfig(window=2, interval=4, scale="update", exploration=False)
+    config = PlasticityConfig(window=2, interval=4, scale="update", growth="relay-alone")
     spm = StructuralPlasticity(net, None, config)
     data = examples()
     deltas = []

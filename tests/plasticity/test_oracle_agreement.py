@@ -68,14 +68,13 @@ def random_config(rng: np.random.Generator) -> PlasticityConfig:
         "full_window": (True, False),
         "history_on_edit": ("keep", "reset"),
         "prune_period": (1, 2, 3, 3, 4, 5, 6, 7),
-        "edge_growth": (True, True, True, True, True, False),
+        "growth": (*("relay",) * 6, "relay-alone", "exploration"),
         "max_relays": (None, None, 1, 2, 3),
         "initial_weight": (0.0, 0.01, 0.3),
-        "exploration": (True, True, True, True, True, False),
         "explore_probability": (0.0, 0.25, 0.25, 1.0),
         "explore_ratio": (0.0, 0.01, 0.2, 0.5, 1.0),
         "explore_inputs": (True, False),
-        "pruning": (True, True, True, True, True, False),
+        "pruning": (*("weak",) * 5, "none"),
         "weight_threshold": (0.0, 0.1, 1.0, 10.0),
         "update_threshold": (0.0, 1e-4, 0.01, 0.1, 0.1),
         "prune_fraction": (0.1, 0.5, 0.8, 1.0),
@@ -163,7 +162,7 @@ def assert_same_history(history: UpdateHistory, slow: SlowHistory, ids: list[int
 def test_node_states_agree_over_carried_calls_and_edits(seed: int, iterations: int) -> None:
     rng = np.random.default_rng(seed)
     slow = random_graph(rng)
-    config = replace(random_config(rng), edge_growth=True, full_window=False, max_nodes=40)
+    config = replace(random_config(rng), growth="relay", full_window=False, max_nodes=40)
     graph = to_graph(slow)
     phi, phi_out = rng.choice(sorted(oracle.ACTIVATIONS), 2).tolist()
     net = SMGrNN(

@@ -141,7 +141,7 @@ def test_the_papers_thresholds_filter_small_updates_on_the_other_scales(scale: i
 
 def test_a_relay_is_inserted_beside_an_unstable_edge_which_stays() -> None:
     graph = Graph.from_edges(1, 1, edges=[(0, 1, 0.5)])
-    edit = call(graph, remembering(RESTLESS), exploration=False, seed=3).edit
+    edit = call(graph, remembering(RESTLESS), growth="relay-alone", seed=3).edit
     first, second = (0.01 * np.random.default_rng(3).standard_normal(2)).tolist()
     assert list(edit.changes()) == [
         Change(Operation.ADD_NODE, Cause.RELAY, 2, 0, 1, 0.0),
@@ -156,7 +156,7 @@ def test_every_unstable_edge_gets_a_relay_unless_max_relays_says_how_many() -> N
     graph = Graph.from_edges(3, 2, edges=[(u, v, 1.0) for u in range(3) for v in (3, 4)])
     history = remembering(*[RESTLESS] * 4, DRIFTING, AT_REST)
     for max_relays, expected in ((None, 4), (1, 1), (3, 3), (9, 4)):
-        edit, is_capped = call(graph, history, max_relays=max_relays, exploration=False)
+        edit, is_capped = call(graph, history, max_relays=max_relays, growth="relay-alone")
         assert edit.count(Operation.ADD_NODE, Cause.RELAY) == expected
         assert edit.count(Operation.ADD_EDGE) == 2 * expected
         assert not is_capped  # max_relays is a rule, not a limit on size
@@ -165,7 +165,7 @@ def test_every_unstable_edge_gets_a_relay_unless_max_relays_says_how_many() -> N
 def test_max_relays_picks_among_the_unstable_edges_uniformly() -> None:
     graph = Graph.from_edges(5, 1, edges=[(u, 5, 1.0) for u in range(5)])
     history = remembering(RESTLESS, DRIFTING, RESTLESS, RESTLESS, RESTLESS)
-    rules = Rules.of(PlasticityConfig(window=2, max_relays=1, exploration=False))
+    rules = Rules.of(PlasticityConfig(window=2, max_relays=1, growth="relay-alone"))
     rng = np.random.default_rng(0)
     picks = (decide(graph, history, rules, 1, rng).edit.rows[0, 3] for _ in range(4000))
     counts = Counter(int(source) for source in picks)
@@ -182,8 +182,8 @@ def test_an_edge_grows_once_its_window_is_full_or_else_from_its_first_updates(
 ) -> None:
     graph = Graph.from_edges(1, 1, edges=[(0, 1, 0.5)])
     history = remembering(updates, window=3)
-    assert bool(call(graph, history, full_window=True, exploration=False).edit) == when_full
-    assert bool(call(graph, history, full_window=False, exploration=False).edit) == at_once
+    assert bool(call(graph, history, full_window=True, growth="relay-alone").edit) == when_full
+    assert bool(call(graph, history, full_window=False, growth="relay-alone").edit) == at_once
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_exploration_is_certain_without_unstable_edges() -> None:
 def test_an_unstable_edge_lifts_the_certainty_even_where_relays_are_turned_off() -> None:
     """The trigger is forced by an empty criterion, not by an absence of relays."""
     graph = Graph.from_edges(2, 1, edges=[(0, 2, 1.0)])
-    changes: dict[str, Any] = {"explore_probability": 0.0, "edge_growth": False}
+    changes: dict[str, Any] = {"explore_probability": 0.0, "growth": "exploration"}
     assert not any(call(graph, remembering(RESTLESS), seed=s, **changes).edit for s in range(50))
 
 

@@ -38,19 +38,18 @@ def test_every_prune_period_th_call_prunes_and_the_others_grow(
 
 
 @pytest.mark.parametrize(
-    ("switch", "silenced"),
+    ("changes", "silenced"),
     [
-        (None, None),
-        ("edge_growth", "RELAY"),
-        ("exploration", "EXPLORATION"),
-        ("pruning", "WEAK_EDGE"),
-        ("orphan_removal", "ORPHAN"),
+        ({}, None),
+        ({"growth": "exploration"}, "RELAY"),
+        ({"growth": "relay-alone"}, "EXPLORATION"),
+        ({"pruning": "none"}, "WEAK_EDGE"),
+        ({"orphan_removal": False}, "ORPHAN"),
     ],
 )
 def test_each_switch_turns_off_its_own_mechanism_and_no_other(
-    switch: str | None, silenced: str | None, lively: tuple[Graph, UpdateHistory]
+    changes: dict[str, Any], silenced: str | None, lively: tuple[Graph, UpdateHistory]
 ) -> None:
-    changes: dict[str, Any] = {switch: False} if switch else {}
     grown = call(*lively, 1, explore_probability=1.0, **changes).edit
     pruned = call(*lively, 3, explore_probability=1.0, **changes).edit
     expected = Counter(RELAY=3, EXPLORATION=1, WEAK_EDGE=1, ORPHAN=2)
@@ -91,8 +90,8 @@ def test_growth_only_grows_as_usual_and_never_removes(lively: tuple[Graph, Updat
         ({"max_edges": 6}, 0, 1, True),
         ({"max_edges": 5}, 0, 0, True),
         ({"max_nodes": 1, "max_edges": 1}, 0, 0, True),  # already beyond both
-        ({"max_nodes": 5, "edge_growth": False}, 0, 1, False),  # nothing was held back
-        ({"max_edges": 7, "exploration": False}, 1, 0, False),
+        ({"max_nodes": 5, "growth": "exploration"}, 0, 1, False),  # nothing was held back
+        ({"max_edges": 7, "growth": "relay-alone"}, 1, 0, False),
     ],
 )
 def test_limits_stop_growth_and_say_so(

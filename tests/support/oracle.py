@@ -261,7 +261,7 @@ def decide_growth(
     unstable = unstable_edges(graph, history, config)
     n_nodes, n_edges = len(graph.kinds), len(graph.edges)
     wanted = 0
-    if config.edge_growth:
+    if config.growth in ("relay", "relay-alone"):
         wanted = len(unstable)
         if config.max_relays is not None:
             wanted = min(wanted, config.max_relays)
@@ -274,7 +274,7 @@ def decide_growth(
     relayed = [unstable[k] for k in subset(rng, len(unstable), n_relays)]
 
     is_exploring = False
-    if config.exploration:
+    if config.growth in ("relay", "exploration"):
         is_exploring = bool(rng.random() < config.explore_probability)
         if not unstable:
             is_exploring = True
@@ -306,7 +306,7 @@ def decide_pruning(
 ) -> list[SlowChange]:
     """Sec. III-C3: some weak edges, then the nodes that this orphans with their edges."""
     pruned: list[Pair] = []
-    if config.pruning:
+    if config.pruning == "weak":
         weak = weak_edges(graph, history, config)
         n_pruned = prune_count(len(weak), config.prune_fraction)
         pruned = [weak[k] for k in subset(rng, len(weak), n_pruned)]

@@ -18,7 +18,7 @@ N_INPUTS, N_OUTPUTS = 4, 2
 # Statistics at every update, and nothing ever found.
 WATCHING = PlasticityConfig(
     interval=1,
-    exploration=False,
+    growth="relay-alone",
     orphan_removal=False,
     fluctuation_threshold=1e9,
     weight_threshold=0.0,

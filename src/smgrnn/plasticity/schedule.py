@@ -51,6 +51,9 @@ class Rules(NamedTuple):
         """Translate the settings."""
         numbers = config.to_dict() | {
             "min_count": config.window if config.full_window else 1,
+            "edge_growth": config.growth in ("relay", "relay-alone"),
+            "exploration": config.growth in ("relay", "exploration"),
+            "pruning": config.pruning == "weak",
             "scale": SCALES.index(config.scale),
             "max_relays": config.max_nodes if config.max_relays is None else config.max_relays,
         }

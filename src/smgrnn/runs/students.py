@@ -74,10 +74,10 @@ def student_rules(config: RunConfig) -> PlasticityConfig:
         rules = replace(rules, max_edges=min(config.max_parameters, rules.max_edges))
     if config.student == "smgrnn":
         return rules
-    rules = replace(rules, pruning=False, orphan_removal=False)
+    rules = replace(rules, pruning="none", orphan_removal=False)
     if config.student == "growth-only":
         return rules
-    return replace(rules, edge_growth=False, exploration=False)
+    return replace(rules, growth="none")
 
 
 def _start_mlp(config: RunConfig, task: Task) -> Graph:

@@ -46,7 +46,7 @@ def draw_relay_insertion(_: Records) -> Figure:
 def with_relay(graph: Graph) -> Graph:
     """Return the graph after a call of the rules that found its only edge unstable."""
     config = PlasticityConfig(
-        window=WINDOW, scale="update", exploration=False, initial_weight=0.1, interval=1
+        window=WINDOW, scale="update", growth="relay-alone", initial_weight=0.1, interval=1
     )
     history = UpdateHistory.start(graph.n_edges, WINDOW)
     for sign in (1, -1) * (WINDOW // 2):
