@@ -1,6 +1,6 @@
 """Settings: frozen dataclasses, validated once, on construction."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Self, get_args
 
 from smgrnn.errors import ConfigError
@@ -115,6 +115,8 @@ class PlasticityConfig(Settings):
     orphan_removal: bool = True
     """Remove hidden nodes without incoming or without outgoing edges."""
 
+    horizon: Count = 1000
+    """Updates over which rules that read activity and errors of nodes average them."""
     max_nodes: Count = 10_000
     """Growth stops at this many nodes."""
     max_edges: Count = 100_000
@@ -200,6 +202,19 @@ class LearningConfig(Settings):
     """Weight decay; None is torch's: 0.01 for AdamW, 0 for the others."""
     loss: Loss = "cross_entropy"
     """Cross-entropy for discrete actions, mean squared error for continuous ones."""
+
+    def resolved(self) -> Self:
+        """Return the settings with what they leave to the optimizer filled in.
+
+        >>> LearningConfig(optimizer="sgd").resolved().momentum
+        0.9
+        """
+        decay, momentum = self.weight_decay, self.momentum
+        if decay is None:
+            decay = 0.01 if self.optimizer == "adamw" else 0.0
+        if momentum is None:
+            momentum = 0.9 if self.optimizer == "sgd" else 0.0
+        return replace(self, weight_decay=decay, momentum=momentum)
 
 
 @dataclass(frozen=True, kw_only=True)

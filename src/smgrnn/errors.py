@@ -1,5 +1,7 @@
 """One class for each way a caller can be wrong; every message is one clear sentence."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Self
 
 
@@ -94,3 +96,18 @@ def reason(error: Exception) -> str:
     """
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return " ".join(lines[0].split()).rstrip(".")
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return the name that was probably meant, or all that there are, as a sentence.
+
+    >>> suggest("cartpole-v1", ["CartPole-v1", "Acrobot-v1"])
+    "Did you mean 'CartPole-v1'?"
+    >>> suggest("x", ["relay", "none"])
+    'There are relay, none.'
+    """
+    by_word = {word.lower(): word for word in known}
+    close = get_close_matches(name.lower(), by_word, n=1)
+    if close:
+        return f"Did you mean {by_word[close[0]]!r}?"
+    return f"There are {', '.join(by_word.values())}."

@@ -6,12 +6,19 @@ sums may be taken in any order; NaN and infinity keep their meaning in both.
 """
 
 from collections.abc import Callable
+from functools import cached_property
+from inspect import getsourcefile
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.core.ccallback import CFunc
+from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Stamp = tuple[tuple[str, int, int], ...]
 
 
 def kernel(function: Function) -> Function:
@@ -20,28 +27,98 @@ def kernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile a kernel that is small and hot: its code is copied into the kernels that call it."""
-    return _compile(function, forceinline=True)
+    """Compile a kernel that is small and hot: its code is copied into the kernels that call it.
+
+    It makes and returns no array, so it borrows the arrays it is given without counting references
+    to them, which would take longer than its arithmetic.
+    """
+    return _compile(function, forceinline=True, _nrt=False)
 
 
 def reduction(function: Function) -> Function:
-    """Compile a kernel that only sums, so that the sum may use vector instructions."""
-    return _compile(function, forceinline=True, fastmath={"reassoc"})
+    """Compile an `inlined` kernel that only sums, so that the sum may use vector instructions."""
+    return _compile(function, forceinline=True, _nrt=False, fastmath={"reassoc"})
 
 
 def _compile(function: Function, **options: Any) -> Function:
     compiled: Any = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
     if hasattr(compiled, "_cache"):  # not so when compilation is switched off
-        # Numba discards a cached kernel only when its own file changes.  A kernel contains those it
-        # calls, so here a change of any file of the package with kernels discards it.
-        compiled._cache._cache_file._source_stamp = _PACKAGE_STAMP
+        _stamp(compiled._cache, _PACKAGE_STAMP)
     return cast(Function, compiled)
 
 
-def _package_stamp() -> tuple[tuple[str, int, int], ...]:
+_COMPILED: list[Any] = []
+"""Keeps the code of all parts alive: somewhere a kernel has its address."""
+
+
+class Part:
+    """A function that kernels call by its address: none of them has to be compiled anew for it.
+
+    >>> from numba import types
+    >>> double = Part(lambda x: 2 * x, types.float64(types.float64))
+    >>> double(2.0), double.address > 0
+    (4.0, True)
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
+        self.function, self.signature = function, signature
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function as Python."""
+        return self.function(*arguments)
+
+    @cached_property
+    def address(self) -> int:
+        """Where the compiled function is; it is compiled when this is first asked for."""
+        plain = getattr(self.function, "py_func", self.function)
+        given, options = self.signature, {"error_model": "numpy", "nopython": True}
+        compiled: Any = CFunc(plain, (given.args, given.return_type), {}, options)
+        source = getsourcefile(plain)
+        if source is not None and Path(source).is_file():
+            compiled.enable_caching()
+            _stamp(compiled._cache, (*_PACKAGE_STAMP, _stamp_of(Path(source))))
+        compiled.compile()
+        _COMPILED.append(compiled)
+        return int(compiled.address)
+
+
+def part_at(signature: Any) -> Callable[[int], Callable[..., Any]]:
+    """Return what turns the address of a `Part` of this signature into a function, in kernels."""
+
+    @intrinsic
+    def function_at(typing_context: Any, address: Any) -> Any:
+        found = types.FunctionType(signature)
+
+        def codegen(context: Any, builder: Any, _: Any, args: Any) -> Any:
+            function = cgutils.create_struct_proxy(found)(context, builder)
+            pointer = context.get_value_type(types.voidptr)
+            nowhere = ir.Constant(pointer, None)
+            function.c_addr = builder.inttoptr(args[0], pointer)
+            function.py_addr = function.jit_addr = nowhere
+            return function._getvalue()
+
+        return found(types.int64), codegen
+
+    return cast(Callable[[int], Callable[..., Any]], function_at)
+
+
+def _stamp(cache: Any, stamp: Stamp) -> None:
+    """Let what is kept on disk live until one of the stamped files changes.
+
+    Numba looks at a kernel's own file only.  A kernel contains those it calls, so here a change of
+    any file of the package with kernels discards it.
+    """
+    cache._cache_file._source_stamp = stamp
+
+
+def _stamp_of(file: Path) -> tuple[str, int, int]:
+    found = file.stat()
+    return file.name, found.st_mtime_ns, found.st_size
+
+
+def _package_stamp() -> Stamp:
     files = sorted(Path(__file__).parent.rglob("*.py"))
-    stats = [(file.name, file.stat()) for file in files if b".kernels import" in file.read_bytes()]
-    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
+    return tuple(_stamp_of(file) for file in files if b".kernels import" in file.read_bytes())
 
 
 _PACKAGE_STAMP = _package_stamp()

@@ -8,60 +8,56 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.bench.workload import N_INPUTS, N_OUTPUTS, new_learner, stream
 from smgrnn.engine.learner import Learner
-from smgrnn.engine.propagation import backward, forward
 from smgrnn.engine.state import EngineSettings, LearnerState
+from smgrnn.graph.propagation import forward
 from smgrnn.graph.state import Graph
-from smgrnn.kernels import kernel, reduction
+from smgrnn.kernels import inlined, kernel, reduction
+from smgrnn.learning.backprop import backward
 from smgrnn.learning.loss import cross_entropy
-from smgrnn.learning.optimizers import ADAM, optimize
+from smgrnn.learning.optimizers import optimize
+from smgrnn.learning.rule import Pass
 from smgrnn.plasticity.history import push
-from smgrnn.plasticity.schedule import decide_edit
-
-TANH = 0
+from smgrnn.plasticity.schedule import decide
 
 
-@kernel
-def _forwards(state: LearnerState, observation: Floats, n: int) -> None:
-    source, weight = state.graph.source, state.graph.weight
-    starts, trace = state.starts, state.trace
+@inlined
+def _forwards(state: LearnerState, settings: EngineSettings, observation: Floats, n: int) -> None:
+    graph, starts, trace = state.graph, state.room.starts, state.trace
     for _ in range(n):
-        forward(source, weight, starts, trace, observation, N_OUTPUTS, TANH, TANH, False)
+        forward(graph.source, graph.weight, starts, trace, observation, settings.network)
 
 
-@kernel
-def _backwards(state: LearnerState, n: int) -> None:
-    source, weight = state.graph.source, state.graph.weight
-    starts, trace, adjoint, gradient = state.starts, state.trace, state.adjoint, state.gradient
+@inlined
+def _backwards(state: LearnerState, settings: EngineSettings, n: int) -> None:
+    graph, room, trace = state.graph, state.room, state.trace
+    seen = Pass(
+        graph.source,
+        graph.weight,
+        room.starts,
+        trace,
+        room.adjoint,
+        room.gradient,
+        room.errors,
+        state.credit,
+        settings.network,
+    )
     for _ in range(n):
-        cross_entropy(trace, adjoint, N_INPUTS, N_INPUTS + N_OUTPUTS, 0)
-        backward(
-            source,
-            weight,
-            starts,
-            trace,
-            adjoint,
-            gradient,
-            N_INPUTS,
-            N_OUTPUTS,
-            TANH,
-            TANH,
-            False,
-        )
+        cross_entropy(trace, room.adjoint, N_INPUTS, N_INPUTS + N_OUTPUTS, 0)
+        backward(seen)
 
 
-@kernel
-def _optimizations(state: LearnerState, hyper: Floats, n: int) -> None:
-    weight, gradient, moments = state.graph.weight, state.gradient, state.moments
-    delta, first, last = state.delta, state.span[0], state.span[1]
+@inlined
+def _optimizations(state: LearnerState, settings: EngineSettings, n: int) -> None:
+    weight, moments, room = state.graph.weight, state.moments, state.room
+    gradient, delta, first, last = room.gradient, room.delta, room.first, room.last
     for step in range(1, n + 1):
-        optimize(ADAM, hyper, step, weight, gradient, moments, delta, first, last)
+        optimize(settings.learning, step, weight, gradient, moments, delta, first, last)
 
 
-@kernel
+@inlined
 def _pushes(state: LearnerState, n: int) -> None:
-    history, delta, first, last = state.history, state.delta, state.span[0], state.span[1]
     for _ in range(n):
-        push(history, delta, first, last)
+        push(state.history, state.room.delta, state.room.first, state.room.last)
 
 
 @kernel
@@ -69,7 +65,7 @@ def _decisions(
     state: LearnerState, settings: EngineSettings, rng: np.random.Generator, n: int
 ) -> None:
     for call in range(n):
-        decide_edit(state.graph, state.history, settings.rules, call + 1, rng)
+        decide(settings.plasticity, state.graph, state.history, state.noticed, call + 1, rng)
 
 
 def phases(graph: Graph, iterations: int, repeats: int) -> dict[str, float]:
@@ -83,9 +79,9 @@ def phases(graph: Graph, iterations: int, repeats: int) -> dict[str, float]:
     state, settings = _inside(learner)
     rng, observation = np.random.default_rng(0), np.full(N_INPUTS, 0.5)
     runs: dict[str, tuple[Callable[[int], None], float]] = {
-        "forward": (lambda n: _forwards(state, observation, n), 1),
-        "backward": (lambda n: _backwards(state, n), 1),
-        "optimizer": (lambda n: _optimizations(state, settings.hyper, n), 1),
+        "forward": (lambda n: _forwards(state, settings, observation, n), 1),
+        "backward": (lambda n: _backwards(state, settings, n), 1),
+        "optimizer": (lambda n: _optimizations(state, settings, n), 1),
         "history": (lambda n: _pushes(state, n), 1),
         "plasticity": (lambda n: _decisions(state, settings, rng, n), 100),
     }

@@ -4,33 +4,30 @@ import operator
 import warnings
 from collections.abc import Callable
 from math import isfinite, isnan
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from smgrnn.arrays import Bools, Floats, Ints
+from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
-from smgrnn.engine.state import (
-    CALLS,
-    N_MOMENTS,
-    EngineSettings,
-    LearnerState,
-    assemble,
-    start_state,
-)
-from smgrnn.engine.steps import act_step, learn_step, restructure
-from smgrnn.engine.stream import learn_stream
+from smgrnn.engine.handle import SIZE, act_with, hold, learn_with
+from smgrnn.engine.restructuring import Restructured, carry_state, engine_settings, restructure
+from smgrnn.engine.state import CALLS, NO_ROOM, LearnerState, furnish, start_state
+from smgrnn.engine.stream import Advanced, Rows, learn_stream
 from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
-from smgrnn.graph.edit import GraphEdit
+from smgrnn.graph.edit import apply
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.plasticity.history import TOTAL, UpdateHistory, check_history
+from smgrnn.plasticity.history import TOTAL, check_history
+from smgrnn.plasticity.rule import PythonRule, ask_rule
+from smgrnn.plasticity.schedule import check_noticed
 from smgrnn.seeding import dump_generator, restore_generator, stream
 
 _NO_TARGET = np.empty(0)
+_NEVER = 2**62  # updates
 
 
 class Outcome(NamedTuple):
@@ -38,26 +35,6 @@ class Outcome(NamedTuple):
 
     actions: Ints
     losses: Floats
-
-
-class Progress(Protocol):
-    """What every compiled loop returns, among other things."""
-
-    @property
-    def state(self) -> LearnerState:
-        """The state after the loop."""
-
-    @property
-    def log(self) -> EditLog:
-        """The log with the loop's edits."""
-
-    @property
-    def loss(self) -> float:
-        """A finite number, or what was not finite."""
-
-    @property
-    def is_capped(self) -> bool:
-        """Whether a limit bound growth."""
 
 
 class Learner:
@@ -78,6 +55,11 @@ class Learner:
         Start from this graph instead of a random one.
     seed
         Seed of the initial graph and of the rules' random choices.
+    rule
+        A rule of your own, `rule(graph, history, rng) -> GraphEdit`, as `StructuralPlasticity`
+        takes it: called whenever the module is due, instead of those that the settings name.  It
+        runs as Python, which is slow: a call takes as long as hundreds of updates.  A compiled rule
+        is a `smgrnn.plasticity.Rule`.
 
     Examples
     --------
@@ -107,6 +89,7 @@ class Learner:
         *,
         graph: Graph | None = None,
         seed: int = 0,
+        rule: PythonRule | None = None,
     ) -> None:
         if config.state_dim != 1:
             raise ConfigError("The compiled engine has scalar node states; use state_dim=1.")
@@ -122,19 +105,24 @@ class Learner:
                 "The compiled engine reads sums as the logits of choices; with mse use "
                 "readout='state'."
             )
-        self._settings = EngineSettings.of(self.config, self.learning, self.plasticity)
+        self.rule = rule
+        settings = engine_settings(self.config, self.learning, self.plasticity)
+        self._interval = settings.interval
+        # Compiled loops leave a rule that is Python to the learner.
+        self._settings = settings if rule is None else settings._replace(interval=_NEVER)
         self._is_discrete = self.learning.loss == "cross_entropy"
         self._n_inputs, self._n_outputs = config.n_inputs, config.n_outputs
-        self._interval = self._settings.interval
         self._rng = stream(seed, "plasticity")
         self._has_warned = False
+        self._handle = np.zeros(SIZE, np.uint8)
         graph = initial_graph(config, stream(seed, "init")) if graph is None else graph
         check(graph)
         check_width(graph, config)
         graph = graph._replace(weight=graph.weight.copy())
-        window = self.plasticity.window
         with interrupts_deferred():
-            self._set_state(start_state(graph, self._settings, config.iterations, window))
+            self._set_state(
+                start_state(graph, self._settings, self.learning, self.plasticity, self._rng)
+            )
 
     @classmethod
     def from_network(
@@ -172,15 +160,8 @@ class Learner:
 
     def act(self, observation: ArrayLike) -> int | Floats:
         """Run the network without learning; return the greedy action, or all outputs with mse."""
-        state, graph = self._state, self._state.graph
-        action = act_step(
-            graph.source,
-            graph.weight,
-            state.starts,
-            state.trace,
-            self._settings.plan,
-            _read(observation, self._n_inputs, "an observation"),
-        )
+        row = _read(observation, self._n_inputs, "an observation")
+        action = act_with(self._handle, row)
         if action < 0:
             raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
         return action if self._is_discrete else self.outputs
@@ -196,24 +177,22 @@ class Learner:
         else:
             target = _read(label, self._n_outputs, "a target")
         row = _read(observation, self._n_inputs, "an observation")
-        if self._is_discrete:
-            return int(self.learn_by(learn_step, row, number, target)[0])
-        _, loss = learn_step(*self._hot, row, number, target)
-        outputs = self.outputs
+        action, loss = learn_with(self._handle, row, number, target)
+        outputs = action if self._is_discrete else self.outputs
         self._finish(loss, stacklevel=5)
         return outputs
 
     def learn_by(self, step: Callable[..., Any], *arguments: Any) -> Any:
-        """Learn by a compiled step, which takes this learner's arrays and then `arguments`.
+        """Learn by a compiled step, which takes this learner's handle and then `arguments`.
 
         Of what it returns the second value is the loss.
 
         >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2))
-        >>> action, loss = learner.learn_by(learn_step, np.ones(1), 0, np.empty(0))
+        >>> action, loss = learner.learn_by(learn_with, np.ones(1), 0, np.empty(0))
         >>> loss == learner.loss
         True
         """
-        done = step(*self._hot, *arguments)
+        done = step(self._handle, *arguments)
         self._finish(done[1], stacklevel=6)
         return done
 
@@ -264,26 +243,50 @@ class Learner:
             raise ShapeError(f"The shapes {shapes} of a stream do not fit together.")
         if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
-        actions, losses = np.zeros(n, dtype=np.int64), np.zeros(n)
-        self.advance(
-            lambda state, settings, log, rng: learn_stream(
-                state, settings, rows, numbers, targets, ends, actions, losses, log, rng
-            ),
-        )
-        return Outcome(actions, losses)
+        learned = Rows(rows, numbers, targets, ends, np.zeros(n, dtype=np.int64), np.zeros(n))
+        first = 0
+        while first < n:
+            last = self._next_call(ends, first)
+            self._learn_rows(learned.between(first, last))
+            if self.rule is not None and self._is_due(ends[last - 1]):
+                self._restructure()
+            first = last
+        return Outcome(learned.actions, learned.losses)
 
-    def advance(self, loop: Callable[..., Progress], stacklevel: int = 4) -> Progress:
+    def _learn_rows(self, rows: Rows) -> None:
+        self._run(
+            lambda state, settings, log, rng: learn_stream(state, settings, log, rng, rows),
+            stacklevel=6,
+        )
+
+    def _next_call(self, ends: Bools, first: int) -> int:
+        """The row of a stream at which the loop must return: the end, or a call of `rule`."""
+        if self.rule is None:
+            return ends.size
+        if self._interval:
+            return min(first + self._interval - self.n_updates % self._interval, ends.size)
+        later = np.flatnonzero(ends[first:])
+        return first + int(later[0]) + 1 if later.size else ends.size
+
+    def _is_due(self, is_last: bool) -> bool:
+        """Whether the module is called after the last update."""
+        return self.n_updates % self._interval == 0 if self._interval else bool(is_last)
+
+    def advance(self, loop: Callable[..., Advanced], stacklevel: int = 4) -> None:
         """Run a compiled loop of learning steps over this learner's state and keep its result.
 
-        `loop` takes the state, the settings, the log and the random generator.  A loss that is not
-        finite says where it had to stop.
+        `loop` takes the state, the settings, the log and the random generator, and returns an
+        `Advanced`.  A loss that is not finite says where it had to stop.
 
-        >>> from types import SimpleNamespace
         >>> def idle(state, settings, log, rng):
-        ...     return SimpleNamespace(state=state, log=log, loss=0.0, is_capped=False)
-        >>> Learner(NetworkConfig(n_inputs=1, n_outputs=1)).advance(idle).loss
-        0.0
+        ...     return Advanced(state, log, loss=0.0, is_capped=False)
+        >>> Learner(NetworkConfig(n_inputs=1, n_outputs=1)).advance(idle)
         """
+        if self.rule is not None:
+            raise ConfigError("A compiled loop cannot ask a rule that is a Python function.")
+        self._run(loop, stacklevel + 1)
+
+    def _run(self, loop: Callable[..., Advanced], stacklevel: int) -> None:
         with interrupts_deferred():
             done = loop(self._state, self._settings, self.log, self._rng)
             self._set_state(done.state)
@@ -291,7 +294,6 @@ class Learner:
         self._warn_if(done.is_capped, stacklevel)
         if not isfinite(done.loss):
             raise self._not_finite(done.loss)
-        return done
 
     def look(self, loop: Callable[..., None]) -> None:
         """Run a compiled loop that reads the state and settings and changes nothing.
@@ -311,64 +313,62 @@ class Learner:
         log, self.log = self.log, EditLog.start()
         return log
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """Return all that is needed to go on exactly, as named arrays; `restore` takes it back."""
-        state = self._state
-        parts = {"graph": state.graph._asdict(), "history": state.history._asdict()}
-        flat = {f"{k}.{n}": np.array(v) for k, part in parts.items() for n, v in part.items()}
-        for name in ("clock", "trace", "moments"):
-            flat[name] = getattr(state, name).copy()
-        text = dump_generator(self._rng).encode()
-        return flat | {"rng": np.frombuffer(text, np.uint8)}
+        lasting = to_arrays(self._state._replace(room=NO_ROOM))
+        found = {name: array for name, array in lasting.items() if not name.startswith("room.")}
+        return found | {"rng": np.frombuffer(dump_generator(self._rng).encode(), np.uint8)}
 
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+    def restore(self, arrays: Arrays) -> None:
         """Go on from what `arrays` returned, in a learner of the same settings and an empty log."""
-        graph = Graph.from_arrays({name: arrays[f"graph.{name}"] for name in Graph._fields})
+        state = from_arrays(LearnerState, arrays | to_arrays(NO_ROOM, "room."))
+        graph, clock, history = state.graph, state.clock, state.history
+        check(graph)
         check_width(graph, self.config)
-        history = UpdateHistory(*(arrays[f"history.{n}"].copy() for n in UpdateHistory._fields))
         check_history(history, graph.n_edges)
-        clock, trace, moments = (arrays[name].copy() for name in ("clock", "trace", "moments"))
+        check_noticed(self.plasticity, graph, state.noticed)
+        floats, n_edges = (state.trace, state.moments, state.credit), graph.n_edges
         fits = (
             history.window == self.plasticity.window
             and clock.shape == (2,)
             and clock.dtype == np.int64
-            and trace.shape == (self.config.iterations + 1, graph.n_nodes)
-            and moments.shape == (self._settings.plan[N_MOMENTS], graph.n_edges)
-            and trace.dtype == moments.dtype == np.float64
+            and state.trace.shape == (self.config.iterations + 1, graph.n_nodes)
+            and state.moments.shape == (self._settings.learning.n_moments, n_edges)
+            and state.credit.shape == (len(self._state.credit), n_edges)
+            and all(array.dtype == np.float64 for array in floats)
         )
         if not fits:
             raise ShapeError("The arrays are of a learner with other settings.")
         with interrupts_deferred():
-            state = assemble(self._settings, graph, history, clock, trace, moments)
-            self._set_state(state)
+            self._set_state(furnish(self._settings, state))
         self.log = EditLog.start()
         restore_generator(self._rng, arrays["rng"].tobytes().decode())
 
     def _set_state(self, state: LearnerState) -> None:
         self._state = state
-        self._hot = (
-            state.graph.source,
-            state.graph.weight,
-            state.starts,
-            state.span,
-            state.trace,
-            state.adjoint,
-            state.gradient,
-            state.moments,
-            state.delta,
-            state.clock,
-            *state.history,
-            self._settings.plan,
-            self._settings.hyper,
-        )
+        hold(self._handle, state, self._settings)
 
-    def _restructure(self, stacklevel: int = 4) -> GraphEdit:
+    def _restructure(self, stacklevel: int = 4) -> None:
         with interrupts_deferred():
-            state, edit, is_capped = restructure(self._state, self._settings, self._rng)
-            self._set_state(state)
-            self.log = append_edit(self.log, self.n_updates, int(state.clock[CALLS]), edit)
-        self._warn_if(is_capped, stacklevel)
-        return edit
+            done = self._call_module() if self.rule is None else self._ask(self.rule)
+            self._set_state(done.state)
+            self.log = done.log
+        self._warn_if(done.is_capped, stacklevel)
+
+    def _call_module(self) -> Restructured:
+        return restructure(self._state, self._settings, self.log, self._rng)
+
+    def _ask(self, rule: PythonRule) -> Restructured:
+        """Make one call of a rule that is a Python function."""
+        state = self._state
+        state.clock[CALLS] += 1
+        edit = ask_rule(rule, self.graph, state.history, self._rng)
+        if not edit:
+            return Restructured(state, self.log, is_capped=False)
+        graph, node_origin, edge_origin = apply(state.graph, edit)
+        edited = carry_state(state, self._settings, graph, node_origin, edge_origin, self._rng)
+        log = append_edit(self.log, self.n_updates, int(state.clock[CALLS]), edit)
+        return Restructured(edited, log, is_capped=False)
 
     def _not_finite(self, loss: float) -> NonFiniteError:
         n = self.n_updates

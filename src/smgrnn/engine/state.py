@@ -1,77 +1,59 @@
-"""What the compiled engine holds: settings as numbers, state as arrays."""
+"""What the compiled engine holds: settings as numbers, state as arrays.
 
-from typing import NamedTuple, Self
+One learning step takes both as they are.  Steps are `inlined` kernels, which borrow arrays, so that
+to take one out of a nested tuple costs nothing.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints
-from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
-from smgrnn.graph.activation import ACTIVATIONS
+from smgrnn.config import LearningConfig, PlasticityConfig
+from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
 from smgrnn.kernels import kernel
-from smgrnn.learning.loss import LOSSES
-from smgrnn.learning.optimizers import OPTIMIZERS, WEIGHT_DECAY
+from smgrnn.learning.numbers import LearningNumbers
+from smgrnn.learning.rules import LEARNING
 from smgrnn.plasticity.history import UpdateHistory
-from smgrnn.plasticity.schedule import Rules
+from smgrnn.plasticity.schedule import Noticed, Plasticity, start_noticed
 
-# places in `EngineSettings.plan`
-N_INPUTS, N_OUTPUTS, ACTIVATION, OUTPUT_ACTIVATION, READS_SUMS = range(5)
-CARRY_STATE, OPTIMIZER, N_MOMENTS, LOSS = range(5, 9)
 STEP, CALLS = 0, 1  # places in `LearnerState.clock`
 
 
 class EngineSettings(NamedTuple):
     """All settings of a learner in the form kernels take."""
 
-    plan: Ints
-    """Whole numbers: sizes and choices."""
-    hyper: Floats
-    """The optimizer's numbers."""
-    rules: Rules
-    """The numbers of the plasticity rules."""
+    network: NetworkNumbers
+    learning: LearningNumbers
+    plasticity: Plasticity
     interval: int
     """Updates between two calls of the plasticity module; 0 is at the end of each episode."""
+    restructure: int
+    """Address of the function that makes one call of the module and applies what it decides."""
     keeps_history: bool
+    """Whether surviving edges keep their update history through an edit."""
     keeps_optimizer: bool
+    """Whether surviving edges keep their optimizer state through an edit."""
 
-    @classmethod
-    def of(
-        cls, network: NetworkConfig, learning: LearningConfig, plasticity: PlasticityConfig
-    ) -> Self:
-        """Translate the three configurations."""
-        plan = (
-            network.n_inputs,
-            network.n_outputs,
-            ACTIVATIONS.index(network.activation),
-            ACTIVATIONS.index(network.output_activation),
-            network.readout == "sum",
-            network.carry_state,
-            OPTIMIZERS.index(learning.optimizer),
-            4 if learning.bias_correction == "edge" else 2,
-            LOSSES.index(learning.loss),
-        )
-        decay, momentum = learning.weight_decay, learning.momentum
-        if decay is None:
-            decay = 0.01 if learning.optimizer == "adamw" else 0.0
-        if momentum is None:
-            momentum = 0.9 if learning.optimizer == "sgd" else 0.0
-        hyper = (
-            learning.learning_rate,
-            learning.beta1,
-            learning.beta2,
-            learning.epsilon,
-            decay,
-            momentum,
-            learning.alpha,
-        )
-        return cls(
-            plan=np.array(plan, dtype=np.int64),
-            hyper=np.array(hyper, dtype=np.float64),
-            rules=Rules.of(plasticity),
-            interval=0 if plasticity.interval == "episode" else plasticity.interval,
-            keeps_history=plasticity.history_on_edit == "keep",
-            keeps_optimizer=plasticity.optimizer_on_edit == "keep",
-        )
+
+class Room(NamedTuple):
+    """Room to work in, and what follows from the graph; made anew after every edit."""
+
+    gradient: Floats
+    """dL/dw of the last step (n_edges,)."""
+    delta: Floats
+    """Δw of the last step (n_edges,)."""
+    adjoint: Floats
+    """Room for the backward pass (2, n_nodes)."""
+    errors: Floats
+    """dL/d(sum into each node) by iteration (K, n_nodes); without columns if nobody reads them."""
+    starts: Ints
+    """Where the edges into each node start (n_nodes + 1,)."""
+    first: int
+    """First edge that can move."""
+    last: int
+    """One past the last edge that can move."""
 
 
 class LearnerState(NamedTuple):
@@ -79,65 +61,81 @@ class LearnerState(NamedTuple):
 
     graph: Graph
     history: UpdateHistory
+    noticed: Noticed
+    """Statistics and memories that the rules of growth and pruning read."""
     clock: Ints
     """Steps of the optimizer and calls of the plasticity module (2,)."""
     trace: Floats
     """Node states before and after each iteration (K + 1, n_nodes)."""
     moments: Floats
     """The optimizer's memory of each edge (2 or 4, n_edges)."""
-    gradient: Floats
-    """dL/dw of the last step (n_edges,)."""
-    delta: Floats
-    """Δw of the last step (n_edges,)."""
-    adjoint: Floats
-    """Room for the backward pass (2, n_nodes)."""
-    starts: Ints
-    """Where the edges into each node start (n_nodes + 1,)."""
-    span: Ints
-    """First and one past the last edge that can move (2,)."""
+    credit: Floats
+    """The learning rule's memory of each edge (rows, n_edges)."""
+    room: Room
 
 
 def start_state(
-    graph: Graph, settings: EngineSettings, iterations: int, window: int
+    graph: Graph,
+    settings: EngineSettings,
+    learning: LearningConfig,
+    plasticity: PlasticityConfig,
+    rng: np.random.Generator,
 ) -> LearnerState:
-    """Return the state of a learner that has not learned anything yet."""
-    trace = np.zeros((iterations + 1, graph.n_nodes))
-    history = UpdateHistory.start(graph.n_edges, window)
-    clock = np.zeros(2, dtype=np.int64)
-    moments = np.zeros((settings.plan[N_MOMENTS], graph.n_edges))
-    return assemble(settings, graph, history, clock, trace, moments)
+    """The state of a learner that has not learned anything yet."""
+    n_edges = graph.n_edges
+    return furnish(
+        settings,
+        LearnerState(
+            graph=graph,
+            history=UpdateHistory.start(n_edges, plasticity.window),
+            noticed=start_noticed(plasticity, graph, rng),
+            clock=np.zeros(2, dtype=np.int64),
+            trace=np.zeros((settings.network.iterations + 1, graph.n_nodes)),
+            moments=np.zeros((settings.learning.n_moments, n_edges)),
+            credit=np.zeros((LEARNING[learning.rule].n_rows, n_edges)),
+            room=NO_ROOM,
+        ),
+    )
+
+
+NO_ROOM = Room(
+    np.zeros(0), np.zeros(0), np.zeros((2, 0)), np.zeros((0, 0)), np.zeros(1, np.int64), 0, 0
+)
+"""What a state has for room before `furnish` makes some."""
 
 
 @kernel
-def assemble(
-    settings: EngineSettings,
-    graph: Graph,
-    history: UpdateHistory,
-    clock: Ints,
-    trace: Floats,
-    moments: Floats,
-) -> LearnerState:
-    """Put a state together from what it is, adding the room to work in and the derived indices.
+def furnish(settings: EngineSettings, state: LearnerState) -> LearnerState:
+    """Return the state with room that fits its graph.
 
-    With one iteration the outputs depend on edges into outputs alone, so the others have no
-    gradient and do not move -- unless weight decay moves them.
+    With one iteration the outputs depend on edges into outputs alone, so under backpropagation the
+    others have no gradient and do not move -- unless weight decay moves them.
     """
+    graph = state.graph
     n_nodes, n_edges = graph.node_ids.size, graph.source.size
     starts = row_starts(graph.target, n_nodes)
     first, last = starts[graph.n_inputs], n_edges
-    if trace.shape[0] == 2:
+    if state.trace.shape[0] == 2 and settings.learning.credit == 0:
         last = starts[graph.n_inputs + graph.n_outputs]
-    if settings.hyper[WEIGHT_DECAY] != 0.0:
+    if settings.learning.weight_decay != 0.0:
         first, last = 0, n_edges
-    return LearnerState(
-        graph,
-        history,
-        clock,
-        trace,
-        moments,
+    n_watched = n_nodes if settings.plasticity.watches else 0
+    room = Room(
         np.zeros(n_edges),
         np.zeros(n_edges),
         np.zeros((2, n_nodes)),
+        np.zeros((state.trace.shape[0] - 1, n_watched)),
         starts,
-        np.array([first, last]),
+        first,
+        last,
+    )
+    return LearnerState(
+        graph,
+        state.history,
+        state.noticed,
+        state.clock,
+        state.trace,
+        state.moments,
+        state.credit,
+        room,
     )

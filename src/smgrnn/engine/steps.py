@@ -1,44 +1,20 @@
-"""One step of each kind, as kernels a compiled task can call: act, learn, restructure.
-
-`act_step` and `learn_step` take the arrays of a state one by one, which is the fastest way in from
-Python and from a compiled loop alike.
-"""
-
-from typing import NamedTuple
+"""One step of each kind, as kernels a compiled task can call: act, and learn."""
 
 import numpy as np
 
-from smgrnn.arrays import Floats, Ints
-from smgrnn.engine.propagation import backward, forward, settle
-from smgrnn.engine.state import (
-    ACTIVATION,
-    CALLS,
-    CARRY_STATE,
-    LOSS,
-    N_INPUTS,
-    N_OUTPUTS,
-    OPTIMIZER,
-    OUTPUT_ACTIVATION,
-    READS_SUMS,
-    STEP,
-    EngineSettings,
-    LearnerState,
-    assemble,
-)
-from smgrnn.graph.edit import GraphEdit, apply_edit
-from smgrnn.kernels import inlined, kernel, reduction
-from smgrnn.learning.loss import CROSS_ENTROPY, cross_entropy, mean_squared_error
+from smgrnn.arrays import Floats
+from smgrnn.engine.state import CALLS, STEP, EngineSettings, LearnerState
+from smgrnn.graph.numbers import NetworkNumbers
+from smgrnn.graph.propagation import forward, settle
+from smgrnn.kernels import inlined, reduction
+from smgrnn.learning.backprop import backward
+from smgrnn.learning.loss import cross_entropy, mean_squared_error
+from smgrnn.learning.numbers import CROSS_ENTROPY, MSE
 from smgrnn.learning.optimizers import optimize
-from smgrnn.plasticity.history import UpdateHistory, carry_history, push, reset_history
-from smgrnn.plasticity.schedule import decide_edit
-
-
-class Restructured(NamedTuple):
-    """What one call of the plasticity module led to."""
-
-    state: LearnerState
-    edit: GraphEdit
-    is_capped: bool
+from smgrnn.learning.rule import Pass, credit_at
+from smgrnn.plasticity.evidence import Moment
+from smgrnn.plasticity.history import TOTAL, push
+from smgrnn.plasticity.schedule import is_idle, notice
 
 
 @reduction
@@ -51,45 +27,27 @@ def all_finite(values: Floats, first: int, last: int) -> bool:
 
 
 @inlined
-def act_step(
-    source: Ints, weight: Floats, starts: Ints, trace: Floats, plan: Ints, observation: Floats
-) -> int:
+def act_step(state: LearnerState, settings: EngineSettings, observation: Floats) -> int:
     """Run the network once; return the greedy action, or -1 if something was not finite."""
-    action = _run(source, weight, starts, trace, plan, observation)
-    if action >= 0 and plan[READS_SUMS]:
-        settle(trace, plan[N_INPUTS], plan[N_OUTPUTS], plan[OUTPUT_ACTIVATION])
+    trace, network, graph = state.trace, settings.network, state.graph
+    if not all_finite(observation, 0, network.n_inputs):
+        return -1
+    forward(graph.source, graph.weight, state.room.starts, trace, observation, network)
+    action = _choose(trace, network)
+    if action >= 0 and network.reads_sums:
+        settle(trace, network)
     return action
 
 
 @inlined
-def _run(
-    source: Ints, weight: Floats, starts: Ints, trace: Floats, plan: Ints, observation: Floats
-) -> int:
-    """Fill `trace`; return the greedy action, or -1 if something was not finite."""
-    n_inputs, n_outputs = plan[N_INPUTS], plan[N_OUTPUTS]
-    if not all_finite(observation, 0, n_inputs):
-        return -1
-    last_row, n_nodes = trace.shape[0] - 1, trace.shape[1]
-    if plan[CARRY_STATE] == 0:
-        for node in range(n_inputs, n_nodes):
-            trace[last_row, node] = 0.0
-    forward(
-        source,
-        weight,
-        starts,
-        trace,
-        observation,
-        n_outputs,
-        plan[ACTIVATION],
-        plan[OUTPUT_ACTIVATION],
-        plan[READS_SUMS],
-    )
-    action = 0
-    for output in range(n_outputs):
-        if not np.isfinite(trace[last_row, n_inputs + output]):
+def _choose(trace: Floats, network: NetworkNumbers) -> int:
+    """Return the largest output; if one is not finite, -1, with the states as they were before."""
+    row, first, action = trace.shape[0] - 1, network.n_inputs, 0
+    for output in range(network.n_outputs):
+        if not np.isfinite(trace[row, first + output]):
             _undo(trace)
             return -1
-        if trace[last_row, n_inputs + output] > trace[last_row, n_inputs + action]:
+        if trace[row, first + output] > trace[row, first + action]:
             action = output
     return action
 
@@ -103,23 +61,8 @@ def _undo(trace: Floats) -> None:
 
 @inlined
 def learn_step(
-    source: Ints,
-    weight: Floats,
-    starts: Ints,
-    span: Ints,
-    trace: Floats,
-    adjoint: Floats,
-    gradient: Floats,
-    moments: Floats,
-    delta: Floats,
-    clock: Ints,
-    blocks: Floats,
-    running: Floats,
-    born: Ints,
-    slot: Ints,
-    history_clock: Ints,
-    plan: Ints,
-    hyper: Floats,
+    state: LearnerState,
+    settings: EngineSettings,
     observation: Floats,
     label: int,
     target: Floats,
@@ -130,71 +73,53 @@ def learn_step(
     finite; then nothing has been learned and the node states are as they were.  An infinite loss
     says that the step was taken and a weight overflowed.
     """
-    action = _run(source, weight, starts, trace, plan, observation)
+    source, weight, trace, room = state.graph.source, state.graph.weight, state.trace, state.room
+    network, learning = settings.network, settings.learning
+    adjoint, gradient, errors, delta = room.adjoint, room.gradient, room.errors, room.delta
+    first, last, n_inputs = room.first, room.last, network.n_inputs
+    if not all_finite(observation, 0, n_inputs):
+        return -1, np.nan
+    forward(source, weight, room.starts, trace, observation, network)
+    action = _choose(trace, network)
     if action < 0:
         return action, np.nan
-    n_inputs, n_outputs = plan[N_INPUTS], plan[N_OUTPUTS]
-    if plan[LOSS] == CROSS_ENTROPY:
-        loss = cross_entropy(trace, adjoint, n_inputs, n_inputs + n_outputs, label)
+    loss = np.nan
+    if learning.loss == CROSS_ENTROPY:
+        loss = cross_entropy(trace, adjoint, n_inputs, n_inputs + network.n_outputs, label)
+    elif learning.loss == MSE:
+        loss = mean_squared_error(trace, adjoint, n_inputs, n_inputs + network.n_outputs, target)
+    memory = state.credit
+    seen = Pass(source, weight, room.starts, trace, adjoint, gradient, errors, memory, network)
+    if learning.credit == 0:  # backpropagation is built in, being the hottest
+        backward(seen)
     else:
-        loss = mean_squared_error(trace, adjoint, n_inputs, n_inputs + n_outputs, target)
-    backward(
-        source,
-        weight,
-        starts,
-        trace,
-        adjoint,
-        gradient,
-        n_inputs,
-        n_outputs,
-        plan[ACTIVATION],
-        plan[OUTPUT_ACTIVATION],
-        plan[READS_SUMS],
-    )
-    first, last = span[0], span[1]
+        credit_at(learning.credit)(seen)
     if not (np.isfinite(loss) and all_finite(gradient, first, last)):
         _undo(trace)
         return action, np.nan
-    if plan[READS_SUMS]:
-        settle(trace, n_inputs, n_outputs, plan[OUTPUT_ACTIVATION])
-    clock[STEP] += 1
-    optimize(plan[OPTIMIZER], hyper, clock[STEP], weight, gradient, moments, delta, first, last)
-    push(UpdateHistory(blocks, running, born, slot, history_clock), delta, first, last)
+    if settings.plasticity.watches:
+        notice(settings.plasticity, state.noticed, Moment(trace, errors))
+    if network.reads_sums:
+        settle(trace, network)
+    state.clock[STEP] += 1
+    step = state.clock[STEP]
+    optimize(learning, step, weight, gradient, state.moments, delta, first, last)
+    push(state.history, delta, first, last)
     return action, loss if all_finite(weight, first, last) else np.inf
 
 
-@kernel
-def carry(values: Floats, origin: Ints) -> Floats:
-    """Rearrange the columns by `origin`; those that were nowhere before (-1) become 0."""
-    carried = np.zeros((values.shape[0], origin.size))
-    for row in range(values.shape[0]):
-        for column in range(origin.size):
-            if origin[column] >= 0:
-                carried[row, column] = values[row, origin[column]]
-    return carried
+@inlined
+def wants_edit(state: LearnerState, settings: EngineSettings, is_last: bool) -> bool:
+    """Say after an update whether the module is due and might find something to do.
 
-
-@kernel
-def restructure(
-    state: LearnerState, settings: EngineSettings, rng: np.random.Generator
-) -> Restructured:
-    """Call the plasticity module once and apply what it decides."""
-    state.clock[CALLS] += 1
-    edit, is_capped = decide_edit(
-        state.graph, state.history, settings.rules, state.clock[CALLS], rng
-    )
-    if edit.weight.size == 0:
-        return Restructured(state, edit, is_capped)
-    graph, node_origin, edge_origin = apply_edit(state.graph, edit)
-    trace = carry(state.trace, node_origin)
-    if settings.keeps_optimizer:
-        moments = carry(state.moments, edge_origin)
-    else:
-        moments = np.zeros((state.moments.shape[0], edge_origin.size))
-        state.clock[STEP] = 0
-    if settings.keeps_history:
-        history = carry_history(state.history, edge_origin)
-    else:
-        history = reset_history(state.history, edge_origin.size)
-    edited = assemble(settings, graph, history, state.clock, trace, moments)
-    return Restructured(edited, edit, is_capped)
+    A call that is certain to find nothing is only counted.
+    """
+    interval, history = settings.interval, state.history
+    is_due = history.clock[TOTAL] % interval == 0 if interval > 0 else is_last
+    if not is_due:
+        return False
+    call, weight, room = state.clock[CALLS] + 1, state.graph.weight, state.room
+    if not is_idle(settings.plasticity, weight, history, call, room.first, room.last):
+        return True
+    state.clock[CALLS] = call
+    return False

@@ -1,91 +1,88 @@
 """A whole stream of observations and labels, learned without returning to Python."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
-from smgrnn.engine.state import CALLS, N_INPUTS, EngineSettings, LearnerState
-from smgrnn.engine.steps import learn_step, restructure
-from smgrnn.graph.log import EditLog, append_edit
-from smgrnn.kernels import kernel
-from smgrnn.plasticity.history import TOTAL
-from smgrnn.plasticity.schedule import is_idle
+from smgrnn.engine.restructuring import restructure_at
+from smgrnn.engine.state import EngineSettings, LearnerState
+from smgrnn.engine.steps import learn_step, wants_edit
+from smgrnn.graph.log import EditLog
+from smgrnn.graph.propagation import forget_states
+from smgrnn.kernels import inlined, kernel
 
 
-class Streamed(NamedTuple):
-    """What came of a stream."""
+class Rows(NamedTuple):
+    """The rows of a stream, and where what came of each is written."""
+
+    observations: Floats
+    """(n, n_inputs)."""
+    labels: Ints
+    """Action numbers (n,)."""
+    targets: Floats
+    """Target outputs (n, n_outputs), or (n, 0) where labels are numbers."""
+    is_last: Bools
+    """Rows that end an episode (n,)."""
+    actions: Ints
+    """Written: the greedy action before learning (n,)."""
+    losses: Floats
+    """Written: the loss (n,)."""
+
+    def between(self, first: int, last: int) -> "Rows":
+        """The rows first … last - 1."""
+        columns: Any = (column[first:last] for column in self)
+        return Rows(*columns)
+
+
+class Advanced(NamedTuple):
+    """What a loop of learning steps led to."""
 
     state: LearnerState
     log: EditLog
     loss: float
-    """The last loss; NaN or infinite where a row was not finite and the stream stopped."""
+    """NaN or infinite where something was not finite and the loop stopped."""
     is_capped: bool
+    """Whether a limit bound growth."""
+
+
+@inlined
+def _learn_rows(
+    state: LearnerState, settings: EngineSettings, rows: Rows, first: int
+) -> tuple[int, float, bool]:
+    """Learn from row `first` on until an edit is due; return the next row, the loss, and if it is.
+
+    A stretch without structural change is a kernel of its own: there nothing counts references.
+    """
+    row, n_rows, loss, is_due = first, len(rows.observations), 0.0, False
+    while row < n_rows and not is_due:
+        label, is_last = rows.labels[row], rows.is_last[row]
+        action, loss = learn_step(state, settings, rows.observations[row], label, rows.targets[row])
+        rows.actions[row], rows.losses[row] = action, loss
+        if not np.isfinite(loss):
+            return n_rows, loss, False
+        is_due = wants_edit(state, settings, is_last)
+        if is_last:
+            forget_states(state.trace, settings.network.n_inputs)
+        row += 1
+    return row, loss, is_due
 
 
 @kernel
 def learn_stream(
     state: LearnerState,
     settings: EngineSettings,
-    observations: Floats,
-    labels: Ints,
-    targets: Floats,
-    is_last: Bools,
-    actions: Ints,
-    losses: Floats,
     log: EditLog,
     rng: np.random.Generator,
-) -> Streamed:
+    rows: Rows,
+) -> Advanced:
     """Learn row after row, restructuring when due; rows with `is_last` end an episode."""
-    n_inputs, interval = settings.plan[N_INPUTS], settings.interval
-    plan, hyper, rules = settings.plan, settings.hyper, settings.rules
-    is_capped, loss = False, 0.0
-    row, n_rows = 0, len(observations)
-    while row < n_rows:
-        # A stretch without structural change.  Its arrays are named once, outside the loop, because
-        # taking one out of a state costs as much as several edges.
-        source, weight = state.graph.source, state.graph.weight
-        starts, span, trace, adjoint = state.starts, state.span, state.trace, state.adjoint
-        gradient, moments, delta, clock = state.gradient, state.moments, state.delta, state.clock
-        history = state.history
-        blocks, running, born, slot, updates = history
-        is_due = False
-        while row < n_rows and not is_due:
-            action, loss = learn_step(
-                source,
-                weight,
-                starts,
-                span,
-                trace,
-                adjoint,
-                gradient,
-                moments,
-                delta,
-                clock,
-                blocks,
-                running,
-                born,
-                slot,
-                updates,
-                plan,
-                hyper,
-                observations[row],
-                labels[row],
-                targets[row],
-            )
-            actions[row], losses[row] = action, loss
-            if not np.isfinite(loss):
-                return Streamed(state, log, loss, is_capped)
-            is_due = updates[TOTAL] % interval == 0 if interval > 0 else is_last[row]
-            if is_due and is_idle(weight, history, rules, clock[CALLS] + 1, span[0], span[1]):
-                clock[CALLS] += 1
-                is_due = False
-            if is_last[row]:
-                for node in range(n_inputs, trace.shape[1]):
-                    trace[trace.shape[0] - 1, node] = 0.0
-            row += 1
+    loss, is_capped = 0.0, False
+    row = 0 * len(rows.observations)  # an int that is no constant: one kernel for all rows
+    while row < len(rows.observations):
+        row, loss, is_due = _learn_rows(state, settings, rows, row)
         if is_due:
-            state, edit, was_capped = restructure(state, settings, rng)
-            log = append_edit(log, updates[TOTAL], clock[CALLS], edit)
+            edit = restructure_at(settings.restructure)
+            state, log, was_capped = edit(state, settings, log, rng)
             is_capped = is_capped or was_capped
-    return Streamed(state, log, loss, is_capped)
+    return Advanced(state, log, loss, is_capped)

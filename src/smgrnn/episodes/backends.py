@@ -8,7 +8,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
 from smgrnn.episodes.normalisation import Normalisation
-from smgrnn.episodes.rollout import distill_episodes, play_episodes, taught_step
+from smgrnn.episodes.rollout import Course, distill_episodes, play_episodes, taught_step
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import NonFiniteError, TaskError, reason
 from smgrnn.experts import Expert, Teacher
@@ -73,9 +73,10 @@ class CompiledBackend(Backend):
         assert isinstance(expert, Expert)  # a function is no compiled code
         worlds = compiled.start_states(self._code, seeds)
         episodes = Episodes.start(len(seeds))
+        course = Course(self._code, worlds, self._max_steps)
         learner.advance(
             lambda state, settings, log, rng: distill_episodes(
-                state, settings, self._code, worlds, self._max_steps, expert, episodes, log, rng
+                state, settings, log, rng, course, expert, episodes
             )
         )
         return episodes
@@ -83,11 +84,8 @@ class CompiledBackend(Backend):
     def play(self, learner: Learner, seeds: list[int]) -> Episodes:
         """Play one episode per seed with the greedy student as it is."""
         worlds, episodes = compiled.start_states(self._code, seeds), Episodes.start(len(seeds))
-        learner.look(
-            lambda state, settings: play_episodes(
-                state, settings, self._code, worlds, self._max_steps, episodes
-            )
-        )
+        course = Course(self._code, worlds, self._max_steps)
+        learner.look(lambda state, settings: play_episodes(state, settings, course, episodes))
         if np.isnan(episodes.returns).any():
             raise NonFiniteError("An output of the student became NaN or infinite in an episode.")
         return episodes

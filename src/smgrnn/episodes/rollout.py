@@ -9,133 +9,117 @@ from typing import NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints, Singles
-from smgrnn.engine.state import CALLS, N_INPUTS, EngineSettings, LearnerState
-from smgrnn.engine.steps import act_step, learn_step, restructure
+from smgrnn.engine.handle import Handle, held_by
+from smgrnn.engine.restructuring import restructure_at
+from smgrnn.engine.state import EngineSettings, LearnerState
+from smgrnn.engine.steps import act_step, learn_step, wants_edit
+from smgrnn.engine.stream import Advanced
 from smgrnn.episodes.table import Episodes
 from smgrnn.experts.mlp import Expert, expert_action
-from smgrnn.graph.log import EditLog, append_edit
-from smgrnn.kernels import kernel
-from smgrnn.plasticity.history import TOTAL
-from smgrnn.plasticity.schedule import is_idle
+from smgrnn.graph.log import EditLog
+from smgrnn.graph.propagation import forget_states
+from smgrnn.kernels import inlined, kernel
 from smgrnn.tasks import compiled
 
 
-class Distilled(NamedTuple):
-    """What came of a number of episodes."""
+class Course(NamedTuple):
+    """The episodes that a compiled loop goes through."""
 
-    state: LearnerState
-    log: EditLog
-    n_done: int
-    """Episodes completed; fewer than asked for if something was not finite."""
-    loss: float
-    """NaN or infinite if something was not finite."""
-    is_capped: bool
+    task: int
+    """Code of the compiled task."""
+    starts: Floats
+    """State of the world at the start of each episode (n_episodes, state_size)."""
+    max_steps: int
+    """Steps after which an episode is cut off."""
+
+
+class _Episode(NamedTuple):
+    """An episode under way."""
+
+    world: Floats
+    """State of the world."""
+    observation: Floats
+    """What the student sees; an input beyond the task's observation is always 1."""
+    totals: Floats
+    """Sum of rewards, and of losses (2,)."""
+    counts: Ints
+    """Steps, and those on which student and expert agreed (2,)."""
+
+
+@inlined
+def _learn_episode(
+    state: LearnerState,
+    settings: EngineSettings,
+    course: Course,
+    expert: Expert,
+    scratch: Singles,
+    episode: _Episode,
+) -> tuple[float, bool, bool]:
+    """Go on until the episode is over or an edit is due; return the loss and which of the two.
+
+    A stretch without structural change is a kernel of its own: there nothing counts references.
+    """
+    sizes, parameters, codes = expert
+    world, observation, totals, counts = episode
+    no_target = observation[:0]
+    loss, is_over, is_due = 0.0, False, False
+    while not (is_over or is_due):
+        label = expert_action(sizes, parameters, codes, scratch, observation)
+        action, loss = learn_step(state, settings, observation, label, no_target)
+        if not np.isfinite(loss):
+            return loss, True, False
+        reward, is_terminal = compiled.step(course.task, world, action)
+        compiled.observe(course.task, world, observation)
+        counts[0] += 1
+        counts[1] += action == label
+        totals[0] += reward
+        totals[1] += loss
+        is_over = is_terminal or counts[0] == course.max_steps
+        is_due = wants_edit(state, settings, is_over)
+    if is_over:
+        forget_states(state.trace, settings.network.n_inputs)
+    return loss, is_over, is_due
 
 
 @kernel
 def distill_episodes(
     state: LearnerState,
     settings: EngineSettings,
-    task: int,
-    starts_of_episodes: Floats,
-    max_steps: int,
-    expert: Expert,
-    episodes: Episodes,
     log: EditLog,
     rng: np.random.Generator,
-) -> Distilled:
+    course: Course,
+    expert: Expert,
+    episodes: Episodes,
+) -> Advanced:
     """Distil as many episodes as there are starting states, and record each."""
-    plan, hyper, rules, interval = settings.plan, settings.hyper, settings.rules, settings.interval
-    n_inputs = plan[N_INPUTS]
-    sizes, parameters, codes = expert
-    scratch = np.empty((2, int(sizes.max())), dtype=np.float32)
-    # An input beyond the task's observation is always 1.
-    observation, no_target = np.ones(n_inputs), np.zeros(0)
-    is_capped = False
-    for episode in range(len(starts_of_episodes)):
-        world = starts_of_episodes[episode].copy()
-        compiled.observe(task, world, observation)
-        n_steps = n_agreed = 0
-        total = lost = 0.0
+    scratch = np.empty((2, int(expert.sizes.max())), dtype=np.float32)
+    observation, loss, is_capped = np.ones(settings.network.n_inputs), 0.0, False
+    for number in range(len(course.starts)):
+        episode = _Episode(
+            course.starts[number].copy(), observation, np.zeros(2), np.zeros(2, np.int64)
+        )
+        compiled.observe(course.task, episode.world, observation)
         is_over = False
         while not is_over:
-            # A stretch without structural change, its arrays named once, as in engine.stream.
-            source, weight = state.graph.source, state.graph.weight
-            starts, span, trace, adjoint = state.starts, state.span, state.trace, state.adjoint
-            gradient, moments, delta = state.gradient, state.moments, state.delta
-            clock, history = state.clock, state.history
-            blocks, running, born, slot, updates = history
-            is_due = False
-            while not (is_over or is_due):
-                label = expert_action(sizes, parameters, codes, scratch, observation)
-                action, loss = learn_step(
-                    source,
-                    weight,
-                    starts,
-                    span,
-                    trace,
-                    adjoint,
-                    gradient,
-                    moments,
-                    delta,
-                    clock,
-                    blocks,
-                    running,
-                    born,
-                    slot,
-                    updates,
-                    plan,
-                    hyper,
-                    observation,
-                    label,
-                    no_target,
-                )
-                if not np.isfinite(loss):
-                    return Distilled(state, log, episode, loss, is_capped)
-                reward, is_terminal = compiled.step(task, world, action)
-                compiled.observe(task, world, observation)
-                n_steps += 1
-                n_agreed += action == label
-                total += reward
-                lost += loss
-                is_over = is_terminal or n_steps == max_steps
-                is_due = updates[TOTAL] % interval == 0 if interval > 0 else is_over
-                if is_due and is_idle(weight, history, rules, clock[CALLS] + 1, span[0], span[1]):
-                    clock[CALLS] += 1
-                    is_due = False
-            if is_over:
-                for node in range(n_inputs, trace.shape[1]):
-                    trace[trace.shape[0] - 1, node] = 0.0
+            loss, is_over, is_due = _learn_episode(
+                state, settings, course, expert, scratch, episode
+            )
+            if not np.isfinite(loss):
+                return Advanced(state, log, loss, is_capped)
             if is_due:
-                state, edit, was_capped = restructure(state, settings, rng)
-                log = append_edit(log, updates[TOTAL], clock[CALLS], edit)
+                edit = restructure_at(settings.restructure)
+                state, log, was_capped = edit(state, settings, log, rng)
                 is_capped = is_capped or was_capped
-        episodes.returns[episode], episodes.loss[episode] = total, lost
-        episodes.steps[episode], episodes.agreed[episode] = n_steps, n_agreed
-        episodes.n_nodes[episode] = state.graph.node_ids.size
-        episodes.n_edges[episode] = state.graph.source.size
-    return Distilled(state, log, len(starts_of_episodes), 0.0, is_capped)
+        episodes.returns[number], episodes.loss[number] = episode.totals
+        episodes.steps[number], episodes.agreed[number] = episode.counts
+        episodes.n_nodes[number] = state.graph.node_ids.size
+        episodes.n_edges[number] = state.graph.source.size
+    return Advanced(state, log, loss, is_capped)
 
 
-@kernel
+@inlined
 def taught_step(
-    source: Ints,
-    weight: Floats,
-    starts: Ints,
-    span: Ints,
-    trace: Floats,
-    adjoint: Floats,
-    gradient: Floats,
-    moments: Floats,
-    delta: Floats,
-    clock: Ints,
-    blocks: Floats,
-    running: Floats,
-    born: Ints,
-    slot: Ints,
-    updates: Ints,
-    plan: Ints,
-    hyper: Floats,
+    handle: Handle,
     sizes: Ints,
     parameters: Singles,
     codes: Ints,
@@ -148,60 +132,36 @@ def taught_step(
     A step of an episode that happens outside, in one call from Python; plain arrays are the fastest
     arguments.
     """
+    held = held_by(handle)
     label = expert_action(sizes, parameters, codes, scratch, observation)
-    action, loss = learn_step(
-        source,
-        weight,
-        starts,
-        span,
-        trace,
-        adjoint,
-        gradient,
-        moments,
-        delta,
-        clock,
-        blocks,
-        running,
-        born,
-        slot,
-        updates,
-        plan,
-        hyper,
-        observation,
-        label,
-        no_target,
-    )
+    action, loss = learn_step(held.state, held.settings, observation, label, no_target)
     return action, loss, label
 
 
 @kernel
 def play_episodes(
-    state: LearnerState,
-    settings: EngineSettings,
-    task: int,
-    starts_of_episodes: Floats,
-    max_steps: int,
-    episodes: Episodes,
+    state: LearnerState, settings: EngineSettings, course: Course, episodes: Episodes
 ) -> None:
-    """Play episodes with the greedy student as it is, without learning, and record each."""
-    plan, n_inputs = settings.plan, settings.plan[N_INPUTS]
-    source, weight, starts = state.graph.source, state.graph.weight, state.starts
-    trace = np.zeros_like(state.trace)  # of its own: playing must not disturb learning
-    observation = np.ones(n_inputs)  # an input beyond the task's observation is always 1
-    for episode in range(len(starts_of_episodes)):
-        world = starts_of_episodes[episode].copy()
-        trace[:] = 0.0
-        for _ in range(max_steps):
-            compiled.observe(task, world, observation)
-            action = act_step(source, weight, starts, trace, plan, observation)
+    """Play episodes with the greedy student as it is, without learning, and record each.
+
+    The states of the nodes are left at zero, as at the start of an episode.
+    """
+    observation = np.ones(settings.network.n_inputs)  # beyond the task's observation always 1
+    for number in range(len(course.starts)):
+        world = course.starts[number].copy()
+        forget_states(state.trace, settings.network.n_inputs)
+        for _ in range(course.max_steps):
+            compiled.observe(course.task, world, observation)
+            action = act_step(state, settings, observation)
             if action < 0:
                 # An output was not finite; there is no action to take.
-                episodes.returns[episode] = np.nan
+                episodes.returns[number] = np.nan
                 break
-            reward, is_terminal = compiled.step(task, world, action)
-            episodes.returns[episode] += reward
-            episodes.steps[episode] += 1
+            reward, is_terminal = compiled.step(course.task, world, action)
+            episodes.returns[number] += reward
+            episodes.steps[number] += 1
             if is_terminal:
                 break
-        episodes.n_nodes[episode] = state.graph.node_ids.size
-        episodes.n_edges[episode] = state.graph.source.size
+        episodes.n_nodes[number] = state.graph.node_ids.size
+        episodes.n_edges[number] = state.graph.source.size
+    forget_states(state.trace, settings.network.n_inputs)

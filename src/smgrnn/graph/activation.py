@@ -6,7 +6,7 @@ within a few units in the last place.
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 from llvmlite import ir
@@ -14,10 +14,12 @@ from numba import types
 from numba.extending import intrinsic
 
 from smgrnn.arrays import Floats
+from smgrnn.config import Activation
 from smgrnn.kernels import inlined, kernel
 
-ACTIVATIONS = ("tanh", "sigmoid", "relu", "identity")
-TANH, SIGMOID, RELU, IDENTITY = range(4)
+ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
+TANH, SIGMOID, RELU, IDENTITY = range(len(ACTIVATIONS))
+"""Codes of the activations, their places in ACTIVATIONS."""
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # ln 2 in two parts
@@ -91,4 +93,6 @@ def slope(value: float, activation: int) -> float:
         return value * (1.0 - value)
     if activation == RELU:
         return 1.0 if value > 0.0 else 0.0
-    return 1.0
+    if activation == IDENTITY:
+        return 1.0
+    return np.nan  # no such activation

@@ -261,6 +261,26 @@ def write_change(
 
 
 @kernel
+def sorted_order(keys: Ints) -> Ints:
+    """Return the order that sorts distinct keys, by Shell's method; NumPy's takes 3 s to compile.
+
+    >>> sorted_order(np.array([30, 10, 20])).tolist()
+    [1, 2, 0]
+    """
+    order = np.arange(keys.size)
+    gap = keys.size // 2
+    while gap > 0:
+        for last in range(gap, keys.size):
+            moved, place = order[last], last
+            while place >= gap and keys[order[place - gap]] > keys[moved]:
+                order[place] = order[place - gap]
+                place -= gap
+            order[place] = moved
+        gap //= 2
+    return order
+
+
+@kernel
 def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
     """Apply an edit that is known to fit, in time proportional to nodes + edges."""
     n_nodes, n_edges = graph.node_ids.size, graph.source.size
@@ -297,7 +317,7 @@ def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
     for k in range(added.size):
         new_source[k] = rank(node_ids, 0, n_total_nodes, edit.rows[added[k], 3])
         new_target[k] = rank(node_ids, 0, n_total_nodes, edit.rows[added[k], 4])
-    order = np.argsort(new_target * n_total_nodes + new_source)
+    order = sorted_order(new_target * n_total_nodes + new_source)
 
     n_total = n_new_edges
     for edge in range(n_edges):

@@ -9,9 +9,6 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined
 
-LOSSES = ("cross_entropy", "mse")
-CROSS_ENTROPY = 0
-
 
 @inlined
 def cross_entropy(trace: Floats, adjoint: Floats, first: int, last: int, label: int) -> float:

@@ -10,17 +10,12 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined
-
-OPTIMIZERS = ("adam", "adamw", "sgd", "rmsprop")
-ADAM, ADAMW, SGD = 0, 1, 2
-# places in `hyper`
-LEARNING_RATE, BETA1, BETA2, EPSILON, WEIGHT_DECAY, MOMENTUM, ALPHA = range(7)
+from smgrnn.learning.numbers import ADAM, ADAMW, RMSPROP, SGD, LearningNumbers
 
 
 @inlined
 def optimize(
-    optimizer: int,
-    hyper: Floats,
+    learning: LearningNumbers,
     step: int,
     weight: Floats,
     gradient: Floats,
@@ -29,19 +24,18 @@ def optimize(
     first: int,
     last: int,
 ) -> None:
-    """Take one step of the optimizer with this place in OPTIMIZERS."""
-    if optimizer in (ADAM, ADAMW):
-        _adam(optimizer == ADAMW, hyper, step, weight, gradient, moments, delta, first, last)
-    elif optimizer == SGD:
-        _sgd(hyper, weight, gradient, moments, delta, first, last)
-    else:
-        _rmsprop(hyper, weight, gradient, moments, delta, first, last)
+    """Take one step of the chosen optimizer."""
+    if learning.optimizer in (ADAM, ADAMW):
+        _adam(learning, step, weight, gradient, moments, delta, first, last)
+    elif learning.optimizer == SGD:
+        _sgd(learning, weight, gradient, moments, delta, first, last)
+    elif learning.optimizer == RMSPROP:
+        _rmsprop(learning, weight, gradient, moments, delta, first, last)
 
 
 @inlined
 def _adam(
-    is_decoupled: bool,
-    hyper: Floats,
+    learning: LearningNumbers,
     step: int,
     weight: Floats,
     gradient: Floats,
@@ -50,10 +44,11 @@ def _adam(
     first: int,
     last: int,
 ) -> None:
-    beta1, beta2, epsilon = hyper[BETA1], hyper[BETA2], hyper[EPSILON]
-    coupled = 0.0 if is_decoupled else hyper[WEIGHT_DECAY]
-    shrink = 1.0 - hyper[LEARNING_RATE] * hyper[WEIGHT_DECAY] if is_decoupled else 1.0
-    step_size = hyper[LEARNING_RATE] / (1.0 - beta1**step)
+    is_decoupled = learning.optimizer == ADAMW
+    beta1, beta2, epsilon = learning.beta1, learning.beta2, learning.epsilon
+    coupled = 0.0 if is_decoupled else learning.weight_decay
+    shrink = 1.0 - learning.learning_rate * learning.weight_decay if is_decoupled else 1.0
+    step_size = learning.learning_rate / (1.0 - beta1**step)
     root_correction = np.sqrt(1.0 - beta2**step)
     has_ages = moments.shape[0] == 4
     for edge in range(np.uint64(first), np.uint64(last)):
@@ -64,7 +59,7 @@ def _adam(
         if has_ages:
             moments[2, edge] += (1.0 - moments[2, edge]) * (1.0 - beta1)
             moments[3, edge] = moments[3, edge] * beta2 + (1.0 - beta2)
-            step_size = hyper[LEARNING_RATE] / moments[2, edge]
+            step_size = learning.learning_rate / moments[2, edge]
             root_correction = np.sqrt(moments[3, edge])
         denominator = np.sqrt(moments[1, edge]) / root_correction + epsilon
         weight[edge] = old * shrink - step_size * (moments[0, edge] / denominator)
@@ -73,7 +68,7 @@ def _adam(
 
 @inlined
 def _sgd(
-    hyper: Floats,
+    learning: LearningNumbers,
     weight: Floats,
     gradient: Floats,
     moments: Floats,
@@ -83,15 +78,15 @@ def _sgd(
 ) -> None:
     for edge in range(np.uint64(first), np.uint64(last)):
         old = weight[edge]
-        g = gradient[edge] + hyper[WEIGHT_DECAY] * old
-        moments[0, edge] = hyper[MOMENTUM] * moments[0, edge] + g
-        weight[edge] = old - hyper[LEARNING_RATE] * moments[0, edge]
+        g = gradient[edge] + learning.weight_decay * old
+        moments[0, edge] = learning.momentum * moments[0, edge] + g
+        weight[edge] = old - learning.learning_rate * moments[0, edge]
         delta[edge] = weight[edge] - old
 
 
 @inlined
 def _rmsprop(
-    hyper: Floats,
+    learning: LearningNumbers,
     weight: Floats,
     gradient: Floats,
     moments: Floats,
@@ -99,13 +94,13 @@ def _rmsprop(
     first: int,
     last: int,
 ) -> None:
-    alpha = hyper[ALPHA]
+    alpha = learning.alpha
     for edge in range(np.uint64(first), np.uint64(last)):
         old = weight[edge]
-        g = gradient[edge] + hyper[WEIGHT_DECAY] * old
+        g = gradient[edge] + learning.weight_decay * old
         moments[0, edge] = moments[0, edge] * alpha + g * g * (1.0 - alpha)
-        moments[1, edge] = hyper[MOMENTUM] * moments[1, edge] + g / (
-            np.sqrt(moments[0, edge]) + hyper[EPSILON]
+        moments[1, edge] = learning.momentum * moments[1, edge] + g / (
+            np.sqrt(moments[0, edge]) + learning.epsilon
         )
-        weight[edge] = old - hyper[LEARNING_RATE] * moments[1, edge]
+        weight[edge] = old - learning.learning_rate * moments[1, edge]
         delta[edge] = weight[edge] - old

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from smgrnn.arrays import Floats
 from smgrnn.config import NetworkConfig
 from smgrnn.errors import FileFormatError, GraphError, NonFiniteError, ShapeError, SmgrnnError
 from smgrnn.graph.edit import Applied, GraphEdit, apply
@@ -86,6 +87,9 @@ class SMGrNN(nn.Module):
         dtype = dtype or torch.get_default_dtype()
         self.weight = nn.Parameter(torch.tensor(graph.weight, device=device, dtype=dtype))
         self._state: Tensor | None = None
+        self.is_watched = False
+        """Whether a `StructuralPlasticity` wants to know what each call did."""
+        self._passes: list[_Pass] = []
         self._install(graph)
 
     @classmethod
@@ -116,16 +120,22 @@ class SMGrNN(nn.Module):
         phi = _ACTIVATIONS[self.config.activation]
         source, target = self._ends
         weight = self.weight[self._n_dead :] if self._n_dead else self.weight
+        seen = _Pass([], []) if self.is_watched and torch.is_grad_enabled() else None
         for _ in range(self.config.iterations):
             states = torch.cat([clamped, free], dim=-1)
             message = weight * states.index_select(-1, source)
             if message.requires_grad and not states.requires_grad:
                 message.register_hook(self._guard())
             total = torch.zeros_like(free).index_add(-1, target, message)
+            if seen is not None:
+                seen.note(states, total)
             if phi is phi_out:
                 free = phi(total)
             else:
                 free = torch.cat([phi_out(total[..., :n_outputs]), phi(total[..., n_outputs:])], -1)
+        if seen is not None:
+            seen.states.append(torch.cat([clamped, free], dim=-1).detach())
+            self._passes.append(seen)
         self._state = free.detach().clone()  # callers may change their output in place
         output = (total if self.config.readout == "sum" else free)[..., :n_outputs]
         return output if self.config.state_dim == 1 else output.transpose(-1, -2)
@@ -133,6 +143,29 @@ class SMGrNN(nn.Module):
     def reset_state(self) -> None:
         """Set all node states to zero, as at the start of an episode."""
         self._state = None
+
+    def take_moments(self) -> tuple[Floats, Floats]:
+        """Return the traces and errors of the passes learned from since the last time.
+
+        They are the node states before and after each iteration (n, K + 1, n_nodes), and what
+        backward() found for dL/d(sum into each node) (n, K, n_nodes); each row of a batch is a
+        pass of its own.
+
+        >>> net = SMGrNN(1, 1, density=1.0)
+        >>> net.is_watched = True
+        >>> net(torch.ones(1)).sum().backward()
+        >>> traces, errors = net.take_moments()
+        >>> traces.shape, errors.shape
+        ((1, 2, 2), (1, 1, 2))
+        """
+        passes, self._passes = self._passes, []
+        n_nodes, n_iterations = self._structure.n_nodes, self.config.iterations
+        learned = [each for each in passes if any(error is not None for error in each.errors)]
+        if not learned:
+            return np.zeros((0, n_iterations + 1, n_nodes)), np.zeros((0, n_iterations, n_nodes))
+        both = [each.to_numpy() for each in learned]
+        traces, errors = (np.concatenate(arrays) for arrays in zip(*both, strict=True))
+        return traces, errors
 
     @property
     def state(self) -> Tensor | None:
@@ -296,6 +329,39 @@ class SMGrNN(nn.Module):
 
     def _repr_html_(self) -> str:
         return network_html(repr(self), self.graph)
+
+
+class _Pass(NamedTuple):
+    """What one call did, as far as it is known."""
+
+    states: list[Tensor]
+    """Node states before each iteration, and after the last (..., n_nodes)."""
+    errors: list[Tensor | None]
+    """dL/d(sum into each node but inputs) by iteration, once backward() has found it."""
+
+    def note(self, states: Tensor, total: Tensor) -> None:
+        """Keep the states before an iteration, and the gradient of its sums when it is known."""
+        place = len(self.errors)
+        self.states.append(states.detach())
+        self.errors.append(None)
+        if total.requires_grad:
+
+            def keep(gradient: Tensor) -> None:
+                self.errors[place] = gradient
+
+            total.register_hook(keep)
+
+    def to_numpy(self) -> tuple[Floats, Floats]:
+        """Traces (n, K + 1, n_nodes) and errors (n, K, n_nodes), one for each row of a batch."""
+        n_nodes = self.states[0].shape[-1]
+        traces = torch.stack([each.reshape(-1, n_nodes) for each in self.states], dim=1)
+        errors = torch.zeros_like(traces[:, 1:])
+        for place, error in enumerate(self.errors):
+            if error is not None:
+                flat = error.reshape(len(errors), -1)
+                errors[:, place, n_nodes - flat.shape[-1] :] = flat
+        double = (each.to("cpu", torch.float64).contiguous().numpy() for each in (traces, errors))
+        return next(double), next(double)
 
 
 def _graph_of(state: dict[str, Tensor]) -> Graph:

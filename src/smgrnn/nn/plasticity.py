@@ -5,16 +5,15 @@ Paper: Sec. III-C and III-D.
 
 import warnings
 import weakref
-from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
 import numpy as np
 import torch
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Floats, from_arrays, to_arrays
 from smgrnn.config import PlasticityConfig
-from smgrnn.errors import AttachmentError, GraphError, GrowthLimitWarning, NonFiniteError
+from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError
 from smgrnn.graph.edit import GraphEdit
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
@@ -25,10 +24,17 @@ from smgrnn.nn.optimizer_state import (
     reset_optimizer_state,
 )
 from smgrnn.plasticity.history import UpdateHistory, carry_history, reset_history
-from smgrnn.plasticity.schedule import Rules, decide
+from smgrnn.plasticity.rule import PythonRule, ask_rule
+from smgrnn.plasticity.schedule import (
+    Noticed,
+    Plasticity,
+    carry_noticed,
+    check_noticed,
+    decide,
+    notice_all,
+    start_noticed,
+)
 from smgrnn.seeding import dump_generator, restore_generator, stream
-
-Rule = Callable[[Graph, UpdateHistory, np.random.Generator], GraphEdit]
 
 _NO_EDIT = GraphEdit.empty()
 _attached: "weakref.WeakKeyDictionary[SMGrNN, weakref.ref[StructuralPlasticity]]" = (
@@ -50,12 +56,13 @@ class StructuralPlasticity:
         The optimizer that trains it, whose state is carried through every edit; None for no
         optimizer at all.
     config
-        The rules; the paper's by default.
+        The rules and their settings; by default Table A.III where it speaks, with a call every 100
+        updates.  A run of `distill` has the calibrated ones, `PlasticityConfig.paper()`.
     seed
         Seed of the rules' random choices.
     rule
         A rule of your own, `rule(graph, history, rng) -> GraphEdit`, called whenever the module is
-        due instead of the paper's.
+        due instead of those that the settings name.  Compiled ones are named there.
 
     Examples
     --------
@@ -74,6 +81,7 @@ class StructuralPlasticity:
     """
 
     history: UpdateHistory
+    _noticed: Noticed
     _structure: Graph
     _observed: Floats
 
@@ -84,7 +92,7 @@ class StructuralPlasticity:
         config: PlasticityConfig | None = None,
         *,
         seed: int = 0,
-        rule: Rule | None = None,
+        rule: PythonRule | None = None,
     ) -> None:
         if optimizer is not None:
             check_optimizer(optimizer, network.weight)
@@ -98,7 +106,7 @@ class StructuralPlasticity:
         self.config = config or PlasticityConfig()
         self.rule = rule
         self.calls = 0
-        self._rules = Rules.of(self.config)
+        self._plasticity = Plasticity.of(self.config)
         self._rng = stream(seed, "plasticity")
         self._has_warned = False
         self._watch()
@@ -117,6 +125,8 @@ class StructuralPlasticity:
         weight = self._weights()
         self.history.push(weight - self._observed)
         self._observed = weight
+        if self._plasticity.watches:
+            notice_all(self._plasticity, self._noticed, *self.network.take_moments())
         interval = self.config.interval
         if interval == "episode" or self.history.n_updates % interval:
             return _NO_EDIT
@@ -137,6 +147,7 @@ class StructuralPlasticity:
         """Let go of the network, so that another module may edit it."""
         owner = _attached.get(self.network)
         if owner is not None and owner() is self:
+            self.network.is_watched = False
             del _attached[self.network]
 
     def _is_replaced(self) -> bool:
@@ -150,11 +161,12 @@ class StructuralPlasticity:
         graph = self._structure._replace(weight=self._observed.copy())
         is_capped = False
         if self.rule is not None:
-            edit = self.rule(graph, self.history, self._rng)
-            if not isinstance(edit, GraphEdit):
-                raise GraphError(f"A rule must return a GraphEdit. Got {edit!r} instead.")
+            edit = ask_rule(self.rule, graph, self.history, self._rng)
         else:
-            edit, is_capped = decide(graph, self.history, self._rules, self.calls, self._rng)
+            with interrupts_deferred():
+                edit, is_capped = decide(
+                    self._plasticity, graph, self.history, self._noticed, self.calls, self._rng
+                )
         if edit:
             with interrupts_deferred():
                 self._apply(edit)
@@ -168,6 +180,14 @@ class StructuralPlasticity:
             self.history = carry_history(self.history, applied.edge_origin)
         else:
             self.history = reset_history(self.history, applied.graph.n_edges)
+        self._noticed = carry_noticed(
+            self._plasticity,
+            self._noticed,
+            applied.graph,
+            applied.node_origin,
+            applied.edge_origin,
+            self._rng,
+        )
         if self.optimizer is not None:
             parameter = self.network.weight
             check_optimizer(self.optimizer, parameter)
@@ -183,6 +203,8 @@ class StructuralPlasticity:
         """Start observing the network as it is now, with an empty history."""
         self._structure = self.network._structure
         self.history = UpdateHistory.start(self._structure.n_edges, self.config.window)
+        self._noticed = start_noticed(self.config, self._structure, self._rng)
+        self.network.is_watched = self._plasticity.watches
         self._observed = self._weights()
 
     def _weights(self) -> Floats:
@@ -207,12 +229,16 @@ class StructuralPlasticity:
 
         The states of the nodes are not in it, nor in the network's own: save between episodes.
         """
-        history = {name: torch.tensor(value) for name, value in self.history._asdict().items()}
+        history, noticed = (
+            {name: torch.as_tensor(value) for name, value in to_arrays(kept).items()}
+            for kept in (self.history, self._noticed)
+        )
         observed = torch.tensor(self._observed)
         rng = dump_generator(self._rng)
         edges = torch.tensor(self._structure.edge_ids)
         return {
             "history": history,
+            "noticed": noticed,
             "edges": edges,
             "observed": observed,
             "calls": self.calls,
@@ -221,8 +247,8 @@ class StructuralPlasticity:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from `state_dict`; load the network's own state first."""
-        columns = {name: value.numpy().copy() for name, value in state["history"].items()}
-        history = UpdateHistory(**columns)
+        history = from_arrays(UpdateHistory, state["history"])
+        noticed = from_arrays(Noticed, state["noticed"])
         if history.window != self.config.window:
             raise AttachmentError(
                 f"The saved history has a window of {history.window}; the settings have "
@@ -230,8 +256,9 @@ class StructuralPlasticity:
             )
         if not np.array_equal(state["edges"].numpy(), self.network._structure.edge_ids):
             raise AttachmentError("The saved history is of other edges; load the network first.")
+        check_noticed(self.config, self.network._structure, noticed)
         self._structure = self.network._structure
-        self.history = history
+        self.history, self._noticed = history, noticed
         self._observed = state["observed"].numpy().copy()
         self.calls = int(state["calls"])
         restore_generator(self._rng, state["rng"])

@@ -1,6 +1,22 @@
-"""What the module decides, from the history of each edge's weight updates."""
+"""What the module decides, from the history of each edge's weight updates and what it noticed."""
 
+from smgrnn.plasticity.evidence import Evidence, Memory, Moment
 from smgrnn.plasticity.history import UpdateHistory
-from smgrnn.plasticity.schedule import Decision, Rules, decide
+from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.rule import Decision, Rule
+from smgrnn.plasticity.rules import GROWTH, PRUNING
+from smgrnn.plasticity.schedule import Plasticity, decide_by
 
-__all__ = ["Decision", "Rules", "UpdateHistory", "decide"]
+__all__ = [
+    "GROWTH",
+    "PRUNING",
+    "Decision",
+    "Evidence",
+    "Memory",
+    "Moment",
+    "Plasticity",
+    "Rule",
+    "RuleNumbers",
+    "UpdateHistory",
+    "decide_by",
+]

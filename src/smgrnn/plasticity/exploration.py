@@ -3,16 +3,33 @@
 Paper: Sec. III-C2, Eqs. (5)-(6).  Decides only; `graph.edit` changes the graph.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from smgrnn.arrays import Ints
-from smgrnn.graph.state import Graph, rank, row_starts
+from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
+from smgrnn.graph.state import Graph, places, rank, row_starts
 from smgrnn.kernels import kernel
+from smgrnn.plasticity.draw import bernoulli, gaussian, subset
+from smgrnn.plasticity.evidence import Evidence
+from smgrnn.plasticity.instability import unstable_edges
+from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.rule import Decision, Rule
+
+
+class Exploration(NamedTuple):
+    """How many edges one call explores, and among which."""
+
+    n_edges: int
+    is_capped: bool
+    before: Ints
+    """Missing edges that end before each node, see `missing_before`."""
 
 
 @kernel
 def batch_size(n_nodes: int, explore_ratio: float) -> int:
-    """Return the number of edges one exploration proposes -- Eq. (5)."""
+    """The number of edges that one exploration proposes -- Eq. (5)."""
     return max(int(np.floor(explore_ratio * n_nodes)), 1)
 
 
@@ -35,7 +52,7 @@ def missing_before(graph: Graph, explore_inputs: bool) -> Ints:
 
 @kernel
 def missing_edges(graph: Graph, before: Ints, ranks: Ints) -> Ints:
-    """Return the missing edges with these ranks in row order, as position pairs (n, 2).
+    """The missing edges with these ranks in row order, as position pairs (n, 2).
 
     The work is that of walking the rows named; nothing the size of V × V is built.
     """
@@ -58,3 +75,55 @@ def missing_edges(graph: Graph, before: Ints, ranks: Ints) -> Ints:
             source += 1
         pairs[k, 0], pairs[k, 1] = source, target
     return pairs
+
+
+@kernel
+def plan_exploration(
+    graph: Graph, numbers: RuleNumbers, rng: np.random.Generator, n_unstable: int, n_taken: int
+) -> Exploration:
+    """Draw B_t, which is forced to 1 without unstable edges, and count the edges to propose.
+
+    `n_taken` edges of the room below `max_edges` are taken already.
+    """
+    if not (bernoulli(rng, numbers.explore_probability) or n_unstable == 0):
+        return Exploration(0, False, np.zeros(1, dtype=np.int64))
+    before = missing_before(graph, numbers.explore_inputs)
+    n_wanted = min(batch_size(graph.node_ids.size, numbers.explore_ratio), before[-1])
+    n_edges = min(n_wanted, max(numbers.max_edges - graph.source.size - n_taken, 0))
+    return Exploration(n_edges, n_edges < n_wanted, before)
+
+
+@kernel
+def explore(
+    graph: Graph,
+    plan: Exploration,
+    initial_weight: float,
+    rng: np.random.Generator,
+    edit: GraphEdit,
+) -> None:
+    """Write the explored edges into the last rows of `edit`, below those of other new edges."""
+    if plan.n_edges == 0:
+        return
+    n_before = edit.weight.size - plan.n_edges
+    n_new_edges = 0
+    for row in range(n_before):
+        n_new_edges += edit.rows[row, 0] == Operation.ADD_EDGE.value
+    pairs = missing_edges(graph, plan.before, subset(rng, plan.before[-1], plan.n_edges))
+    for k in range(plan.n_edges):
+        row, edge = n_before + k, graph.next_edge_id + n_new_edges + k
+        source, target = graph.node_ids[pairs[k, 0]], graph.node_ids[pairs[k, 1]]
+        add_edge, cause = Operation.ADD_EDGE.value, Cause.EXPLORATION.value
+        weight = gaussian(rng, initial_weight)
+        write_change(edit, row, add_edge, cause, edge, source, target, weight)
+
+
+def _explore_alone(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -> Decision:
+    """Explore at random, always where no edge is unstable: the criterion is still looked at."""
+    n_unstable = places(unstable_edges(evidence, numbers)).size
+    plan = plan_exploration(evidence.graph, numbers, rng, n_unstable, 0)
+    edit = GraphEdit(np.empty((plan.n_edges, 5), dtype=np.int64), np.empty(plan.n_edges))
+    explore(evidence.graph, plan, numbers.initial_weight, rng, edit)
+    return Decision(edit, plan.is_capped)
+
+
+RULE = Rule("exploration", "random edges", _explore_alone)

@@ -2,54 +2,39 @@
 
 import numpy as np
 
-from smgrnn.arrays import Bools, Floats
+from smgrnn.arrays import Bools
 from smgrnn.kernels import inlined, kernel
-
-SCALES = ("update", "variance_to_mean", "weight")
+from smgrnn.plasticity.evidence import Evidence
+from smgrnn.plasticity.numbers import UPDATE, VARIANCE_TO_MEAN, WEIGHT, RuleNumbers
 
 
 @inlined
-def is_unstable(
-    mean: float,
-    variance: float,
-    weight: float,
-    interval_width: float,
-    fluctuation_threshold: float,
-    epsilon: float,
-    scale: int,
-) -> bool:
-    """Return whether an edge's update direction is unresolved -- Eqs. (2)-(4).
+def is_unstable(mean: float, variance: float, weight: float, numbers: RuleNumbers) -> bool:
+    """Whether an edge's update direction is unresolved -- Eqs. (2)-(4).
 
-    `scale` is the place in SCALES of what the fluctuation is measured against: the mean update as
-    Eq. (3) prints it, σ²/(|μ|+ε)²; the variance-to-mean ratio, σ²/(|μ|+ε); or the weight, which the
-    symbol of Eq. (3) suggests, σ²/(|w|+ε)².
+    The `scale` is what the fluctuation is measured against: the mean update as Eq. (3) prints it,
+    σ²/(|μ|+ε)²; the variance-to-mean ratio, σ²/(|μ|+ε); or the weight, which the symbol of Eq. (3)
+    suggests, σ²/(|w|+ε)².
     """
-    crosses_zero = abs(mean) <= interval_width * np.sqrt(variance)  # 0 inside I_k, Eq. (2)
-    reference = (abs(weight) if scale == 2 else abs(mean)) + epsilon
-    fluctuation = variance / (reference if scale == 1 else reference**2)  # Eq. (3), squared
-    return crosses_zero and fluctuation > fluctuation_threshold  # Eq. (4)
+    crosses_zero = abs(mean) <= numbers.interval_width * np.sqrt(variance)  # 0 in I_k, Eq. (2)
+    if numbers.scale == UPDATE:
+        reference = (abs(mean) + numbers.epsilon) ** 2
+    elif numbers.scale == VARIANCE_TO_MEAN:
+        reference = abs(mean) + numbers.epsilon
+    elif numbers.scale == WEIGHT:
+        reference = (abs(weight) + numbers.epsilon) ** 2
+    else:
+        reference = np.nan  # against which nothing is unstable
+    fluctuation = variance / reference  # Eq. (3), squared
+    return crosses_zero and fluctuation > numbers.fluctuation_threshold  # Eq. (4)
 
 
 @kernel
-def unstable_edges(
-    mean: Floats,
-    variance: Floats,
-    weight: Floats,
-    interval_width: float,
-    fluctuation_threshold: float,
-    epsilon: float,
-    scale: int,
-) -> Bools:
-    """Flag the unstable edges."""
-    flags = np.empty(mean.size, dtype=np.bool_)
-    for edge in range(mean.size):
-        flags[edge] = is_unstable(
-            mean[edge],
-            variance[edge],
-            weight[edge],
-            interval_width,
-            fluctuation_threshold,
-            epsilon,
-            scale,
-        )
+def unstable_edges(evidence: Evidence, numbers: RuleNumbers) -> Bools:
+    """Flag the unstable edges among those that have been watched for long enough."""
+    flags = np.empty(evidence.mean.size, dtype=np.bool_)
+    for edge in range(flags.size):
+        mean, variance = evidence.mean[edge], evidence.variance[edge]
+        unstable = is_unstable(mean, variance, evidence.graph.weight[edge], numbers)
+        flags[edge] = unstable and evidence.counts[edge] >= numbers.min_count
     return flags

@@ -1,15 +1,21 @@
-"""Edge-driven growth: a relay node beside each unstable edge.
+"""Relay: the paper's growth rule, a relay node beside each unstable edge, and exploration.
 
-Paper: Sec. III-C1, Fig. 2.  Decides only; `graph.edit` changes the graph.
+Paper: Sec. III-C1 and III-C2, Fig. 2.  Decides only; `graph.edit` changes the graph.
 """
 
 import numpy as np
 
-from smgrnn.arrays import Ints
+from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
-from smgrnn.graph.state import Graph
+from smgrnn.graph.state import Graph, places
 from smgrnn.kernels import kernel
-from smgrnn.plasticity.draw import gaussian
+from smgrnn.plasticity.draw import gaussian, subset
+from smgrnn.plasticity.evidence import Evidence
+from smgrnn.plasticity.exploration import Exploration, explore, plan_exploration
+from smgrnn.plasticity.history import UpdateHistory, edge_statistics
+from smgrnn.plasticity.instability import is_unstable, unstable_edges
+from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.rule import Decision, Rule
 
 
 @kernel
@@ -31,3 +37,55 @@ def insert_relays(
         write_change(edit, row + 1, add_edge, cause, edge, source, relay, weight)
         weight = gaussian(rng, initial_weight)
         write_change(edit, row + 2, add_edge, cause, edge + 1, relay, target, weight)
+
+
+@kernel
+def grow(
+    evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator, explores: bool
+) -> Decision:
+    """Insert relays on unstable edges, then explore; N_t and S_t are those before the relays."""
+    graph = evidence.graph
+    n_nodes, n_edges = graph.node_ids.size, graph.source.size
+    unstable = places(unstable_edges(evidence, numbers))
+
+    n_wanted = min(unstable.size, numbers.max_relays)
+    room = min(numbers.max_nodes - n_nodes, (numbers.max_edges - n_edges) // 2)
+    n_relays = min(n_wanted, max(room, 0))
+    relayed = subset(rng, unstable.size, n_relays)
+    for k in range(n_relays):
+        relayed[k] = unstable[relayed[k]]
+
+    plan = Exploration(0, False, np.zeros(1, dtype=np.int64))
+    if explores:
+        plan = plan_exploration(graph, numbers, rng, unstable.size, 2 * n_relays)
+    n_changes = 3 * n_relays + plan.n_edges
+    edit = GraphEdit(np.empty((n_changes, 5), dtype=np.int64), np.empty(n_changes))
+    insert_relays(graph, relayed, numbers.initial_weight, rng, edit)
+    explore(graph, plan, numbers.initial_weight, rng, edit)
+    return Decision(edit, plan.is_capped or n_relays < n_wanted)
+
+
+def _relay_and_explore(
+    evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator
+) -> Decision:
+    return grow(evidence, numbers, rng, True)
+
+
+def _relay(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -> Decision:
+    return grow(evidence, numbers, rng, False)
+
+
+def _all_stable(
+    weight: Floats, history: UpdateHistory, numbers: RuleNumbers, first: int, last: int
+) -> bool:
+    """Whether no edge is unstable; only those in [first, last) have ever moved."""
+    is_found = False
+    for edge in range(np.uint64(first), np.uint64(last)):
+        count, mean, variance = edge_statistics(history, edge)
+        unstable = is_unstable(mean, variance, weight[edge], numbers)
+        is_found |= unstable and count >= numbers.min_count
+    return not is_found
+
+
+RULE = Rule("relay", "relays on unstable edges, and random edges: the paper's", _relay_and_explore)
+ALONE = Rule("relay-alone", "relays on unstable edges", _relay, is_idle=_all_stable)

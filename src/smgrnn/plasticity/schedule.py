@@ -1,215 +1,207 @@
 """The Structural Plasticity Module: when to grow, when to prune, and by which rule.
 
-Paper: Sec. III-C4, Eq. (9).  One call looks at the graph and at the window statistics of its edges
-and returns a GraphEdit.  All it reads is the graph as it was before the call.
+Paper: Sec. III-C4, Eq. (9).  One call looks at the graph and at what is known of its edges and
+nodes, and returns a GraphEdit.  All it reads is the graph as it was before the call.
 """
 
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.arrays import Bools, Floats
+from smgrnn.arrays import Floats, Ints
 from smgrnn.config import PlasticityConfig
-from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
-from smgrnn.graph.state import Graph, places
+from smgrnn.errors import ShapeError
+from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.kernels import inlined, kernel
-from smgrnn.plasticity.draw import bernoulli, gaussian, subset
-from smgrnn.plasticity.exploration import batch_size, missing_before, missing_edges
-from smgrnn.plasticity.history import UpdateHistory, edge_statistics, window_statistics
-from smgrnn.plasticity.instability import SCALES, is_unstable, unstable_edges
-from smgrnn.plasticity.pruning import is_weak, orphans, prune_count, weak_edges
-from smgrnn.plasticity.relay import insert_relays
+from smgrnn.plasticity.evidence import (
+    Memory,
+    Moment,
+    Statistics,
+    carry_statistics,
+    gather,
+    note,
+)
+from smgrnn.plasticity.history import UpdateHistory
+from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.rule import (
+    Decision,
+    RuleParts,
+    carry_at,
+    decide_at,
+    is_idle_at,
+    pairs_at,
+    step_at,
+)
+from smgrnn.plasticity.rules import GROWTH, PRUNING
 
 
-class Rules(NamedTuple):
-    """A PlasticityConfig in the form kernels take: numbers only."""
+class Plasticity(NamedTuple):
+    """The module as kernels take it: the numbers and the functions of its two rules."""
 
-    min_count: int
-    interval_width: float
-    fluctuation_threshold: float
-    scale: int
-    epsilon: float
-    prune_period: int
-    edge_growth: bool
-    max_relays: int
-    initial_weight: float
-    exploration: bool
-    explore_probability: float
-    explore_ratio: float
-    explore_inputs: bool
-    pruning: bool
-    weight_threshold: float
-    update_threshold: float
-    prune_fraction: float
-    orphan_removal: bool
-    max_nodes: int
-    max_edges: int
+    numbers: RuleNumbers
+    growth: RuleParts
+    pruning: RuleParts
+    keeps_nodes: bool
+    """Whether a rule reads statistics of nodes."""
+    watches: bool
+    """Whether a rule reads anything but the update history, so that every update is looked at."""
 
     @classmethod
     def of(cls, config: PlasticityConfig) -> Self:
         """Translate the settings."""
-        numbers = config.to_dict() | {
-            "min_count": config.window if config.full_window else 1,
-            "edge_growth": config.growth in ("relay", "relay-alone"),
-            "exploration": config.growth in ("relay", "exploration"),
-            "pruning": config.pruning == "weak",
-            "scale": SCALES.index(config.scale),
-            "max_relays": config.max_nodes if config.max_relays is None else config.max_relays,
-        }
-        return cls(**{name: numbers[name] for name in cls._fields})
+        growth, pruning = GROWTH[config.growth], PRUNING[config.pruning]
+        keeps_nodes = growth.reads_nodes or pruning.reads_nodes
+        functions = (growth.pairs, growth.step, growth.carry, pruning.step, pruning.carry)
+        return cls(
+            RuleNumbers.of(config),
+            growth.parts,
+            pruning.parts,
+            keeps_nodes,
+            keeps_nodes or any(function is not None for function in functions),
+        )
 
 
-class Decision(NamedTuple):
-    """What one call decided, and whether a limit kept it from growing more."""
+class Noticed(NamedTuple):
+    """What the module keeps beside the update history: statistics, and what its rules own."""
 
-    edit: GraphEdit
-    is_capped: bool
+    statistics: Statistics
+    growth: Memory
+    pruning: Memory
 
 
-def decide(
-    graph: Graph, history: UpdateHistory, rules: Rules, call: int, rng: np.random.Generator
-) -> Decision:
-    """Prune at every prune_period-th call and grow at the others -- Eq. (9); calls count from 1."""
-    with interrupts_deferred():
-        return decide_edit(graph, history, rules, call, rng)
+def start_noticed(config: PlasticityConfig, graph: Graph, rng: np.random.Generator) -> Noticed:
+    """All that there is to notice before the first update: nothing yet."""
+    plasticity = Plasticity.of(config)
+    growth, pruning = (
+        rule.start_memory(graph, plasticity.numbers, rng)
+        for rule in (GROWTH[config.growth], PRUNING[config.pruning])
+    )
+    pairs = named_pairs(plasticity, graph, growth)
+    n_nodes = graph.n_nodes if plasticity.keeps_nodes else 0
+    return Noticed(Statistics.start(n_nodes, pairs), growth, pruning)
+
+
+def check_noticed(config: PlasticityConfig, graph: Graph, noticed: Noticed) -> None:
+    """Raise ShapeError unless what was noticed fits the graph, as kernels take for granted."""
+    plasticity, statistics = Plasticity.of(config), noticed.statistics
+    pairs = statistics.pairs
+    fits = (
+        statistics.nodes.shape == (4, graph.n_nodes if plasticity.keeps_nodes else 0)
+        and pairs.shape == (2, pairs.shape[-1])
+        and statistics.products.shape == pairs.shape
+        and bool(((pairs >= 0) & (pairs < graph.n_nodes)).all())
+        and (plasticity.growth.pairs != 0 or pairs.size == 0)
+        and statistics.nodes.dtype == statistics.products.dtype == np.float64
+        and pairs.dtype == np.int64
+    )
+    rules = (GROWTH[config.growth], noticed.growth), (PRUNING[config.pruning], noticed.pruning)
+    for rule, memory in rules:
+        fits &= memory.ids.ndim == memory.values.ndim == 2
+        fits &= memory.ids.dtype == np.int64 and memory.values.dtype == np.float64
+        if rule.fits is None:
+            fits &= memory.ids.size == memory.values.size == 0
+        else:
+            fits = fits and rule.fits(memory, graph, plasticity.numbers)
+    if not fits:
+        raise ShapeError("What the plasticity module noticed is of another graph.")
 
 
 @kernel
-def decide_edit(
-    graph: Graph, history: UpdateHistory, rules: Rules, call: int, rng: np.random.Generator
+def named_pairs(plasticity: Plasticity, graph: Graph, growth: Memory) -> Ints:
+    """The pairs that the growth rule names (2, n_pairs)."""
+    if plasticity.growth.pairs == 0:
+        return np.zeros((2, 0), dtype=np.int64)
+    pairs: Ints = pairs_at(plasticity.growth.pairs)(graph, growth, plasticity.numbers)
+    return pairs
+
+
+@inlined
+def notice(plasticity: Plasticity, noticed: Noticed, moment: Moment) -> None:
+    """Let the statistics and the memories of the rules see one update."""
+    numbers = plasticity.numbers
+    note(noticed.statistics, moment, numbers.horizon)
+    if plasticity.growth.step != 0:
+        step_at(plasticity.growth.step)(noticed.growth, moment, numbers)
+    if plasticity.pruning.step != 0:
+        step_at(plasticity.pruning.step)(noticed.pruning, moment, numbers)
+
+
+@kernel
+def notice_all(plasticity: Plasticity, noticed: Noticed, traces: Floats, errors: Floats) -> None:
+    """Let the module see several passes, (n, K + 1, n_nodes) and (n, K, n_nodes), one by one."""
+    for row in range(len(traces)):
+        notice(plasticity, noticed, Moment(traces[row], errors[row]))
+
+
+@kernel
+def decide(
+    plasticity: Plasticity,
+    graph: Graph,
+    history: UpdateHistory,
+    noticed: Noticed,
+    call: int,
+    rng: np.random.Generator,
 ) -> Decision:
-    """Decide, from compiled code."""
-    counts, mean, variance = window_statistics(history)
-    is_judged = counts >= rules.min_count
-    if call % rules.prune_period == 0:
-        return Decision(decide_pruning(graph, mean, is_judged, rules, rng), False)
-    return decide_growth(graph, mean, variance, is_judged, rules, rng)
+    """Prune at every prune_period-th call and grow at the others -- Eq. (9); calls count from 1."""
+    memory, address = noticed.growth, plasticity.growth.decide
+    if call % plasticity.numbers.prune_period == 0:
+        memory, address = noticed.pruning, plasticity.pruning.decide
+    evidence = gather(graph, history, noticed.statistics, memory, call)
+    decision: Decision = decide_at(address)(evidence, plasticity.numbers, rng)
+    return decision
+
+
+def decide_by(
+    config: PlasticityConfig,
+    graph: Graph,
+    history: UpdateHistory,
+    call: int,
+    rng: np.random.Generator,
+) -> Decision:
+    """Make one call of the module on a graph and its update history alone, from Python."""
+    with interrupts_deferred():
+        noticed = start_noticed(config, graph, rng)
+        return decide(Plasticity.of(config), graph, history, noticed, call, rng)
 
 
 @inlined
 def is_idle(
-    weight: Floats, history: UpdateHistory, rules: Rules, call: int, first: int, last: int
+    plasticity: Plasticity,
+    weight: Floats,
+    history: UpdateHistory,
+    call: int,
+    first: int,
+    last: int,
 ) -> bool:
-    """Return whether `decide_edit` is certain to find nothing and to draw nothing.
+    """Whether `decide` is certain to find nothing and to draw nothing.
 
-    Looks at the statistics and builds nothing, so that a call at every update stays cheap.  Only
-    the edges [first, last) have ever moved.
+    Builds nothing, so that a call at every update stays cheap.  Only the edges [first, last) have
+    ever moved.
     """
-    if call % rules.prune_period == 0:
-        is_found = rules.orphan_removal
-        if rules.pruning and not is_found:
-            for edge in range(weight.size):
-                count, mean, _ = edge_statistics(history, edge)
-                weak = is_weak(mean, weight[edge], rules.weight_threshold, rules.update_threshold)
-                is_found |= weak and count >= rules.min_count
-        return not is_found
-    is_found = rules.exploration
-    if rules.edge_growth and not is_found:
-        for edge in range(np.uint64(first), np.uint64(last)):
-            count, mean, variance = edge_statistics(history, edge)
-            unstable = is_unstable(
-                mean,
-                variance,
-                weight[edge],
-                rules.interval_width,
-                rules.fluctuation_threshold,
-                rules.epsilon,
-                rules.scale,
-            )
-            is_found |= unstable and count >= rules.min_count
-    return not is_found
+    is_pruning = call % plasticity.numbers.prune_period == 0
+    look = plasticity.pruning.is_idle if is_pruning else plasticity.growth.is_idle
+    return look != 0 and is_idle_at(look)(weight, history, plasticity.numbers, first, last)
 
 
 @kernel
-def decide_growth(
+def carry_noticed(
+    plasticity: Plasticity,
+    noticed: Noticed,
     graph: Graph,
-    mean: Floats,
-    variance: Floats,
-    is_judged: Bools,
-    rules: Rules,
+    node_origin: Ints,
+    edge_origin: Ints,
     rng: np.random.Generator,
-) -> Decision:
-    """Insert relays on unstable edges, then explore."""
-    n_nodes, n_edges = graph.node_ids.size, graph.source.size
-    is_unstable = unstable_edges(
-        mean,
-        variance,
-        graph.weight,
-        rules.interval_width,
-        rules.fluctuation_threshold,
-        rules.epsilon,
-        rules.scale,
-    )
-    unstable = places(is_unstable & is_judged)
-
-    n_wanted = min(unstable.size, rules.max_relays) if rules.edge_growth else 0
-    room = min(rules.max_nodes - n_nodes, (rules.max_edges - n_edges) // 2)
-    n_relays = min(n_wanted, max(room, 0))
-    is_capped = n_relays < n_wanted
-    relayed = subset(rng, unstable.size, n_relays)
-    for k in range(n_relays):
-        relayed[k] = unstable[relayed[k]]
-
-    is_exploring = False
-    if rules.exploration:
-        is_exploring = bernoulli(rng, rules.explore_probability) or unstable.size == 0
-    n_explored = 0
-    before = np.zeros(1, dtype=np.int64)
-    if is_exploring:
-        before = missing_before(graph, rules.explore_inputs)
-        n_wanted = min(batch_size(n_nodes, rules.explore_ratio), before[-1])
-        n_explored = min(n_wanted, max(rules.max_edges - n_edges - 2 * n_relays, 0))
-        is_capped = is_capped or n_explored < n_wanted
-
-    n_changes = 3 * n_relays + n_explored
-    edit = GraphEdit(np.empty((n_changes, 5), dtype=np.int64), np.empty(n_changes))
-    insert_relays(graph, relayed, rules.initial_weight, rng, edit)
-    if n_explored > 0:
-        ranks = subset(rng, before[-1], n_explored)
-        pairs = missing_edges(graph, before, ranks)
-        for k in range(n_explored):
-            row, edge = 3 * n_relays + k, graph.next_edge_id + 2 * n_relays + k
-            source, target = graph.node_ids[pairs[k, 0]], graph.node_ids[pairs[k, 1]]
-            add_edge, cause = Operation.ADD_EDGE.value, Cause.EXPLORATION.value
-            weight = gaussian(rng, rules.initial_weight)
-            write_change(edit, row, add_edge, cause, edge, source, target, weight)
-    return Decision(edit, is_capped)
-
-
-@kernel
-def decide_pruning(
-    graph: Graph, mean: Floats, is_judged: Bools, rules: Rules, rng: np.random.Generator
-) -> GraphEdit:
-    """Remove a random share of the weak edges, then the nodes this orphans."""
-    n_nodes, n_edges = graph.node_ids.size, graph.source.size
-    edge_stays = np.ones(n_edges, dtype=np.bool_)
-    if rules.pruning:
-        flags = weak_edges(mean, graph.weight, rules.weight_threshold, rules.update_threshold)
-        weak = places(flags & is_judged)
-        for k in subset(rng, weak.size, prune_count(weak.size, rules.prune_fraction)):
-            edge_stays[weak[k]] = False
-    is_orphan = np.zeros(n_nodes, dtype=np.bool_)
-    if rules.orphan_removal:
-        is_orphan = orphans(graph, edge_stays)
-    is_loose = np.empty(n_edges, dtype=np.bool_)  # by an orphan, not by its own weakness
-    for edge in range(n_edges):
-        at_orphan = is_orphan[graph.source[edge]] or is_orphan[graph.target[edge]]
-        is_loose[edge] = at_orphan and edge_stays[edge]
-
-    pruned, loosened, orphaned = places(~edge_stays), places(is_loose), places(is_orphan)
-    n_changes = pruned.size + loosened.size + orphaned.size
-    edit = GraphEdit(np.empty((n_changes, 5), dtype=np.int64), np.empty(n_changes))
-    row = 0
-    for edges, cause in ((pruned, Cause.WEAK_EDGE.value), (loosened, Cause.ORPHAN.value)):
-        for edge in edges:
-            source, target = graph.node_ids[graph.source[edge]], graph.node_ids[graph.target[edge]]
-            number, weight = graph.edge_ids[edge], graph.weight[edge]
-            operation = Operation.REMOVE_EDGE.value
-            write_change(edit, row, operation, cause, number, source, target, weight)
-            row += 1
-    for node in orphaned:
-        number, operation = graph.node_ids[node], Operation.REMOVE_NODE.value
-        write_change(edit, row, operation, Cause.ORPHAN.value, number, -1, -1, 0.0)
-        row += 1
-    return edit
+) -> Noticed:
+    """Take all that was noticed through an edit, to the new graph."""
+    if not plasticity.watches:
+        return noticed
+    numbers, growth, pruning = plasticity.numbers, noticed.growth, noticed.pruning
+    if plasticity.growth.carry != 0:
+        take = carry_at(plasticity.growth.carry)
+        growth = take(growth, graph, node_origin, edge_origin, numbers, rng)
+    if plasticity.pruning.carry != 0:
+        take = carry_at(plasticity.pruning.carry)
+        pruning = take(pruning, graph, node_origin, edge_origin, numbers, rng)
+    pairs = named_pairs(plasticity, graph, growth)
+    return Noticed(carry_statistics(noticed.statistics, node_origin, pairs), growth, pruning)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import apply, draw
 from smgrnn.graph.state import Graph
-from smgrnn.plasticity import Rules, UpdateHistory, decide
+from smgrnn.plasticity import UpdateHistory, decide_by
 from smgrnn.report.figures.style import (
     GREY,
     Records,
@@ -51,7 +51,7 @@ def with_relay(graph: Graph) -> Graph:
     history = UpdateHistory.start(graph.n_edges, WINDOW)
     for sign in (1, -1) * (WINDOW // 2):
         history.push(np.array([sign * 0.05]))
-    edit, _ = decide(graph, history, Rules.of(config), 1, np.random.default_rng(3))
+    edit, _ = decide_by(config, graph, history, 1, np.random.default_rng(3))
     return apply(graph, edit).graph
 
 

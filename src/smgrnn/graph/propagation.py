@@ -1,0 +1,67 @@
+"""K synchronous message-passing iterations.  Paper: Sec. III-B.
+
+`trace` (K + 1, n_nodes) holds the node states before and after each iteration; its last row is what
+the next call starts from.
+
+Two habits keep compiled loops this small fast: indices are unsigned, because a signed one could be
+negative and checking for that is most of the work of a gather; and no part of an array is sliced
+out, because counting references to slices takes longer than the arithmetic.
+"""
+
+import numpy as np
+
+from smgrnn.arrays import Floats, Ints
+from smgrnn.graph.activation import activate
+from smgrnn.graph.numbers import NetworkNumbers
+from smgrnn.kernels import inlined
+
+
+@inlined
+def forward(
+    source: Ints,
+    weight: Floats,
+    starts: Ints,
+    trace: Floats,
+    observation: Floats,
+    network: NetworkNumbers,
+) -> None:
+    """Clamp the inputs and fill `trace` from the states its last row holds, if they are carried.
+
+    Where sums are read, the outputs of the last row are left as the sums that `settle` activates.
+    """
+    n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
+    n_inputs, n_outputs = observation.size, network.n_outputs
+    activation, output_activation = network.activation, network.output_activation
+    for node in range(n_inputs):
+        for row in range(n_iterations + 1):
+            trace[row, node] = observation[node]
+    for node in range(n_inputs, n_nodes):
+        trace[0, node] = trace[n_iterations, node] if network.carries_state else 0.0
+    first_hidden = n_inputs + n_outputs
+    for row in range(n_iterations):
+        for node in range(n_inputs, n_nodes):
+            total = 0.0
+            for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
+                total += weight[edge] * trace[row, np.uint64(source[edge])]
+            trace[row + 1, node] = total
+        if network.reads_sums and row == n_iterations - 1:
+            activate(trace, row + 1, first_hidden, n_nodes, activation)
+        elif activation == output_activation:
+            activate(trace, row + 1, n_inputs, n_nodes, activation)
+        else:
+            activate(trace, row + 1, n_inputs, first_hidden, output_activation)
+            activate(trace, row + 1, first_hidden, n_nodes, activation)
+
+
+@inlined
+def settle(trace: Floats, network: NetworkNumbers) -> None:
+    """Turn the sums of the outputs, once they have been read, into the states to go on from."""
+    first, last = network.n_inputs, network.n_inputs + network.n_outputs
+    activate(trace, trace.shape[0] - 1, first, last, network.output_activation)
+
+
+@inlined
+def forget_states(trace: Floats, n_inputs: int) -> None:
+    """Set the states that the next call starts from to zero, as at the start of an episode."""
+    for node in range(n_inputs, trace.shape[1]):
+        trace[trace.shape[0] - 1, node] = 0.0

@@ -1,0 +1,45 @@
+"""The settings of learning as numbers, the form in which kernels take them."""
+
+from typing import NamedTuple, Self, get_args
+
+from smgrnn.config import LearningConfig, Loss, Optimizer
+from smgrnn.learning.rules import LEARNING
+
+OPTIMIZERS: tuple[Optimizer, ...] = get_args(Optimizer)
+ADAM, ADAMW, SGD, RMSPROP = range(len(OPTIMIZERS))
+"""Codes of the optimizers, their places in OPTIMIZERS."""
+LOSSES: tuple[Loss, ...] = get_args(Loss)
+CROSS_ENTROPY, MSE = range(len(LOSSES))
+"""Codes of the losses, their places in LOSSES."""
+
+
+class LearningNumbers(NamedTuple):
+    """A LearningConfig; see there what each number is."""
+
+    loss: int
+    """Place in LOSSES."""
+    credit: int
+    """Address of the learning rule's function; 0 is backpropagation, which is built in."""
+    optimizer: int
+    """Place in OPTIMIZERS."""
+    n_moments: int
+    """Rows of the optimizer's memory."""
+    learning_rate: float
+    beta1: float
+    beta2: float
+    alpha: float
+    epsilon: float
+    momentum: float
+    weight_decay: float
+
+    @classmethod
+    def of(cls, config: LearningConfig) -> Self:
+        """Translate the settings."""
+        resolved = config.resolved()
+        numbers = resolved.to_dict() | {
+            "loss": LOSSES.index(config.loss),
+            "credit": LEARNING[config.rule].address,
+            "optimizer": OPTIMIZERS.index(config.optimizer),
+            "n_moments": 4 if config.bias_correction == "edge" else 2,
+        }
+        return cls(**{name: numbers[name] for name in cls._fields})

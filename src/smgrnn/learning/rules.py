@@ -1,0 +1,11 @@
+"""The learning rules there are: one line each, and those of other packages.
+
+A package of yours adds one by `LEARNING.add(rule)`, or by an entry point in the group
+`smgrnn.learning` that names a `LearningRule`.
+"""
+
+from smgrnn.learning import backprop
+from smgrnn.learning.rule import LearningRule
+from smgrnn.parts import Table
+
+LEARNING = Table[LearningRule]("learning", [backprop.RULE])

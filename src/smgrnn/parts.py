@@ -1,0 +1,62 @@
+"""Tables of parts: rules that are chosen by name, ours and those of other packages."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import entry_points
+from typing import Generic, Protocol, TypeVar
+
+from smgrnn.errors import ConfigError, suggest
+
+
+class Named(Protocol):
+    """Anything with a name and a summary."""
+
+    @property
+    def name(self) -> str:
+        """Its name in settings and on the command line."""
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a few words."""
+
+
+Item = TypeVar("Item", bound=Named)
+
+
+class Table(Mapping[str, Item], Generic[Item]):
+    """Rules of one kind by name.
+
+    Rules of installed packages are found by their entry points in the group `smgrnn.KIND`; one that
+    is not looked up is not imported.
+    """
+
+    def __init__(self, kind: str, items: Iterable[Item]) -> None:
+        self.kind = kind
+        self._items = {item.name: item for item in items}
+
+    def add(self, item: Item) -> None:
+        """Add a rule of your own."""
+        if item.name in self:
+            raise ConfigError(f"There is a {self.kind} rule {item.name!r} already.")
+        self._items[item.name] = item
+
+    def __getitem__(self, name: str) -> Item:
+        if name in self._items:
+            return self._items[name]
+        for point in entry_points(group=self.group, name=name):
+            self._items[name] = point.load()
+            return self._items[name]
+        raise ConfigError(f"There is no {self.kind} rule {name!r}. {suggest(name, self)}")
+
+    @property
+    def group(self) -> str:
+        """The group of entry points by which other packages name theirs."""
+        return f"smgrnn.{self.kind}"
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self._items, *entry_points(group=self.group).names]))
+
+    def __len__(self) -> int:
+        return len(list(self))

@@ -1,0 +1,44 @@
+"""The settings of the rules as numbers, the form in which kernels take them."""
+
+from typing import NamedTuple, Self, get_args
+
+from smgrnn.config import PlasticityConfig, Scale
+
+SCALES: tuple[Scale, ...] = get_args(Scale)
+UPDATE, VARIANCE_TO_MEAN, WEIGHT = range(len(SCALES))
+"""Codes of the scales, their places in SCALES."""
+
+
+class RuleNumbers(NamedTuple):
+    """A PlasticityConfig without its names of rules; see there what each number is."""
+
+    min_count: int
+    """Updates that an edge must have seen before it is judged."""
+    interval_width: float
+    fluctuation_threshold: float
+    scale: int
+    """Place in SCALES."""
+    epsilon: float
+    prune_period: int
+    max_relays: int
+    initial_weight: float
+    explore_probability: float
+    explore_ratio: float
+    explore_inputs: bool
+    weight_threshold: float
+    update_threshold: float
+    prune_fraction: float
+    orphan_removal: bool
+    max_nodes: int
+    max_edges: int
+    horizon: int
+
+    @classmethod
+    def of(cls, config: PlasticityConfig) -> Self:
+        """Translate the settings."""
+        numbers = config.to_dict() | {
+            "min_count": config.window if config.full_window else 1,
+            "scale": SCALES.index(config.scale),
+            "max_relays": config.max_nodes if config.max_relays is None else config.max_relays,
+        }
+        return cls(**{name: numbers[name] for name in cls._fields})

@@ -1,0 +1,143 @@
+"""Rule: a way to grow or to prune, as a part that both engines take.
+
+A rule is a handful of functions that Numba can compile.  Only `decide` must be there.  Kernels call
+them by address, so that a new rule is all that has to be compiled for it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import typeof, types
+
+from smgrnn.arrays import Ints
+from smgrnn.config import PlasticityConfig
+from smgrnn.errors import ConfigError, GraphError
+from smgrnn.graph.edit import GraphEdit
+from smgrnn.graph.state import Graph
+from smgrnn.kernels import Part, part_at
+from smgrnn.plasticity.evidence import Evidence, Memory, Moment
+from smgrnn.plasticity.history import UpdateHistory
+from smgrnn.plasticity.numbers import RuleNumbers
+
+PythonRule = Callable[[Graph, UpdateHistory, np.random.Generator], GraphEdit]
+"""A rule that is a Python function: it reads the graph and the update history, and nothing else."""
+
+
+def ask_rule(
+    rule: PythonRule, graph: Graph, history: UpdateHistory, rng: np.random.Generator
+) -> GraphEdit:
+    """Call a rule that is a Python function, and check that it gives an edit."""
+    edit = rule(graph, history, rng)
+    if not isinstance(edit, GraphEdit):
+        raise GraphError(f"A rule must return a GraphEdit. Got {edit!r} instead.")
+    return edit
+
+
+class Decision(NamedTuple):
+    """The edit that one call decided on, and whether a limit kept it from growing more."""
+
+    edit: GraphEdit
+    is_capped: bool
+
+
+Carry = Callable[[Memory, Graph, Ints, Ints, RuleNumbers, np.random.Generator], Memory]
+
+
+class RuleParts(NamedTuple):
+    """The addresses of a rule's functions, as kernels take them; 0 where there is none."""
+
+    decide: int
+    is_idle: int
+    pairs: int
+    step: int
+    carry: int
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A growth or pruning rule."""
+
+    name: str
+    """Its name in settings and on the command line."""
+    summary: str
+    """What it does, in a few words."""
+    decide: Callable[[Evidence, RuleNumbers, np.random.Generator], Decision]
+    """Decides what one call does; changes nothing but the values of its own memory."""
+    is_idle: Callable[[Any, UpdateHistory, RuleNumbers, int, int], bool] | None = None
+    """Whether `decide` is certain to find nothing and to draw nothing, from the weights, the
+    history and the first and last edge that can move: makes a call at every update cheap."""
+    reads_nodes: bool = False
+    """Whether it reads `activity`, `square` or `error` of the evidence."""
+    pairs: Callable[[Graph, Memory, RuleNumbers], Ints] | None = None
+    """Names the pairs of nodes whose products it reads, by target and then by source (2, n_pairs);
+    asked after every edit.  Only growth rules are asked: pruning has the updates of its edges."""
+    start: Callable[[Graph, RuleNumbers, np.random.Generator], Memory] | None = None
+    """Makes the memory that it owns; None is a rule without one."""
+    fits: Callable[[Memory, Graph, RuleNumbers], bool] | None = None
+    """Whether a memory that was read from a file can be of this graph; needed with `start`, because
+    compiled functions trust what they find in it."""
+    step: Callable[[Memory, Moment, RuleNumbers], None] | None = None
+    """Lets the memory see an update."""
+    carry: Carry | None = None
+    """Takes the memory through an edit, to the new graph; the two arrays say where its nodes and
+    its edges stood before, -1 if they are new.  None keeps the memory as it is."""
+
+    @cached_property
+    def parts(self) -> RuleParts:
+        """The functions compiled."""
+        functions = (getattr(self, name) for name in RuleParts._fields)
+        signatures = (DECIDE, IS_IDLE, PAIRS, STEP, CARRY)
+        return RuleParts(
+            *(
+                0 if function is None else Part(function, signature).address
+                for function, signature in zip(functions, signatures, strict=True)
+            )
+        )
+
+    def __post_init__(self) -> None:
+        if (self.start is None) != (self.fits is None):
+            raise ConfigError(f"The rule {self.name!r} needs both `start` and `fits`, or neither.")
+
+    def start_memory(self, graph: Graph, numbers: RuleNumbers, rng: np.random.Generator) -> Memory:
+        """The memory at the start of a run."""
+        return Memory.none() if self.start is None else self.start(graph, numbers, rng)
+
+
+def _types() -> dict[str, Any]:
+    """The types of what rules are given and give, read off the smallest examples."""
+    graph = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)])
+    history, edit = UpdateHistory.start(1, 1), GraphEdit.empty()
+    ints, floats, memory = np.zeros(1, np.int64), np.zeros(1), Memory.none()
+    pairs = np.zeros((2, 0), np.int64)
+    evidence = Evidence(
+        graph, history, 1, ints, floats, floats, floats, floats, floats, pairs, floats, memory
+    )
+    examples = {
+        "graph": graph,
+        "history": history,
+        "numbers": RuleNumbers.of(PlasticityConfig()),
+        "memory": memory,
+        "moment": Moment(np.zeros((2, 1)), np.zeros((1, 1))),
+        "evidence": evidence,
+        "decision": Decision(edit, is_capped=False),
+        "pairs": pairs,
+        "ints": ints,
+        "floats": floats,
+        "rng": np.random.default_rng(0),
+    }
+    return {name: typeof(value) for name, value in examples.items()}
+
+
+_TYPE = _types()
+_NUMBERS, _RNG, _MEMORY = _TYPE["numbers"], _TYPE["rng"], _TYPE["memory"]
+DECIDE = _TYPE["decision"](_TYPE["evidence"], _NUMBERS, _RNG)
+IS_IDLE = types.boolean(_TYPE["floats"], _TYPE["history"], _NUMBERS, types.int64, types.int64)
+PAIRS = _TYPE["pairs"](_TYPE["graph"], _MEMORY, _NUMBERS)
+STEP = types.void(_MEMORY, _TYPE["moment"], _NUMBERS)
+CARRY = _MEMORY(_MEMORY, _TYPE["graph"], _TYPE["ints"], _TYPE["ints"], _NUMBERS, _RNG)
+
+decide_at, is_idle_at, pairs_at = part_at(DECIDE), part_at(IS_IDLE), part_at(PAIRS)
+step_at, carry_at = part_at(STEP), part_at(CARRY)

@@ -1,0 +1,13 @@
+"""The rules there are: one line each, and those of other packages.
+
+A package of yours adds a rule without a change here: by `GROWTH.add(rule)` when it is imported, or
+by an entry point of its own, in the group `smgrnn.growth` or `smgrnn.pruning`, that names a `Rule`;
+then every command knows the rule by its name.
+"""
+
+from smgrnn.parts import Table
+from smgrnn.plasticity import exploration, idle, relay, weak
+from smgrnn.plasticity.rule import Rule
+
+GROWTH = Table[Rule]("growth", [relay.RULE, relay.ALONE, exploration.RULE, idle.GROWTH])
+PRUNING = Table[Rule]("pruning", [weak.RULE, idle.PRUNING])
