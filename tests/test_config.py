@@ -60,6 +60,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "update_threshold": NON_NEGATIVE,
         "prune_fraction": SHARE,
         "orphan_removal": FLAG,
+        "horizon": COUNT,
         "max_nodes": COUNT,
         "max_edges": COUNT,
     },

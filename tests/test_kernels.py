@@ -76,19 +76,19 @@ INTERRUPTED = """
 import os, signal, threading
 import numpy as np
 from smgrnn import Graph, PlasticityConfig, UpdateHistory
-from smgrnn.plasticity import Rules, decide
+from smgrnn.plasticity import decide_by
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts without it
 graph = Graph.from_edges(1, 2000, edges=[(0, target, 1.0) for target in range(1, 2001)])
-history, rules = UpdateHistory.start(2000, 2), Rules.of(PlasticityConfig(window=2))
+history, config = UpdateHistory.start(2000, 2), PlasticityConfig(window=2)
 rng = np.random.default_rng(0)
-decide(graph, history, rules, 1, rng)
+decide_by(config, graph, history, 1, rng)
 for _ in range(20):
     timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
     try:
         timer.start()
         while True:
-            decide(graph, history, rules, 1, rng)
+            decide_by(config, graph, history, 1, rng)
     except KeyboardInterrupt:
         timer.join()
 print("survived")

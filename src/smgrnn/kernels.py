@@ -60,8 +60,10 @@ class Part:
     (4.0, True)
     """
 
-    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
-        self.function, self.signature = function, signature
+    def __init__(
+        self, function: Callable[..., Any], signature: Any, *, makes_arrays: bool = True
+    ) -> None:
+        self.function, self.signature, self._makes_arrays = function, signature, makes_arrays
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function as Python."""
@@ -71,7 +73,8 @@ class Part:
     def address(self) -> int:
         """Where the compiled function is; it is compiled when this is first asked for."""
         plain = getattr(self.function, "py_func", self.function)
-        given, options = self.signature, {"error_model": "numpy", "nopython": True}
+        given = self.signature
+        options = {"error_model": "numpy", "nopython": True, "_nrt": self._makes_arrays}
         compiled: Any = CFunc(plain, (given.args, given.return_type), {}, options)
         source = getsourcefile(plain)
         if source is not None and Path(source).is_file():

@@ -53,10 +53,13 @@ class Table(Mapping[str, Item], Generic[Item]):
         return f"smgrnn.{self.kind}"
 
     def __contains__(self, name: object) -> bool:
-        return name in list(self)
+        return name in self._names()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys([*self._items, *entry_points(group=self.group).names]))
+        return iter(self._names())
 
     def __len__(self) -> int:
-        return len(list(self))
+        return len(self._names())
+
+    def _names(self) -> dict[str, None]:
+        return dict.fromkeys([*self._items, *entry_points(group=self.group).names])

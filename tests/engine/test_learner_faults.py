@@ -19,7 +19,7 @@ from smgrnn import (
     PlasticityConfig,
 )
 from smgrnn.config import Activation
-from smgrnn.engine.stream import learn_stream
+from smgrnn.engine.stream import Rows, learn_stream
 from smgrnn.errors import ConfigError, GraphError, NonFiniteError, ShapeError
 from smgrnn.graph import check
 from support.learners import learner, memory, stream
@@ -207,8 +207,8 @@ def test_an_interrupt_waits_until_a_stream_is_learned() -> None:
 
     def interrupted(state: Any, settings: Any, log: Any, rng: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
-        columns = (observations, labels, targets, is_last, np.zeros(600, np.int64), np.zeros(600))
-        done = learn_stream(state, settings, *columns, log, rng)
+        rows = Rows(observations, labels, targets, is_last, np.zeros(600, np.int64), np.zeros(600))
+        done = learn_stream(state, settings, log, rng, rows)
         signal.raise_signal(signal.SIGINT)
         return done
 

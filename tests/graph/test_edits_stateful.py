@@ -10,9 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from smgrnn import EditDraft, Graph, GraphEdit, PlasticityConfig, SMGrNN, UpdateHistory
 from smgrnn.graph import Change, Edge, Operation, check
-from smgrnn.plasticity import Rules
+from smgrnn.plasticity import GROWTH, PRUNING, RuleNumbers
 from smgrnn.plasticity.history import carry_history
-from smgrnn.plasticity.schedule import decide_growth, decide_pruning
+from support.decisions import evidence
 
 seeds = st.integers(0, 2**32 - 1)
 weights = st.floats(-2, 2)
@@ -76,10 +76,10 @@ class Edits(RuleBasedStateMachine):
 
     def grow(self, is_unstable: np.ndarray[Any, Any], seed: int, **changes: Any) -> GraphEdit:
         """Decide growth with these edges unstable."""
-        rules = Rules.of(PlasticityConfig(scale="update", **changes))
-        mean, variance = np.zeros(is_unstable.size), np.ones(is_unstable.size)
-        rng = np.random.default_rng(seed)
-        return decide_growth(self.graph, mean, variance, is_unstable, rules, rng).edit
+        config = PlasticityConfig(scale="update", **changes)
+        seen = evidence(self.graph, np.zeros(is_unstable.size), is_unstable.astype(float))
+        rng, numbers = np.random.default_rng(seed), RuleNumbers.of(config)
+        return GROWTH[config.growth].decide(seen, numbers, rng).edit
 
     @rule(data=st.data(), seed=seeds)
     def insert_relays(self, data: st.DataObject, seed: int) -> None:
@@ -100,10 +100,10 @@ class Edits(RuleBasedStateMachine):
         config = PlasticityConfig(
             prune_fraction=fraction, orphan_removal=orphans, weight_threshold=threshold
         )
-        mean = np.zeros(self.graph.n_edges)
-        is_judged = np.ones(self.graph.n_edges, dtype=np.bool_)
-        rng = np.random.default_rng(seed)
-        self.edit(decide_pruning(self.graph, mean, is_judged, Rules.of(config), rng))
+        still = np.zeros(self.graph.n_edges)
+        rng, numbers = np.random.default_rng(seed), RuleNumbers.of(config)
+        seen = evidence(self.graph, still, still)
+        self.edit(PRUNING["weak"].decide(seen, numbers, rng).edit)
         if orphans:
             ends = {edge.source for edge in self.edges.values()}
             starts = {edge.target for edge in self.edges.values()}

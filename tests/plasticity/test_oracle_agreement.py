@@ -11,13 +11,16 @@ import torch
 from smgrnn import SMGrNN
 from smgrnn.config import PlasticityConfig, Scale
 from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply, check
-from smgrnn.plasticity import Rules, UpdateHistory, decide
+from smgrnn.plasticity import RuleNumbers, UpdateHistory
 from smgrnn.plasticity.draw import subset
 from smgrnn.plasticity.exploration import missing_before, missing_edges
 from smgrnn.plasticity.history import carry_history, reset_history
-from smgrnn.plasticity.instability import SCALES, unstable_edges
-from smgrnn.plasticity.pruning import orphans, weak_edges
+from smgrnn.plasticity.instability import unstable_edges
+from smgrnn.plasticity.numbers import SCALES
+from smgrnn.plasticity.orphans import orphans
+from smgrnn.plasticity.weak import weak_edges
 from support import oracle
+from support.decisions import decide, evidence
 from support.oracle import SlowChange, SlowEdge, SlowGraph, SlowHistory
 
 N_SEQUENCES, N_CALLS = 200, 24
@@ -255,14 +258,8 @@ def test_unstable_edges_agree(seed: int, scale: Scale) -> None:
     slow = random_graph(rng)
     config = replace(random_config(rng), scale=scale, full_window=False)
     history, slow_history = both_histories(slow, config.window, rng)
-    flags = unstable_edges(
-        *history.statistics(),
-        to_graph(slow).weight,
-        config.interval_width,
-        config.fluctuation_threshold,
-        config.epsilon,
-        SCALES.index(scale),
-    )
+    seen = evidence(to_graph(slow), *history.statistics())
+    flags = unstable_edges(seen, RuleNumbers.of(config))
     expected = oracle.unstable_edges(slow, slow_history, config)
     assert [pair for pair, flag in zip(slow.pairs(), flags, strict=True) if flag] == expected
 
@@ -275,9 +272,8 @@ def test_weak_edges_agree(seed: int) -> None:
     history, slow_history = both_histories(slow, config.window, rng)
     history.push(np.zeros(len(slow.edges)))  # so that no window is empty and every edge is judged
     slow_history.push(dict.fromkeys(edge_ids(slow), 0.0))
-    mean, _ = history.statistics()
-    thresholds = config.weight_threshold, config.update_threshold
-    flags = weak_edges(mean, to_graph(slow).weight, *thresholds)
+    seen = evidence(to_graph(slow), *history.statistics())
+    flags = weak_edges(seen, RuleNumbers.of(config))
     expected = oracle.weak_edges(slow, slow_history, config)
     assert [pair for pair, flag in zip(slow.pairs(), flags, strict=True) if flag] == expected
 
@@ -320,7 +316,6 @@ class Run:
         self.task = np.random.default_rng(seed)
         self.rng, self.slow_rng = np.random.default_rng(seed), np.random.default_rng(seed)
         self.config = random_config(self.task)
-        self.rules = Rules.of(self.config)
         self.slow = random_graph(self.task)
         self.graph = to_graph(self.slow)
         self.history = UpdateHistory.start(self.graph.n_edges, self.config.window)
@@ -340,7 +335,7 @@ class Run:
 
     def decide(self, call: int) -> oracle.SlowDecision:
         """Let both decide and act, and compare everything there is."""
-        edit, is_capped = decide(self.graph, self.history, self.rules, call, self.rng)
+        edit, is_capped = decide(self.graph, self.history, self.config, call, self.rng)
         expected = oracle.decide(self.slow, self.slow_history, self.config, call, self.slow_rng)
         assert in_words(edit) == expected.changes
         assert is_capped == expected.is_capped

@@ -8,9 +8,9 @@ import pytest
 
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import Cause, Graph, Operation, apply
-from smgrnn.plasticity import Rules, UpdateHistory, decide
+from smgrnn.plasticity import UpdateHistory
 from smgrnn.plasticity.history import carry_history
-from support.decisions import AT_REST, DRIFTING, RESTLESS, call, causes, remembering
+from support.decisions import AT_REST, DRIFTING, RESTLESS, call, causes, decide, remembering
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_each_switch_turns_off_its_own_mechanism_and_no_other(
 
 
 def test_static_changes_nothing_and_draws_nothing(lively: tuple[Graph, UpdateHistory]) -> None:
-    rules = Rules.of(PlasticityConfig.static(window=2, prune_period=3))
+    rules = PlasticityConfig.static(window=2, prune_period=3)
     rng = np.random.default_rng(0)
     for number in range(1, 31):
         edit, is_capped = decide(*lively, rules, number, rng)
@@ -68,8 +68,8 @@ def test_static_changes_nothing_and_draws_nothing(lively: tuple[Graph, UpdateHis
 
 
 def test_growth_only_grows_as_usual_and_never_removes(lively: tuple[Graph, UpdateHistory]) -> None:
-    growth_only = Rules.of(PlasticityConfig.growth_only(window=2, prune_period=3))
-    standard = Rules.of(PlasticityConfig(window=2, prune_period=3))
+    growth_only = PlasticityConfig.growth_only(window=2, prune_period=3)
+    standard = PlasticityConfig(window=2, prune_period=3)
     for number in range(1, 31):
         edit = decide(*lively, growth_only, number, np.random.default_rng(number)).edit
         usual = decide(*lively, standard, number, np.random.default_rng(number)).edit
@@ -118,7 +118,7 @@ def test_growth_under_constant_unrest_reaches_its_limits_and_no_further() -> Non
     graph = Graph.from_edges(2, 2, edges=[(0, 2, 1.0)])
     history = remembering(RESTLESS)
     config = PlasticityConfig(window=2, max_nodes=20, max_edges=70, explore_ratio=0.2)
-    rules, rng = Rules.of(config), np.random.default_rng(0)
+    rules, rng = config, np.random.default_rng(0)
     capped = []
     for _ in range(60):
         edit, is_capped = decide(graph, history, rules, 1, rng)

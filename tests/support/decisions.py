@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import Graph, GraphEdit
-from smgrnn.plasticity import Decision, Rules, UpdateHistory, decide
+from smgrnn.plasticity import Decision, Evidence, Memory, UpdateHistory, decide_by
 
 RESTLESS, DRIFTING, AT_REST = [1.0, -1.0], [0.05, 0.05], [0.0, 0.0]  # the updates of an edge
 CHI_SQUARE_999 = {3: 16.3, 9: 27.9, 19: 43.8}  # exceeded once in 1000 times, by degrees of freedom
@@ -26,7 +27,28 @@ def call(
 ) -> Decision:
     """Make one call of the module; every third call prunes unless `changes` say otherwise."""
     config = PlasticityConfig(**{"window": history.window, "prune_period": 3, **changes})
-    return decide(graph, history, Rules.of(config), number, np.random.default_rng(seed))
+    return decide(graph, history, config, number, np.random.default_rng(seed))
+
+
+def decide(
+    graph: Graph,
+    history: UpdateHistory,
+    config: PlasticityConfig,
+    number: int,
+    rng: np.random.Generator,
+) -> Decision:
+    """Make one call of the module, drawing from `rng`."""
+    return decide_by(config, graph, history, number, rng)
+
+
+def evidence(graph: Graph, mean: Floats, variance: Floats, counts: Any = None) -> Evidence:
+    """Return what a rule reads of a graph whose edges have these statistics and full windows."""
+    none = np.zeros(0)
+    counts = np.full(graph.n_edges, 10**6) if counts is None else np.asarray(counts)
+    history, pairs = UpdateHistory.start(graph.n_edges, 1), np.zeros((2, 0), np.int64)
+    return Evidence(
+        graph, history, 1, counts, mean, variance, none, none, none, pairs, none, Memory.none()
+    )
 
 
 def causes(edit: GraphEdit) -> Counter[str]:

@@ -256,7 +256,7 @@ class Learner:
     def _learn_rows(self, rows: Rows) -> None:
         self._run(
             lambda state, settings, log, rng: learn_stream(state, settings, log, rng, rows),
-            stacklevel=6,
+            stacklevel=5,
         )
 
     def _next_call(self, ends: Bools, first: int) -> int:

@@ -26,7 +26,7 @@ def is_unstable(mean: float, variance: float, weight: float, numbers: RuleNumber
     else:
         reference = np.nan  # against which nothing is unstable
     fluctuation = variance / reference  # Eq. (3), squared
-    return crosses_zero and fluctuation > numbers.fluctuation_threshold  # Eq. (4)
+    return crosses_zero & (fluctuation > numbers.fluctuation_threshold)  # Eq. (4)
 
 
 @kernel
@@ -36,5 +36,5 @@ def unstable_edges(evidence: Evidence, numbers: RuleNumbers) -> Bools:
     for edge in range(flags.size):
         mean, variance = evidence.mean[edge], evidence.variance[edge]
         unstable = is_unstable(mean, variance, evidence.graph.weight[edge], numbers)
-        flags[edge] = unstable and evidence.counts[edge] >= numbers.min_count
+        flags[edge] = unstable & (evidence.counts[edge] >= numbers.min_count)
     return flags

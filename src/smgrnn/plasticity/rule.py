@@ -68,7 +68,8 @@ class Rule:
     """Decides what one call does; changes nothing but the values of its own memory."""
     is_idle: Callable[[Any, UpdateHistory, RuleNumbers, int, int], bool] | None = None
     """Whether `decide` is certain to find nothing and to draw nothing, from the weights, the
-    history and the first and last edge that can move: makes a call at every update cheap."""
+    history and the first and last edge that can move: makes a call at every update cheap.  It must
+    make no array."""
     reads_nodes: bool = False
     """Whether it reads `activity`, `square` or `error` of the evidence."""
     pairs: Callable[[Graph, Memory, RuleNumbers], Ints] | None = None
@@ -88,13 +89,12 @@ class Rule:
     @cached_property
     def parts(self) -> RuleParts:
         """The functions compiled."""
-        functions = (getattr(self, name) for name in RuleParts._fields)
-        signatures = (DECIDE, IS_IDLE, PAIRS, STEP, CARRY)
         return RuleParts(
-            *(
-                0 if function is None else Part(function, signature).address
-                for function, signature in zip(functions, signatures, strict=True)
-            )
+            decide=_address(self.decide, DECIDE),
+            is_idle=_address(self.is_idle, IS_IDLE, makes_arrays=False),
+            pairs=_address(self.pairs, PAIRS),
+            step=_address(self.step, STEP),
+            carry=_address(self.carry, CARRY),
         )
 
     def __post_init__(self) -> None:
@@ -104,6 +104,12 @@ class Rule:
     def start_memory(self, graph: Graph, numbers: RuleNumbers, rng: np.random.Generator) -> Memory:
         """The memory at the start of a run."""
         return Memory.none() if self.start is None else self.start(graph, numbers, rng)
+
+
+def _address(function: Any, signature: Any, *, makes_arrays: bool = True) -> int:
+    if function is None:
+        return 0
+    return Part(function, signature, makes_arrays=makes_arrays).address
 
 
 def _types() -> dict[str, Any]:

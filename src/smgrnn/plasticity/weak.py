@@ -30,7 +30,7 @@ def weak_edges(evidence: Evidence, numbers: RuleNumbers) -> Bools:
     for edge in range(flags.size):
         mean, weight = evidence.mean[edge], evidence.graph.weight[edge]
         weak = is_weak(mean, weight, numbers.weight_threshold, numbers.update_threshold)
-        flags[edge] = weak and evidence.counts[edge] >= numbers.min_count
+        flags[edge] = weak & (evidence.counts[edge] >= numbers.min_count)
     return flags
 
 

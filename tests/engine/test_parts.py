@@ -1,0 +1,350 @@
+"""Rules are parts: those of another package run in both engines, are saved, and compile alone."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from smgrnn import (
+    EditDraft,
+    Graph,
+    GraphEdit,
+    Learner,
+    LearningConfig,
+    NetworkConfig,
+    PlasticityConfig,
+    SMGrNN,
+    StructuralPlasticity,
+    UpdateHistory,
+)
+from smgrnn import parts as tables
+from smgrnn.errors import ConfigError, ShapeError
+from smgrnn.learning.rules import LEARNING
+from smgrnn.parts import Table
+from smgrnn.plasticity import GROWTH, PRUNING, Rule
+from support.learners import memory, stream
+from support.parts import CONNECT, SIGNS, absent_pairs, connect
+
+RULES = PlasticityConfig(
+    growth="connect", interval=15, prune_period=3, window=10, horizon=30, max_edges=40
+)
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    """Rules of our own, known by name for the length of a test."""
+    for table, item in ((GROWTH, CONNECT), (LEARNING, SIGNS)):
+        table._items[item.name] = item
+    yield
+    for table, item in ((GROWTH, CONNECT), (LEARNING, SIGNS)):
+        del table._items[item.name]
+
+
+def config(**changes: Any) -> NetworkConfig:
+    return NetworkConfig(**{"n_inputs": 3, "n_outputs": 2, "iterations": 2, **changes})
+
+
+def by_torch(network: NetworkConfig, rules: PlasticityConfig, n: int) -> Any:
+    """Learn a stream with the torch engine; return the graph, all edits and the module."""
+    net = SMGrNN(**network.to_dict(), seed=3, dtype=torch.float64)
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    spm = StructuralPlasticity(net, optimizer, rules, seed=3)
+    edits = []
+    for observation, label, is_last in zip(*stream(n), strict=True):
+        outputs = net(torch.from_numpy(observation))
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(outputs, torch.as_tensor(label)).backward()
+        optimizer.step()
+        edits.append(spm.step())
+        if is_last:
+            spm.end_episode()
+            net.reset_state()
+    return net.graph, [edit for edit in edits if edit], spm
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3])
+def test_a_rule_with_statistics_pairs_and_memory_agrees_between_engines(iterations: int) -> None:
+    network = config(iterations=iterations)
+    graph, edits, spm = by_torch(network, RULES, 300)
+    made = Learner(network, LearningConfig(learning_rate=1e-3), RULES, seed=3)
+    made.learn_stream(*stream(300))
+    found = [edit for _, edit in made.log.edits()]
+    assert len(found) == len(edits) > 10
+    for mine, other in zip(found, edits, strict=True):
+        np.testing.assert_array_equal(mine.rows, other.rows)
+        np.testing.assert_allclose(mine.weight, other.weight, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(made.graph.weight, graph.weight, rtol=0, atol=1e-9)
+    noticed, same = made._state.noticed, spm._noticed
+    for ours, theirs in zip(noticed.statistics, same.statistics, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(noticed.growth.values, same.growth.values, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3])
+@pytest.mark.parametrize("carry_state", [True, False])
+def test_a_product_is_the_gradient_of_an_edge_of_weight_zero(
+    iterations: int, carry_state: bool
+) -> None:
+    """The reference is autograd on a graph that has all absent edges, with weights of 0."""
+    network = config(iterations=iterations, n_hidden=3, density=0.4, carry_state=carry_state)
+    never = PlasticityConfig(growth="connect", interval=10**6, horizon=10**9)
+    made = Learner(network, LearningConfig(learning_rate=1e-12), never, seed=1)
+    pairs = absent_pairs(made.graph)
+    edges = [(e.source, e.target, e.weight) for e in made.graph.edges()]
+    edges += [(int(u), int(v), 0.0) for u, v in pairs.T]
+    full = Graph.from_edges(3, 2, 3, edges)
+    net = SMGrNN(**network.to_dict(), graph=full, dtype=torch.float64)
+    ends = {(e.source, e.target): k for k, e in enumerate(full.edges())}
+    places = [ends[int(u), int(v)] for u, v in pairs.T]
+    total = np.zeros(pairs.shape[1])
+    rows = stream(20)
+    for observation, label, is_last in zip(*rows, strict=True):
+        net.zero_grad()
+        outputs = net(torch.from_numpy(observation))
+        torch.nn.functional.cross_entropy(outputs, torch.as_tensor(label)).backward()
+        assert net.weight.grad is not None
+        total += net.weight.grad.numpy()[places]
+        if is_last:
+            net.reset_state()
+    made.learn_stream(*rows)
+    statistics = made._state.noticed.statistics
+    np.testing.assert_array_equal(statistics.pairs, pairs)
+    assert np.abs(total).max() > 0.1
+    np.testing.assert_allclose(statistics.products[1], total, rtol=1e-7, atol=1e-9)
+
+
+def test_means_of_nodes_are_those_of_their_states_and_errors() -> None:
+    network = config(iterations=2, n_hidden=2, density=1.0)
+    never = PlasticityConfig(growth="connect", interval=10**6, horizon=10)
+    made = Learner(network, plasticity=never, seed=1)
+    sums = np.zeros((4, 7))
+    for observation, label, _ in zip(*stream(40), strict=True):
+        made.learn(observation, int(label))
+        trace, errors = made._state.trace, made._state.room.errors
+        heard = trace[1]
+        sums = 0.9 * sums + np.stack([np.ones(7), heard, heard**2, errors.sum(axis=0)])
+    np.testing.assert_allclose(made._state.noticed.statistics.nodes, sums, rtol=1e-12)
+
+
+def test_what_a_rule_owns_is_saved_and_restored_bit_for_bit() -> None:
+    made, twin = (Learner(config(), plasticity=RULES, seed=5) for _ in range(2))
+    made.learn_stream(*stream(200))
+    twin.restore({name: array.copy() for name, array in made.arrays().items()})
+    assert memory(made) == memory(twin)
+    for either in (made, twin):
+        either.learn_stream(*stream(200, seed=1))
+    assert memory(made) == memory(twin)
+    assert made._state.noticed.growth.ids.sum() > 0
+
+
+def test_a_module_of_the_torch_engine_restores_what_its_rule_owns() -> None:
+    _, _, spm = by_torch(config(), RULES, 100)
+    saved = spm.state_dict()
+    before = {name: value.clone() for name, value in saved["noticed"].items()}
+    spm._noticed.growth.values[:] = 0.0
+    spm.load_state_dict(saved)
+    assert np.array_equal(spm._noticed.growth.values, before["growth.values"].numpy())
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("noticed.growth.ids", lambda array: array[:, :-1]),
+        ("noticed.growth.values", lambda array: array.astype(np.float32)),
+        ("noticed.statistics.pairs", lambda array: array + 10**6),
+        ("noticed.statistics.nodes", lambda array: array[:, 1:]),
+        ("noticed.statistics.products", lambda array: array[:1]),
+        ("credit", lambda array: np.zeros((1, array.shape[1]))),
+    ],
+)
+def test_a_memory_of_another_graph_is_refused(name: str, change: Any) -> None:
+    made = Learner(config(), plasticity=RULES)
+    arrays = made.arrays()
+    arrays[name] = np.ascontiguousarray(change(arrays[name]))
+    with pytest.raises(ShapeError):
+        made.restore(arrays)
+
+
+def test_statistics_are_kept_only_for_rules_that_read_them() -> None:
+    plain = Learner(config(), plasticity=PlasticityConfig())
+    plain.learn_stream(*stream(50))
+    assert plain._state.noticed.statistics.nodes.size == 0
+    assert plain._state.room.errors.size == 0
+    watched = Learner(config(), plasticity=RULES)
+    assert watched._state.noticed.statistics.nodes.shape == (4, 5)
+
+
+# --- a rule that is a Python function ------------------------------------------------------------
+
+
+def swap(graph: Graph, history: UpdateHistory, rng: np.random.Generator) -> GraphEdit:
+    """Relay the edge that moved most, and drop the weakest one."""
+    mean, _ = history.statistics()
+    draft, edges = EditDraft(graph), list(graph.edges())
+    moved = edges[int(np.abs(mean).argmax())]
+    node = draft.add_node()
+    draft.add_edge(moved.source, node, 0.1 * rng.normal())
+    draft.add_edge(node, moved.target, 0.1)
+    if graph.n_edges > 12:
+        draft.remove_edge(edges[int(np.abs(graph.weight).argmin())].id)
+    return draft.finish()
+
+
+@pytest.mark.parametrize("interval", [7, "episode"])
+def test_a_python_rule_is_the_same_in_both_engines_and_one_by_one(interval: Any) -> None:
+    rules = PlasticityConfig(interval=interval, window=5)
+    net = SMGrNN(**config().to_dict(), seed=3, dtype=torch.float64)
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    spm = StructuralPlasticity(net, optimizer, rules, seed=3, rule=swap)
+    learning = LearningConfig(learning_rate=1e-3)
+    streamed, stepped = (Learner(config(), learning, rules, seed=3, rule=swap) for _ in range(2))
+    rows = stream(60)
+    for observation, label, is_last in zip(*rows, strict=True):
+        outputs = net(torch.from_numpy(observation))
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(outputs, torch.as_tensor(label)).backward()
+        optimizer.step()
+        spm.step()
+        stepped.learn(observation, int(label))
+        if is_last:
+            spm.end_episode()
+            net.reset_state()
+            stepped.end_episode()
+    streamed.learn_stream(*rows)
+    assert memory(streamed) == memory(stepped)
+    assert streamed.graph.n_hidden >= 8
+    assert streamed.graph.edge_ids.tolist() == net.graph.edge_ids.tolist()
+    np.testing.assert_allclose(streamed.graph.weight, net.graph.weight, rtol=0, atol=1e-9)
+
+
+def test_a_compiled_loop_refuses_a_python_rule() -> None:
+    made = Learner(config(), rule=swap)
+    with pytest.raises(ConfigError, match="Python function"):
+        made.advance(lambda *_: None)  # type: ignore[arg-type]
+
+
+# --- learning rules ------------------------------------------------------------------------------
+
+
+def test_a_learning_rule_of_ones_own_drives_learning_and_its_memory_follows_edits() -> None:
+    learning = LearningConfig(rule="signs", optimizer="sgd", learning_rate=0.01, momentum=0.0)
+    rules = PlasticityConfig(interval=10, window=5, max_relays=1, full_window=False)
+    made = Learner(config(iterations=1, density=1.0), learning, rules, seed=0)
+    first = made.graph
+    made.learn([1.0, 0.0, 0.0], 0)
+    moved = made.graph.weight - first.weight
+    by_pair = {(e.source, e.target): m for e, m in zip(first.edges(), moved, strict=True)}
+    assert by_pair == pytest.approx(
+        {(0, 3): 0.01, (1, 3): 0, (2, 3): 0, (0, 4): -0.01, (1, 4): 0, (2, 4): 0}
+    )
+    made.learn_stream(*stream(100))
+    assert made.graph.n_hidden > 0
+    counts = made._state.credit[0]
+    assert counts.max() == 101
+    assert 0 < counts.min() < 101 or (counts == 0).any()  # new edges count from their birth
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+
+def test_an_unknown_rule_is_refused_with_the_one_that_was_meant() -> None:
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"growth": "relai"}, "There is no growth rule 'relai'. Did you mean 'relay'?"),
+        ({"pruning": "x"}, "There is no pruning rule 'x'. There are weak, none."),
+    )
+    for changes, sentence in refused:
+        with pytest.raises(ConfigError) as caught:
+            Learner(config(), plasticity=PlasticityConfig(**changes))
+        assert str(caught.value) == sentence
+    with pytest.raises(ConfigError, match="There is no learning rule 'backprob'"):
+        Learner(config(), LearningConfig(rule="backprob"))
+
+
+def test_a_name_is_taken_once() -> None:
+    with pytest.raises(ConfigError, match="growth rule 'relay' already"):
+        GROWTH.add(Rule("relay", "", connect))
+
+
+def test_a_rule_with_memory_must_say_what_fits_it() -> None:
+    with pytest.raises(ConfigError, match="`start` and `fits`"):
+        Rule("owner", "", connect, start=CONNECT.start)
+
+
+def test_an_installed_package_adds_a_rule_by_an_entry_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    point = EntryPoint("theirs", "support.parts:CONNECT", "smgrnn.flavour")
+
+    def installed(**which: Any) -> EntryPoints:
+        return EntryPoints([point]).select(**which)
+
+    monkeypatch.setattr(tables, "entry_points", installed)
+    table = Table[Rule]("flavour", [])
+    assert list(table) == ["theirs"]
+    assert "theirs" in table
+    assert table["theirs"] is CONNECT
+
+
+@pytest.mark.parametrize("table", [GROWTH, PRUNING, LEARNING], ids=lambda table: table.kind)
+def test_every_rule_of_the_tables_learns(table: Any) -> None:
+    for name in table:
+        learning = LearningConfig(rule=name) if table is LEARNING else None
+        rules: dict[str, Any] = {} if table is LEARNING else {table.kind: name}
+        plasticity = PlasticityConfig(interval=5, window=5, prune_period=2, **rules)
+        made = Learner(config(), learning, plasticity, seed=0)
+        made.learn_stream(*stream(100))
+        assert np.isfinite(made.graph.weight).all()
+
+
+THEIR_RULE = """
+from typing import Any
+
+import numpy as np
+from numba.core.dispatcher import _FunctionCompiler
+
+from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn.graph import GraphEdit
+from smgrnn.plasticity import GROWTH, Decision, Evidence, Rule, RuleNumbers
+
+
+def connect_nothing(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -> Decision:
+    return Decision(GraphEdit(np.empty((0, 5), np.int64), np.empty(0)), False)
+
+
+def learn(growth: str) -> None:
+    learner = Learner(
+        NetworkConfig(n_inputs=3, n_outputs=2), plasticity=PlasticityConfig(growth=growth)
+    )
+    learner.learn_stream(np.ones((250, 3)), np.ones(250, dtype=int))
+
+
+GROWTH.add(Rule("nothing", "for a test", connect_nothing))
+learn("relay")
+compiled: list[str] = []
+inner = _FunctionCompiler.compile
+
+
+def watched(self: Any, *arguments: Any) -> Any:
+    compiled.append(self.py_func.__name__)
+    return inner(self, *arguments)
+
+
+_FunctionCompiler.compile = watched
+learn("nothing")
+print(*compiled)
+"""
+
+
+def test_a_new_rule_compiles_that_rule_only(tmp_path: Path) -> None:
+    """In a process that has learned by the paper's rules, a rule of one's own costs itself."""
+    script = tmp_path / "their_rule.py"  # new every time, or the rule would be in the cache
+    script.write_text(THEIR_RULE)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    ours = [name for name in done.stdout.split() if name != "impl"]  # what Numba has of NumPy
+    assert ours == ["connect_nothing"], done.stderr
