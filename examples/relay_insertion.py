@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from smgrnn import Graph, PlasticityConfig, UpdateHistory
 from smgrnn.graph import apply, draw
-from smgrnn.plasticity import Rules, decide
+from smgrnn.plasticity import decide_by
 
 POSITIONS = {0: (0.0, 0.0), 1: (1.0, 0.0), 2: (0.5, 0.6)}
 
@@ -21,7 +21,7 @@ def main(path: str = "relay_insertion.svg") -> Figure:
     history = UpdateHistory.start(before.n_edges, config.window)
     for sign in (1, -1) * 5:  # a direction that never settles
         history.push(np.array([sign * 0.05]))
-    edit, _ = decide(before, history, Rules.of(config), 1, np.random.default_rng(3))
+    edit, _ = decide_by(config, before, history, 1, np.random.default_rng(3))
     after = apply(before, edit).graph
 
     figure = Figure(figsize=(7, 2.4), layout="constrained")

@@ -26,12 +26,17 @@ def kernel(function: Function) -> Function:
     return _compile(function)
 
 
-def inlined(function: Function) -> Function:
-    """Compile a kernel that is small and hot: its code is copied into the kernels that call it.
+def lean(function: Function) -> Function:
+    """Compile a kernel that makes and returns no array.
 
-    It makes and returns no array, so it borrows the arrays it is given without counting references
-    to them, which would take longer than its arithmetic.
+    It borrows the arrays it is given without counting references to them, which in a step of
+    learning would take longer than the arithmetic.
     """
+    return _compile(function, _nrt=False)
+
+
+def inlined(function: Function) -> Function:
+    """Compile a `lean` kernel that is small: its code is copied into the kernels that call it."""
     return _compile(function, forceinline=True, _nrt=False)
 
 

@@ -39,11 +39,11 @@ RULES = PlasticityConfig(
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
     """Rules of our own, known by name for the length of a test."""
-    for table, item in ((GROWTH, CONNECT), (LEARNING, SIGNS)):
-        table._items[item.name] = item
+    GROWTH.add(CONNECT)
+    LEARNING.add(SIGNS)
     yield
-    for table, item in ((GROWTH, CONNECT), (LEARNING, SIGNS)):
-        del table._items[item.name]
+    del GROWTH._items[CONNECT.name]
+    del LEARNING._items[SIGNS.name]
 
 
 def config(**changes: Any) -> NetworkConfig:

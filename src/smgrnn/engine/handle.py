@@ -1,8 +1,8 @@
-"""A learner's state behind one pointer, for steps that are called from Python one by one.
+"""A learner's state and settings behind one pointer: what every step of learning is given.
 
-To unpack a state of two dozen arrays takes longer than to learn from an example.  So a learner
-writes state and settings, as compiled code sees them, into a block of bytes whenever they change,
-and hands only that block over.  Whoever holds a handle must hold the state as well.
+To hand over two dozen arrays, from Python or from one kernel to another, takes longer than to learn
+from an example.  So they are written, as compiled code sees them, into a block of bytes whenever
+they change, and steps are given that block.  Whoever has a handle must hold the state as well.
 """
 
 from typing import Any, NamedTuple
@@ -12,16 +12,12 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from smgrnn.arrays import Floats
-from smgrnn.engine.restructuring import RESTRUCTURE
-from smgrnn.engine.state import EngineSettings, LearnerState
-from smgrnn.engine.steps import act_step, learn_step
-from smgrnn.kernels import inlined
+from smgrnn.engine.state import SETTINGS_TYPE, STATE_TYPE, EngineSettings, LearnerState
+from smgrnn.kernels import lean
 
 Handle = NDArray[np.uint8]
 SIZE = 4096
 """Bytes in a handle, more than state and settings take."""
-_STATE, _SETTINGS = RESTRUCTURE.signature.args[:2]
 
 
 class Held(NamedTuple):
@@ -31,7 +27,7 @@ class Held(NamedTuple):
     settings: EngineSettings
 
 
-_HELD = types.NamedTuple((_STATE, _SETTINGS), Held)
+_HELD = types.NamedTuple((STATE_TYPE, SETTINGS_TYPE), Held)
 
 
 def _pointer(context: Any, builder: Any, kind: Any, handle: Any) -> Any:
@@ -60,26 +56,10 @@ def _read(typing_context: Any, handle: Any) -> Any:
 
 _write: Any = _write_intrinsic
 held_by: Any = _read
-"""In an `inlined` kernel, what is behind a handle."""
+"""In a `lean` kernel, what is behind a handle."""
 
 
-@inlined
+@lean
 def hold(handle: Handle, state: LearnerState, settings: EngineSettings) -> None:
     """Write state and settings into a handle."""
     _write(handle, Held(state, settings))
-
-
-@inlined
-def act_with(handle: Handle, observation: Floats) -> int:
-    """`act_step` on what is behind a handle."""
-    held = held_by(handle)
-    return act_step(held.state, held.settings, observation)
-
-
-@inlined
-def learn_with(
-    handle: Handle, observation: Floats, label: int, target: Floats
-) -> tuple[int, float]:
-    """`learn_step` on what is behind a handle."""
-    held = held_by(handle)
-    return learn_step(held.state, held.settings, observation, label, target)

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
-from smgrnn.engine.handle import SIZE, act_with, hold, learn_with
+from smgrnn.engine.handle import SIZE, Handle, hold
 from smgrnn.engine.restructuring import Restructured, carry_state, engine_settings, restructure
 from smgrnn.engine.state import CALLS, NO_ROOM, LearnerState, furnish, start_state
+from smgrnn.engine.steps import act_step, learn_step
 from smgrnn.engine.stream import Advanced, Rows, learn_stream
 from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
 from smgrnn.graph.edit import apply
@@ -161,7 +162,7 @@ class Learner:
     def act(self, observation: ArrayLike) -> int | Floats:
         """Run the network without learning; return the greedy action, or all outputs with mse."""
         row = _read(observation, self._n_inputs, "an observation")
-        action = act_with(self._handle, row)
+        action = act_step(self._handle, row)
         if action < 0:
             raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
         return action if self._is_discrete else self.outputs
@@ -177,7 +178,7 @@ class Learner:
         else:
             target = _read(label, self._n_outputs, "a target")
         row = _read(observation, self._n_inputs, "an observation")
-        action, loss = learn_with(self._handle, row, number, target)
+        action, loss = learn_step(self._handle, row, number, target)
         outputs = action if self._is_discrete else self.outputs
         self._finish(loss, stacklevel=5)
         return outputs
@@ -188,7 +189,7 @@ class Learner:
         Of what it returns the second value is the loss.
 
         >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2))
-        >>> action, loss = learner.learn_by(learn_with, np.ones(1), 0, np.empty(0))
+        >>> action, loss = learner.learn_by(learn_step, np.ones(1), 0, np.empty(0))
         >>> loss == learner.loss
         True
         """
@@ -255,7 +256,9 @@ class Learner:
 
     def _learn_rows(self, rows: Rows) -> None:
         self._run(
-            lambda state, settings, log, rng: learn_stream(state, settings, log, rng, rows),
+            lambda state, settings, handle, log, rng: learn_stream(
+                state, settings, handle, log, rng, rows
+            ),
             stacklevel=5,
         )
 
@@ -275,10 +278,10 @@ class Learner:
     def advance(self, loop: Callable[..., Advanced], stacklevel: int = 4) -> None:
         """Run a compiled loop of learning steps over this learner's state and keep its result.
 
-        `loop` takes the state, the settings, the log and the random generator, and returns an
-        `Advanced`.  A loss that is not finite says where it had to stop.
+        `loop` takes the state, the settings, the handle of both, the log and the random generator,
+        and returns an `Advanced`.  A loss that is not finite says where it had to stop.
 
-        >>> def idle(state, settings, log, rng):
+        >>> def idle(state, settings, handle, log, rng):
         ...     return Advanced(state, log, loss=0.0, is_capped=False)
         >>> Learner(NetworkConfig(n_inputs=1, n_outputs=1)).advance(idle)
         """
@@ -288,21 +291,21 @@ class Learner:
 
     def _run(self, loop: Callable[..., Advanced], stacklevel: int) -> None:
         with interrupts_deferred():
-            done = loop(self._state, self._settings, self.log, self._rng)
+            done = loop(self._state, self._settings, self._handle, self.log, self._rng)
             self._set_state(done.state)
             self.log = done.log
         self._warn_if(done.is_capped, stacklevel)
         if not isfinite(done.loss):
             raise self._not_finite(done.loss)
 
-    def look(self, loop: Callable[..., None]) -> None:
-        """Run a compiled loop that reads the state and settings and changes nothing.
+    def look(self, loop: Callable[[Handle], None]) -> None:
+        """Run a compiled loop that acts with the network and leaves its node states at zero.
 
-        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=1))
-        >>> learner.look(lambda state, settings: print(state.graph))
-        1 inputs, 0 hidden, 1 outputs, 1 edges
+        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2))
+        >>> learner.look(lambda handle: print(act_step(handle, np.ones(1)) in (0, 1)))
+        True
         """
-        loop(self._state, self._settings)
+        loop(self._handle)
 
     def forget_log(self) -> EditLog:
         """Return the log of edits and start an empty one.

@@ -3,16 +3,17 @@
 Compiled once, as a part that loops call by its address.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import typeof
+from numba import typeof, types
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine.state import (
     CALLS,
-    NO_ROOM,
+    SETTINGS_TYPE,
+    STATE_TYPE,
     STEP,
     EngineSettings,
     LearnerState,
@@ -24,11 +25,8 @@ from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import Part, kernel, part_at
 from smgrnn.learning.numbers import LearningNumbers
-from smgrnn.plasticity.evidence import Memory, Statistics
-from smgrnn.plasticity.history import TOTAL, UpdateHistory, carry_history, reset_history
-from smgrnn.plasticity.numbers import RuleNumbers
-from smgrnn.plasticity.rule import RuleParts
-from smgrnn.plasticity.schedule import Noticed, Plasticity, carry_noticed, decide
+from smgrnn.plasticity.history import TOTAL, carry_history, reset_history
+from smgrnn.plasticity.schedule import Plasticity, carry_noticed, decide
 
 
 class Restructured(NamedTuple):
@@ -101,28 +99,11 @@ def carry_state(
     return furnish(settings, carried)
 
 
-def _signature() -> Any:
-    """The types of what `_restructure` takes and gives, read off the smallest examples."""
-    graph, rows = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)]), np.zeros((2, 1))
-    noticed = Noticed(Statistics.start(0, np.zeros((2, 0), np.int64)), Memory.none(), Memory.none())
-    clock, history, log = np.zeros(2, np.int64), UpdateHistory.start(1, 1), EditLog.start()
-    state = LearnerState(graph, history, noticed, clock, rows, rows, rows, NO_ROOM)
-    parts = RuleParts(*(0 for _ in RuleParts._fields))
-    numbers = RuleNumbers.of(PlasticityConfig())
-    settings = EngineSettings(
-        NetworkNumbers.of(NetworkConfig(n_inputs=1, n_outputs=1)),
-        LearningNumbers.of(LearningConfig()),
-        Plasticity(numbers, parts, parts, keeps_nodes=False, watches=False),
-        interval=0,
-        restructure=0,
-        keeps_history=True,
-        keeps_optimizer=True,
-    )
-    taken = (typeof(each) for each in (state, settings, log, np.random.default_rng(0)))
-    return typeof(Restructured(state, log, is_capped=False))(*taken)
-
-
-RESTRUCTURE = Part(_restructure, _signature())
+_LOG = typeof(EditLog.start())
+_RESTRUCTURED = types.NamedTuple((STATE_TYPE, _LOG, types.boolean), Restructured)
+RESTRUCTURE = Part(
+    _restructure, _RESTRUCTURED(STATE_TYPE, SETTINGS_TYPE, _LOG, typeof(np.random.default_rng(0)))
+)
 restructure_at = part_at(RESTRUCTURE.signature)
 
 

@@ -1,21 +1,21 @@
-"""What the compiled engine holds: settings as numbers, state as arrays.
+"""What the compiled engine holds: settings as numbers, state as arrays."""
 
-One learning step takes both as they are.  Steps are `inlined` kernels, which borrow arrays, so that
-to take one out of a nested tuple costs nothing.
-"""
-
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import typeof
 
 from smgrnn.arrays import Floats, Ints
-from smgrnn.config import LearningConfig, PlasticityConfig
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
 from smgrnn.kernels import kernel
 from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.rules import LEARNING
+from smgrnn.plasticity.evidence import Memory, Statistics
 from smgrnn.plasticity.history import UpdateHistory
+from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.rule import RuleParts
 from smgrnn.plasticity.schedule import Noticed, Plasticity, start_noticed
 
 STEP, CALLS = 0, 1  # places in `LearnerState.clock`
@@ -139,3 +139,28 @@ def furnish(settings: EngineSettings, state: LearnerState) -> LearnerState:
         state.credit,
         room,
     )
+
+
+def _types() -> tuple[Any, Any]:
+    """The types of a state and of settings, read off the smallest examples."""
+    graph, rows = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)]), np.zeros((2, 1))
+    statistics = Statistics.start(0, np.zeros((2, 0), np.int64))
+    noticed = Noticed(statistics, Memory.none(), Memory.none())
+    clock, history = np.zeros(2, np.int64), UpdateHistory.start(1, 1)
+    state = LearnerState(graph, history, noticed, clock, rows, rows, rows, NO_ROOM)
+    parts = RuleParts(*(0 for _ in RuleParts._fields))
+    numbers = RuleNumbers.of(PlasticityConfig())
+    settings = EngineSettings(
+        NetworkNumbers.of(NetworkConfig(n_inputs=1, n_outputs=1)),
+        LearningNumbers.of(LearningConfig()),
+        Plasticity(numbers, parts, parts, keeps_nodes=False, watches=False),
+        interval=0,
+        restructure=0,
+        keeps_history=True,
+        keeps_optimizer=True,
+    )
+    return typeof(state), typeof(settings)
+
+
+STATE_TYPE, SETTINGS_TYPE = _types()
+"""How compiled code sees a state, and settings."""

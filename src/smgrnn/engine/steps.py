@@ -3,10 +3,11 @@
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.engine.state import CALLS, STEP, EngineSettings, LearnerState
+from smgrnn.engine.handle import Handle, held_by
+from smgrnn.engine.state import CALLS, STEP
 from smgrnn.graph.numbers import NetworkNumbers
-from smgrnn.graph.propagation import forward, settle
-from smgrnn.kernels import inlined, reduction
+from smgrnn.graph.propagation import forget_states, forward, settle
+from smgrnn.kernels import inlined, lean, reduction
 from smgrnn.learning.backprop import backward
 from smgrnn.learning.loss import cross_entropy, mean_squared_error
 from smgrnn.learning.numbers import CROSS_ENTROPY, MSE
@@ -26,9 +27,10 @@ def all_finite(values: Floats, first: int, last: int) -> bool:
     return bool(np.isfinite(total))
 
 
-@inlined
-def act_step(state: LearnerState, settings: EngineSettings, observation: Floats) -> int:
+@lean
+def act_step(handle: Handle, observation: Floats) -> int:
     """Run the network once; return the greedy action, or -1 if something was not finite."""
+    state, settings = held_by(handle)
     trace, network, graph = state.trace, settings.network, state.graph
     if not all_finite(observation, 0, network.n_inputs):
         return -1
@@ -59,13 +61,9 @@ def _undo(trace: Floats) -> None:
         trace[trace.shape[0] - 1, node] = trace[0, node]
 
 
-@inlined
+@lean
 def learn_step(
-    state: LearnerState,
-    settings: EngineSettings,
-    observation: Floats,
-    label: int,
-    target: Floats,
+    handle: Handle, observation: Floats, label: int, target: Floats
 ) -> tuple[int, float]:
     """Run the network once and learn from it; return the greedy action and the loss.
 
@@ -73,6 +71,7 @@ def learn_step(
     finite; then nothing has been learned and the node states are as they were.  An infinite loss
     says that the step was taken and a weight overflowed.
     """
+    state, settings = held_by(handle)
     source, weight, trace, room = state.graph.source, state.graph.weight, state.trace, state.room
     network, learning = settings.network, settings.learning
     adjoint, gradient, errors, delta = room.adjoint, room.gradient, room.errors, room.delta
@@ -108,12 +107,13 @@ def learn_step(
     return action, loss if all_finite(weight, first, last) else np.inf
 
 
-@inlined
-def wants_edit(state: LearnerState, settings: EngineSettings, is_last: bool) -> bool:
+@lean
+def wants_edit(handle: Handle, is_last: bool) -> bool:
     """Say after an update whether the module is due and might find something to do.
 
     A call that is certain to find nothing is only counted.
     """
+    state, settings = held_by(handle)
     interval, history = settings.interval, state.history
     is_due = history.clock[TOTAL] % interval == 0 if interval > 0 else is_last
     if not is_due:
@@ -123,3 +123,10 @@ def wants_edit(state: LearnerState, settings: EngineSettings, is_last: bool) -> 
         return True
     state.clock[CALLS] = call
     return False
+
+
+@lean
+def end_episode(handle: Handle) -> None:
+    """Set the states of the nodes to zero, as at the start of an episode."""
+    held = held_by(handle)
+    forget_states(held.state.trace, held.settings.network.n_inputs)

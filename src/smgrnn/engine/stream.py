@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
+from smgrnn.engine.handle import Handle, hold
 from smgrnn.engine.restructuring import restructure_at
 from smgrnn.engine.state import EngineSettings, LearnerState
-from smgrnn.engine.steps import learn_step, wants_edit
+from smgrnn.engine.steps import end_episode, learn_step, wants_edit
 from smgrnn.graph.log import EditLog
-from smgrnn.graph.propagation import forget_states
-from smgrnn.kernels import inlined, kernel
+from smgrnn.kernels import kernel, lean
 
 
 class Rows(NamedTuple):
@@ -46,10 +46,8 @@ class Advanced(NamedTuple):
     """Whether a limit bound growth."""
 
 
-@inlined
-def _learn_rows(
-    state: LearnerState, settings: EngineSettings, rows: Rows, first: int
-) -> tuple[int, float, bool]:
+@lean
+def _learn_rows(handle: Handle, rows: Rows, first: int) -> tuple[int, float, bool]:
     """Learn from row `first` on until an edit is due; return the next row, the loss, and if it is.
 
     A stretch without structural change is a kernel of its own: there nothing counts references.
@@ -57,13 +55,13 @@ def _learn_rows(
     row, n_rows, loss, is_due = first, len(rows.observations), 0.0, False
     while row < n_rows and not is_due:
         label, is_last = rows.labels[row], rows.is_last[row]
-        action, loss = learn_step(state, settings, rows.observations[row], label, rows.targets[row])
+        action, loss = learn_step(handle, rows.observations[row], label, rows.targets[row])
         rows.actions[row], rows.losses[row] = action, loss
         if not np.isfinite(loss):
             return n_rows, loss, False
-        is_due = wants_edit(state, settings, is_last)
+        is_due = wants_edit(handle, is_last)
         if is_last:
-            forget_states(state.trace, settings.network.n_inputs)
+            end_episode(handle)
         row += 1
     return row, loss, is_due
 
@@ -72,6 +70,7 @@ def _learn_rows(
 def learn_stream(
     state: LearnerState,
     settings: EngineSettings,
+    handle: Handle,
     log: EditLog,
     rng: np.random.Generator,
     rows: Rows,
@@ -80,9 +79,10 @@ def learn_stream(
     loss, is_capped = 0.0, False
     row = 0 * len(rows.observations)  # an int that is no constant: one kernel for all rows
     while row < len(rows.observations):
-        row, loss, is_due = _learn_rows(state, settings, rows, row)
+        row, loss, is_due = _learn_rows(handle, rows, row)
         if is_due:
             edit = restructure_at(settings.restructure)
             state, log, was_capped = edit(state, settings, log, rng)
+            hold(handle, state, settings)
             is_capped = is_capped or was_capped
     return Advanced(state, log, loss, is_capped)

@@ -12,7 +12,7 @@ from smgrnn.episodes.rollout import Course, distill_episodes, play_episodes, tau
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import NonFiniteError, TaskError, reason
 from smgrnn.experts import Expert, Teacher
-from smgrnn.tasks import Task, compiled, make_env
+from smgrnn.tasks import Task, make_env
 
 
 class Backend(Protocol):
@@ -71,21 +71,26 @@ class CompiledBackend(Backend):
     def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
         """Train on one episode per seed."""
         assert isinstance(expert, Expert)  # a function is no compiled code
-        worlds = compiled.start_states(self._code, seeds)
-        episodes = Episodes.start(len(seeds))
-        course = Course(self._code, worlds, self._max_steps)
+        episodes, course = Episodes.start(len(seeds)), self._course(learner, seeds)
         learner.advance(
-            lambda state, settings, log, rng: distill_episodes(
-                state, settings, log, rng, course, expert, episodes
+            lambda state, settings, handle, log, rng: distill_episodes(
+                state, settings, handle, log, rng, course, expert, episodes
             )
         )
         return episodes
 
+    def _course(self, learner: Learner, seeds: list[int]) -> Course:
+        return Course.start(self._code, seeds, self._max_steps, learner.config.n_inputs)
+
     def play(self, learner: Learner, seeds: list[int]) -> Episodes:
         """Play one episode per seed with the greedy student as it is."""
-        worlds, episodes = compiled.start_states(self._code, seeds), Episodes.start(len(seeds))
-        course = Course(self._code, worlds, self._max_steps)
-        learner.look(lambda state, settings: play_episodes(state, settings, course, episodes))
+        episodes, course, graph = (
+            Episodes.start(len(seeds)),
+            self._course(learner, seeds),
+            learner.graph,
+        )
+        learner.look(lambda handle: play_episodes(handle, course, episodes))
+        episodes.n_nodes[:], episodes.n_edges[:] = graph.n_nodes, graph.n_edges
         if np.isnan(episodes.returns).any():
             raise NonFiniteError("An output of the student became NaN or infinite in an episode.")
         return episodes

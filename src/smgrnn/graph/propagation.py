@@ -44,13 +44,13 @@ def forward(
             for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
                 total += weight[edge] * trace[row, np.uint64(source[edge])]
             trace[row + 1, node] = total
-        if network.reads_sums and row == n_iterations - 1:
-            activate(trace, row + 1, first_hidden, n_nodes, activation)
-        elif activation == output_activation:
-            activate(trace, row + 1, n_inputs, n_nodes, activation)
-        else:
+        leaves_sums = network.reads_sums and row == n_iterations - 1
+        first = first_hidden
+        if not leaves_sums and activation == output_activation:
+            first = n_inputs
+        elif not leaves_sums:
             activate(trace, row + 1, n_inputs, first_hidden, output_activation)
-            activate(trace, row + 1, first_hidden, n_nodes, activation)
+        activate(trace, row + 1, first, n_nodes, activation)
 
 
 @inlined

@@ -26,7 +26,7 @@ def is_unstable(mean: float, variance: float, weight: float, numbers: RuleNumber
     else:
         reference = np.nan  # against which nothing is unstable
     fluctuation = variance / reference  # Eq. (3), squared
-    return crosses_zero & (fluctuation > numbers.fluctuation_threshold)  # Eq. (4)
+    return bool(crosses_zero & (fluctuation > numbers.fluctuation_threshold))  # Eq. (4)
 
 
 @kernel

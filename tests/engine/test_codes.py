@@ -1,0 +1,125 @@
+"""Choices are named codes: every value of every Literal has one, and every code does something."""
+
+import importlib
+import pkgutil
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+import torch
+from numba import types
+
+import smgrnn
+from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn.config import Activation, BiasCorrection, Loss, OnEdit, Optimizer, Readout, Scale
+from smgrnn.graph.activation import ACTIVATIONS, activate, slope
+from smgrnn.learning.numbers import LOSSES, OPTIMIZERS
+from smgrnn.plasticity.numbers import SCALES
+from smgrnn.tasks import compiled
+from support.learners import stream
+
+
+def test_the_codes_are_the_places_in_the_literals() -> None:
+    assert get_args(Activation) == ACTIVATIONS
+    assert get_args(Loss) == LOSSES
+    assert get_args(Optimizer) == OPTIMIZERS
+    assert get_args(Scale) == SCALES
+
+
+@pytest.mark.parametrize("name", get_args(Activation))
+def test_every_activation_is_torchs_and_has_its_slope(name: str) -> None:
+    code = ACTIVATIONS.index(name)  # type: ignore[arg-type]
+    points = torch.linspace(-3, 3, 13, dtype=torch.float64, requires_grad=True)
+    expected = points * 1 if name == "identity" else getattr(torch, name)(points)
+    expected.sum().backward()
+    values = points.detach().numpy().reshape(1, -1).copy()
+    activate(values, 0, 0, 13, code)
+    np.testing.assert_allclose(values[0], expected.detach().numpy(), atol=1e-15)
+    assert points.grad is not None
+    slopes = [slope(value, code) for value in values[0]]
+    np.testing.assert_allclose(slopes, points.grad.numpy(), atol=1e-14)
+
+
+def test_an_unknown_activation_is_no_activation_at_all() -> None:
+    assert np.isnan(slope(0.5, len(ACTIVATIONS)))
+
+
+def weights(**learning: Any) -> Any:
+    """Return the weights after a short stream."""
+    loss = learning.get("loss", "cross_entropy")
+    network = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, density=1.0, iterations=2)
+    made = Learner(network, LearningConfig(**learning), PlasticityConfig.static(), seed=0)
+    rows = stream(20)
+    labels = rows.labels if loss == "cross_entropy" else np.eye(2)[rows.labels]
+    made.learn_stream(rows.observations, labels)
+    return made.graph.weight
+
+
+@pytest.mark.parametrize(
+    ("name", "choices"),
+    [
+        ("optimizer", get_args(Optimizer)),
+        ("loss", get_args(Loss)),
+        ("bias_correction", get_args(BiasCorrection)),
+    ],
+)
+def test_every_choice_of_learning_moves_the_weights_in_its_own_way(
+    name: str, choices: tuple[str, ...]
+) -> None:
+    rows = [weights(**{name: choice}).tolist() for choice in choices]
+    start = Learner(
+        NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, density=1.0, iterations=2), seed=0
+    ).graph.weight.tolist()
+    distinct = {tuple(row) for row in [start, *rows]}
+    same_at_constant_size = name == "bias_correction"  # no edge is younger than another
+    assert len(distinct) == len(rows) + 1 - same_at_constant_size
+
+
+@pytest.mark.parametrize("readout", get_args(Readout))
+@pytest.mark.parametrize("on_edit", get_args(OnEdit))
+@pytest.mark.parametrize("scale", get_args(Scale))
+def test_every_choice_of_network_and_plasticity_learns(
+    readout: Any, on_edit: Any, scale: Any
+) -> None:
+    rules = PlasticityConfig(
+        scale=scale, history_on_edit=on_edit, optimizer_on_edit=on_edit, interval=5, window=5
+    )
+    network = NetworkConfig(n_inputs=3, n_outputs=2, readout=readout)
+    made = Learner(network, plasticity=rules, seed=0)
+    made.learn_stream(*stream(60))
+    assert made.n_updates == 60
+
+
+def test_every_compiled_task_has_a_code_of_its_own_and_no_other_code_is_a_task() -> None:
+    codes = list(compiled.CODES.values())
+    assert sorted(codes) == list(range(len(codes)))
+    for code in codes:
+        world = compiled.start_states(code, [0])[0]
+        observation = np.full(8, np.nan)
+        compiled.observe(code, world, observation)
+        assert np.isfinite(observation).any()
+        reward, _ = compiled.step(code, world, 0)
+        assert np.isfinite(reward)
+    reward, is_over = compiled.step(len(codes), np.zeros(8), 0)
+    assert np.isnan(reward)
+    assert is_over
+
+
+def holds_an_array(kind: Any) -> bool:
+    return isinstance(kind, types.Array) or any(map(holds_an_array, getattr(kind, "types", ())))
+
+
+def test_kernels_that_borrow_arrays_return_none() -> None:
+    """An array that is made or returned where references are not counted would be freed twice."""
+    Learner(NetworkConfig(n_inputs=3, n_outputs=2)).learn_stream(*stream(150))
+    n_seen = 0
+    for info in pkgutil.walk_packages(smgrnn.__path__, "smgrnn."):
+        if info.name == "smgrnn.__main__":
+            continue
+        for value in vars(importlib.import_module(info.name)).values():
+            if getattr(value, "targetoptions", {}).get("_nrt", True):
+                continue
+            for result in value.overloads.values():
+                n_seen += 1
+                assert not holds_an_array(result.signature.return_type), value
+    assert n_seen > 10
