@@ -81,10 +81,10 @@ class Part:
         given = self.signature
         options = {"error_model": "numpy", "nopython": True, "_nrt": self._makes_arrays}
         compiled: Any = CFunc(plain, (given.args, given.return_type), {}, options)
-        source = getsourcefile(plain)
-        if source is not None and Path(source).is_file():
+        source = Path(getsourcefile(plain) or "")
+        if source.suffix == ".py" and source.is_file():  # not so in a notebook or a prompt
             compiled.enable_caching()
-            _stamp(compiled._cache, (*_PACKAGE_STAMP, _stamp_of(Path(source))))
+            _stamp(compiled._cache, (*_PACKAGE_STAMP, _stamp_of(source)))
         compiled.compile()
         _COMPILED.append(compiled)
         return int(compiled.address)
