@@ -122,6 +122,15 @@ class PlasticityConfig(Settings):
     max_edges: Count = 100_000
     """Growth stops at this many edges."""
 
+    @property
+    def is_static(self) -> bool:
+        """Whether nothing ever changes.
+
+        >>> PlasticityConfig.static().is_static, PlasticityConfig().is_static
+        (True, False)
+        """
+        return self.growth == self.pruning == "none" and not self.orphan_removal
+
     @classmethod
     def paper(cls, **changes: Any) -> Self:
         """Return the reading that comes closest to the paper's sizes: see docs/calibration.md.

@@ -352,6 +352,8 @@ class Learner:
         hold(self._handle, state, self._settings)
 
     def _restructure(self, stacklevel: int = 4) -> None:
+        if self.rule is None and self.plasticity.is_static:
+            return
         with interrupts_deferred():
             done = self._call_module() if self.rule is None else self._ask(self.rule)
             self._set_state(done.state)

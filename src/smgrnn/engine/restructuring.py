@@ -125,7 +125,7 @@ def engine_settings(
         LearningNumbers.of(learning),
         Plasticity.of(plasticity),
         interval=0 if plasticity.interval == "episode" else plasticity.interval,
-        restructure=RESTRUCTURE.address,
+        restructure=0 if plasticity.is_static else RESTRUCTURE.address,
         keeps_history=plasticity.history_on_edit == "keep",
         keeps_optimizer=plasticity.optimizer_on_edit == "keep",
     )

@@ -14,8 +14,6 @@ from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.rules import LEARNING
 from smgrnn.plasticity.evidence import Memory, Statistics
 from smgrnn.plasticity.history import UpdateHistory
-from smgrnn.plasticity.numbers import RuleNumbers
-from smgrnn.plasticity.rule import RuleParts
 from smgrnn.plasticity.schedule import Noticed, Plasticity, start_noticed
 
 STEP, CALLS = 0, 1  # places in `LearnerState.clock`
@@ -30,7 +28,8 @@ class EngineSettings(NamedTuple):
     interval: int
     """Updates between two calls of the plasticity module; 0 is at the end of each episode."""
     restructure: int
-    """Address of the function that makes one call of the module and applies what it decides."""
+    """Address of the function that makes one call of the module and applies what it decides; 0 if
+    it never decides on anything."""
     keeps_history: bool
     """Whether surviving edges keep their update history through an edit."""
     keeps_optimizer: bool
@@ -148,12 +147,10 @@ def _types() -> tuple[Any, Any]:
     noticed = Noticed(statistics, Memory.none(), Memory.none())
     clock, history = np.zeros(2, np.int64), UpdateHistory.start(1, 1)
     state = LearnerState(graph, history, noticed, clock, rows, rows, rows, NO_ROOM)
-    parts = RuleParts(*(0 for _ in RuleParts._fields))
-    numbers = RuleNumbers.of(PlasticityConfig())
     settings = EngineSettings(
         NetworkNumbers.of(NetworkConfig(n_inputs=1, n_outputs=1)),
         LearningNumbers.of(LearningConfig()),
-        Plasticity(numbers, parts, parts, keeps_nodes=False, watches=False),
+        Plasticity.of(PlasticityConfig.static()),
         interval=0,
         restructure=0,
         keeps_history=True,

@@ -116,7 +116,7 @@ def wants_edit(handle: Handle, is_last: bool) -> bool:
     state, settings = held_by(handle)
     interval, history = settings.interval, state.history
     is_due = history.clock[TOTAL] % interval == 0 if interval > 0 else is_last
-    if not is_due:
+    if not is_due or settings.restructure == 0:
         return False
     call, weight, room = state.clock[CALLS] + 1, state.graph.weight, state.room
     if not is_idle(settings.plasticity, weight, history, call, room.first, room.last):

@@ -56,6 +56,10 @@ class RuleParts(NamedTuple):
     carry: int
 
 
+NO_PARTS = RuleParts(0, 0, 0, 0, 0)
+"""Those of a module that is never called."""
+
+
 @dataclass(frozen=True)
 class Rule:
     """A growth or pruning rule."""

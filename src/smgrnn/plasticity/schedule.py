@@ -25,6 +25,7 @@ from smgrnn.plasticity.evidence import (
 from smgrnn.plasticity.history import UpdateHistory
 from smgrnn.plasticity.numbers import RuleNumbers
 from smgrnn.plasticity.rule import (
+    NO_PARTS,
     Decision,
     RuleParts,
     carry_at,
@@ -50,6 +51,8 @@ class Plasticity(NamedTuple):
     @classmethod
     def of(cls, config: PlasticityConfig) -> Self:
         """Translate the settings."""
+        if config.is_static:  # nothing to compile
+            return cls(RuleNumbers.of(config), NO_PARTS, NO_PARTS, keeps_nodes=False, watches=False)
         growth, pruning = GROWTH[config.growth], PRUNING[config.pruning]
         keeps_nodes = growth.reads_nodes or pruning.reads_nodes
         functions = (growth.pairs, growth.step, growth.carry, pruning.step, pruning.carry)
