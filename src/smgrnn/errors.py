@@ -1,5 +1,7 @@
 """One class for each way a caller can be wrong; every message is one clear sentence."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Self
 
 
@@ -38,7 +40,7 @@ class AttachmentError(SmgrnnError, ValueError):
 
 
 class FileFormatError(SmgrnnError, ValueError):
-    """A file is damaged, of another kind, or from a newer version."""
+    """A file is damaged, of another kind, or of another version."""
 
 
 class TaskError(SmgrnnError, ValueError):
@@ -94,3 +96,14 @@ def reason(error: Exception) -> str:
     """
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return " ".join(lines[0].split()).rstrip(".")
+
+
+def suggest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return a question that names the known word closest to a wrong one; nothing if none is.
+
+    >>> suggest("cartpol-v1", ["CartPole-v1", "xor"]), suggest("?", ["xor"])
+    ("Did you mean 'CartPole-v1'?", '')
+    """
+    words = {word.lower(): word for word in known}
+    close = get_close_matches(name.lower(), words, n=1, cutoff=cutoff)
+    return f"Did you mean {words[close[0]]!r}?" if close else ""
