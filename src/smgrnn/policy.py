@@ -130,6 +130,9 @@ class Policy:
         for player in self._players:
             player.end_episode()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_players": [], "_shape": None}
+
     def look(self, loop: Callable[..., None]) -> None:
         """Run a compiled loop that reads the network and changes nothing: see `Learner.look`."""
         self._player(0).look(loop)

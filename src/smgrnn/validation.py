@@ -110,15 +110,23 @@ class Settings:
             hints = _hints(cls)
             for name, value in values.items():
                 kind = hints[name]
-                if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, Settings):
+                if (
+                    isinstance(value, dict)
+                    and isinstance(kind, type)
+                    and issubclass(kind, Settings)
+                ):
                     values = values | {name: kind.from_dict(value)}
             return cls(**values)
         except TypeError as error:
             raise ConfigError(f"{cls.__name__} is incomplete: {error}.") from error
 
 
+def _hints(settings: Any) -> dict[str, Any]:
+    return _read_hints(settings)
+
+
 @cache
-def _hints(settings: type[Settings]) -> dict[str, Any]:
+def _read_hints(settings: Any) -> dict[str, Any]:
     return get_type_hints(settings, include_extras=True)
 
 

@@ -14,7 +14,7 @@ from smgrnn import GrowthLimitWarning
 from smgrnn.config import RunConfig, Student
 from smgrnn.graph.edit import Operation
 from smgrnn.tasks import Task, find_task, make_env
-from smgrnn.runs import backends
+from smgrnn.episodes import backends
 from smgrnn.runs.distillation import Distillation
 from smgrnn.episodes.rollout import taught_step
 from smgrnn.runs.run import Run

@@ -36,9 +36,7 @@ class TeacherId(Settings):
     """SHA-256 of its weights, of its name if it is a function, of the examples if there are any."""
 
 
-def find_teacher(
-    source: ExpertSource | None, task: Task
-) -> tuple[TeacherId, Teacher | None]:
+def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Teacher | None]:
     """Return the teacher of a task and which one it is; without a source it is the shipped one."""
     if task.is_supervised and source is None:
         return _examples(task), None
@@ -69,6 +67,7 @@ def find_teacher_again(
             f"The expert {recorded.name!r} of this run is code of your own; give it again: as "
             f"--expert on the command line, as expert= in Python."
         )
+    found: Teacher | None
     if isinstance(source, Expert | FunctionExpert):
         found, digest = source, source.digest
     elif source is not None or recorded.kind == "examples":

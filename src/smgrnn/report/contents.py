@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from smgrnn.config import EvolutionConfig, RunConfig
-from smgrnn.experiments import Condition, Experiment, RunRecord
+from smgrnn.experiments import Condition, Experiment
 from smgrnn.report.claims import load_claims
 from smgrnn.report.figures import draw
 from smgrnn.report.own_tables import at_a_glance, own_tables
@@ -18,6 +18,7 @@ from smgrnn.report.results import Results, base_name
 from smgrnn.report.tables import ReportTable, compare
 from smgrnn.report.verdicts import STANDINGS, Finding, judge
 from smgrnn.report.wording import duration, quantity
+from smgrnn.runs.record import Record
 
 TITLE = "Growing networks: the paper, reproduced"
 INTRODUCTION = (
@@ -261,8 +262,8 @@ def _setup(experiment: Experiment, name: str, results: Results) -> Setup:
         changes=changed_settings(runs.condition),
         n_runs=len(runs.records),
         n_asked=len(runs.seeds),
-        steps=sum(int(record.summary["steps"]) for record in runs.records),
-        seconds=sum(record.seconds for record in runs.records),
+        steps=sum(int(record.episodes.steps.sum()) for record in runs.records),
+        seconds=sum(record.times.total for record in runs.records),
     )
 
 
@@ -279,8 +280,8 @@ def _overview(results: Results, sections: tuple[Section, ...]) -> Overview:
         n_runs=len(records),
         n_asked=len(records) + len(missing),
         n_seeds=tuple(sorted({len(experiment.seeds) for experiment in results.chosen})),
-        steps=sum(int(record.summary["steps"]) for record in records),
-        seconds=sum(record.seconds for record in records),
+        steps=sum(int(record.episodes.steps.sum()) for record in records),
+        seconds=sum(record.times.total for record in records),
         wall_seconds=_wall_seconds(records),
         versions={package: tuple(sorted(found)) for package, found in versions.items()},
         missing=missing,
@@ -290,10 +291,11 @@ def _overview(results: Results, sections: tuple[Section, ...]) -> Overview:
     )
 
 
-def _wall_seconds(records: list[RunRecord]) -> float:
+def _wall_seconds(records: list[Record]) -> float:
     """Return how long runs were under way, however many at once, pauses between them left out."""
     total, end = 0.0, -math.inf
-    for began, ended in sorted((each.began, each.began + each.seconds) for each in records):
+    spans = ((each.times.began, each.times.began + each.times.total) for each in records)
+    for began, ended in sorted(spans):
         total += max(ended - max(began, end), 0.0)
         end = max(end, ended)
     return total

@@ -279,7 +279,8 @@ def _setting(condition: Condition, name: str) -> str:
     assert isinstance(settings, RunConfig)
     if name == "growth":
         return "Disabled" if settings.student == "static" else "Enabled"
-    value = getattr(settings if hasattr(settings, name) else settings.plasticity, name)
+    parts = (settings.network, settings.plasticity)
+    value = next(getattr(part, name) for part in parts if hasattr(part, name))
     return f"{value:g}"
 
 

@@ -155,16 +155,16 @@ class Evolution:
 def new_evolution(task: TaskSource, config: EvolutionConfig) -> Evolution:
     """Return a search that has not begun."""
     found = find_task(task)
-    return Evolution(find_evolution_plan(found, config), task=found)
+    plan = find_evolution_plan(found, config)
+    if plan.neat_settings and found.is_discrete:  # what is wrong in a file is told with its name
+        read_settings(found, config.population, config.neat_config)
+    return Evolution(plan, task=found)
 
 
 def find_evolution_plan(task: Task, config: EvolutionConfig) -> EvolutionPlan:
     """Return the plan of a search, with the text of the settings that NEAT reads from a file."""
-    if config.method != "neat":
-        return plan_evolution(config, task, "")
-    if task.is_discrete:
-        read_settings(task, config.population, config.neat_config)  # what is wrong is told now
-    return plan_evolution(config, task, read_text(task, config.neat_config))
+    text = read_text(task, config.neat_config) if config.method == "neat" else ""
+    return plan_evolution(config, task, text)
 
 
 def evolve(

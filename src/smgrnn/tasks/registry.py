@@ -111,7 +111,9 @@ class Task(Settings):
         task = super().from_dict(values | {"make": None})
         bounds = () if task.is_discrete else (task.action_low, task.action_high)
         if any(bound is None or len(bound) != task.n_outputs for bound in bounds):
-            raise ConfigError(f"{task.id!r} has no bounds for each of its {task.n_outputs} actions.")
+            raise ConfigError(
+                f"{task.id!r} has no bounds for each of its {task.n_outputs} actions."
+            )
         return task
 
 

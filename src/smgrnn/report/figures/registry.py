@@ -89,7 +89,7 @@ def missing_runs(id: str, results: Results) -> list[str]:
     """Return the runs that a figure shows and that are missing: condition and seed of each."""
     missing = []
     for name, found in _find(id, results).items():
-        seeds = {record.settings["seed"] for record in found.records}
+        seeds = {record.plan.seed for record in found.records}
         missing += [f"{name} seed {seed}" for seed in found.seeds if seed not in seeds]
     return missing
 
