@@ -18,7 +18,7 @@ from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.folder import check_new, clear_partial, create, folder_summary, write_results
 from smgrnn.runs.plan import Plan, plan_run
-from smgrnn.runs.record import MODEL, Record, Times, find_student
+from smgrnn.runs.record import MODEL, Record, Times, find_student, record_file
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.watch import Watch
 from smgrnn.tasks import Task, TaskSource, find_task
@@ -96,7 +96,8 @@ class Run:
         try:
             run._distillation.learner.restore(resume)
         except (SmgrnnError, KeyError, ValueError, TypeError) as error:
-            raise FileFormatError(f"{path} does not describe a run ({error}).") from error
+            file = record_file(Path(path))
+            raise FileFormatError(f"{file} does not describe a run ({error}).") from error
         _ = run._distillation.task  # found now, so that a missing one is met at once
         return run
 
