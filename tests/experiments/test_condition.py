@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from smgrnn.experiments.plan import plan_runs
 
 from smgrnn.baselines import mlp
 from smgrnn.config import EvolutionConfig, PlasticityConfig, RunConfig
 from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experiments import Condition, condition
-from smgrnn.experiments.plan import plan_runs
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs.evolution import Evolution
 from support.trials import asking, teacher

@@ -1,8 +1,9 @@
 """Time left, computed by hand."""
 
+from smgrnn.experiments.plan import RUN_SECONDS, PlannedRun
+
 from smgrnn.experiments import Condition
 from smgrnn.experiments.forecast import Forecast
-from smgrnn.experiments.plan import RUN_SECONDS, PlannedRun
 
 SHORT = PlannedRun("a", Condition.distill("CartPole-v1", episodes=950), 0, "short")
 LONG = PlannedRun("b", Condition.distill("CartPole-v1", student="growth-only", episodes=95), 0, "x")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from smgrnn.experiments.plan import plan_runs
 
 from smgrnn.commands.reproduce import reproduce_command
 from smgrnn.config import EvolutionConfig
@@ -19,7 +20,6 @@ from smgrnn.experiments import (
     choose_experiments,
     find_experiment,
 )
-from smgrnn.experiments.plan import plan_runs
 from smgrnn.experiments.registry import SMOKE_EPISODES, SMOKE_SEEDS
 from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.run import new_run

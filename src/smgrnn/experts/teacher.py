@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from smgrnn.errors import ExpertError
+from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experts.evaluation import check_expert
 from smgrnn.experts.files import read_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, function_name
@@ -79,7 +79,7 @@ def find_teacher_again(
         check_expert(found, task)
         digest = found.digest
     if digest != recorded.digest:
-        raise ExpertError(
+        raise ConfigError(
             f"The run was begun with another expert, {recorded.name!r} as it was then; it cannot "
             f"go on with this one."
         )

@@ -30,7 +30,7 @@ def onnx_model(policy: Policy) -> ModelProto:
     """Return the model of one step."""
     body = _Body()
     _step(body, policy)
-    n_actions, n_states = policy.task.n_outputs, n_states(policy)
+    n_actions, width = policy.task.n_outputs, n_states(policy)
     if policy.task.is_discrete:
         action = helper.make_tensor_value_info("action", TensorProto.INT64, ["batch"])
     else:
@@ -38,8 +38,8 @@ def onnx_model(policy: Policy) -> ModelProto:
     graph = helper.make_graph(
         body.nodes,
         "step",
-        inputs=[_rows("observation", policy.task.n_inputs), _rows("state", n_states)],
-        outputs=[action, _rows("outputs", n_actions), _rows("next_state", n_states)],
+        inputs=[_rows("observation", policy.task.n_inputs), _rows("state", width)],
+        outputs=[action, _rows("outputs", n_actions), _rows("next_state", width)],
         initializer=list(body.constants.values()),
     )
     model = helper.make_model(

@@ -63,7 +63,12 @@ class Distillation:
     @cached_property
     def examples(self) -> Examples | None:
         """The examples to learn from where there is no environment."""
-        return find_examples(self.task, self.plan.seed) if self.task.is_supervised else None
+        if not self.task.is_supervised:
+            return None
+        found = find_examples(self.task, self.plan.seed)
+        if found.digest != self.plan.teacher.digest:
+            raise ConfigError(f"{self.task.recording} is not what it was when the run began.")
+        return found
 
     @cached_property
     def normalisation(self) -> Normalisation | None:
