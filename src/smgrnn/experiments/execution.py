@@ -3,14 +3,15 @@
 import os
 import socket
 import threading
+import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
 from smgrnn.config import RunConfig
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, GrowthLimitWarning
 from smgrnn.experiments.condition import Condition
 from smgrnn.runs.evolution import Evolution
-from smgrnn.runs.plan import EvolutionPlan, Plan
+from smgrnn.runs.plan import AnyPlan, EvolutionPlan
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
 
@@ -32,11 +33,16 @@ def execute(condition: Condition, seed: int, key: str) -> Finished:
     plan = condition.plan(seed)
     if plan.key() != key:
         raise ConfigError("A worker has another smgrnn, or other experts, than its driver.")
-    settings, task = condition.settings, condition.task
-    if isinstance(settings, RunConfig) and isinstance(plan, Plan):
-        record = Run(plan, task=task, expert=settings.expert).train()
-    else:
-        assert isinstance(plan, EvolutionPlan)
-        record = Evolution(plan, task=task).train()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GrowthLimitWarning)  # it is on record
+        record = _train(condition, plan)
     worker = f"{socket.gethostname()}-{os.getpid()}-{threading.get_ident()}"
     return Finished(replace(record, resume=None), worker)
+
+
+def _train(condition: Condition, plan: AnyPlan) -> Record:
+    if isinstance(plan, EvolutionPlan):
+        return Evolution(plan, task=condition.task).train()
+    settings = condition.settings
+    expert = settings.expert if isinstance(settings, RunConfig) else None
+    return Run(plan, task=condition.task, expert=expert).train()
