@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     "carry_state": False,  # the observation tells all there is to know
     "bias": True,
     "normalise": True,
-    "learning": smgrnn.LearningConfig(learning_rate=0.001),
+    "learning": {"learning_rate": 0.001},
     "plasticity": smgrnn.PlasticityConfig(),  # a call every 100 updates, whatever an episode is
 }
 

@@ -107,7 +107,13 @@ class Policy:
         return scale_action(self.task, self.answer(observation))
 
     def answer(self, observation: Any) -> Any:
-        """Return the choice, or the outputs of which ±1 are the bounds of a continuous action."""
+        """Return the choice, or the outputs of which ±1 are the bounds of a continuous action.
+
+        >>> import smgrnn
+        >>> policy = smgrnn.distill("xor", episodes=1).record.students["final"]
+        >>> policy.answer([1.0, -1.0]).shape
+        (1,)
+        """
         rows, n = np.asarray(observation), self.task.n_inputs
         if rows.ndim not in (1, 2) or rows.shape[-1] != n:
             raise ShapeError(
@@ -134,7 +140,13 @@ class Policy:
         return self.__dict__ | {"_players": [], "_shape": None}
 
     def look(self, loop: Callable[..., None]) -> None:
-        """Run a compiled loop that reads the network and changes nothing: see `Learner.look`."""
+        """Run a compiled loop that reads the network and changes nothing: see `Learner.look`.
+
+        >>> import smgrnn
+        >>> policy = smgrnn.distill("xor", episodes=1).record.students["final"]
+        >>> policy.look(lambda state, settings: print(state.graph.n_inputs))
+        3
+        """
         self._player(0).look(loop)
 
     def _player(self, row: int) -> Learner:

@@ -1,8 +1,8 @@
 """`smgrnn view`: for every kind of run a page, for wrong input one sentence, and films."""
 
 import sys
-from dataclasses import replace
 import webbrowser
+from dataclasses import replace
 from pathlib import Path
 
 import pytest

@@ -1,9 +1,8 @@
 """Time left, computed by hand."""
 
-from smgrnn.experiments.queue import RUN_SECONDS, QueuedRun
-
 from smgrnn.experiments import Condition
 from smgrnn.experiments.forecast import Forecast
+from smgrnn.experiments.queue import RUN_SECONDS, QueuedRun
 
 SHORT = QueuedRun("a", Condition.distill("CartPole-v1", episodes=950), 0, "short")
 LONG = QueuedRun("b", Condition.distill("CartPole-v1", student="growth-only", episodes=95), 0, "x")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from smgrnn.experiments.queue import queue_runs
 
 from smgrnn.commands.reproduce import reproduce_command
 from smgrnn.errors import ConfigError
@@ -19,6 +18,7 @@ from smgrnn.experiments import (
     choose_experiments,
     find_experiment,
 )
+from smgrnn.experiments.queue import queue_runs
 from smgrnn.experiments.registry import SMOKE_EPISODES, SMOKE_SEEDS
 from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.plan import Plan

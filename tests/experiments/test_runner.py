@@ -9,12 +9,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from smgrnn.experiments.queue import queue_runs
 
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import Condition, LocalProcesses, Store, run_experiments
 from smgrnn.experiments.execution import execute
 from smgrnn.experiments.local import WorkerLostError
+from smgrnn.experiments.queue import queue_runs
 from smgrnn.experiments.runner import Progress
 from support.trials import Inline, Replacing, asking, hang_once, is_alive, results, tiny, wait_for
 
