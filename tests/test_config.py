@@ -319,7 +319,7 @@ def flatten(values: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_plain_learning_config_states_its_loss() -> None:
     assert RunConfig().learning.loss is None
-    given = RunConfig(learning=LearningConfig(optimizer="sgd")).learning
+    given = RunConfig().with_changes(learning=LearningConfig(optimizer="sgd")).learning
     assert (given.optimizer, given.loss) == ("sgd", "cross_entropy")
 
 

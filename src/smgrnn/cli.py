@@ -299,12 +299,13 @@ def report(
     as_json: AsJson = False,
     quiet: Flag = False,
 ) -> None:
-    """Show what was reproduced beside what the paper printed, with a verdict on every claim.
+    """Report on experiments, beside what the paper printed, or on runs of your own.
 
     Parameters
     ----------
     names
-        Experiments to report on, or all of the paper's by default.
+        Experiments to report on, or all of the paper's by default; or run folders and files of the
+        store.
     store
         Folder of finished runs.
     out

@@ -64,7 +64,7 @@ def test_a_candidate_that_cannot_play_is_never_champion() -> None:
 
 
 def test_nothing_is_bred_after_the_last_generation() -> None:
-    later = [policy(2.0)] * 2
+    later: list[Candidate] = [policy(2.0)] * 2
     search = Scripted([policy(1.0)] * 2, later)
     search.tell([1.0, 2.0])
     search.tell([3.0, 4.0])
@@ -74,7 +74,7 @@ def test_nothing_is_bred_after_the_last_generation() -> None:
 
 
 def test_asking_again_gives_the_same_candidates() -> None:
-    later = [policy(2.0)] * 2
+    later: list[Candidate] = [policy(2.0)] * 2
     search = Scripted([policy(1.0)] * 2, later)
     assert search.ask() is search.ask()
     search.tell([1.0, 2.0])

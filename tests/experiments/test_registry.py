@@ -161,7 +161,9 @@ def test_a_failed_run_is_told_and_exits_with_1(
         reproduce_command(["final-topologies"], seeds=4, jobs=2, store=tmp_path)
     assert caught.value.code == 1
     told = capsys.readouterr().err
-    assert "final-topologies-v1 1 seed 0 failed: A weight became infinite" in told.replace("\n", " ")
+    assert "final-topologies-v1 1 seed 0 failed: A weight became infinite" in told.replace(
+        "\n", " "
+    )
     assert "And 2 more failed" in told
 
 

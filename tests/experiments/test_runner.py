@@ -38,7 +38,8 @@ def test_what_several_experiments_need_is_run_once_and_then_never_again(
     done = run_experiments(experiments, store, executor)
     assert (done.n_runs, done.n_found, done.n_done, done.failures) == (4, 0, 4, [])
     assert len(executor.calls) == 4
-    assert done.steps == sum(store.load(run.key).summary()["steps"] for run in queue_runs(experiments))
+    kept = [store.load(run.key) for run in queue_runs(experiments)]
+    assert done.steps == sum(record.summary()["steps"] for record in kept)
     records = store.records(experiments[0])
     assert list(map(results, records["a"])) == list(map(results, records["again"]))
     again = run_experiments(experiments, store, executor)

@@ -122,7 +122,8 @@ def test_two_processes_may_save_the_same_record_while_a_third_reads(
             n_read += 1
         assert [future.result() for future in saving] == [None, None]
     assert n_read > 0
-    assert [path.name for path in store.path(record.plan.key()).parent.iterdir()] == [store.path(record.plan.key()).name]
+    path = store.path(record.plan.key())
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_records_are_found_by_experiment(store: Store, tmp_path: Path) -> None:

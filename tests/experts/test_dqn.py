@@ -14,7 +14,7 @@ from smgrnn.experts import Expert, score_expert
 from smgrnn.experts.dqn import Checkpoint, train
 from smgrnn.experts.evaluation import Score
 from smgrnn.experts.recipes import MIRRORS, RECIPES, DQNConfig, changes, find_recipe
-from smgrnn.runs.selection import Checkpoint, train_expert
+from smgrnn.runs.selection import ScoredCheckpoint, train_expert
 from smgrnn.runs.teachability import Teachability
 from smgrnn.tasks import find_task, make_env
 
@@ -190,7 +190,7 @@ def test_a_change_by_the_user_is_recorded_as_such() -> None:
 
 
 def test_training_keeps_the_checkpoint_that_does_best_and_records_it() -> None:
-    heard: list[Checkpoint] = []
+    heard: list[ScoredCheckpoint] = []
     config = DQNConfig(steps=2000, hidden=16, warmup=100, check_every=500, policy_averaging=0.05)
     expert, record = train_expert("CartPole-v1", config, 3, episodes=3, report=heard.append)
     assert [each.step for each in heard] == [500, 1000, 1500, 2000]
@@ -208,10 +208,10 @@ def test_training_keeps_the_checkpoint_that_does_best_and_records_it() -> None:
 def test_good_checkpoints_are_ranked_by_their_students_then_by_themselves() -> None:
     expert = Expert.from_layers([([[1.0]], [0.0])])
 
-    def checkpoint(mean: float, disturbed: float, taught: float | None) -> Checkpoint:
+    def checkpoint(mean: float, disturbed: float, taught: float | None) -> ScoredCheckpoint:
         scores = Score(mean, 0.0, 5, 30_000, 0.0), Score(disturbed, 9.0, 5, 30_000, 0.3)
         students = None if taught is None else Teachability(taught, 1.0, 200, (1000,), 16)
-        return Checkpoint(1, expert, *scores, students)
+        return ScoredCheckpoint(1, expert, *scores, students)
 
     ordered = [
         checkpoint(240.0, 90.0, None),

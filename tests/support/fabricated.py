@@ -11,11 +11,13 @@ from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.experiments import Condition, Experiment, Store
 from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.runs.metrics import late_share
-from smgrnn.runs.plan import AnyPlan, Plan
+from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
 from smgrnn.runs.record import Record, Times
 from smgrnn.runs.snapshots import Snapshots
+from smgrnn.tasks import Task
 
 Figures = Callable[[Condition, int], dict[str, Any]]
 
@@ -38,7 +40,7 @@ def fabricate(condition: Condition, seed: int, **figures: Any) -> Record:
     return Record(
         plan=plan,
         episodes=episodes,
-        edits=_edits(round(figures.get("churn_ratio", 2.0) * max(net, 1))),
+        edits=_edits(round((figures.get("churn_ratio") or 2.0) * max(net, 1))),
         snapshots=Snapshots.start(),
         students={"final": student},
         started=started,
@@ -57,9 +59,7 @@ def _student(plan: AnyPlan, rng: np.random.Generator) -> Policy:
     return Policy(initial_graph(config, rng), config, task, student=plan.student)
 
 
-def _returns(
-    n: int, threshold: float, rng: np.random.Generator, figures: dict[str, Any]
-) -> Floats:
+def _returns(n: int, threshold: float, rng: np.random.Generator, figures: dict[str, Any]) -> Floats:
     """Return rising returns, or such as have the late, best or first sufficient one given."""
     returns = np.sort(rng.normal(100.0, 30.0, n))
     if "late_return" in figures:
@@ -78,6 +78,21 @@ def _edits(n: int) -> Edits:
     """Return so many changes, of no particular kind."""
     numbers = np.zeros(n, dtype=np.int64)
     return Edits(numbers, numbers, np.zeros((n, 5), dtype=np.int64), np.zeros(n))
+
+
+def with_graph(record: Record, graph: Graph) -> Record:
+    """Return a record whose final graph is another, of any number of inputs and outputs."""
+    config = NetworkConfig(n_inputs=graph.n_inputs, n_outputs=graph.n_outputs)
+    task = Task("any", graph.n_inputs, graph.n_outputs, is_discrete=True)
+    return replace(record, students={"final": Policy(graph, config, task)})
+
+
+def bred(record: Record, episodes: Episodes, n_generations: int) -> Record:
+    """Return an evolution with other candidates, in so many generations."""
+    assert isinstance(record.plan, EvolutionPlan)
+    population = episodes.n // n_generations
+    plan = replace(record.plan, rollouts=episodes.n, population=population)
+    return replace(record, plan=plan, episodes=episodes)
 
 
 def fill_store(

@@ -1,7 +1,6 @@
 """The page in a real browser: it opens from disk, plays, scrubs, and tells each edge's story."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -236,10 +235,11 @@ def test_a_tap_tells_a_story_on_a_phone(phone: Browser) -> None:
 def test_five_thousand_nodes_open_and_are_said_to_be_thinned(
     browser: Browser, tmp_path: Path
 ) -> None:
-    rules = replace(RULES, interval=1, max_relays=200, window=2, max_nodes=5000, explore_ratio=1e-4)
+    large = {"interval": 1, "max_relays": 200, "window": 2, "max_nodes": 5000}
+    rules = {**RULES, **large, "explore_ratio": 1e-4}
     run = trained(tmp_path, student="growth-only", episodes=6, plasticity=rules)
     assert run.graph.n_nodes == 5000
-    write_page(run, tmp_path / "growth.html")
+    write_page(run.record, tmp_path / "growth.html")
     page = opened(browser, tmp_path / "growth.html", DESKTOP)
     notice = page.evaluate("document.querySelector('.notices').innerText")
     assert "too large to be drawn whole" in notice

@@ -48,9 +48,9 @@ def expert_train_command(
     task: str, out: Path, seed: int, steps: int | None, *, as_json: bool
 ) -> None:
     """Train an expert and write it."""
-    from smgrnn.runs.selection import Checkpoint, train_expert
+    from smgrnn.runs.selection import ScoredCheckpoint, train_expert
 
-    def report(checkpoint: Checkpoint) -> None:
+    def report(checkpoint: ScoredCheckpoint) -> None:
         scored, taught = checkpoint.choosing, checkpoint.teachability
         students = "" if taught is None else f"; its MLP students {taught.mean:.1f}"
         print(

@@ -57,6 +57,12 @@ def find_experiment(name: str) -> Experiment:
     raise ConfigError(f"There is no experiment {name!r}. {hint}")
 
 
+def is_experiment(name: str) -> bool:
+    """Return whether there is an experiment of this name, with or without its -vN."""
+    ids = EXPERIMENTS | STUDIES
+    return name == ALL or name in ids or name in {re.sub(r"-v\d+$", "", id) for id in ids}
+
+
 def choose_experiments(
     names: Iterable[str] = (),
     *,

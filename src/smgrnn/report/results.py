@@ -68,7 +68,7 @@ class Results:
         """The experiments that are reported."""
         self.damaged: dict[str, str] = {}
         """Files that could not be read, and why."""
-        self._store = store
+        self.store = store
         self._records: dict[str, Record | None] = {}
         self._runs: dict[tuple[str, str], Runs] = {}
 
@@ -118,10 +118,10 @@ class Results:
     def _load(self, key: str) -> Record | None:
         if key not in self._records:
             try:
-                self._records[key] = self._store.load(key)
+                self._records[key] = self.store.load(key)
             except FileFormatError as error:
                 self._records[key] = None
-                if self._store.path(key).exists():
+                if self.store.path(key).exists():
                     self.damaged[key] = str(error)
         return self._records[key]
 

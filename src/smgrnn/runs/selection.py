@@ -24,7 +24,7 @@ GOOD = {"CartPole-v1": 500.0, "Acrobot-v1": -85.0, "LunarLander-v3": 250.0}
 """Mean return of a good expert; for other tasks it is the task's own threshold."""
 
 
-class Checkpoint(NamedTuple):
+class ScoredCheckpoint(NamedTuple):
     """One checkpoint and what it scored."""
 
     step: int
@@ -48,7 +48,7 @@ def train_expert(
     seed: int = 0,
     *,
     episodes: int = 100,
-    report: Callable[[Checkpoint], None] | None = None,
+    report: Callable[[ScoredCheckpoint], None] | None = None,
 ) -> tuple[Expert, Record]:
     """Return the best checkpoint of one training run and its record.
 
@@ -68,7 +68,7 @@ def train_expert(
 
 def score_checkpoints(
     task: Task, config: DQNConfig, seed: int, episodes: int = 100
-) -> Iterator[Checkpoint]:
+) -> Iterator[ScoredCheckpoint]:
     """Train, and yield every checkpoint with its scores."""
     bar = GOOD.get(task.id, task.reward_threshold)
     env = make_env(task)
@@ -78,12 +78,12 @@ def score_checkpoints(
             disturbed = score_expert(expert, task, episodes, "choosing", disturbance=DISTURBANCE)
             is_good = bar is not None and choosing.mean >= bar
             taught = teachability(expert, task) if is_good else None
-            yield Checkpoint(step, expert, choosing, disturbed, taught)
+            yield ScoredCheckpoint(step, expert, choosing, disturbed, taught)
     finally:
         env.close()
 
 
-def make_record(task_id: str, config: DQNConfig, seed: int, checkpoint: Checkpoint) -> Record:
+def make_record(task_id: str, config: DQNConfig, seed: int, checkpoint: ScoredCheckpoint) -> Record:
     """Return the record of a checkpoint: all it takes to train it again, and its scores."""
     taught = checkpoint.teachability
     return {
