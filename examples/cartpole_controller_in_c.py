@@ -15,7 +15,7 @@ import gymnasium as gym
 import numpy as np
 
 import smgrnn
-from smgrnn.export import Controller, export_policy
+from smgrnn.export import export_policy
 from smgrnn.export.sizes import Sizes, measure
 
 COMPILE = ("cc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -42,9 +42,8 @@ def build_controller(folder: Path, episodes: int = 300, played: int = 100) -> Ou
     returns, seen = play(ctypes.CDLL(str(library.resolve())), n_states, played)
     subprocess.run([*COMPILE, f"-I{folder}", TIMER, source, "-o", timer, "-lm"], check=True)
     timed = subprocess.run([timer.resolve()], input=seen, capture_output=True, check=True)
-    controller = Controller.of(policy)
-    sizes = measure(controller, source)
-    return Outcome(controller.n_parameters, sizes, returns, float(timed.stdout))
+    sizes = measure(policy, source)
+    return Outcome(policy.graph.n_edges, sizes, returns, float(timed.stdout))
 
 
 def play(controller: Any, n_states: int, episodes: int) -> tuple[Any, bytes]:

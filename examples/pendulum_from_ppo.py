@@ -20,8 +20,8 @@ import numpy as np
 import smgrnn
 from smgrnn.experts import Expert, load_expert, write_expert
 from smgrnn.experts.evaluation import play_expert
-from smgrnn.tasks import find_task, make_env
 from smgrnn.runs.distillation import held_out_seeds
+from smgrnn.tasks import find_task, make_env
 
 TASK = "Pendulum-v1"
 EXPERT = Path(__file__).with_name("pendulum_ppo.safetensors")
@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     "carry_state": False,  # the observation tells all there is to know
     "bias": True,
     "normalise": True,
-    "learning": smgrnn.LearningConfig(learning_rate=0.001),
+    "learning": {"learning_rate": 0.001},
     "plasticity": smgrnn.PlasticityConfig(),  # a call every 100 updates, whatever an episode is
 }
 

@@ -3,16 +3,23 @@
 import json
 import math
 import re
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, dataclass, fields
 from typing import Any
 
 import numpy as np
 import pytest
 
 from smgrnn import NetworkConfig, PlasticityConfig
-from smgrnn.config import EvolutionConfig, LearningConfig, RunConfig
+from smgrnn.config import (
+    DEMANDS,
+    EvolutionConfig,
+    LearningConfig,
+    LearningSettings,
+    NetworkSettings,
+    RunConfig,
+)
 from smgrnn.errors import ConfigError, SmgrnnError
-from smgrnn.validation import Settings
+from smgrnn.validation import Count, Settings, later
 
 COUNT: list[Any] = [0, -1, 1.5, True, "3", None, math.nan, math.inf]
 POSITIVE: list[Any] = [0.0, -0.1, math.inf, math.nan, True, "0.5", None, 1j]
@@ -24,19 +31,37 @@ DECAY: list[Any] = [-0.1, 1.0, math.inf, math.nan, True, "0.5"]
 NAME: list[Any] = [1, None, True, ["relay"]]
 CHOICE: list[Any] = ["swish", "", 0, None, True, ["keep"]]
 
+NETWORK: dict[str, list[Any]] = {
+    "n_hidden": [-1, 1.5, True, "3", None, math.nan],
+    "density": SHARE,
+    "weight_std": NON_NEGATIVE,
+    "iterations": COUNT,
+    "activation": CHOICE,
+    "output_activation": CHOICE,
+    "readout": [value for value in CHOICE if value is not None],
+    "carry_state": FLAG,
+}
+LEARNING: dict[str, list[Any]] = {
+    "rule": NAME,
+    "optimizer": CHOICE,
+    "learning_rate": POSITIVE,
+    "beta1": [*DECAY, None],
+    "beta2": [*DECAY, None],
+    "alpha": [*DECAY, None],
+    "epsilon": POSITIVE,
+    "bias_correction": CHOICE,
+    "momentum": DECAY,
+    "weight_decay": [value for value in NON_NEGATIVE if value is not None],
+    "loss": [value for value in CHOICE if value is not None],
+}
 OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
+    NetworkSettings: NETWORK,
     NetworkConfig: {
+        **NETWORK,
         "n_inputs": COUNT,
         "n_outputs": COUNT,
-        "n_hidden": [-1, 1.5, True, "3", None, math.nan],
-        "density": SHARE,
-        "weight_std": NON_NEGATIVE,
-        "iterations": COUNT,
         "state_dim": COUNT,
-        "activation": CHOICE,
-        "output_activation": CHOICE,
         "readout": CHOICE,
-        "carry_state": FLAG,
     },
     PlasticityConfig: {
         "window": COUNT,
@@ -64,40 +89,22 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "max_nodes": COUNT,
         "max_edges": COUNT,
     },
-    LearningConfig: {
-        "rule": NAME,
-        "optimizer": CHOICE,
-        "learning_rate": POSITIVE,
-        "beta1": [*DECAY, None],
-        "beta2": [*DECAY, None],
-        "alpha": [*DECAY, None],
-        "epsilon": POSITIVE,
-        "bias_correction": CHOICE,
-        "momentum": DECAY,
-        "weight_decay": [value for value in NON_NEGATIVE if value is not None],
-        "loss": CHOICE,
-    },
+    LearningSettings: LEARNING,
+    LearningConfig: {**LEARNING, "loss": CHOICE},
     RunConfig: {
         "student": CHOICE,
         "episodes": COUNT,
         "seed": [-1, 1.5, True, "3", None],
         "expert": [0, True],
-        "env_backend": CHOICE,
+        "env_backend": [value for value in CHOICE if value is not None],
         "checkpoint_every": COUNT,
         "held_out": COUNT,
         "stop_after": [-1, 1.5, True, "3", None, math.nan],
         "max_parameters": [value for value in COUNT if value is not None],
         "budget": [value for value in COUNT if value is not None],
-        "n_hidden": [-1, 1.5, True, "3", None, math.nan],
-        "density": SHARE,
-        "weight_std": NON_NEGATIVE,
-        "iterations": COUNT,
-        "activation": CHOICE,
-        "output_activation": CHOICE,
-        "readout": [value for value in CHOICE if value is not None],
         "bias": FLAG,
-        "carry_state": FLAG,
         "normalise": FLAG,
+        "network": [None, {}, "tanh"],
         "learning": [None, {}, "adam"],
         "plasticity": [None, {}, LearningConfig()],
     },
@@ -111,8 +118,10 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
     },
 }
 REQUIRED: dict[type[Settings], dict[str, Any]] = {
+    NetworkSettings: {},
     NetworkConfig: {"n_inputs": 4, "n_outputs": 2},
     PlasticityConfig: {},
+    LearningSettings: {},
     LearningConfig: {},
     RunConfig: {},
     EvolutionConfig: {},
@@ -138,10 +147,12 @@ def test_every_field_refuses_values_out_of_range(settings: type[Settings], name:
 
 
 def test_every_class_of_settings_is_listed() -> None:
-    classes = {
-        kind for kind in Settings.__subclasses__() if kind.__module__ == RunConfig.__module__
-    }
-    assert classes == set(OUT_OF_RANGE)
+    found, left = set(), [Settings]
+    while left:
+        kind = left.pop()
+        left += kind.__subclasses__()
+        found |= {kind} if kind.__module__ == RunConfig.__module__ else set()
+    assert found == set(OUT_OF_RANGE)
 
 
 @every_class
@@ -260,3 +271,80 @@ def test_growth_only_switches_pruning_off_and_nothing_else() -> None:
 def test_a_variant_refuses_bad_values_too() -> None:
     with pytest.raises(ConfigError, match="'window'"):
         PlasticityConfig.static(window=0)
+
+
+# --- the settings of a run ------------------------------------------------------------------------
+
+
+def test_settings_of_a_run_survive_json() -> None:
+    config = RunConfig.for_task("xor", iterations=2, learning={"optimizer": "sgd"}, seed=3)
+    assert RunConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+
+
+def test_settings_change_by_name_by_part_and_as_a_whole() -> None:
+    start = RunConfig.for_task("xor")
+    assert start.with_changes(iterations=2).network.iterations == 2
+    assert start.with_changes(network={"density": 0.5}).network.iterations == 3
+    assert start.with_changes(network=NetworkSettings()).network.iterations == 1
+    both = start.with_changes(network={"density": 0.5}, iterations=7).network
+    assert (both.density, both.iterations) == (0.5, 7)
+    assert start.with_changes(plasticity={"window": 7}).plasticity.interval == 10
+    assert start.with_changes(plasticity=PlasticityConfig(window=7)).plasticity.interval == 100
+    with pytest.raises(TypeError, match="widnow"):
+        start.with_changes(widnow=3)
+
+
+@pytest.mark.parametrize("student", DEMANDS)
+@pytest.mark.parametrize("task", ["CartPole-v1", "xor", "a.npz"])
+@pytest.mark.parametrize("preset", ["paper", "as_printed"])
+def test_every_student_starts_from_what_makes_it_so(student: str, task: str, preset: Any) -> None:
+    start = RunConfig.for_task(task, preset=preset, student=student)
+    usual = RunConfig.for_task(task, preset=preset)
+    flat, plain = ({**c.to_dict(), **flatten(c.to_dict())} for c in (start, usual))
+    changed = {name for name in flat if flat[name] != plain[name]} - {
+        *("student", "network", "plasticity")
+    }
+    assert {place: flat[place] for place in DEMANDS[student]} == DEMANDS[student]
+    assert changed <= set(DEMANDS[student])  # and all else is as it was
+
+
+def flatten(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of all parts by dotted names."""
+    return {
+        f"{part}.{name}": value
+        for part, inner in values.items()
+        if isinstance(inner, dict)
+        for name, value in inner.items()
+    }
+
+
+def test_a_plain_learning_config_states_its_loss() -> None:
+    assert RunConfig().learning.loss is None
+    given = RunConfig().with_changes(learning=LearningConfig(optimizer="sgd")).learning
+    assert (given.optimizer, given.loss) == ("sgd", "cross_entropy")
+
+
+def test_an_unknown_preset_is_refused() -> None:
+    with pytest.raises(ConfigError, match="There is no preset 'best'"):
+        RunConfig.for_task("xor", preset="best")  # type: ignore[arg-type]
+
+
+# --- keys ---------------------------------------------------------------------------------------
+
+
+def test_a_setting_added_later_leaves_keys_alone_while_it_has_its_default() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Inner(Settings):
+        size: Count = 1
+        shade: str = later("grey")
+
+    @dataclass(frozen=True, kw_only=True)
+    class Outer(Settings):
+        inner: Inner
+        number: Count = 3
+        speed: Count | None = later(None)
+
+    assert Outer(inner=Inner()).key_content() == {"inner": {"size": 1}, "number": 3}
+    changed = Outer(inner=Inner(shade="red"), speed=2).key_content()
+    assert changed == {"inner": {"size": 1, "shade": "red"}, "number": 3, "speed": 2}
+    assert Outer(inner=Inner()).to_dict()["speed"] is None  # what is saved is all of it

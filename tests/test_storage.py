@@ -1,6 +1,7 @@
 """Files: what is saved comes back exactly; what is not ours is refused with a sentence."""
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,14 @@ from safetensors.torch import save_file as save_tensors
 
 from smgrnn import EditDraft, SMGrNN
 from smgrnn.errors import FileFormatError
-from smgrnn.storage import FORMAT_VERSION, read_arrays, write_arrays
+from smgrnn.storage import (
+    FORMAT_VERSION,
+    digest,
+    make_folder,
+    read_arrays,
+    write_arrays,
+    write_file,
+)
 
 
 def network(**settings: Any) -> SMGrNN:
@@ -33,13 +41,15 @@ def path(tmp_path: Path) -> Path:
 
 
 def save_with(path: Path, header: Any, arrays: dict[str, Any] | None = None) -> None:
-    """Save arrays under a header of ours, or under a text in its place."""
-    text = header if isinstance(header, str) else json.dumps(header)
+    """Save arrays under a header of ours with its digest, or under a text in its place."""
     arrays = {"weight": np.ones(3)} if arrays is None else arrays
-    save_file(arrays, path, metadata={"smgrnn": text})
+    if not isinstance(header, str):
+        whole = digest(header["kind"], header.get("content"), arrays)
+        header = json.dumps({"digest": whole} | header)
+    save_file(arrays, path, metadata={"smgrnn": header})
 
 
-def rewrite(path: Path, version: Any = 1, **changes: Any) -> None:
+def rewrite(path: Path, version: Any = FORMAT_VERSION, **changes: Any) -> None:
     """Save a network with some of its settings or arrays changed; None leaves an array out."""
     net = network()
     settings = net.config.to_dict()
@@ -47,7 +57,7 @@ def rewrite(path: Path, version: Any = 1, **changes: Any) -> None:
     for name, value in changes.items():
         (arrays if name in arrays else settings)[name] = value
     arrays = {name: np.ascontiguousarray(a) for name, a in arrays.items() if a is not None}
-    save_with(path, {"kind": "network", "version": version, "settings": settings}, arrays)
+    save_with(path, {"kind": "network", "version": version, "content": settings}, arrays)
 
 
 # --- what is ours ---------------------------------------------------------------------------------
@@ -96,10 +106,12 @@ def test_a_file_is_a_safetensors_file_and_not_a_pickle(path: Path) -> None:
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
     assert header["__metadata__"].keys() == {"smgrnn"}
-    assert json.loads(header["__metadata__"]["smgrnn"]) == {
+    ours = json.loads(header["__metadata__"]["smgrnn"])
+    assert len(bytes.fromhex(ours.pop("digest"))) == 32
+    assert ours == {
         "kind": "network",
         "version": FORMAT_VERSION,
-        "settings": network().config.to_dict(),
+        "content": network().config.to_dict(),
     }
     assert b"\x80\x02" not in data[8 : 8 + length]
 
@@ -111,25 +123,41 @@ def test_saving_over_a_file_replaces_it_and_leaves_nothing_else(path: Path) -> N
     assert list(path.parent.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("function", ["write_bytes", "replace"])
+@pytest.mark.parametrize("function", ["fsync", "replace"])
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     path: Path, monkeypatch: pytest.MonkeyPatch, function: str
 ) -> None:
     network().save(path)
     before = path.read_bytes()
 
-    def fail(self: Path, *args: Any) -> None:
-        if function == "write_bytes":
-            with self.open("wb") as file:
-                file.write(b"half")
+    def fail(*_: Any) -> None:
         raise OSError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, function, fail)
+        patch.setattr(os if function == "fsync" else Path, function, fail)
         with pytest.raises(OSError, match="No space left"):
             SMGrNN(1, 1).save(path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_and_its_folder_are_synced_before_the_write_is_over(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it, a machine that lost its power could keep the name and lose the content."""
+    synced, sync = [], os.fsync
+
+    def note(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    write_file(path, b"content")
+    assert synced == [f".{path.name}.{os.getpid()}.partial", path.parent.name]
+    assert path.read_bytes() == b"content"
+    synced.clear()
+    make_folder(path.parent / "a" / "b")
+    assert synced == ["a", path.parent.name]
 
 
 def test_arrays_and_settings_of_any_kind_round_trip(path: Path) -> None:
@@ -204,8 +232,8 @@ def test_a_file_with_any_byte_of_its_header_spoiled_never_fails_otherwise(path: 
         {"format": "pt"},
         {"kind": "network"},
         {"smgrnn": "3"},
-        {"smgrnn": '{"version": 1}'},
-        {"smgrnn": '{"kind": "trajectory", "version": 1, "settings": {}}'},
+        {"smgrnn": '{"version": 2}'},
+        {"smgrnn": '{"kind": "trajectory", "version": 2, "content": {}}'},
     ],
 )
 def test_a_safetensors_file_of_another_kind_is_refused(
@@ -225,38 +253,70 @@ def test_a_foreign_file_in_a_type_numpy_lacks_is_refused(path: Path, dtype: torc
 def test_a_network_of_ours_rewritten_in_a_type_numpy_lacks_is_refused(path: Path) -> None:
     """A tool that halves every tensor of a file keeps its header."""
     net = network()
-    header = {"kind": "network", "version": 1, "settings": net.config.to_dict()}
+    header = {"kind": "network", "version": FORMAT_VERSION, "content": net.config.to_dict()}
     state = net.state_dict() | {"weight": net.weight.detach().bfloat16()}
     save_tensors(state, path, metadata={"smgrnn": json.dumps(header)})
     refused(path)
 
 
-def test_a_file_of_a_newer_version_is_refused(path: Path) -> None:
-    rewrite(path, version=2)
+@pytest.mark.parametrize(("version", "writer"), [(1, "an earlier"), (3, "a newer")])
+def test_a_file_of_another_version_is_refused(path: Path, version: int, writer: str) -> None:
+    rewrite(path, version=version)
     assert refused(path) == (
-        f"{path} has format version 2, and this smgrnn reads up to 1: a newer smgrnn wrote it."
+        f"{path} has format version {version}, and this smgrnn reads version 2: it was written by "
+        f"{writer} smgrnn."
     )
 
 
 @pytest.mark.parametrize(
     "version",
-    ["x", "1", 1.5, None, [1], -1, 0, True],
+    ["x", "2", 2.5, 2.0, None, [2], -1, 0, True],
 )
 def test_a_file_of_an_unreadable_version_is_refused(path: Path, version: Any) -> None:
     rewrite(path, version=version)
     assert f"format version {version}" in refused(path)
 
 
-@pytest.mark.parametrize("header", ["{", "nonsense", "", pytest.param("[" * 100_000, id="deep")])
+DEEP = "[" * 10_000 + "]" * 10_000
+OURS = '{"kind": "network", "version": 2, "content": {"x": %s}}'
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("{", "nonsense", ""),
+        pytest.param("[" * 100_000, id="deep"),
+        pytest.param(OURS % DEEP, id="deep content"),
+        pytest.param(OURS % ("9" * 5000), id="huge number"),
+        pytest.param(OURS % '"\\ud800"', id="half a character"),
+    ],
+)
 def test_a_file_without_a_readable_header_is_refused(path: Path, header: str) -> None:
     save_with(path, header)
     assert refused(path) == f"{path} has an unreadable header."
 
 
-@pytest.mark.parametrize("settings", [{}, {"settings": None}, {"settings": [3, 2]}])
-def test_a_file_without_settings_is_refused(path: Path, settings: dict[str, Any]) -> None:
-    save_with(path, {"kind": "network", "version": 1, **settings})
-    assert refused(path) == f"{path} has no settings."
+@pytest.mark.parametrize("content", [{}, {"content": None}, {"content": [3, 2]}])
+def test_a_file_without_content_is_refused(path: Path, content: dict[str, Any]) -> None:
+    save_with(path, {"kind": "network", "version": FORMAT_VERSION, **content})
+    assert refused(path) == f"{path} has no content."
+
+
+def test_a_file_with_any_of_its_bits_turned_is_refused(path: Path) -> None:
+    network().save(path)
+    data = path.read_bytes()
+    for place in range(0, len(data), 3):
+        spoiled = bytearray(data)
+        spoiled[place] ^= 1 << place % 8
+        path.write_bytes(spoiled)
+        refused(path)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "0" * 64, []])
+def test_a_file_with_another_digest_is_refused(path: Path, wrong: Any) -> None:
+    content = network().config.to_dict()
+    save_with(path, {"kind": "network", "version": 2, "content": content, "digest": wrong})
+    assert refused(path) == f"{path} is damaged: it is not what was written to it."
 
 
 @pytest.mark.parametrize(

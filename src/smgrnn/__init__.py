@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from smgrnn.graph import EditDraft, Graph, GraphEdit
     from smgrnn.nn import SMGrNN, StructuralPlasticity
     from smgrnn.plasticity import UpdateHistory
-    from smgrnn.runs import Evolution, Policy, Run, distill, evolve, load
+    from smgrnn.policy import Policy
+    from smgrnn.runs import Evolution, Plan, Record, Run, distill, evaluate, evolve, load
 
 __version__ = "0.1.0"
 
@@ -31,10 +32,13 @@ _HOMES = {
     "GraphEdit": "graph",
     "GrowthLimitWarning": "errors",
     "Learner": "engine",
-    "Policy": "runs",
+    "Plan": "runs",
+    "Policy": "policy",
+    "Record": "runs",
     "Run": "runs",
     "RunConfig": "config",
     "distill": "runs",
+    "evaluate": "runs",
     "evolve": "runs",
     "load": "runs",
     "LearningConfig": "config",
@@ -56,8 +60,10 @@ __all__ = [
     "Learner",
     "LearningConfig",
     "NetworkConfig",
+    "Plan",
     "PlasticityConfig",
     "Policy",
+    "Record",
     "Run",
     "RunConfig",
     "SMGrNN",
@@ -65,6 +71,7 @@ __all__ = [
     "StructuralPlasticity",
     "UpdateHistory",
     "distill",
+    "evaluate",
     "evolve",
     "load",
 ]

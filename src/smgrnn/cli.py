@@ -1,7 +1,7 @@
 """The command line: parsing only."""
 
-import json
 import sys
+from dataclasses import dataclass, field, fields
 from functools import partial, wraps
 from inspect import signature
 from pathlib import Path
@@ -9,28 +9,49 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from smgrnn.config import EvolutionConfig, Preset, RunConfig
+from smgrnn.config import EvolutionConfig, NetworkSettings, Preset, RunConfig
 from smgrnn.errors import SmgrnnError
 
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 AsJson = Annotated[Flag, tyro.conf.arg(name="json")]
-Options = Annotated[RunConfig, tyro.conf.arg(name="")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFlags(RunConfig):
+    """The settings of a run as flags: those of the network go by their own names."""
+
+    network: Annotated[NetworkSettings, tyro.conf.arg(name="")] = field(
+        default_factory=NetworkSettings
+    )
+
+    @classmethod
+    def of(cls, config: RunConfig) -> "RunFlags":
+        """Return the flags with which a run has these settings."""
+        return cls(**{entry.name: getattr(config, entry.name) for entry in fields(config)})
+
+    def to_config(self) -> RunConfig:
+        """Return the settings that the flags state."""
+        return RunConfig(**{entry.name: getattr(self, entry.name) for entry in fields(self)})
+
+
+Options = Annotated[RunFlags, tyro.conf.arg(name="")]
 EvolutionOptions = Annotated[EvolutionConfig, tyro.conf.arg(name="")]
 TaskName = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
 ExperimentNames = Annotated[
     tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[NAME ...]")
 ]
-RunFolder = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+RunPath = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
 
 
 def distill(
     task: TaskName = "",
-    options: Options = RunConfig(),  # noqa: B008 - frozen
+    options: Options = RunFlags(),  # noqa: B008 - frozen
     preset: Preset = "paper",
     out: Path | None = None,
     resume: Path | None = None,
     seeds: int = 1,
     tensorboard: Flag = False,
+    dry_run: Flag = False,
     as_json: AsJson = False,
     quiet: Flag = False,
 ) -> None:
@@ -49,19 +70,26 @@ def distill(
     out
         New folder for the run; runs/TASK-STUDENT-SEED by default.
     resume
-        Go on with the run in this folder instead of starting one.
+        Go on with the run in this folder instead of starting one; a TASK or an --expert that is
+        code of your own is given again.
     seeds
         Run this many seeds, from --seed upwards.
     tensorboard
         Also write curves for TensorBoard into the run folder.
+    dry_run
+        Print the plan of the run, all settings as the engine would get them, and run nothing.
     as_json
         Print one JSON object, or one per seed in a list, as the last thing on stdout.
     quiet
         Print nothing else.
     """
-    from smgrnn.commands.distill import distill_command, prepare_runs
+    from smgrnn.commands.distill import distill_command, prepare_runs, show_plans
 
-    runs = prepare_runs(task, options, out, resume, seeds)
+    config = options.to_config()
+    if dry_run:
+        show_plans(task, config, resume, seeds, as_json=as_json)
+        return
+    runs = prepare_runs(task, config, out, resume, seeds)
     distill_command(runs, with_tensorboard=tensorboard, as_json=as_json, is_quiet=quiet)
 
 
@@ -90,7 +118,7 @@ def evolve(
     quiet
         Print nothing else.
     """
-    from smgrnn.commands.distill import evolve_command
+    from smgrnn.commands.evolve import evolve_command
 
     evolve_command(task, options, out, seeds, as_json=as_json, is_quiet=quiet)
 
@@ -109,8 +137,9 @@ def list_names(as_json: AsJson = False) -> None:
 
 
 def evaluate(
-    run: RunFolder,
+    run: RunPath,
     episodes: int = 100,
+    task: str | None = None,
     best: Flag = False,
     as_json: AsJson = False,
 ) -> None:
@@ -119,17 +148,19 @@ def evaluate(
     Parameters
     ----------
     run
-        A run folder.
+        A run folder, or a file of the store.
     episodes
         Held-out episodes to play.
+    task
+        The task of the run, where it is code of your own, such as my_module:MyEnv-v0.
     best
         Score the best checkpoint instead of the final student.
     as_json
         Print one JSON object.
     """
-    from smgrnn.commands.distill import evaluate_command
+    from smgrnn.commands.evaluate import evaluate_command
 
-    evaluate_command(run, episodes, is_best=best, as_json=as_json)
+    evaluate_command(run, episodes, task, is_best=best, as_json=as_json)
 
 
 def expert_train(
@@ -150,7 +181,7 @@ def expert_train(
     as_json
         Print the training record as one JSON object.
     """
-    from smgrnn.commands.distill import expert_train_command
+    from smgrnn.commands.expert import expert_train_command
 
     expert_train_command(task, out, seed, steps, as_json=as_json)
 
@@ -171,7 +202,7 @@ def expert_convert(
     statistics
         What VecNormalize saved beside it, as trusted as the zip.
     """
-    from smgrnn.commands.distill import expert_convert_command
+    from smgrnn.commands.expert import expert_convert_command
 
     expert_convert_command(file, out, statistics)
 
@@ -184,7 +215,7 @@ def expert_list(as_json: AsJson = False) -> None:
     as_json
         Print one JSON object.
     """
-    from smgrnn.commands.distill import expert_list_command
+    from smgrnn.commands.expert import expert_list_command
 
     expert_list_command(as_json=as_json)
 
@@ -205,7 +236,7 @@ def expert_evaluate(
     as_json
         Print one JSON object.
     """
-    from smgrnn.commands.distill import expert_evaluate_command
+    from smgrnn.commands.expert import expert_evaluate_command
 
     expert_evaluate_command(task, expert, episodes, as_json=as_json)
 
@@ -268,12 +299,13 @@ def report(
     as_json: AsJson = False,
     quiet: Flag = False,
 ) -> None:
-    """Show what was reproduced beside what the paper printed, with a verdict on every claim.
+    """Report on experiments, beside what the paper printed, or on runs of your own.
 
     Parameters
     ----------
     names
-        Experiments to report on, or all of the paper's by default.
+        Experiments to report on, or all of the paper's by default; or run folders and files of the
+        store.
     store
         Folder of finished runs.
     out
@@ -295,7 +327,7 @@ def report(
 
 
 def export(
-    run: RunFolder,
+    run: RunPath,
     to: Literal["onnx", "c", "graphml", "json"],
     out: Path | None = None,
     best: Flag = False,
@@ -306,7 +338,7 @@ def export(
     Parameters
     ----------
     run
-        A run folder.
+        A run folder, or a file of the store.
     to
         The format.
     out
@@ -322,7 +354,7 @@ def export(
 
 
 def view(
-    run: RunFolder,
+    run: RunPath,
     out: Path | None = None,
     record: Path | None = None,
     no_open: Flag = False,
@@ -332,7 +364,7 @@ def view(
     Parameters
     ----------
     run
-        A run folder.
+        A run folder, or a file of the store.
     out
         File to write the page to; growth.html in the run folder by default.
     record
@@ -361,16 +393,9 @@ def bench(
     out
         Also write the tables to this Markdown file.
     """
-    from smgrnn.bench.measure import measure
-    from smgrnn.bench.tables import markdown, print_tables
+    from smgrnn.commands.bench import bench_command
 
-    results = measure(repeats, quick, lambda what: print(f"measuring {what} …", file=sys.stderr))
-    if out is not None:
-        out.write_text(markdown(results), encoding="utf-8")
-    if as_json:
-        print(json.dumps(results))
-    else:
-        print_tables(results)
+    bench_command(repeats, out, quick=quick, as_json=as_json)
 
 
 def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
@@ -393,24 +418,25 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     return app
 
 
-def _start_of(arguments: list[str]) -> RunConfig:
-    """Return what the flags of `distill` start from: the settings of its task and its preset.
+def _start_of(arguments: list[str]) -> RunFlags:
+    """Return what the flags of `distill` start from: the settings of task, preset and student.
 
     To know which these are, the line is read twice; what is wrong with it is told the second time.
     """
     if arguments[:1] != ["distill"]:
-        return RunConfig()
+        return RunFlags()
 
     @wraps(distill)
     def look(*values: Any, **named: Any) -> RunConfig:
         given = signature(distill).bind(*values, **named).arguments
-        return RunConfig.for_task(given["task"], preset=given["preset"])
+        student = given["options"].student
+        return RunConfig.for_task(given["task"], preset=given["preset"], student=student)
 
     words = [word for word in arguments[1:] if word not in ("-h", "--help")]
     try:
-        return tyro.cli(look, args=words, console_outputs=False)
+        return RunFlags.of(tyro.cli(look, args=words, console_outputs=False))
     except SystemExit:
-        return RunConfig()
+        return RunFlags()
 
 
 def main() -> None:

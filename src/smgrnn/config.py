@@ -1,10 +1,20 @@
 """Settings: frozen dataclasses, validated once, on construction."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, Literal, Self, get_args
 
 from smgrnn.errors import ConfigError
-from smgrnn.validation import Count, Decay, NonNegative, Positive, Probability, Settings, Within
+from smgrnn.validation import (
+    Count,
+    Decay,
+    NonNegative,
+    Positive,
+    Probability,
+    Settings,
+    Share,
+    Whole,
+    Within,
+)
 
 Activation = Literal["tanh", "sigmoid", "relu", "identity"]
 Scale = Literal["update", "variance_to_mean", "weight"]
@@ -15,14 +25,38 @@ BiasCorrection = Literal["shared", "edge"]
 Loss = Literal["cross_entropy", "mse"]
 Method = Literal["neat", "ndp"]
 Preset = Literal["paper", "as_printed"]
-Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "neat", "ndp"]
+Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200"]
+EnvBackend = Literal["compiled", "gymnasium"]
 RECORDINGS = (".npz", ".csv", ".safetensors")
-"""How the name of a task ends that is a file of recorded examples."""
+"""Endings of the name of a task that is a file of recorded examples."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkConfig(Settings):
-    """What the network is before it learns (Sec. III-B, IV-A2).
+class NetworkSettings(Settings):
+    """The network before it learns, as far as a user chooses it; its task adds the rest."""
+
+    n_hidden: Whole = 0
+    """Hidden nodes at the start."""
+    density: Share = 0.8
+    """Share of the allowed node pairs that start connected."""
+    weight_std: NonNegative = 0.1
+    """Standard deviation of the zero-mean Gaussian initial weights."""
+    iterations: Count = 1
+    """Synchronous message-passing iterations in each call (K)."""
+    activation: Activation = "tanh"
+    """Activation of hidden nodes (φ)."""
+    output_activation: Activation = "tanh"
+    """Activation of output nodes (φ_out)."""
+    readout: Readout | None = None
+    """The states of the outputs, or the weighted sums before φ_out; None is the sums where actions
+    are choices, whose logits they are, and the states elsewhere."""
+    carry_state: bool = True
+    """Carry node states from call to call; False starts every call from zero."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig(NetworkSettings):
+    """The network before it learns (Sec. III-B, IV-A2).
 
     Examples
     --------
@@ -35,24 +69,10 @@ class NetworkConfig(Settings):
     """Input nodes, one per observation value."""
     n_outputs: Count
     """Output nodes, one per action."""
-    n_hidden: Annotated[int, Within("[0, inf)")] = 0
-    """Hidden nodes at the start."""
-    density: Annotated[float, Within("(0, 1]")] = 0.8
-    """Share of the allowed node pairs that start connected."""
-    weight_std: NonNegative = 0.1
-    """Standard deviation of the zero-mean Gaussian initial weights."""
-    iterations: Count = 1
-    """Synchronous message-passing iterations in each call (K)."""
     state_dim: Count = 1
     """Features in the state of a node (F)."""
-    activation: Activation = "tanh"
-    """Activation of hidden nodes (φ)."""
-    output_activation: Activation = "tanh"
-    """Activation of output nodes (φ_out)."""
     readout: Readout = "state"
-    """What a call returns: the states of the outputs, or the weighted sums before φ_out."""
-    carry_state: bool = True
-    """Carry node states from call to call; False starts every call from zero."""
+    """A call returns the states of the outputs, or the weighted sums before φ_out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,6 +247,36 @@ class LearningConfig(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LearningSettings(LearningConfig):
+    """How a run trains; the loss is the one that its task calls for, unless it is given."""
+
+    loss: Loss | None = None  # type: ignore[assignment]
+    """Cross-entropy for choices, mean squared error for continuous actions; None is whichever of
+    the two the task needs."""
+
+
+_NO_RULES = {"growth": "none", "pruning": "none", "orphan_removal": False}
+_MLP: dict[str, Any] = {
+    "network.n_hidden": 0,  # the budget says how many there are
+    "network.density": NetworkSettings.density,
+    "network.weight_std": NetworkSettings.weight_std,
+    "network.iterations": 2,
+    "network.output_activation": "identity",
+    "network.carry_state": False,
+    "bias": True,
+    **{f"plasticity.{name}": v for name, v in PlasticityConfig.static().to_dict().items()},
+}
+DEMANDS: dict[str, dict[str, Any]] = {
+    "smgrnn": {},
+    "static": {f"plasticity.{name}": value for name, value in _NO_RULES.items()},
+    "growth-only": {"plasticity.pruning": "none", "plasticity.orphan_removal": False},
+    "mlp-100": _MLP,
+    "mlp-200": _MLP,
+}
+"""Settings that make a student what it is, by the places they have in a RunConfig."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunConfig(Settings):
     """A distillation run: with its task, all there is to repeat it (Sec. IV-A).
 
@@ -239,19 +289,19 @@ class RunConfig(Settings):
 
     student: Student = "smgrnn"
     """The growing network; the same graph kept as it is; growth without pruning; or an MLP of 100 %
-    or 200 % of the budget.  Champions of `smgrnn evolve` are of the kinds neat and ndp."""
+    or 200 % of the budget."""
     episodes: Count = 2000
     """Training episodes."""
-    stop_after: Annotated[int, Within("[0, inf)")] = 0
+    stop_after: Whole = 0
     """Stop after this many episodes in a row that reach the task's threshold; 0 is never."""
-    seed: Annotated[int, Within("[0, inf)")] = 0
+    seed: Whole = 0
     """Seed of the initial graph, of the rules' choices and of the episodes."""
     expert: str | None = None
     """File of the expert's weights, or a function as module:function; None is the expert that comes
     with the package."""
-    env_backend: Literal["compiled", "gymnasium"] = "compiled"
-    """Where the task runs; tasks that are not compiled run in Gymnasium anyway, and so do all with
-    normalised observations or an expert that is a function."""
+    env_backend: EnvBackend | None = None
+    """Where the task runs; None is in compiled code where task and expert can be, and in Gymnasium
+    elsewhere."""
     checkpoint_every: Count = 100
     """Episodes between two checkpoints, from which an interrupted run can go on."""
     held_out: Count = 100
@@ -260,60 +310,83 @@ class RunConfig(Settings):
     """Most edges the network may have; None is the limit of the plasticity settings."""
     budget: Count | None = None
     """Parameters that an MLP is measured by; None is what the growing network takes on average."""
-
-    n_hidden: Annotated[int, Within("[0, inf)")] = 0
-    """Hidden nodes at the start."""
-    density: Annotated[float, Within("(0, 1]")] = 0.8
-    """Share of the allowed node pairs that start connected."""
-    weight_std: NonNegative = 0.1
-    """Standard deviation of the initial weights."""
-    iterations: Count = 1
-    """Synchronous message-passing iterations in each call (K)."""
-    activation: Activation = "tanh"
-    """Activation of hidden nodes (φ)."""
-    output_activation: Activation = "tanh"
-    """Activation of output nodes (φ_out)."""
-    readout: Readout | None = None
-    """What the policy reads: the states of the outputs, or the weighted sums before φ_out; None is
-    the sums where actions are choices, whose logits they are, and the states elsewhere."""
     bias: bool = False
     """Add an input that is always 1; its edges are biases."""
-    carry_state: bool = True
-    """Carry node states from step to step; False starts every step from zero."""
     normalise: bool = False
     """Give the network observations of mean 0 and deviation 1, by statistics that the run keeps."""
-
-    learning: LearningConfig = field(default_factory=LearningConfig)
-    """Optimizer."""
+    network: NetworkSettings = field(default_factory=NetworkSettings)
+    """The network before it learns."""
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    """Optimizer and loss."""
     plasticity: PlasticityConfig = field(default_factory=PlasticityConfig.paper)
     """Rules of growth and pruning."""
 
+    def __post_init__(self) -> None:
+        if type(self.learning) is LearningConfig:
+            object.__setattr__(self, "learning", LearningSettings(**self.learning.to_dict()))
+        super().__post_init__()
+
     @classmethod
-    def for_task(cls, task: str, *, preset: Preset = "paper", **changes: Any) -> Self:
-        """Return the settings to start from for a task.
+    def for_task(
+        cls, task: str, *, preset: Preset = "paper", student: str = "smgrnn", **changes: Any
+    ) -> Self:
+        """Return the settings to start from for a task and a student, with changes.
 
         In an environment the preset "paper" is the reading of the rules that comes closest to the
         paper's sizes; "as_printed" reads them word for word.  Examples, those of XOR and recorded
         ones, come in no order, so that nothing is carried from one to the next, a hidden node
-        needs an iteration of its own to be heard, and growth is not counted in episodes.
+        needs an iteration of its own to be heard, and growth is not counted in episodes.  An MLP is
+        two iterations of a layered graph with biases, from zero states to linear outputs.
 
-        >>> RunConfig.for_task("xor", seed=1).iterations
+        >>> RunConfig.for_task("xor", seed=1).network.iterations
         3
         >>> RunConfig.for_task("CartPole-v1", preset="as_printed").plasticity.interval
         1
+        >>> RunConfig.for_task("CartPole-v1", student="mlp-100", n_hidden=0).network.iterations
+        2
         """
         if preset not in get_args(Preset):
             raise ConfigError(f"There is no preset {preset!r}; there are paper and as_printed.")
-        settings: dict[str, Any] = {}
-        if task == "xor" or task.endswith(RECORDINGS):
-            rules = PlasticityConfig()
-            settings = {"iterations": 3, "bias": True, "carry_state": False, "plasticity": rules}
-        if task == "xor":
-            rules = PlasticityConfig(interval=10, initial_weight=0.5)
-            settings |= {"density": 1.0, "weight_std": 0.05, "stop_after": 25, "plasticity": rules}
-        if preset == "as_printed":
-            settings |= {"plasticity": PlasticityConfig.as_printed()}
-        return cls(**{**settings, **changes})
+        if student in get_args(Method):
+            raise ConfigError(f"{student} is evolved, not distilled: use smgrnn evolve.")
+        start = cls().with_changes(student=student, **_starting_values(task, preset))
+        for place, value in DEMANDS[student].items():
+            part, _, name = place.rpartition(".")
+            start = start.with_changes(**({part: {name: value}} if part else {name: value}))
+        return start.with_changes(**changes)
+
+    def with_changes(self, **changes: Any) -> Self:
+        """Return the settings with some of them changed.
+
+        Settings of the network go by their own names too; `network`, `learning` and `plasticity`
+        are whole, or what is changed in them.
+
+        >>> RunConfig().with_changes(iterations=2, plasticity={"window": 50}).plasticity.interval
+        'episode'
+        """
+        own = {entry.name for entry in fields(NetworkSettings)} & changes.keys()
+        values = {name: value for name, value in changes.items() if name not in own}
+        for name in ("network", "learning", "plasticity"):
+            if isinstance(values.get(name), dict):
+                values[name] = replace(getattr(self, name), **values[name])
+        if own:
+            network = values.get("network", self.network)
+            values["network"] = replace(network, **{name: changes[name] for name in own})
+        return replace(self, **values)
+
+
+def _starting_values(task: str, preset: Preset) -> dict[str, Any]:
+    """Return the settings of a task and a preset that are not the defaults."""
+    values: dict[str, Any] = {}
+    if task == "xor" or task.endswith(RECORDINGS):
+        rules = PlasticityConfig()
+        values = {"iterations": 3, "bias": True, "carry_state": False, "plasticity": rules}
+    if task == "xor":
+        rules = PlasticityConfig(interval=10, initial_weight=0.5)
+        values |= {"density": 1.0, "weight_std": 0.05, "stop_after": 25, "plasticity": rules}
+    if preset == "as_printed":
+        values |= {"plasticity": PlasticityConfig.as_printed()}
+    return values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -329,7 +402,7 @@ class EvolutionConfig(Settings):
 
     method: Method = "neat"
     """Topologies and weights by NEAT, or developmental programs (NDP) by CMA-ES."""
-    seed: Annotated[int, Within("[0, inf)")] = 0
+    seed: Whole = 0
     """Seed of the search and of the episodes."""
     rollouts: Count = 2000
     """Episodes in all, one for each candidate."""

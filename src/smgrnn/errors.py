@@ -40,7 +40,7 @@ class AttachmentError(SmgrnnError, ValueError):
 
 
 class FileFormatError(SmgrnnError, ValueError):
-    """A file is damaged, of another kind, or from a newer version."""
+    """A file is damaged, of another kind, or of another version."""
 
 
 class TaskError(SmgrnnError, ValueError):
@@ -98,16 +98,12 @@ def reason(error: Exception) -> str:
     return " ".join(lines[0].split()).rstrip(".")
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """Return the name that was probably meant, or all that there are, as a sentence.
+def suggest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return a question that names the known word closest to a wrong one; nothing if none is.
 
-    >>> suggest("cartpole-v1", ["CartPole-v1", "Acrobot-v1"])
-    "Did you mean 'CartPole-v1'?"
-    >>> suggest("x", ["relay", "none"])
-    'There are relay, none.'
+    >>> suggest("cartpol-v1", ["CartPole-v1", "xor"]), suggest("?", ["xor"])
+    ("Did you mean 'CartPole-v1'?", '')
     """
-    by_word = {word.lower(): word for word in known}
-    close = get_close_matches(name.lower(), by_word, n=1)
-    if close:
-        return f"Did you mean {by_word[close[0]]!r}?"
-    return f"There are {', '.join(by_word.values())}."
+    words = {word.lower(): word for word in known}
+    close = get_close_matches(name.lower(), words, n=1, cutoff=cutoff)
+    return f"Did you mean {words[close[0]]!r}?" if close else ""

@@ -45,7 +45,8 @@ class Table(Mapping[str, Item], Generic[Item]):
         for point in entry_points(group=self.group, name=name):
             self._items[name] = point.load()
             return self._items[name]
-        raise ConfigError(f"There is no {self.kind} rule {name!r}. {suggest(name, self)}")
+        hint = suggest(name, self) or f"There are {', '.join(self)}."
+        raise ConfigError(f"There is no {self.kind} rule {name!r}. {hint}")
 
     @property
     def group(self) -> str:

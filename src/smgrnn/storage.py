@@ -1,7 +1,13 @@
-"""Files: safetensors with a JSON header, no pickle, so a stranger's file cannot run code."""
+"""Files: safetensors with a JSON header, no pickle, so a stranger's file cannot run code.
+
+Every file of ours carries a digest of all that is in it, which is checked whenever it is read.
+"""
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +16,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from smgrnn.arrays import Arrays
 from smgrnn.errors import ConfigError, FileFormatError
 
-FORMAT_VERSION = 1
-Arrays = dict[str, NDArray[Any]]
+FORMAT_VERSION = 2
 
 
 def check_new_file(path: Path) -> None:
@@ -24,47 +30,123 @@ def check_new_file(path: Path) -> None:
         raise ConfigError(f"{path} cannot be written: its folder is missing or read-only.")
 
 
-def write_arrays(path: str | Path, kind: str, settings: dict[str, Any], arrays: Arrays) -> None:
-    """Write arrays and settings to one file, whole or not at all."""
-    path = Path(path)
-    header = json.dumps({"kind": kind, "version": FORMAT_VERSION, "settings": settings})
-    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all; when this returns it is on the disk, not on its way."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        partial.write_bytes(save(arrays, metadata={"smgrnn": header}))
+        with partial.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         partial.replace(path)
+        sync_folder(path.parent)
     finally:
         partial.unlink(missing_ok=True)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it; when this returns they are on the disk."""
+    missing = [each for each in (path, *path.parents) if not each.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        sync_folder(each.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    if os.name != "posix":  # elsewhere a folder cannot be opened
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a full disk, or a folder without permission, into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def digest(kind: str, content: Any, arrays: Arrays) -> str:
+    """SHA-256 of plain values and arrays, whatever the order of their names.
+
+    >>> digest("a", {"x": 1, "y": 2}, {}) == digest("a", {"y": 2, "x": 1}, {})
+    True
+    """
+    sums = sha256(f"{kind}\n{_canonical(content)}".encode())
+    for name, array in sorted(arrays.items()):
+        sums.update(f"\n{name} {array.dtype} {array.shape}\n".encode())
+        sums.update(array.tobytes())
+    return sums.hexdigest()
+
+
+def _canonical(content: Any) -> str:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def write_arrays(path: str | Path, kind: str, content: dict[str, Any], arrays: Arrays) -> None:
+    """Write plain values and arrays to one file, whole or not at all.
+
+    Whole numbers of eight bytes take four where they fit, and are read as eight.
+    """
+    arrays = {name: _shorten(np.asarray(array, order="C")) for name, array in arrays.items()}
+    header = {"kind": kind, "version": FORMAT_VERSION, "digest": digest(kind, content, arrays)}
+    text = json.dumps(header | {"content": content})
+    write_file(Path(path), save(arrays, metadata={"smgrnn": text}))
+
+
 def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
-    """Read what `write_arrays` wrote; a damaged, foreign or newer file is a FileFormatError."""
+    """Read a file of `write_arrays`; what is damaged, foreign or of another version is refused."""
     path = Path(path)
     if not path.is_file():
         raise FileFormatError(f"There is no file {path}.")
     try:
         with safe_open(path, framework="numpy") as file:
-            settings = _read_header(path, file.metadata() or {}, kind)
+            header = _read_header(path, file.metadata() or {}, kind)
             arrays = {name: file.get_tensor(name) for name in file.offset_keys()}
     except (SafetensorError, OSError, TypeError, AttributeError) as error:
         # the last two: a number type that numpy does not have
         raise FileFormatError(f"{path} is damaged or not a safetensors file ({error}).") from error
-    return settings, arrays
+    try:
+        is_whole = header.get("digest") == digest(kind, header["content"], arrays)
+    except (ValueError, RecursionError) as error:  # text that is no Unicode; nested too deep
+        raise FileFormatError(f"{path} has an unreadable header.") from error
+    if not is_whole:
+        raise FileFormatError(f"{path} is damaged: it is not what was written to it.")
+    return header["content"], {name: _widen(array) for name, array in arrays.items()}
 
 
 def _read_header(path: Path, metadata: dict[str, str], kind: str) -> dict[str, Any]:
     try:
         header = json.loads(metadata.get("smgrnn", "{}"))
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # no JSON, or a number of thousands of digits
         raise FileFormatError(f"{path} has an unreadable header.") from error
     if not isinstance(header, dict) or header.get("kind") != kind:
         raise FileFormatError(f"{path} does not hold a smgrnn {kind}.")
-    version, settings = header.get("version"), header.get("settings")
-    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
+    version = header.get("version")
+    if type(version) is not int or version != FORMAT_VERSION:
+        is_older = type(version) is int and version < FORMAT_VERSION
         raise FileFormatError(
-            f"{path} has format version {version}, and this smgrnn reads up to {FORMAT_VERSION}: "
-            f"a newer smgrnn wrote it."
+            f"{path} has format version {str(version)[:40]}, and this smgrnn reads version "
+            f"{FORMAT_VERSION}: it was written by {'an earlier' if is_older else 'a newer'} smgrnn."
         )
-    if not isinstance(settings, dict):
-        raise FileFormatError(f"{path} has no settings.")
-    return settings
+    if not isinstance(header.get("content"), dict):
+        raise FileFormatError(f"{path} has no content.")
+    return header
+
+
+def _shorten(array: NDArray[Any]) -> NDArray[Any]:
+    """Store whole numbers in half the room if they all fit."""
+    if array.dtype != np.int64 or not array.size:
+        return array
+    fits = array.min() >= -(2**31) and array.max() < 2**31
+    return array.astype(np.int32) if fits else array
+
+
+def _widen(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(np.int64) if array.dtype == np.int32 else array

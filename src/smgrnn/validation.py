@@ -2,11 +2,15 @@
 
 import operator
 import sys
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
 from smgrnn.errors import ConfigError
+
+_LATER = "smgrnn.later"
 
 
 class Within:
@@ -27,10 +31,28 @@ class Within:
 
 
 Count = Annotated[int, Within("[1, inf)")]
+Whole = Annotated[int, Within("[0, inf)")]
 Positive = Annotated[float, Within("(0, inf)")]
 NonNegative = Annotated[float, Within("[0, inf)")]
+Finite = Annotated[float, Within("(-inf, inf)")]
 Probability = Annotated[float, Within("[0, 1]")]
+Share = Annotated[float, Within("(0, 1]")]
 Decay = Annotated[float, Within("[0, 1)")]
+
+
+def later(default: Any) -> Any:
+    """Declare a setting that was added after runs had been stored by their content.
+
+    Its default does what was done before, so while it has that, keys are as they were.
+
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Example(Settings):
+    ...     size: Count = 1
+    ...     colour: str = later("grey")
+    >>> Example().key_content(), Example(colour="red").key_content()
+    ({'size': 1}, {'size': 1, 'colour': 'red'})
+    """
+    return field(default=default, metadata={_LATER: True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +60,7 @@ class Settings:
     """Base of all settings: checks every field against its annotation."""
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self), include_extras=True)
+        hints = _hints(type(self))
         for entry in fields(self):
             value, choices = getattr(self, entry.name), _choices(hints[entry.name])
             accepting = [choice for choice in choices if _admits(choice, value)]
@@ -48,9 +70,7 @@ class Settings:
                     f"The '{entry.name}' parameter of {type(self).__name__} must be {expected}. "
                     f"Got {value!r} instead."
                 )
-            if get_origin(accepting[0]) is Annotated:  # a plain number, whatever kind came in
-                kind = get_args(accepting[0])[0]
-                object.__setattr__(self, entry.name, kind(value))
+            object.__setattr__(self, entry.name, _plain(accepting[0], value))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON.
@@ -59,7 +79,21 @@ class Settings:
         >>> NetworkConfig(n_inputs=4, n_outputs=2).to_dict()["density"]
         0.8
         """
-        return asdict(self)
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {
+            name: value.to_dict() if isinstance(value, Settings) else value
+            for name, value in values.items()
+        }
+
+    def key_content(self) -> dict[str, Any]:
+        """Return all that a stored result depends on; see `later`."""
+        content = {}
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if not (entry.metadata.get(_LATER) and value == entry.default):
+                is_nested = isinstance(value, Settings)
+                content[entry.name] = value.key_content() if is_nested else value
+        return content
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -73,19 +107,36 @@ class Settings:
         if unknown:
             raise ConfigError(f"{cls.__name__} has no setting named {unknown[0]!r}.")
         try:
-            hints = get_type_hints(cls)
+            hints = _hints(cls)
             for name, value in values.items():
-                if isinstance(value, dict) and issubclass(hints[name], Settings):
-                    values = values | {name: hints[name].from_dict(value)}
+                kind = hints[name]
+                if (
+                    isinstance(value, dict)
+                    and isinstance(kind, type)
+                    and issubclass(kind, Settings)
+                ):
+                    values = values | {name: kind.from_dict(value)}
             return cls(**values)
         except TypeError as error:
             raise ConfigError(f"{cls.__name__} is incomplete: {error}.") from error
 
 
+def _hints(settings: Any) -> dict[str, Any]:
+    return _read_hints(settings)
+
+
+@cache
+def _read_hints(settings: Any) -> dict[str, Any]:
+    return get_type_hints(settings, include_extras=True)
+
+
+@cache
 def _choices(hint: Any) -> tuple[Any, ...]:
     """Split a union into its members; anything else is its own only member."""
     is_plain = hint is type(None) or isinstance(hint, type)
-    if is_plain or get_origin(hint) in (Annotated, Literal):
+    if get_origin(hint) is Annotated and not isinstance(get_args(hint)[1], Within):
+        return _choices(get_args(hint)[0])  # a note for somebody else
+    if is_plain or get_origin(hint) in (Annotated, Literal, tuple, Callable):
         return (hint,)
     return tuple(choice for member in get_args(hint) for choice in _choices(member))
 
@@ -96,6 +147,11 @@ def _admits(hint: Any, value: Any) -> bool:
         return value is None
     if get_origin(hint) is Literal:
         return isinstance(value, str) and value in get_args(hint)
+    if get_origin(hint) is tuple:  # of any length, all of one kind
+        member = get_args(hint)[0]
+        return isinstance(value, tuple | list) and all(_admits(member, each) for each in value)
+    if get_origin(hint) is Callable:
+        return callable(value)
     if isinstance(hint, type):
         return isinstance(value, hint)
     kind, within = get_args(hint)
@@ -106,11 +162,24 @@ def _admits(hint: Any, value: Any) -> bool:
     return bool(abs(value) <= largest and value in within)
 
 
+def _plain(hint: Any, value: Any) -> Any:
+    """Return plain numbers and tuples, whatever kind came in."""
+    if get_origin(hint) is Annotated:
+        return get_args(hint)[0](value)
+    if get_origin(hint) is tuple:
+        return tuple(_plain(get_args(hint)[0], each) for each in value)
+    return value
+
+
 def _describe(hint: Any) -> str:
     if hint is type(None):
         return "None"
     if get_origin(hint) is Literal:
         return " or ".join(repr(choice) for choice in get_args(hint))
+    if get_origin(hint) is tuple:
+        return f"a tuple, each of it {_describe(get_args(hint)[0])}"
+    if get_origin(hint) is Callable:
+        return "a function"
     if hint is bool:
         return "True or False"
     if isinstance(hint, type):

@@ -8,15 +8,23 @@ import torch
 
 from smgrnn.baselines.mlp import mlp_graph, mlp_width
 from smgrnn.config import RunConfig
+from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError
-from smgrnn.experts import Expert
+from smgrnn.experts import Expert, TeacherId
 from smgrnn.graph.state import Graph
+from smgrnn.runs.plan import plan_run
 from smgrnn.runs.students import new_learner
 from smgrnn.runs.teachability import late_returns
 from smgrnn.seeding import stream
-from smgrnn.tasks import find_task
+from smgrnn.tasks import Task, find_task
 
 CARTPOLE = find_task("CartPole-v1")
+NOBODY = TeacherId(kind="file", name="", digest="")
+
+
+def student_of(task: Task, **settings: Any) -> Learner:
+    """Return the student of a run before its first episode."""
+    return new_learner(plan_run(RunConfig.for_task(task.id, **settings), task, NOBODY))
 
 
 def layers(graph: Graph) -> list[torch.Tensor]:
@@ -40,7 +48,7 @@ def torch_twin(graph: Graph) -> torch.nn.Sequential:
 
 
 def test_the_student_learns_as_a_torch_network_does() -> None:
-    student = new_learner(RunConfig(student="mlp-100", budget=51), CARTPOLE)
+    student = student_of(CARTPOLE, student="mlp-100", budget=51)
     twin = torch_twin(student.graph)
     optimizer = torch.optim.Adam(twin.parameters(), lr=0.01)
     rng = np.random.default_rng(1)
@@ -84,7 +92,7 @@ def test_the_width_brings_the_parameters_closest_to_the_budget(
 
 @pytest.mark.parametrize(("student", "share"), [("mlp-100", 1), ("mlp-200", 2)])
 def test_a_student_has_its_share_of_the_budget(student: Any, share: int) -> None:
-    learner = new_learner(RunConfig(student=student, budget=100), CARTPOLE)
+    learner = student_of(CARTPOLE, student=student, budget=100)
     assert abs(learner.graph.n_edges - 100 * share) <= 4
 
 
@@ -100,7 +108,7 @@ def test_weights_start_as_those_of_torch_linear() -> None:
 def test_a_task_of_unknown_size_needs_a_budget() -> None:
     task = find_task("MountainCar-v0")
     with pytest.raises(ConfigError) as caught:
-        new_learner(RunConfig(student="mlp-100"), task)
+        student_of(task, student="mlp-100")
     assert str(caught.value) == "No budget is known for MountainCar-v0; set one with --budget."
 
 

@@ -18,9 +18,10 @@ from smgrnn.baselines.ndp import (
     n_parameters,
 )
 from smgrnn.baselines.ndp_search import NDPSearch
-from smgrnn.baselines.search import Phenotype, TooSmall
+from smgrnn.baselines.search import TooSmall
 from smgrnn.engine import Learner
 from smgrnn.graph.state import Graph, check
+from smgrnn.policy import Policy
 from smgrnn.tasks import Task, find_task
 
 TOY = Task(id="toy", n_inputs=1, n_outputs=2, is_discrete=True)
@@ -112,11 +113,11 @@ def test_the_oldest_nodes_are_inputs_and_the_youngest_outputs() -> None:
     for (one, other), value in {(0, 0): 0.9, (0, 1): 0.1, (1, 2): 0.2, (2, 3): 0.3}.items():
         weight[one, other] = weight[other, one] = value
     found = controller(Tissue(np.zeros((4, 1)), links, weight), TOY)
-    assert isinstance(found, Phenotype)
+    assert isinstance(found, Policy)
     edges = [(0, 3, 0.1), (3, 1, 0.2), (1, 3, 0.2), (1, 2, 0.3), (2, 1, 0.3)]
     assert found.graph == Graph.from_edges(1, 2, 1, edges)
-    assert found.network.iterations == 3 + EXTRA_STEPS
-    assert found.network.carry_state
+    assert found.config.iterations == 3 + EXTRA_STEPS
+    assert found.config.carry_state
 
 
 def test_a_graph_too_small_for_the_task_scores_the_nodes_it_lacks() -> None:
@@ -129,9 +130,9 @@ def test_the_engine_runs_a_controller_as_the_matrix_says() -> None:
     task = Task(id="toy", n_inputs=3, n_outputs=2, is_discrete=True)
     tissue = next(t for t in map(develop, map(random_program, range(99))) if t.n_nodes > 20)
     found = controller(tissue, task)
-    assert isinstance(found, Phenotype)
+    assert isinstance(found, Policy)
     check(found.graph)
-    learner = Learner(found.network, graph=found.graph)
+    learner = Learner(found.config, graph=found.graph)
     states = np.zeros(tissue.n_nodes)
     for observation in np.random.default_rng(0).normal(size=(5, 3)):
         states[:3] = observation
@@ -143,7 +144,7 @@ def test_the_engine_runs_a_controller_as_the_matrix_says() -> None:
 
 
 def graphs(search: NDPSearch) -> list[Graph]:
-    return [candidate.graph for candidate in search.ask() if isinstance(candidate, Phenotype)]
+    return [candidate.graph for candidate in search.ask() if isinstance(candidate, Policy)]
 
 
 def score(search: NDPSearch) -> list[float]:

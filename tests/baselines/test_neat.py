@@ -13,10 +13,10 @@ import pytest
 
 from smgrnn.baselines.neat import NEATSearch, compile_genome
 from smgrnn.baselines.neat_settings import read_settings
-from smgrnn.baselines.search import Phenotype
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph
+from smgrnn.policy import Policy
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, compiled, find_task
 
@@ -48,9 +48,9 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
-def run(phenotype: Phenotype, observation: Any) -> tuple[int, Any]:
-    """Return the action and the outputs of a phenotype, run by the compiled engine."""
-    learner = Learner(phenotype.network, graph=phenotype.graph)
+def run(policy: Policy, observation: Any) -> tuple[int, Any]:
+    """Return the action and the outputs of a policy, run by the compiled engine."""
+    learner = Learner(policy.config, graph=policy.graph)
     action = learner.act([*observation, 1.0])
     assert isinstance(action, int)
     return action, learner.outputs
@@ -84,13 +84,13 @@ def test_a_genome_becomes_a_graph_with_biases_from_the_last_input() -> None:
     genome.connections = {(s, t): gene(shape, (s, t), weight) for s, t, weight in links}
     genome.connections[-2, 1] = gene(shape, (-2, 1), 9.0, enabled=False)
 
-    phenotype = compile_genome(genome, config)
+    policy = compile_genome(genome, config, TOY)
 
     edges = [(0, 5, 1.0), (5, 3, 1.0), (1, 3, -1.5), (2, 3, 1.25), (2, 4, -2.5), (2, 5, 0.0)]
-    assert phenotype.graph == Graph.from_edges(3, 2, 1, edges)
-    assert phenotype.network.iterations == 2
-    assert not phenotype.network.carry_state
-    action, outputs = run(phenotype, [0.3, -0.1])
+    assert policy.graph == Graph.from_edges(3, 2, 1, edges)
+    assert policy.config.iterations == 2
+    assert not policy.config.carry_state
+    action, outputs = run(policy, [0.3, -0.1])
     hidden = np.tanh(2.5 * 2.0 * 0.2 * 0.3)
     expected = np.tanh([2.5 * (0.5 + 0.4 * hidden - 0.6 * -0.1), 2.5 * -1.0])
     np.testing.assert_allclose(outputs, expected, rtol=0, atol=1e-12)
@@ -112,12 +112,12 @@ def test_the_graph_of_a_genome_computes_what_neat_python_does(write: Write) -> N
     population.run(at_random, 30)
     depths = set()
     for genome in population.population.values():
-        phenotype = compile_genome(genome, config)
+        policy = compile_genome(genome, config, task)
         network = neat.nn.FeedForwardNetwork.create(genome, config)
-        depths.add(phenotype.network.iterations)
+        depths.add(policy.config.iterations)
         for observation in rng.normal(size=(10, 3)):
             expected = network.activate(observation)
-            action, outputs = run(phenotype, observation)
+            action, outputs = run(policy, observation)
             np.testing.assert_allclose(outputs, expected, rtol=0, atol=1e-9)
             runner_up, best = np.sort(expected)[-2:]
             if best - runner_up > 1e-9:
@@ -126,7 +126,7 @@ def test_the_graph_of_a_genome_computes_what_neat_python_does(write: Write) -> N
 
 
 def graphs(search: NEATSearch) -> list[Graph]:
-    return [candidate.graph for candidate in search.ask() if isinstance(candidate, Phenotype)]
+    return [candidate.graph for candidate in search.ask() if isinstance(candidate, Policy)]
 
 
 def score(search: NEATSearch) -> list[float]:
@@ -165,9 +165,9 @@ def test_two_searches_in_turns_do_not_disturb_each_other_or_the_caller() -> None
     assert after == random.random()
 
 
-def play_cartpole(phenotype: Phenotype, seed: int) -> float:
+def play_cartpole(policy: Policy, seed: int) -> float:
     """Return the return of one episode."""
-    learner = Learner(phenotype.network, graph=phenotype.graph)
+    learner = Learner(policy.config, graph=policy.graph)
     observation = np.ones(5)
     for state in compiled.start_states(compiled.CARTPOLE, [seed]):
         for time in range(500):
@@ -184,13 +184,13 @@ def test_cartpole_is_solved_within_ten_generations() -> None:
     search = NEATSearch(find_task("CartPole-v1"), population=50, generations=10, seed=0)
     while search.best is None or search.best.episode_return < 475:
         seed = episode_seed(0, search.generation, "train")
-        players = [c for c in search.ask() if isinstance(c, Phenotype)]
+        players = [c for c in search.ask() if isinstance(c, Policy)]
         search.tell([play_cartpole(player, seed) for player in players])
 
 
 def test_when_every_species_has_stagnated_a_new_population_starts(write: Write) -> None:
     path = write(max_stagnation="1", species_elitism="0")
-    search = NEATSearch(TOY, population=10, generations=8, seed=0, settings=path)
+    search = NEATSearch(TOY, population=10, generations=8, seed=0, settings=path.read_text())
     for _ in range(search.generations):
         assert len(search.ask()) == 10
         search.tell([1.0] * 10)
@@ -199,7 +199,7 @@ def test_when_every_species_has_stagnated_a_new_population_starts(write: Write) 
 
 def test_more_species_than_there_is_room_for_are_an_error(write: Write) -> None:
     path = write(compatibility_threshold="0.0")
-    search = NEATSearch(TOY, population=10, generations=3, seed=0, settings=path)
+    search = NEATSearch(TOY, population=10, generations=3, seed=0, settings=path.read_text())
     with pytest.raises(ConfigError, match=r"^NEAT cannot keep its 10 species in a population of 1"):
         search.tell([1.0] * 10)
 
@@ -233,7 +233,7 @@ def test_wrong_settings_are_met_with_one_sentence(
     write: Write, values: dict[str, str | None], reason: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        NEATSearch(TOY, population=10, generations=2, seed=0, settings=write(**values))
+        NEATSearch(TOY, population=10, generations=2, seed=0, settings=write(**values).read_text())
     text = str(caught.value)
     assert reason in text
     assert "\n" not in text

@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 
 from smgrnn.arrays import Floats
-from smgrnn.baselines.search import Candidate, Phenotype, Search, TooSmall
+from smgrnn.baselines.search import Candidate, Search, TooSmall
 from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError, NonFiniteError, ShapeError, TaskError
 from smgrnn.graph.state import Graph
+from smgrnn.policy import Policy
 from smgrnn.tasks import Task, find_task
 
 TASK = Task(id="toy", n_inputs=1, n_outputs=2, is_discrete=True)
 
 
-def phenotype(weight: float) -> Phenotype:
+def policy(weight: float) -> Policy:
     graph = Graph.from_edges(1, 2, edges=[(0, 1, weight)])
-    return Phenotype(graph, NetworkConfig(n_inputs=1, n_outputs=2))
+    return Policy(graph, NetworkConfig(n_inputs=1, n_outputs=2), TASK)
 
 
 class Scripted(Search):
@@ -34,7 +35,7 @@ class Scripted(Search):
 
 
 def test_the_champion_is_the_best_of_all_generations_and_best_that_of_the_last() -> None:
-    one, two, three, four = map(phenotype, (1.0, 2.0, 3.0, 4.0))
+    one, two, three, four = map(policy, (1.0, 2.0, 3.0, 4.0))
     search = Scripted([one, two], [three, four])
     search.tell([5.0, 7.0])
     assert search.best == search.champion == (two, 7.0, 1)
@@ -44,7 +45,7 @@ def test_the_champion_is_the_best_of_all_generations_and_best_that_of_the_last()
 
 
 def test_of_equals_the_later_generation_and_in_it_the_first_is_champion() -> None:
-    one, two, three, four = map(phenotype, (1.0, 2.0, 3.0, 4.0))
+    one, two, three, four = map(policy, (1.0, 2.0, 3.0, 4.0))
     search = Scripted([one, two], [three, four])
     search.tell([7.0, 7.0])
     assert search.champion == (one, 7.0, 1)
@@ -53,7 +54,7 @@ def test_of_equals_the_later_generation_and_in_it_the_first_is_champion() -> Non
 
 
 def test_a_candidate_that_cannot_play_is_never_champion() -> None:
-    player = phenotype(1.0)
+    player = policy(1.0)
     search = Scripted([TooSmall(-1.0), TooSmall(-2.0)], [TooSmall(-1.0), player])
     search.tell([-1.0, -2.0])
     assert search.best is None
@@ -63,7 +64,8 @@ def test_a_candidate_that_cannot_play_is_never_champion() -> None:
 
 
 def test_nothing_is_bred_after_the_last_generation() -> None:
-    search = Scripted([phenotype(1.0)] * 2, [phenotype(2.0)] * 2)
+    later: list[Candidate] = [policy(2.0)] * 2
+    search = Scripted([policy(1.0)] * 2, later)
     search.tell([1.0, 2.0])
     search.tell([3.0, 4.0])
     assert search.bred == [[1.0, 2.0]]
@@ -72,14 +74,15 @@ def test_nothing_is_bred_after_the_last_generation() -> None:
 
 
 def test_asking_again_gives_the_same_candidates() -> None:
-    search = Scripted([phenotype(1.0)] * 2, [phenotype(2.0)] * 2)
+    later: list[Candidate] = [policy(2.0)] * 2
+    search = Scripted([policy(1.0)] * 2, later)
     assert search.ask() is search.ask()
     search.tell([1.0, 2.0])
-    assert search.ask() == [phenotype(2.0)] * 2
+    assert search.ask() == later
 
 
 def test_every_candidate_needs_one_finite_return() -> None:
-    search = Scripted([phenotype(1.0)] * 2)
+    search = Scripted([policy(1.0)] * 2)
     with pytest.raises(ShapeError, match=r"^Expected 2 returns, one per candidate\. Got shape"):
         search.tell([1.0])
     with pytest.raises(NonFiniteError, match=r"^A return of generation 1 is not finite\.$"):
@@ -90,10 +93,10 @@ def test_every_candidate_needs_one_finite_return() -> None:
 @pytest.mark.parametrize(("population", "generations"), [(1, 4), (0, 4), (2.5, 4), (4, 0)])
 def test_a_budget_is_a_whole_number(population: int, generations: int) -> None:
     with pytest.raises(ConfigError, match=r"of a search must be an int in \[\d, inf\)\. Got"):
-        Search.__init__(Scripted([phenotype(1.0)] * 2), TASK, population, generations)
+        Search.__init__(Scripted([policy(1.0)] * 2), TASK, population, generations)
 
 
 @pytest.mark.parametrize("id", ["xor", "Pendulum-v1"])
 def test_a_task_without_discrete_actions_is_refused(id: str) -> None:
     with pytest.raises(TaskError, match=f"^Evolution is for tasks with discrete actions.*{id}"):
-        Search.__init__(Scripted([phenotype(1.0)] * 2), find_task(id), 2, 2)
+        Search.__init__(Scripted([policy(1.0)] * 2), find_task(id), 2, 2)

@@ -13,6 +13,7 @@ import pytest
 from gymnasium import spaces
 
 from smgrnn.commands.display import describe, describe_all
+from smgrnn.runs import Plan, Record
 from smgrnn.runs.run import Run
 from support.commands import Command, Said, refused
 from support.runs import contents, teacher, trained
@@ -96,7 +97,7 @@ def test_several_seeds_give_a_list_and_a_folder_for_each(distill: Command, tmp_p
     late = [summary["late_return"] for summary in summaries]
     assert f"3 seeds: late return {np.mean(late):.1f} ± {np.std(late):.1f}" in said.err
     for summary in summaries:
-        assert Run.resume(tmp_path / summary["run_dir"]).config.seed == summary["seed"]
+        assert Run.resume(tmp_path / summary["run_dir"]).plan.seed == summary["seed"]
 
 
 def test_one_of_several_seeds_is_the_run_of_that_seed_alone(
@@ -111,9 +112,63 @@ def test_one_of_several_seeds_is_the_run_of_that_seed_alone(
 def test_every_setting_is_a_flag(distill: Command, tmp_path: Path) -> None:
     flags = ("--student", "growth-only", "--n-hidden", 2, "--iterations", 2, "--out", "a")
     assert distill(*flags, "--learning.optimizer", "sgd", "--plasticity.window", 50).code == 0
-    config = Run.resume(tmp_path / "a").config
-    assert (config.student, config.n_hidden, config.iterations) == ("growth-only", 2, 2)
-    assert (config.learning.optimizer, config.plasticity.window) == ("sgd", 50)
+    plan = Run.resume(tmp_path / "a").plan
+    network = plan.network
+    assert (plan.student, network.n_hidden, network.iterations) == ("growth-only", 2, 2)
+    assert (plan.learning.optimizer, plan.plasticity.window) == ("sgd", 50)
+
+
+# --- the plan, and nothing else -------------------------------------------------------------------
+
+
+def test_a_dry_run_prints_the_plan_and_runs_nothing(distill: Command, tmp_path: Path) -> None:
+    said = distill("--dry-run", "--json", "--out", "a")
+    assert (said.code, said.err) == (0, "")
+    assert not (tmp_path / "a").exists()
+    assert not (tmp_path / "runs").exists()
+    distill("--out", "a", "--quiet")
+    assert Plan.from_dict(json.loads(said.out)) == Record.load(tmp_path / "a").plan
+    assert distill("--dry-run", "--json", "--out", "a") == said  # a folder that is there or not
+
+
+def test_the_plan_of_an_mlp_is_what_is_trained(smgrnn: Command) -> None:
+    """The report said of MLPs that they had one iteration, tanh outputs and carried states."""
+    said = smgrnn("distill", "CartPole-v1", "--student", "mlp-100", "--dry-run", "--json")
+    plan = json.loads(said.out)
+    assert set(plan) >= {
+        *("task", "student", "seed", "network", "learning", "plasticity", "episodes", "teacher")
+    }
+    network = plan["network"]
+    assert (network["iterations"], network["output_activation"]) == (2, "identity")
+    assert (network["carry_state"], network["n_inputs"], network["n_hidden"]) == (False, 5, 11)
+    assert (plan["plasticity"]["growth"], plan["plasticity"]["pruning"]) == ("none", "none")
+    assert plan["first_graph"] == "layered"
+
+
+def test_several_seeds_have_several_plans(distill: Command) -> None:
+    plans = json.loads(distill("--dry-run", "--json", "--seeds", 3).out)
+    assert [plan["seed"] for plan in plans] == [0, 1, 2]
+
+
+def test_a_plan_in_words_has_every_setting(smgrnn: Command) -> None:
+    words = smgrnn("distill", "xor", "--dry-run").out
+    rows = dict(line.split(maxsplit=1) for line in words.splitlines() if " " in line.strip())
+    assert rows["learning.loss"] == "mse"
+    assert rows["network.iterations"] == "3"
+    assert rows["episodes.backend"] == "examples"
+
+
+def test_a_run_that_cannot_be_planned_is_refused_by_a_dry_run_too(smgrnn: Command) -> None:
+    flags = ("--student", "mlp-100", "--iterations", 3, "--dry-run")
+    assert refused(smgrnn("distill", "CartPole-v1", *flags)) == (
+        "--iterations 3 contradicts the student mlp-100: it must be 2."
+    )
+
+
+def test_the_plan_of_a_run_to_resume_is_its_own(smgrnn: Command, tmp_path: Path) -> None:
+    run = trained(tmp_path, episodes=2)
+    said = smgrnn("distill", "--resume", "run", "--dry-run", "--json")
+    assert Plan.from_dict(json.loads(said.out)) == run.plan
 
 
 # --- resume and evaluate -------------------------------------------------------------------------

@@ -10,7 +10,11 @@ from smgrnn.commands.report import report_command
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import Store, choose_experiments
 from smgrnn.report import contents
+from smgrnn.report.wording import number
+from smgrnn.runs import Record, evolve
+from support.commands import Command, refused
 from support.fabricated import fill_store
+from support.runs import trained
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -72,3 +76,55 @@ def test_a_store_without_such_runs_is_refused(
 def test_an_unknown_experiment_is_refused(store: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'task-difficulty-v1'"):
         report_command(store, tmp_path / "report", ["task-dificulty"])
+
+
+# --- on runs of one's own -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[str]:
+    """Return two run folders and a file of the store."""
+    trained(tmp_path, name="growing", episodes=4, seed=3)
+    trained(tmp_path, name="mlp", student="mlp-100", episodes=4)
+    evolve("CartPole-v1", rollouts=8, population=4, held_out=2, out=tmp_path / "evolved")
+    record = Record.load(tmp_path / "evolved")
+    kept = Store(tmp_path / "kept")
+    kept.save(record)
+    return [
+        *(str(tmp_path / name) for name in ("growing", "mlp")),
+        str(kept.path(record.plan.key())),
+    ]
+
+
+def test_a_report_on_runs_states_settings_figures_and_curves(
+    runs: list[str], smgrnn: Command, tmp_path: Path
+) -> None:
+    said = smgrnn("report", *runs, "--json")
+    assert said.code == 0
+    assert "3 of 3 runs." in said.err
+    assert "Claims" not in said.err
+    numbers = json.loads(said.out)
+    settings = numbers["experiments"][0]["settings"]
+    assert set(settings) == {"smgrnn", "mlp-100", "neat"}
+    assert settings["mlp-100"]["network.iterations"] == "2"
+    assert numbers["figures"] == {"Return and size over training": "figure-runs.svg"}
+    [table] = numbers["tables"]
+    shown = [row["cells"]["late_return"]["ours"] for row in table["rows"]]
+    late = [Record.load(path).summary()["late_return"] for path in runs]
+    assert shown == [number(value, 1) for value in late]
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "paper" not in text.lower()
+    for path in runs:
+        assert path in text
+    assert (tmp_path / "report" / "index.html").is_file()
+
+
+def test_runs_and_experiments_are_not_mixed(runs: list[str], smgrnn: Command) -> None:
+    sentence = "A report is on experiments or on runs; name one or the other."
+    assert refused(smgrnn("report", runs[0], NAME)) == sentence
+    assert refused(smgrnn("report", runs[0], "--seeds", 2)) == sentence
+
+
+def test_a_run_that_is_not_there_is_refused(smgrnn: Command, tmp_path: Path) -> None:
+    assert refused(smgrnn("report", "runs/nowhere")) == "There is no run folder runs/nowhere."
+    assert not (tmp_path / "report").exists()

@@ -2,6 +2,7 @@
 
 import sys
 import webbrowser
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from PIL import Image
 from smgrnn.cli import main
 from smgrnn.commands.view import view_command
 from smgrnn.errors import ConfigError, SmgrnnError
-from smgrnn.runs import Run, distill, evolve
-from smgrnn.view import record, write_page
+from smgrnn.runs import Record, Run, distill, evolve
+from smgrnn.runs.run import new_run
+from smgrnn.view import film, write_page
 from smgrnn.view.page import page
 from support.runs import settings, trained
 
@@ -41,6 +43,13 @@ def test_the_page_is_written_into_the_run_folder(
     assert not list(folder.glob(".*"))
 
 
+def test_a_file_of_the_store_has_a_page_beside_it(folder: Path, tmp_path: Path) -> None:
+    replace(Record.load(folder), resume=None).save(tmp_path / "kept.safetensors")
+    view_command(tmp_path / "kept.safetensors", None, None, opens=False)
+    text = (tmp_path / "kept.html").read_text(encoding="utf-8")
+    assert "CartPole-v1, smgrnn, seed 0" in text
+
+
 def test_the_page_may_be_written_elsewhere(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,8 +70,8 @@ def test_the_page_is_opened_for_a_person_at_a_terminal_only(
 
 @pytest.mark.parametrize("student", ["static", "growth-only", "mlp-100"])
 def test_every_student_has_a_page(tmp_path: Path, student: str) -> None:
-    run = trained(tmp_path, name="run", student=student, budget=60, episodes=4)
-    text = page(Run.resume(tmp_path / "run"))
+    run = trained(tmp_path, name="run", student=student, episodes=4)
+    text = page(Record.load(tmp_path / "run"))
     assert f"CartPole-v1, {student}, seed 0" in text
     assert f"({run.graph.n_hidden:,} hidden)" in text
     assert 'class="notices"></div>' in text
@@ -70,7 +79,7 @@ def test_every_student_has_a_page(tmp_path: Path, student: str) -> None:
 
 def test_xor_has_a_page_that_calls_its_bias_so(tmp_path: Path) -> None:
     distill("xor", out=tmp_path / "run", seed=0)
-    text = page(Run.resume(tmp_path / "run"))
+    text = page(Record.load(tmp_path / "run"))
     assert '"bias"' in text
     assert "interrupted" not in text
 
@@ -79,7 +88,7 @@ def test_the_page_of_an_evolution_shows_the_champion_and_says_so(tmp_path: Path)
     evolve(
         "CartPole-v1", method="neat", rollouts=40, population=20, held_out=1, out=tmp_path / "run"
     )
-    text = page(Run.resume(tmp_path / "run"))
+    text = page(Record.load(tmp_path / "run"))
     assert "This network was evolved" in text
     assert "kept no weights" not in text
 
@@ -88,40 +97,40 @@ def test_the_page_of_an_interrupted_run_shows_what_there_is_and_says_so(tmp_path
     def interrupt(run: Run) -> None:
         raise KeyboardInterrupt
 
-    run = Run("CartPole-v1", settings(tmp_path), tmp_path / "run")
+    run = new_run("CartPole-v1", settings(tmp_path), tmp_path / "run")
     with pytest.raises(KeyboardInterrupt):
         run.train(interrupt)
-    assert "interrupted after 10 of 30 episodes" in page(Run.resume(tmp_path / "run"))
+    assert "interrupted after 10 of 30 episodes" in page(Record.load(tmp_path / "run"))
 
 
 def test_a_run_without_an_episode_has_a_page_but_no_film(tmp_path: Path) -> None:
-    Run("CartPole-v1", settings(tmp_path), tmp_path / "run").begin()
-    run = Run.resume(tmp_path / "run")
-    assert "interrupted after 0 of 30 episodes" in page(run)
+    new_run("CartPole-v1", settings(tmp_path), tmp_path / "run").begin()
+    record = Record.load(tmp_path / "run")
+    assert "interrupted after 0 of 30 episodes" in page(record)
     with pytest.raises(ConfigError, match="nothing to record"):
-        record(run, tmp_path / "a.gif")
+        film(record, tmp_path / "a.gif")
 
 
 def test_a_run_that_kept_no_weights_says_so(tmp_path: Path) -> None:
     trained(tmp_path, name=None).save(tmp_path / "run")
-    assert "kept no weights on the way" in page(Run.resume(tmp_path / "run"))
+    assert "kept no weights on the way" in page(Record.load(tmp_path / "run"))
 
 
 def test_a_film_has_frames_and_is_small(folder: Path, tmp_path: Path) -> None:
     view_command(folder, tmp_path / "a.html", tmp_path / "a.gif", opens=False)
-    with Image.open(tmp_path / "a.gif") as film:
-        frames = getattr(film, "n_frames", 1)
-        assert film.size == (600, 400)
-        last = film.convert("RGB")
-        film.seek(frames - 1)
-        assert film.convert("RGB").tobytes() != last.tobytes()
+    with Image.open(tmp_path / "a.gif") as image:
+        frames = getattr(image, "n_frames", 1)
+        assert image.size == (600, 400)
+        last = image.convert("RGB")
+        image.seek(frames - 1)
+        assert image.convert("RGB").tobytes() != last.tobytes()
     assert frames > 20
     assert (tmp_path / "a.gif").stat().st_size < 1_200_000  # all of its edges change all the time
 
 
 def test_the_picture_of_the_readme_is_a_small_film() -> None:
-    with Image.open(README_PICTURE) as film:
-        assert getattr(film, "n_frames", 1) > 20
+    with Image.open(README_PICTURE) as image:
+        assert getattr(image, "n_frames", 1) > 20
     assert README_PICTURE.stat().st_size < 300_000
 
 
@@ -158,9 +167,9 @@ def test_an_mp4_needs_ffmpeg(folder: Path, tmp_path: Path, monkeypatch: pytest.M
 
 def test_names_from_a_file_cannot_write_markup(folder: Path, tmp_path: Path) -> None:
     """A task's id comes from the folder, which may be a stranger's."""
-    run = Run.resume(folder)
-    object.__setattr__(run, "task", run.task.__class__(**{**vars(run.task), "id": "<b>&"}))
-    write_page(run, tmp_path / "a.html")
+    record = Record.load(folder)
+    task = replace(record.plan.task, id="<b>&")
+    write_page(replace(record, plan=replace(record.plan, task=task)), tmp_path / "a.html")
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "<b>&" not in text.split("<script")[0]
     assert "&lt;b&gt;&amp;" in text

@@ -79,22 +79,23 @@ def test_a_number_far_away_counts_no_more_than_the_farthest() -> None:
 
 
 def test_readings_are_ranked_by_the_mean_over_tables(tmp_path: Path) -> None:
-    """One reading has the paper's numbers of Table A.I, the other is one deviation off there."""
+    """One reading has almost the paper's numbers of Table A.I, the other is a deviation off."""
     experiment = study("CartPole-v1/optimizer=adam", "CartPole-v1/learning_rate=0.01")
 
     def figures(condition: Condition, _: int) -> dict[str, float]:
         is_near = Reading.of(condition.settings) == NEAR  # type: ignore[arg-type]
-        size = 29.8 + (0.0 if is_near else 5.71)
-        return {"n_nodes": size, "churn_ratio": 44.08}
+        # A net change of 100, so that the churn ratio has two decimals.
+        size, n_edges = (30, 82) if is_near else (36, 76)
+        return {"n_nodes": size, "n_edges": n_edges, "churn_ratio": 44.08}
 
     fill_store(Store(tmp_path), [experiment], figures)
     ranked = rank_readings(experiment, Results(Store(tmp_path)), PAPER)
     assert [each.reading for each in ranked] == [NEAR, FAR]
     near, far = ranked
-    rate = (abs(29.8 - 31.2) / 3.97 + abs(44.08 - 41.6) / 6.65) / 2
-    assert near.tables == {"A.I": 0.0, "A.II": pytest.approx(rate)}
-    assert near.overall == pytest.approx(rate / 2)
-    assert far.tables["A.I"] == pytest.approx(0.5)
+    size, rate = 0.2 / 5.71 / 2, (abs(30 - 31.2) / 3.97 + abs(44.08 - 41.6) / 6.65) / 2
+    assert near.tables == {"A.I": pytest.approx(size), "A.II": pytest.approx(rate)}
+    assert near.overall == pytest.approx((size + rate) / 2)
+    assert far.tables["A.I"] == pytest.approx(6.2 / 5.71 / 2)
 
 
 def test_a_reading_that_has_not_run_in_full_is_not_ranked(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """A condition's key is its content: nothing else, and all of it."""
 
-import hashlib
 import shutil
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -10,18 +10,14 @@ import pytest
 from smgrnn.baselines import mlp
 from smgrnn.config import EvolutionConfig, PlasticityConfig, RunConfig
 from smgrnn.errors import ConfigError, ExpertError
-from smgrnn.experiments import Condition, condition
-from smgrnn.experiments.plan import plan_runs
+from smgrnn.experiments import EXPERIMENTS, Condition, condition
+from smgrnn.experiments.queue import queue_runs
 from smgrnn.experts import Expert, write_expert
-from smgrnn.runs.evolution import Evolution
+from smgrnn.runs import plan
+from smgrnn.runs.evolution import new_evolution
 from support.trials import asking, teacher
 
 CARTPOLE = Condition.distill("CartPole-v1")
-
-
-def test_the_digest_is_the_sha256_of_sorted_json() -> None:
-    expected = hashlib.sha256(b'{"a":[0.5,null],"b":1}').hexdigest()
-    assert condition.digest({"b": 1, "a": [0.5, None]}) == expected
 
 
 def test_the_order_of_settings_does_not_move_the_key() -> None:
@@ -42,7 +38,7 @@ def test_the_name_of_the_experiment_does_not_move_the_key() -> None:
         asking({"here": CARTPOLE}, n_seeds=2, name="one-v1"),
         asking({"there": replace(CARTPOLE)}, n_seeds=3, name="other-v1"),
     ]
-    assert [run.seed for run in plan_runs(experiments)] == [0, 1, 2]
+    assert [run.seed for run in queue_runs(experiments)] == [0, 1, 2]
 
 
 def test_the_seed_of_the_settings_does_not_count() -> None:
@@ -71,7 +67,7 @@ def test_another_seed_has_another_key() -> None:
 
 def test_another_version_of_records_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
     key = CARTPOLE.key(0)
-    monkeypatch.setattr(condition, "RECORDS_VERSION", condition.RECORDS_VERSION + 1)
+    monkeypatch.setattr(plan, "RECORDS_VERSION", plan.RECORDS_VERSION + 1)
     assert CARTPOLE.key(0) != key
 
 
@@ -97,16 +93,19 @@ def test_the_budget_of_an_mlp_counts_also_if_it_is_looked_up(
     monkeypatch.setitem(mlp.BUDGETS, "CartPole-v1", 84)
     assert looked_up.key(0) == sized.key(0)
     monkeypatch.setitem(mlp.BUDGETS, "CartPole-v1", 85)
+    assert looked_up.key(0) == sized.key(0)  # the same width: what runs is what counts
+    monkeypatch.setitem(mlp.BUDGETS, "CartPole-v1", 100)
     assert looked_up.key(0) != sized.key(0)
 
 
 def test_of_neat_settings_the_content_counts(tmp_path: Path) -> None:
+    text = files("smgrnn.baselines").joinpath("neat_configs", "default.ini").read_text()
     file = tmp_path / "neat.ini"
-    file.write_text("[NEAT]")
+    file.write_text(text)
     own = Condition.evolve("CartPole-v1", neat_config=str(file))
     key = own.key(0)
-    assert key != Condition.evolve("CartPole-v1").key(0)
-    file.write_text("[NEAT]\n")
+    assert key == Condition.evolve("CartPole-v1").key(0)
+    file.write_text(text + "\n")
     assert own.key(0) != key
 
 
@@ -139,11 +138,42 @@ def test_a_shortened_evolution_keeps_two_generations(
 def test_the_shortest_evolution_runs(method: str) -> None:
     short = Condition.evolve("CartPole-v1", method=method).with_episodes(1)
     assert isinstance(short.settings, EvolutionConfig)
-    evolution = Evolution(short.task, short.settings)
-    evolution.train()
-    assert evolution.episodes.n == short.episodes == 8
+    assert new_evolution(short.task, short.settings).train().episodes.n == short.episodes == 8
 
 
 def test_no_episodes_are_too_few() -> None:
     with pytest.raises(ConfigError, match=r"at least 1\. Got 0 instead\.$"):
         CARTPOLE.with_episodes(0)
+
+
+def test_tasks_are_described_and_experts_digested_once_for_all_runs() -> None:
+    """To make a world of LunarLander, or read its expert, for each of 885 keys takes a minute."""
+    for cached in (condition._find_task, condition._find_teacher):
+        cached.cache_clear()
+    assert len(queue_runs(EXPERIMENTS.values())) == 885
+    assert condition._find_task.cache_info().misses == 4
+    assert condition._find_teacher.cache_info().misses == 4
+
+
+PINNED: dict[str, tuple[Condition, int]] = {
+    "eb55f4474404d1d6": (CARTPOLE, 0),
+    "e2f505274b3e03c9": (CARTPOLE, 7),
+    "cca8668ae4162df7": (Condition.distill("Acrobot-v1", student="static"), 0),
+    "714538d1dfb00023": (Condition.distill("LunarLander-v3", student="growth-only"), 0),
+    "89257784e6eef1f0": (Condition.distill("CartPole-v1", student="mlp-100"), 0),
+    "4842878a87f659e7": (Condition.distill("CartPole-v1", student="mlp-200", budget=60), 0),
+    "9d7a6914e3432fd1": (Condition.distill("xor"), 0),
+    "93c67f623a40d314": (
+        Condition.distill("CartPole-v1", preset="as_printed", plasticity={"window": 50}),
+        0,
+    ),
+    "51067e35d1213c74": (Condition.evolve("CartPole-v1"), 0),
+    "0a5464ec80414ba4": (Condition.evolve("Acrobot-v1", method="ndp"), 3),
+}
+
+
+@pytest.mark.parametrize("expected", PINNED)
+def test_keys_are_what_they_were(expected: str) -> None:
+    """A key that moves makes every stored result a stranger: declare new settings with `later`."""
+    pinned, seed = PINNED[expected]
+    assert pinned.key(seed).startswith(expected)

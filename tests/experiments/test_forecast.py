@@ -2,10 +2,10 @@
 
 from smgrnn.experiments import Condition
 from smgrnn.experiments.forecast import Forecast
-from smgrnn.experiments.plan import RUN_SECONDS, PlannedRun
+from smgrnn.experiments.queue import RUN_SECONDS, QueuedRun
 
-SHORT = PlannedRun("a", Condition.distill("CartPole-v1", episodes=950), 0, "short")
-LONG = PlannedRun("b", Condition.distill("CartPole-v1", student="growth-only", episodes=95), 0, "x")
+SHORT = QueuedRun("a", Condition.distill("CartPole-v1", episodes=950), 0, "short")
+LONG = QueuedRun("b", Condition.distill("CartPole-v1", student="growth-only", episodes=95), 0, "x")
 
 
 def test_runs_are_expected_to_take_as_long_as_their_episodes() -> None:

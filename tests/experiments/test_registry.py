@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from smgrnn.commands.reproduce import reproduce_command
-from smgrnn.config import EvolutionConfig
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import (
     EXPERIMENTS,
@@ -19,10 +18,11 @@ from smgrnn.experiments import (
     choose_experiments,
     find_experiment,
 )
-from smgrnn.experiments.plan import plan_runs
+from smgrnn.experiments.queue import queue_runs
 from smgrnn.experiments.registry import SMOKE_EPISODES, SMOKE_SEEDS
 from smgrnn.runs.evolution import Evolution
-from smgrnn.runs.run import new_run
+from smgrnn.runs.plan import Plan
+from smgrnn.runs.students import new_learner
 
 pytestmark = pytest.mark.xdist_group("experiments")
 
@@ -40,18 +40,16 @@ def test_an_id_ends_in_its_version(experiment: Experiment) -> None:
 def test_every_condition_can_be_built(experiment: Experiment) -> None:
     built = set()
     for condition in experiment.conditions.values():
-        settings = replace(condition.settings, seed=experiment.seeds[-1])
-        if (condition.task, condition.variant) in built and condition.kind == "evolve":
-            continue
-        if isinstance(settings, EvolutionConfig):
-            Evolution(condition.task, settings)
-        else:
-            new_run(condition.task, settings, folder=None)
+        plan = condition.plan(experiment.seeds[-1])
+        if isinstance(plan, Plan):
+            new_learner(plan)
+        elif (condition.task, condition.variant) not in built:
+            Evolution(plan)
         built.add((condition.task, condition.variant))
 
 
 def test_the_runs_are_as_many_as_the_paper_has_and_shared_ones_are_run_once() -> None:
-    runs = plan_runs(EXPERIMENTS.values())
+    runs = queue_runs(EXPERIMENTS.values())
     n_named = sum(len(list(experiment.runs())) for experiment in EXPERIMENTS.values())
     assert (n_named, len(runs)) == (1075, 885)
     assert Counter(run.condition.task for run in runs) == {
@@ -153,8 +151,9 @@ def test_the_command_runs_what_is_missing_and_tells_the_rest(
 def test_a_failed_run_is_told_and_exits_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    learning = {"optimizer": "sgd", "learning_rate": 1e308}  # the weights overflow at once
     impossible = {
-        f"{number}": Condition.distill("CartPole-v1", max_parameters=number) for number in (1, 2, 3)
+        f"{n}": Condition.distill("CartPole-v1", n_hidden=n, learning=learning) for n in (1, 2, 3)
     }
     experiment = replace(EXPERIMENTS["final-topologies-v1"], conditions=impossible)
     monkeypatch.setitem(EXPERIMENTS, "final-topologies-v1", experiment)
@@ -162,7 +161,9 @@ def test_a_failed_run_is_told_and_exits_with_1(
         reproduce_command(["final-topologies"], seeds=4, jobs=2, store=tmp_path)
     assert caught.value.code == 1
     told = capsys.readouterr().err
-    assert "final-topologies-v1 1 seed 0 failed: The network starts with" in told
+    assert "final-topologies-v1 1 seed 0 failed: A weight became infinite" in told.replace(
+        "\n", " "
+    )
     assert "And 2 more failed" in told
 
 

@@ -14,7 +14,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.experiments import Condition, LocalProcesses, Store, run_experiments
 from smgrnn.experiments.execution import execute
 from smgrnn.experiments.local import WorkerLostError
-from smgrnn.experiments.plan import plan_runs
+from smgrnn.experiments.queue import queue_runs
 from smgrnn.experiments.runner import Progress
 from support.trials import Inline, Replacing, asking, hang_once, is_alive, results, tiny, wait_for
 
@@ -38,7 +38,8 @@ def test_what_several_experiments_need_is_run_once_and_then_never_again(
     done = run_experiments(experiments, store, executor)
     assert (done.n_runs, done.n_found, done.n_done, done.failures) == (4, 0, 4, [])
     assert len(executor.calls) == 4
-    assert done.steps == sum(store.load(run.key).summary["steps"] for run in plan_runs(experiments))
+    kept = [store.load(run.key) for run in queue_runs(experiments)]
+    assert done.steps == sum(record.summary()["steps"] for record in kept)
     records = store.records(experiments[0])
     assert list(map(results, records["a"])) == list(map(results, records["again"]))
     again = run_experiments(experiments, store, executor)
@@ -66,14 +67,14 @@ def test_the_longest_runs_come_first(tmp_path: Path) -> None:
         "gymnasium": Condition.distill("LunarLander-v3", episodes=100),
         "unchecked": Condition.distill("LunarLander-v3", episodes=100, student="growth-only"),
     }
-    order = [run.name.split()[1] for run in plan_runs([asking(conditions, n_seeds=1)])]
+    order = [run.name.split()[1] for run in queue_runs([asking(conditions, n_seeds=1)])]
     assert order == ["unchecked", "gymnasium", "growing", "evolved", "short"]
 
 
 def test_a_run_that_fails_is_reported_and_does_not_stop_the_others(
     tmp_path: Path, store: Store
 ) -> None:
-    impossible = tiny(tmp_path, max_parameters=1)
+    impossible = tiny(tmp_path, learning={"optimizer": "sgd", "learning_rate": 1e308})
     experiment = asking({"good": tiny(tmp_path), "bad": impossible})
     done = run_experiments([experiment], store, Inline())
     assert (done.n_done, done.n_lost) == (2, 0)
@@ -81,7 +82,7 @@ def test_a_run_that_fails_is_reported_and_does_not_stop_the_others(
         "trial-v1 bad seed 0",
         "trial-v1 bad seed 1",
     ]
-    assert "more than max_parameters=1" in done.failures[0].error
+    assert "A weight became infinite at update" in done.failures[0].error
     assert "in _train" in done.failures[0].details
 
 

@@ -14,7 +14,7 @@ from smgrnn.experts import Expert, score_expert
 from smgrnn.experts.dqn import Checkpoint, train
 from smgrnn.experts.evaluation import Score
 from smgrnn.experts.recipes import MIRRORS, RECIPES, DQNConfig, changes, find_recipe
-from smgrnn.runs.selection import Candidate, train_expert
+from smgrnn.runs.selection import ScoredCheckpoint, train_expert
 from smgrnn.runs.teachability import Teachability
 from smgrnn.tasks import find_task, make_env
 
@@ -190,12 +190,12 @@ def test_a_change_by_the_user_is_recorded_as_such() -> None:
 
 
 def test_training_keeps_the_checkpoint_that_does_best_and_records_it() -> None:
-    heard: list[Candidate] = []
+    heard: list[ScoredCheckpoint] = []
     config = DQNConfig(steps=2000, hidden=16, warmup=100, check_every=500, policy_averaging=0.05)
     expert, record = train_expert("CartPole-v1", config, 3, episodes=3, report=heard.append)
-    assert [candidate.step for candidate in heard] == [500, 1000, 1500, 2000]
-    assert len({candidate.choosing.mean for candidate in heard}) > 1
-    best = max(heard, key=lambda candidate: candidate.choosing.mean)
+    assert [each.step for each in heard] == [500, 1000, 1500, 2000]
+    assert len({each.choosing.mean for each in heard}) > 1
+    best = max(heard, key=lambda each: each.choosing.mean)
     assert expert == best.expert
     assert record["step"] == best.step
     assert record["choosing"] == best.choosing._asdict()
@@ -208,17 +208,17 @@ def test_training_keeps_the_checkpoint_that_does_best_and_records_it() -> None:
 def test_good_checkpoints_are_ranked_by_their_students_then_by_themselves() -> None:
     expert = Expert.from_layers([([[1.0]], [0.0])])
 
-    def candidate(mean: float, disturbed: float, taught: float | None) -> Candidate:
+    def checkpoint(mean: float, disturbed: float, taught: float | None) -> ScoredCheckpoint:
         scores = Score(mean, 0.0, 5, 30_000, 0.0), Score(disturbed, 9.0, 5, 30_000, 0.3)
         students = None if taught is None else Teachability(taught, 1.0, 200, (1000,), 16)
-        return Candidate(1, expert, *scores, students)
+        return ScoredCheckpoint(1, expert, *scores, students)
 
     ordered = [
-        candidate(240.0, 90.0, None),
-        candidate(249.0, 80.0, None),
-        candidate(270.0, 70.0, 200.0),
-        candidate(260.0, 60.0, 210.0),
-        candidate(261.0, 50.0, 210.0),
-        candidate(261.0, 55.0, 210.0),
+        checkpoint(240.0, 90.0, None),
+        checkpoint(249.0, 80.0, None),
+        checkpoint(270.0, 70.0, 200.0),
+        checkpoint(260.0, 60.0, 210.0),
+        checkpoint(261.0, 50.0, 210.0),
+        checkpoint(261.0, 55.0, 210.0),
     ]
     assert all(worse.rank < better.rank for worse, better in pairwise(ordered))

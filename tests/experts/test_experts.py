@@ -344,7 +344,7 @@ def test_damaged_and_foreign_files_are_refused(path: Path, tmp_path: Path) -> No
         path.write_bytes(broken)
         with pytest.raises(ExpertError, match="is damaged or not a safetensors file"):
             load_expert(path)
-    header = {"kind": "network", "version": 1, "settings": {}}
+    header = {"kind": "network", "version": 2, "content": {}}
     save_file({"weight": np.ones(3)}, path, metadata={"smgrnn": json.dumps(header)})
     with pytest.raises(ExpertError, match="does not hold a smgrnn expert"):
         load_expert(path)

@@ -8,12 +8,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from smgrnn.errors import ExpertError, TaskError
+from smgrnn.errors import ConfigError, ExpertError, TaskError
 from smgrnn.experts import FunctionExpert, evaluate_expert
 from smgrnn.experts.function import function_name, import_function, is_function_name
 from smgrnn.runs import Run, distill, load
 from smgrnn.tasks import find_task, make_env
-from support.commands import Command
+from support.commands import Command, refused
 from support.runs import RULES, TEACHERS, contents, trained
 
 
@@ -64,7 +64,8 @@ def test_any_callable_may_teach() -> None:
             return np.array(1)  # as Stable-Baselines3 gives a choice
 
     run = distill("CartPole-v1", expert=Constant(), episodes=2)
-    assert run.config.expert == f"{__name__}:<{Constant.__qualname__}>"  # not to be imported
+    assert run.plan.teacher.kind == "function"
+    assert run.plan.teacher.name == f"{__name__}:<{Constant.__qualname__}>"
     assert run.episodes.n == 2
 
 
@@ -78,18 +79,29 @@ def test_a_run_with_a_function_of_a_module_is_resumed(
     assert smgrnn("distill", "CartPole-v1", *flags, "--out", "whole").code == 0
     assert smgrnn("distill", "CartPole-v1", *flags, "--out", "again").code == 0
     assert contents(tmp_path / "whole") == contents(tmp_path / "again")
-    assert smgrnn("distill", "--resume", "again").code == 0
+    sentence = refused(smgrnn("distill", "--resume", "again"))
+    assert sentence.startswith("The expert 'my_expert:act' of this run is code of your own;")
+    assert smgrnn("distill", "--resume", "again", *flags[:2]).code == 0
     assert contents(tmp_path / "whole") == contents(tmp_path / "again")
     said = smgrnn("expert", "evaluate", "CartPole-v1", *flags[:2], "--episodes", 2, "--json")
     assert json.loads(said.out)["mean"] > 20
 
 
-def test_a_run_with_a_function_of_no_module_goes_on_nowhere_else(tmp_path: Path) -> None:
-    distill("CartPole-v1", expert=lambda observation: 1, episodes=2, out=tmp_path / "run")
+def test_a_run_goes_on_with_its_function_and_no_other(tmp_path: Path) -> None:
+    def right(observation: Any) -> int:
+        return 1
+
+    def left(observation: Any) -> int:
+        return 0
+
+    distill("CartPole-v1", expert=right, episodes=2, out=tmp_path / "run")
     run = Run.resume(tmp_path / "run")
     assert run.score(1).size == 1  # which needs no expert
-    with pytest.raises(ExpertError, match="cannot be imported"):
+    with pytest.raises(ExpertError, match="give it again: as --expert on the command line"):
         run.train()
+    with pytest.raises(ConfigError, match="begun with another expert"):
+        Run.resume(tmp_path / "run", expert=left).train()
+    assert Run.resume(tmp_path / "run", expert=right).train().episodes.n == 2
 
 
 # --- environments ---------------------------------------------------------------------------------
@@ -128,8 +140,12 @@ def test_a_policy_loads_without_its_environment(tmp_path: Path) -> None:
     policy = load(tmp_path / "run")
     assert policy.graph == run.graph
     assert policy([1.0, 0.0, 0.0]).shape == (1,)
-    with pytest.raises(TaskError, match="There is no task 'PendulumEnv'"):
+    with pytest.raises(TaskError, match="'PendulumEnv' of this run is code of your own"):
         Run.resume(tmp_path / "run")
+    with pytest.raises(TaskError, match="made with the task 'PendulumEnv', which this is not"):
+        Run.resume(tmp_path / "run", task="Pendulum-v1")
+    again = Run.resume(tmp_path / "run", task=half_gravity, expert=damp)
+    assert np.array_equal(again.score(3), run.held_out[:3])
 
 
 MODULE = """
@@ -172,6 +188,9 @@ def test_a_file_of_one_s_own_is_all_it_takes(
     summary = json.loads(smgrnn("distill", *common, *flags).out)
     best = json.loads(smgrnn("expert", "evaluate", *common, "--json").out)["mean"]
     assert summary["held_out_mean"] > 2 * best  # -240; the static graph comes to -2800
-    assert smgrnn("evaluate", "run", "--episodes", 5).code == 0
+    sentence = refused(smgrnn("evaluate", "run", "--episodes", 5))
+    assert sentence.startswith("The task 'my_slide:Slide-v0' of this run is code of your own;")
+    assert smgrnn("evaluate", "run", "--episodes", 5, "--task", common[0]).code == 0
+    assert smgrnn("distill", *common, "--resume", "run").code == 0
     assert smgrnn("export", "run", "--to", "c").code == 0
     assert (tmp_path / "run" / "slide_v0.c").exists()

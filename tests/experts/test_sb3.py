@@ -15,7 +15,7 @@ from gymnasium import spaces
 from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-from smgrnn.commands.distill import expert_convert_command
+from smgrnn.commands.expert import expert_convert_command
 from smgrnn.errors import ExpertError
 from smgrnn.experts import Expert, load_expert, read_expert
 from smgrnn.experts.evaluation import _act

@@ -9,8 +9,9 @@ import pytest
 
 from smgrnn import Graph, NetworkConfig
 from smgrnn.errors import ConfigError
-from smgrnn.export import Controller, export_policy
+from smgrnn.export import export_policy
 from smgrnn.export.c import c_name, state_bytes, table_bytes
+from smgrnn.export.wiring import n_parameters
 from smgrnn.runs import Policy, evolve, load
 from smgrnn.tasks import Task
 from support import exports
@@ -115,9 +116,8 @@ def test_tables_are_as_large_as_counted_by_hand() -> None:
     """LOOP has 2 nodes that edges enter and 4 edges: 2·1 + 4·1 + 4·4 bytes, and 2 states."""
     config = NetworkConfig(n_inputs=1, n_outputs=1)
     policy = exports.policy_of(LOOP, config, Task("loop", 1, 1, is_discrete=True))
-    controller = Controller.of(policy)
-    assert table_bytes(controller) == 22
-    assert state_bytes(controller) == 8
+    assert table_bytes(policy) == 22
+    assert state_bytes(policy) == 8
 
 
 @pytest.mark.parametrize(("n_inputs", "types"), [(255, "uint8_t"), (300, "uint16_t")])
@@ -137,7 +137,7 @@ def test_indices_take_the_smallest_type_and_still_work(
 def test_edges_into_inputs_are_left_out() -> None:
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (2, 0, 1.0)])
     policy = exports.policy_of(graph, NetworkConfig(n_inputs=1, n_outputs=2), CHOICE)
-    assert Controller.of(policy).n_parameters == 1
+    assert n_parameters(policy) == 1
 
 
 def test_a_weight_beyond_single_precision_is_refused(tmp_path: Path) -> None:

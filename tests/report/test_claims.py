@@ -5,9 +5,9 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from smgrnn.config import Student
+from smgrnn.config import Method, Student
 from smgrnn.errors import ConfigError, UnknownNameError
-from smgrnn.report.claims import Claim, Decision, Source, decide, extra_metrics, load_claims
+from smgrnn.report.claims import Claim, Judgement, Source, extra_metrics, load_claims, weigh
 from smgrnn.report.paper import Catalogue, load_paper
 
 CARTPOLE, ACROBOT = "CartPole-v1", "Acrobot-v1"
@@ -50,7 +50,7 @@ def verdicts(means: dict[str, float], *claims: Claim, n: int = 10) -> list[str]:
         assert metric == "late_return"
         return means[source.condition] + around
 
-    return [found.verdict for found in decide(claims, samples, np.random.default_rng(0))]
+    return [found.verdict for found in weigh(claims, samples, np.random.default_rng(0))]
 
 
 def test_every_claim_can_be_told_from_the_others(claims: Catalogue[Claim]) -> None:
@@ -66,7 +66,8 @@ def test_claims_speak_of_metrics_that_are_measured(claims: Catalogue[Claim]) -> 
 def test_claims_speak_of_conditions_that_the_paper_ran(claims: Catalogue[Claim]) -> None:
     paper = load_paper()
     ran = {row.condition for table in paper.tables.values() for row in table.rows}
-    ran |= {*get_args(Student)} | {statement.condition for statement in paper.statements}
+    ran |= {*get_args(Student), *get_args(Method)}
+    ran |= {statement.condition for statement in paper.statements}
     names = ("window", "interval_width", "fluctuation_threshold", "explore_probability")
     for name in names:
         levels = paper.settings[f"grid.{name}"].value
@@ -188,10 +189,10 @@ def test_one_task_that_does_not_follow_decides_against_all() -> None:
         return np.arange(10) + (gain if source.condition == "smgrnn" else 0.0)
 
     both = claim(tasks=((CARTPOLE,), (ACROBOT,)))
-    (found,) = decide([both], samples, np.random.default_rng(0))
+    (found,) = weigh([both], samples, np.random.default_rng(0))
     assert found.verdict == "does not hold"
     assert [part.effect for part in found.parts] == [1.0, 0.0]
-    assert found.outcome.effect == 0.0
+    assert found.whole.effect == 0.0
 
 
 def test_claims_are_corrected_within_their_family_only() -> None:
@@ -202,7 +203,7 @@ def test_claims_are_corrected_within_their_family_only() -> None:
 
     def p_values(*families: str) -> list[float]:
         asked = [claim(family=family) for family in families]
-        found: tuple[Decision, ...] = decide(asked, samples, np.random.default_rng(0))
+        found: tuple[Judgement, ...] = weigh(asked, samples, np.random.default_rng(0))
         return [round(each.p_for * 252, 6) for each in found]
 
     assert p_values("a") == [1.0]

@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from smgrnn import Graph
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import UnknownNameError
-from smgrnn.experiments import EXPERIMENTS, Condition, RunRecord, Store, choose_experiments
+from smgrnn.experiments import EXPERIMENTS, Condition, Store, choose_experiments
 from smgrnn.report.figures import FIGURES, draw, missing_runs
 from smgrnn.report.figures.curves import POINTS, Curve, moving_mean, pad, thin
 from smgrnn.report.figures.final_topologies import representative
@@ -27,7 +27,8 @@ from smgrnn.report.figures.weights import growing_bins, pooled_weights
 from smgrnn.report.paper import load_paper
 from smgrnn.report.pictures import take_picture
 from smgrnn.report.results import Results
-from support.fabricated import fabricate, fill_store
+from smgrnn.runs.record import Record
+from support.fabricated import bred, fabricate, fill_store, with_graph
 
 pytestmark = pytest.mark.xdist_group("figures")
 
@@ -62,20 +63,16 @@ def run(
     *,
     returns: Any = 0.0,
     sizes: Any = 6,
+    graph: Graph | None = None,
     **changes: Any,
-) -> RunRecord:
+) -> Record:
     """Return a made-up run with these returns and nodes."""
     n = max(np.size(returns), np.size(sizes))
     episodes = Episodes.start(n)
     episodes.steps[:] = 1
     episodes.returns[:], episodes.n_nodes[:] = returns, sizes
-    return replace(fabricate(condition, seed), episodes=episodes, **changes)
-
-
-def rows(episodes: Episodes, places: Any) -> Episodes:
-    """Return some of the episodes."""
-    columns: Any = (column[places] for column in episodes)
-    return Episodes(*columns)
+    record = replace(fabricate(condition, seed), episodes=episodes, **changes)
+    return record if graph is None else with_graph(record, graph)
 
 
 CARTPOLE = Condition.distill("CartPole-v1", episodes=4)
@@ -166,7 +163,7 @@ def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: A
     store = Store(tmp_path)
     name, condition = next(iter(FIGURES[id].conditions().items()))
     short = condition.with_episodes(EPISODES)
-    store.save(short.key(1), fabricate(short, 1))
+    store.save(fabricate(short, 1))
     partial = Results(store, seeds=SEEDS, episodes=EPISODES)
     figure = draw(id, partial)
     n_asked = SEEDS * len(FIGURES[id].conditions())
@@ -176,7 +173,7 @@ def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: A
     assert f"{name} seed 1" not in missing_runs(id, partial)
 
 
-def noisy(condition: Condition, seed: int, rng: np.random.Generator) -> RunRecord:
+def noisy(condition: Condition, seed: int, rng: np.random.Generator) -> Record:
     """Return a run whose returns and sizes jump, which is what takes room in a file."""
     record = fabricate(condition, seed)
     episodes = Episodes.start(condition.episodes)
@@ -184,9 +181,7 @@ def noisy(condition: Condition, seed: int, rng: np.random.Generator) -> RunRecor
     episodes.returns[:] = rng.normal(size=condition.episodes) * 100
     is_fixed = condition.variant.startswith(("mlp", "static"))
     episodes.n_nodes[:] = 9 if is_fixed else rng.integers(10, 100, condition.episodes)
-    if record.generations is None:
-        return replace(record, episodes=episodes)
-    return replace(record, episodes=episodes, generations=rows(episodes, slice(None, None, 50)))
+    return replace(record, episodes=episodes)
 
 
 @pytest.mark.parametrize("id", ["3", "6"])
@@ -262,10 +257,10 @@ def test_figure_3_is_shaded_by_the_standard_deviation() -> None:
 
 
 def test_figure_3_has_the_threshold_and_a_cross_for_the_best_of_each_generation() -> None:
-    best = Episodes.start(2)
-    best.returns[:], best.n_nodes[:], best.steps[:] = (7, 9), (5, 6), (1, 1)
-    evolved = run(EVOLUTION, returns=[7, 1, 2, 9], generations=best)
-    evolved = replace(evolved, summary=evolved.summary | {"threshold": 8.0})
+    evolved = run(EVOLUTION, returns=[7, 1, 2, 9], sizes=[5, 4, 4, 6])
+    evolved = bred(evolved, evolved.episodes, 2)
+    task = replace(evolved.plan.task, reward_threshold=8.0)
+    evolved = replace(evolved, plan=replace(evolved.plan, task=task))
     drawn = panels(FIGURES["3"].draw_panels({"CartPole-v1/neat": [evolved]}))
     curve, crosses, threshold = drawn["a"].lines
     assert curve.get_ydata().tolist() == [7, 1, 2, 9]
@@ -279,11 +274,12 @@ def test_candidates_too_small_to_play_have_no_return() -> None:
     """Their score is the nodes they lack: on Acrobot it would beat every return there is."""
     evolved = run(EVOLUTION, returns=[-3, -500, -3, -100])
     evolved.episodes.steps[[0, 2]] = 0
-    evolved = replace(evolved, generations=rows(evolved.episodes, [0, 3]))
+    evolved.episodes.steps[1] = 0  # nobody plays in the first generation
+    evolved = bred(evolved, evolved.episodes, 2)
     drawn = panels(FIGURES["3"].draw_panels({"CartPole-v1/ndp": [evolved]}))
     curve, crosses, *_ = drawn["a"].lines
-    assert curve.get_ydata()[[1, 3]].tolist() == [-500, -100]
-    assert np.isnan(curve.get_ydata()[[0, 2]]).all()
+    assert curve.get_ydata()[3] == -100
+    assert np.isnan(curve.get_ydata()[:3]).all()
     assert np.isnan(crosses.get_ydata()[0])
     assert crosses.get_ydata()[1] == -100
 
@@ -299,22 +295,20 @@ def test_figure_7_carries_xor_on_to_the_end_and_shows_final_sizes() -> None:
     xor = Condition.distill("xor", episodes=4)
     records = {
         "xor/smgrnn": [run(xor, sizes=[4, 5])],
-        "CartPole-v1/smgrnn": [run(CARTPOLE, sizes=[6, 7, 8, 9])],
+        "CartPole-v1/smgrnn": [run(CARTPOLE, sizes=[6, 6, 6, 7, 7, 7, 8, 9])],
     }
-    for (found,), n_nodes in zip(records.values(), (5, 9), strict=True):
-        found.summary.update(n_nodes=n_nodes, late_nodes=n_nodes - 1)
     drawn = panels(FIGURES["7"].draw_panels(records))
-    assert drawn["a"].lines[0].get_ydata().tolist() == [4, 5, 5, 5]
+    assert drawn["a"].lines[0].get_ydata().tolist() == [4, 5, 5, 5, 5, 5, 5, 5]
     assert [bar.get_height() for bar in drawn["b"].patches] == [5, 9]
-    assert {(4.0, 4.0), (8.0, 8.0)} <= set(spans(drawn["b"]))  # over the final quarter
+    assert {(5.0, 5.0), (8.5, 8.5)} <= set(spans(drawn["b"]))  # over the final quarter
 
 
 def test_figure_8_shows_the_run_of_median_size() -> None:
     graphs = [Graph.from_edges(1, 1, n, [(0, 1, 1.0)]) for n in (9, 1, 4, 4)]
     graphs[2] = Graph.from_edges(1, 1, 4, [(0, 1, 1.0), (1, 2, 1.0)])
     runs = [run(CARTPOLE, seed, graph=graph) for seed, graph in enumerate(graphs)]
-    assert representative(runs).settings["seed"] == 3  # 1 < 4 with 1 edge < 4 with 2 < 9
-    assert representative(runs[:3]).settings["seed"] == 2
+    assert representative(runs).plan.seed == 3  # 1 < 4 with 1 edge < 4 with 2 < 9
+    assert representative(runs[:3]).plan.seed == 2
     figure = FIGURES["8"].draw_panels({"CartPole-v1/smgrnn": runs})
     assert "seed 3: 6 nodes, 1 edges" in set(words(figure))
 
@@ -322,9 +316,8 @@ def test_figure_8_shows_the_run_of_median_size() -> None:
 def test_figure_a1_shows_mean_and_deviation_at_each_value() -> None:
     records = {}
     for value, sizes in ((50, (10, 20)), (100, (30, 30))):
-        records[f"CartPole-v1/window={value}"] = [run(CARTPOLE, seed) for seed in range(len(sizes))]
-        for found, n_nodes in zip(records[f"CartPole-v1/window={value}"], sizes, strict=True):
-            found.summary["n_nodes"] = n_nodes
+        runs = [run(CARTPOLE, seed, sizes=n_nodes) for seed, n_nodes in enumerate(sizes)]
+        records[f"CartPole-v1/window={value}"] = runs
     figure = FIGURES["A.1"].draw_panels(records)
     axes = [ax for ax in figure.findobj(Axes) if isinstance(ax, Axes)]
     (ax,) = (ax for ax in axes if ax.get_ylabel() == "final nodes" and ax.containers)

@@ -15,13 +15,16 @@ from smgrnn.commands.report import write_report
 from smgrnn.experiments import EXPERIMENTS, Condition, Store, choose_experiments
 from smgrnn.report import contents
 from smgrnn.report.claims import load_claims
-from smgrnn.report.contents import Report, build_report, changed_settings
+from smgrnn.report.contents import Report, Section, build_report
+from smgrnn.report.figures import FIGURES as DRAWN
+from smgrnn.report.figures import FigureSpec
 from smgrnn.report.markdown import FIGURES, markdown
 from smgrnn.report.markup import Markup, element, join
 from smgrnn.report.page import page
 from smgrnn.report.paper import load_paper
 from smgrnn.report.pictures import take_picture
 from smgrnn.report.results import Results, base_name, short_name
+from smgrnn.report.settings import stated_settings
 from support.fabricated import fabricate, fill_store
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -200,7 +203,7 @@ def test_missing_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert "8 runs" in text
         assert "xor/smgrnn: 2 runs of 3" in text
         assert "Fig. 7 (Size by difficulty of the task) needs runs that are missing." in text
-    assert [part.experiment.id for part in found.sections] == ["task-difficulty-v1"]
+    assert [part.id for part in found.sections] == ["task-difficulty-v1"]
 
 
 def test_warnings_of_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,28 +212,71 @@ def test_warnings_of_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [experiment] = choose_experiments(["final-topologies"], seeds=1, episodes=EPISODES)
     for _, condition, seed in experiment.runs():
         record = replace(fabricate(condition, seed), warnings=("Growth <stopped> at 10 nodes.",))
-        store.save(condition.key(seed), record)
+        store.save(record)
     found = build_report(Results(store, ["final-topologies"], seeds=1, episodes=EPISODES))
     assert "3 runs warned: Growth &lt;stopped&gt; at 10 nodes." in page(found)
 
 
-def test_only_what_differs_from_the_defaults_is_listed() -> None:
-    assert changed_settings(Condition.distill("CartPole-v1")) == {}
-    changed = Condition.distill("CartPole-v1", n_hidden=5, plasticity={"window": 50}, episodes=500)
-    assert changed_settings(changed) == {
-        "episodes": "500",
-        "n_hidden": "5",
-        "plasticity.window": "50",
-    }
-    assert changed_settings(Condition.evolve("CartPole-v1", method="neat")) == {"method": "neat"}
+def section(report: Report, title: str) -> Section:
+    [found] = [part for part in report.sections if part.title == title]
+    return found
 
 
-def test_settings_are_shared_by_conditions_of_a_kind(report: Report) -> None:
-    [baselines] = [part for part in report.sections if part.title == "Baseline comparison"]
-    assert set(baselines.shared) == {"distillations", "evolutions"}
-    assert baselines.shared["distillations"]["plasticity.window"] == "100"
-    assert baselines.shared["evolutions"]["population"] == "4"  # of 8 candidates in all
-    assert "student" not in baselines.shared["distillations"]
+def test_the_settings_of_each_student_are_those_that_ran(report: Report) -> None:
+    """MLPs were said to have one iteration, tanh outputs, no bias, carried states and pruning."""
+    shared = section(report, "Baseline comparison").shared
+    assert set(shared) == {"smgrnn", "mlp-100", "mlp-200", "neat", "ndp"}
+    for name in ("mlp-100", "mlp-200"):
+        mlp = shared[name]
+        assert (mlp["network.iterations"], mlp["network.output_activation"]) == ("2", "identity")
+        assert (mlp["network.carry_state"], mlp["bias"]) == ("False", "True")
+        assert (mlp["plasticity.growth"], mlp["plasticity.pruning"]) == ("none", "none")
+        assert mlp["first_graph"] == "layered"
+        assert not {"plasticity.window", "network.density", "learning.momentum"} & set(mlp)
+    growing = shared["smgrnn"]
+    assert (growing["network.iterations"], growing["bias"]) == ("1", "False")
+    assert (growing["plasticity.window"], growing["plasticity.pruning"]) == ("100", "weak")
+    assert shared["neat"]["population"] == "4"  # of 8 candidates in all
+
+
+def test_a_setting_that_differs_is_stated_where_it_differs(report: Report) -> None:
+    """XOR was said to have learned by cross-entropy."""
+    found = section(report, "Task difficulty")
+    own = {setup.name: setup.own for setup in found.setups}
+    assert "learning.loss" not in found.shared["smgrnn"]
+    assert own["xor/smgrnn"]["learning.loss"] == "mse"
+    assert own["CartPole-v1/smgrnn"]["learning.loss"] == "cross_entropy"
+    sweeps = section(report, "Hyperparameter sweeps")
+    [widest] = [setup for setup in sweeps.setups if setup.name == "Acrobot-v1/window=400"]
+    assert widest.own["plasticity.window"] == "400"
+
+
+@pytest.mark.parametrize("title", ["Baseline comparison", "Task difficulty", "Growth ablation"])
+def test_shared_and_own_settings_together_are_the_plan(report: Report, title: str) -> None:
+    found = section(report, title)
+    experiment = EXPERIMENTS[found.id].scaled(episodes=EPISODES)
+    for setup in found.setups:
+        plan = experiment.conditions[setup.name].plan(0)
+        assert found.shared[setup.student] | setup.own == stated_settings(plan)
+
+
+def test_a_figure_of_our_own_is_shown_under_its_own_title(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = FigureSpec("mine", scribble, title="Lines of my own", caption="One line.")
+    monkeypatch.setitem(DRAWN, "mine", spec)
+    [experiment] = choose_experiments(["final-topologies"], seeds=1, episodes=EPISODES)
+    mine = replace(experiment, artefacts=("Fig. mine",))
+    monkeypatch.setitem(EXPERIMENTS, mine.id, mine)
+    store = Store(tmp_path)
+    fill_store(store, [mine])
+    found = build_report(Results(store, ["final-topologies"], seeds=1, episodes=EPISODES))
+    [shown] = found.sections[0].illustrations
+    assert (shown.name, shown.file) == ("Lines of my own", "figure-mine.svg")
+    assert "![Lines of my own](figures/figure-mine.svg)" in markdown(found)
+    read = Reader(page(found))
+    assert "lines-of-my-own" in read.ids
+    assert "One line." in " ".join(read.words)
 
 
 def test_the_version_of_an_experiment_is_not_its_name() -> None:

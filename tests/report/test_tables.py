@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn.experiments import Condition, RunRecord, Store, choose_experiments
+from smgrnn.experiments import Condition, Store, choose_experiments
 from smgrnn.report.own_tables import (
     at_a_glance,
     baselines,
@@ -19,6 +19,7 @@ from smgrnn.report.own_tables import (
 from smgrnn.report.paper import load_paper
 from smgrnn.report.results import Results, Runs
 from smgrnn.report.tables import Entry, Measured, ReportTable, compare
+from smgrnn.runs.record import Record
 from support.fabricated import fill_store
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -230,7 +231,7 @@ def test_a_record_is_read_once(results_of: Fill, monkeypatch: pytest.MonkeyPatch
     loaded: list[str] = []
     load = Store.load
 
-    def count(store: Store, key: str) -> RunRecord:
+    def count(store: Store, key: str) -> Record:
         loaded.append(key)
         return load(store, key)
 

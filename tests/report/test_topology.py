@@ -9,7 +9,7 @@ import pytest
 from smgrnn import Graph
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import MetricError, UnknownNameError
-from smgrnn.experiments import Condition, RunRecord
+from smgrnn.experiments import Condition
 from smgrnn.report.claims import extra_metrics
 from smgrnn.report.topology import (
     MEASURES,
@@ -22,6 +22,8 @@ from smgrnn.report.topology import (
     sparsity,
     weight_range,
 )
+from smgrnn.runs.record import Record
+from support import fabricated
 from support.fabricated import fabricate
 
 RECORD = fabricate(Condition.distill("CartPole-v1", episodes=8), 0)
@@ -33,19 +35,19 @@ def graph(n_inputs: int, n_outputs: int, n_hidden: int, *pairs: tuple[int, int])
     return Graph.from_edges(n_inputs, n_outputs, n_hidden, [(*pair, 1.0) for pair in pairs])
 
 
-def grown(started: int, *sizes: int) -> RunRecord:
+def grown(started: int, *sizes: int) -> Record:
     """Return a run with these nodes at the end of its episodes."""
     episodes = Episodes.start(len(sizes))
     episodes.n_nodes[:] = sizes
     return replace(RECORD, started=(started, 1), episodes=episodes)
 
 
-def bred(*sizes: int, played: int = 10**9) -> RunRecord:
+def bred(*sizes: int, played: int = 10**9) -> Record:
     """Return an evolution whose generations had best candidates of these nodes."""
-    generations = Episodes.start(len(sizes))
-    generations.n_nodes[:] = sizes
-    generations.steps[:played] = 1
-    return replace(EVOLVED, generations=generations)
+    candidates = Episodes.start(len(sizes))  # one in each generation
+    candidates.n_nodes[:] = sizes
+    candidates.steps[:played] = 1
+    return fabricated.bred(EVOLVED, candidates, len(sizes))
 
 
 RELAY = graph(1, 1, 1, (0, 1), (0, 2), (2, 1))
@@ -127,7 +129,7 @@ def test_early_growth_is_over_the_first_quarter() -> None:
     ],
     ids=["steady", "early", "shrank late", "shrank early", "never", "undone", "regrown", "one"],
 )
-def test_the_settled_share_of_growth(run: RunRecord, expected: float) -> None:
+def test_the_settled_share_of_growth(run: Record, expected: float) -> None:
     assert measure(run, "settled_share") == expected
 
 
@@ -141,22 +143,24 @@ def test_linearity_is_a_squared_correlation_over_the_generations() -> None:
         measure(RECORD, "growth_linearity")
 
 
-def with_summary(**figures: Any) -> RunRecord:
-    return replace(RECORD, summary=RECORD.summary | figures)
+def having(**figures: Any) -> Record:
+    """Return a run with these figures in its summary."""
+    return fabricated.fabricate(Condition.distill("CartPole-v1", episodes=8), 0, **figures)
 
 
 def test_other_metrics_are_figures_of_the_summary() -> None:
-    assert measure(with_summary(late_return=3), "late_return") == 3.0
-    assert measure(replace(RECORD, graph=RELAY), "relay_paths") == 1.0
+    assert measure(having(late_return=3), "late_return") == 3.0
+    assert measure(fabricated.with_graph(RECORD, RELAY), "relay_paths") == 1.0
 
 
 def test_a_run_that_never_converged_has_an_infinite_convergence_episode() -> None:
-    assert measure(with_summary(convergence_episode=None), "convergence_episode") == np.inf
+    assert measure(having(convergence_episode=None), "convergence_episode") == np.inf
+    assert measure(having(convergence_episode=3), "convergence_episode") == 3
 
 
 def test_what_a_run_does_not_have_is_an_error() -> None:
-    with pytest.raises(MetricError, match=r"^smgrnn on CartPole-v1 has no 'churn_ratio'\.$"):
-        measure(with_summary(churn_ratio=None), "churn_ratio")
+    with pytest.raises(MetricError, match=r"^neat on CartPole-v1 has no 'churn_ratio'\.$"):
+        measure(EVOLVED, "churn_ratio")
     with pytest.raises(UnknownNameError, match="Did you mean 'sparsity'"):
         measure(RECORD, "sparsty")
 

@@ -94,8 +94,8 @@ def test_p_values_are_corrected_over_the_claims_of_the_family_that_ran(judged: J
     found = judged(figures, *ids)
     assert {each.n_family for each in found} == {len(ids)}
     [lifts] = [each for each in found if each.claim.id == "growth-lifts-return"]
-    assert lifts.decision is not None
-    assert lifts.decision.p_for > lifts.decision.outcome.p_for
+    assert lifts.judgement is not None
+    assert lifts.judgement.p_for > lifts.judgement.whole.p_for
 
 
 def test_without_runs_a_claim_is_not_run_and_says_what_is_missing(tmp_path: Path) -> None:

@@ -6,15 +6,16 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from support.learners import memory
-from support.runs import settings, trained
 from smgrnn.arrays import Floats
-from smgrnn.seeding import episode_seed
-from smgrnn.tasks import find_task
-from smgrnn.runs import policy
-from smgrnn.runs.distillation import FIRST_CHECKED, N_CHECKED, Distillation
-from smgrnn.runs.policy import Policy
+from smgrnn.policy import Policy
+from smgrnn.runs import evaluate, load
+from smgrnn.runs.distillation import FIRST_COMPARED, N_COMPARED, Distillation
+from smgrnn.runs.evaluation import score
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
+from smgrnn.seeding import episode_seed
+from support.learners import memory
+from support.runs import planned, trained
 
 TASKS = ("CartPole-v1", "Acrobot-v1", "Pendulum-v1")
 BACKENDS = ("compiled", "gymnasium")
@@ -37,13 +38,13 @@ def play(student: Policy, id: str, seeds: list[int]) -> Floats:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_scoring_leaves_the_student_as_it_was(tmp_path: Path, backend: str) -> None:
-    run = Distillation(find_task("CartPole-v1"), settings(tmp_path, env_backend=backend))
+    run = Distillation(planned(tmp_path, env_backend=backend))
     run.train(0, 3)
     run.learner.learn([0.1, 0.2, 0.3, 0.4], 1)  # so that node states are not zero
     before = memory(run.learner)
-    first = run.score(0, 3)
+    first = score(run.backend, run.policy, 0, 3)
     assert memory(run.learner) == before
-    assert np.array_equal(run.score(0, 3), first)
+    assert np.array_equal(score(run.backend, run.policy, 0, 3), first)
     assert run.learner.forget_log().n_changes > 0  # it has not lost what it logged either
 
 
@@ -55,8 +56,9 @@ def test_a_loaded_policy_scores_in_a_plain_loop_what_the_run_scored(
     seeds = [episode_seed(0, number, "held_out") for number in range(4)]
     scored = run.score(4)
     assert np.array_equal(scored, run.held_out[:4])
-    assert np.array_equal(play(policy.load(tmp_path / "run"), task, seeds), scored)
+    assert np.array_equal(play(load(tmp_path / "run"), task, seeds), scored)
     assert np.array_equal(Run.resume(tmp_path / "run").score(4), scored)
+    assert np.array_equal(evaluate(Record.load(tmp_path / "run"), 4), scored)
 
 
 def test_held_out_seeds_are_no_training_seeds() -> None:
@@ -64,18 +66,19 @@ def test_held_out_seeds_are_no_training_seeds() -> None:
     held_out = {episode_seed(0, number, "held_out") for number in range(5000)}
     checked = {
         episode_seed(0, number, "held_out")
-        for number in range(FIRST_CHECKED, FIRST_CHECKED + N_CHECKED)
+        for number in range(FIRST_COMPARED, FIRST_COMPARED + N_COMPARED)
     }
     assert not trained_on & (held_out | checked)
     assert not held_out & checked  # what chose the best checkpoint does not also judge it
 
 
 def test_the_best_checkpoint_is_the_one_that_scored_best_when_it_was_made(tmp_path: Path) -> None:
-    config = settings(tmp_path, checkpoint_every=5, seed=5)
-    replayed, scores, graphs = Distillation(find_task("CartPole-v1"), config), [], []
+    replayed = Distillation(planned(tmp_path, checkpoint_every=5, seed=5))
+    seeds = [episode_seed(5, FIRST_COMPARED + n, "held_out") for n in range(N_COMPARED)]
+    scores, graphs = [], []
     for first in range(0, 30, 5):
         replayed.train(first, first + 5)
-        scores.append(replayed.score(FIRST_CHECKED, FIRST_CHECKED + N_CHECKED).mean())
+        scores.append(replayed.backend.play(replayed.policy, seeds).returns.mean())
         graphs.append(replayed.learner.graph)
     best = int(np.argmax(scores))
     assert best < 5  # or it would be the final one
@@ -87,13 +90,14 @@ def test_the_best_checkpoint_is_the_one_that_scored_best_when_it_was_made(tmp_pa
 
 def test_the_best_checkpoint_is_scored_and_loaded_on_demand(tmp_path: Path) -> None:
     run = trained(tmp_path, checkpoint_every=5, seed=5)
-    best = policy.load(tmp_path / "run", best=True)
+    best = load(tmp_path / "run", best=True)
     assert best.graph == run.best_graph != run.graph
     seeds = [episode_seed(5, number, "held_out") for number in range(6)]
     scored = run.score(6, best=True)
     assert not np.array_equal(scored, run.score(6))
     assert np.array_equal(play(best, "CartPole-v1", seeds), scored)
     assert np.array_equal(Run.resume(tmp_path / "run").score(6, best=True), scored)
+    assert np.array_equal(evaluate(Record.load(tmp_path / "run"), 6, best=True), scored)
 
 
 def test_a_policy_gives_actions_that_the_environment_takes(tmp_path: Path) -> None:
@@ -101,13 +105,13 @@ def test_a_policy_gives_actions_that_the_environment_takes(tmp_path: Path) -> No
         trained(tmp_path, task, name=task, episodes=2)
         env = gym.make(task)
         observation, _ = env.reset(seed=0)
-        assert env.action_space.contains(policy.load(tmp_path / task)(observation))
+        assert env.action_space.contains(load(tmp_path / task)(observation))
         env.close()
 
 
 def test_a_policy_forgets_at_reset_what_it_has_seen(tmp_path: Path) -> None:
     trained(tmp_path, student="growth-only", episodes=5)
-    student = policy.load(tmp_path / "run")
+    student = load(tmp_path / "run")
     rows = np.random.default_rng(0).normal(size=(50, 4))
     first = [student(row) for row in rows]
     student.reset()

@@ -12,24 +12,15 @@ import numpy as np
 import pytest
 
 import smgrnn
-from support.runs import contents
+from smgrnn.commands.evolve import evolve_command
 from smgrnn.config import EvolutionConfig
 from smgrnn.errors import ConfigError, TaskError
-from smgrnn.runs import Run
-from smgrnn.commands.distill import evolve_command
-from smgrnn.runs.students import student_network
+from smgrnn.runs import Evolution, Record, evaluate
+from smgrnn.runs.plan import EvolutionPlan
+from support.evolutions import SMALL, evolved, record
+from support.runs import contents
 
-SMALL: dict[str, Any] = {"rollouts": 40, "population": 10}
 METHODS = ("neat", "ndp")
-
-
-def evolved(out: Path | None = None, **settings: Any) -> smgrnn.Evolution:
-    return smgrnn.evolve("CartPole-v1", out=out, **{**SMALL, **settings})
-
-
-def record(method: Any, seed: int) -> list[list[float]]:
-    """Return all columns of a search; a process pool can call it."""
-    return [column.tolist() for column in evolved(method=method, seed=seed).episodes]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -39,8 +30,13 @@ def test_the_budget_is_spent_exactly(method: Any, tmp_path: Path) -> None:
     assert evolution.generations.n == 4
     summary = evolution.summary()
     assert (summary["episodes"], summary["generations"], summary["population"]) == (40, 4, 10)
-    kept = json.loads((tmp_path / "run" / "run.json").read_text())["summary"]
-    assert kept["evolution"] == EvolutionConfig(method=method, **SMALL).to_dict()
+    kept = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert kept["plan"] == evolution.plan.to_dict()
+    asked = EvolutionConfig(method=method, **SMALL).to_dict()
+    assert {name: kept["plan"][name] for name in asked if name != "neat_config"} == {
+        name: value for name, value in asked.items() if name != "neat_config"
+    }
+    assert ("[NEAT]" in kept["plan"]["neat_settings"]) == (method == "neat")
 
 
 def test_the_best_of_each_generation_is_recorded(tmp_path: Path) -> None:
@@ -86,20 +82,18 @@ def test_a_candidate_too_small_to_play_is_never_the_best_of_its_generation() -> 
 def test_the_champion_is_judged_again_on_held_out_episodes(method: Any, tmp_path: Path) -> None:
     evolution = evolved(tmp_path / "run", method=method)
     assert evolution.held_out.size == 100
-    again = Run.resume(tmp_path / "run").score(100)
-    np.testing.assert_array_equal(again, evolution.held_out)
-    best = Run.resume(tmp_path / "run").score(100, best=True)
-    np.testing.assert_array_equal(best, evolution.held_out)
+    record = Record.load(tmp_path / "run")
+    np.testing.assert_array_equal(evaluate(record, 100), evolution.held_out)
+    np.testing.assert_array_equal(evaluate(record, 100, best=True), evolution.held_out)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_champion_loads_as_a_policy(method: Any, tmp_path: Path) -> None:
     evolution = evolved(tmp_path / "run", method=method)
-    run = Run.resume(tmp_path / "run")
-    network = evolution.champion.phenotype.network
-    assert student_network(run.config, run.task).to_dict() == network.to_dict()
-    policy = smgrnn.load(tmp_path / "run")
-    assert policy.graph == evolution.champion.phenotype.graph
+    champion, policy = evolution.champion.policy, smgrnn.load(tmp_path / "run")
+    assert policy.config == champion.config
+    assert policy.graph == champion.graph
+    assert policy.student == method
     assert policy([0.1, 0.2, 0.3, 0.4]) in (0, 1)
 
 
@@ -122,6 +116,22 @@ def test_two_seeds_in_one_process_pool_do_not_disturb_each_other(method: Any) ->
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         found = list(pool.map(record, [method, method], [3, 4]))
     assert found == [record(method, 3), record(method, 4)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_search_rebuilt_from_its_record_alone_ends_bit_identical(
+    method: Any, tmp_path: Path
+) -> None:
+    evolved(tmp_path / "run", method=method, seed=2)
+    record = Record.load(tmp_path / "run")
+    assert isinstance(record.plan, EvolutionPlan)
+    assert Evolution(record.plan).train().fingerprint == record.fingerprint
+
+
+def test_a_search_cannot_be_resumed(tmp_path: Path) -> None:
+    evolved(tmp_path / "run")
+    with pytest.raises(ConfigError, match="was evolved, not distilled"):
+        smgrnn.Run.resume(tmp_path / "run")
 
 
 def test_a_budget_that_leaves_a_rest_is_refused() -> None:

@@ -3,72 +3,88 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.runs import contents, settings, trained
-from smgrnn.config import RunConfig
 from smgrnn.errors import SmgrnnError
 from smgrnn.experts import Expert, write_expert
-from smgrnn.runs.folder import load_progress
-from smgrnn.runs.run import Run, distill
+from smgrnn.runs import Record
+from smgrnn.runs.run import Run, new_run
+from support.runs import contents, settings, trained
 
 
-def kill_and_resume(folder: Path, n_kills: int) -> list[int]:
+class Bomb:
+    """Kills this process at the n-th moment: the end of a few episodes, or in the midst of a write.
+
+    Moments are counted and not timed, so that a slow machine dies where a fast one does.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._left, self._sync = n, os.fsync
+        os.fsync = self.sync  # type: ignore[assignment]
+
+    def sync(self, descriptor: int) -> None:
+        """Count a write, which is not on the disk yet."""
+        self.count()
+        self._sync(descriptor)
+
+    def count(self, _: object = None) -> None:
+        """Count a moment."""
+        self._left -= 1
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_and_resume(folder: Path, most: int, n_kills: int, **changes: Any) -> list[int]:
     """Train once undisturbed and once killed `n_kills` times, and resumed each time, to the end.
 
-    The settings are in `settings.json`; the runs go to `whole` and `killed` beside it.  Returns the
-    number of episodes on record after each kill.  It forks, so it needs a process of its own.
+    The runs go to `whole` and `killed`.  Returns the number of episodes on record after each kill.
+    It forks, so it needs a process of its own.
     """
-    values = json.loads((folder / "settings.json").read_text())
-    config, killed = RunConfig.from_dict(values), folder / "killed"
-    fields: dict[str, Any] = {name: getattr(config, name) for name in config.to_dict()}
-    distill("CartPole-v1", **{**fields, "episodes": 3})  # so that no child has to compile
-    begin = time.perf_counter()
-    distill("CartPole-v1", out=folder / "whole", **fields)
-    seconds = time.perf_counter() - begin
+    config, killed = settings(folder, **changes), folder / "killed"
+    new_run("CartPole-v1", config.with_changes(episodes=3)).train()  # so that no child compiles
+    new_run("CartPole-v1", config, folder / "whole").train()
     random.seed(0)
     counts = []
     for _ in range(n_kills):
-        child = os.fork()
+        n, child = random.randint(1, most), os.fork()
         if not child:
-            if killed.exists():
-                Run.resume(killed).train()
-            else:
-                distill("CartPole-v1", out=killed, **fields)
+            bomb = Bomb(n)
+            if not (killed / "model.safetensors").exists():
+                shutil.rmtree(killed, ignore_errors=True)
+                new_run("CartPole-v1", config, killed).train(bomb.count)
+            Run.resume(killed).train(bomb.count)
             os._exit(0)
-        while not (killed / "model.safetensors").exists():
-            assert not os.waitpid(child, os.WNOHANG)[0], "it failed before its first checkpoint"
-            time.sleep(0.0001)
-        # On average an eighth of what would finish the run: however uneven the machine, every kill
-        # finds it unfinished.
-        time.sleep(random.uniform(0, seconds / n_kills / 4))
-        os.kill(child, signal.SIGKILL)
         assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "it had finished before it was killed"
-        counts.append(load_progress(killed)[2].episodes.n)
+        is_begun = (killed / "model.safetensors").exists()
+        counts.append(Record.load(killed).episodes.n if is_begun else 0)
     Run.resume(killed).train()
     return counts
 
 
 @pytest.mark.parametrize(
-    ("backend", "episodes", "n_kills", "normalise"),
-    [("compiled", 4000, 20, False), ("gymnasium", 300, 6, False), ("gymnasium", 400, 6, True)],
+    ("backend", "episodes", "most", "n_kills", "normalise"),
+    [
+        ("compiled", 1500, 40, 20, False),
+        ("gymnasium", 150, 30, 8, False),
+        ("gymnasium", 150, 30, 8, True),
+    ],
 )
 def test_a_run_killed_at_random_moments_ends_bit_identical(
-    tmp_path: Path, backend: str, episodes: int, n_kills: int, normalise: bool
+    tmp_path: Path, backend: str, episodes: int, most: int, n_kills: int, normalise: bool
 ) -> None:
-    changes: dict[str, Any] = {"env_backend": backend, "normalise": normalise}
-    config = settings(tmp_path, episodes=episodes, checkpoint_every=5, **changes)
-    (tmp_path / "settings.json").write_text(json.dumps(config.to_dict()))
-    command = [sys.executable, __file__, str(tmp_path), str(n_kills)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    """Killed by the clock, a run on a busy machine could die before its first checkpoint."""
+    changes = {"env_backend": backend, "episodes": episodes, "normalise": normalise}
+    arguments = json.dumps([str(tmp_path), most, n_kills, {**changes, "checkpoint_every": 5}])
+    command = [sys.executable, __file__, arguments]
+    paths = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # of this package and `support`
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=paths)
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)
     assert len(counts) == n_kills
@@ -77,9 +93,21 @@ def test_a_run_killed_at_random_moments_ends_bit_identical(
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
 
-def heed_interrupts() -> None:
-    """Undo that a shell lets the processes it runs in the background ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+INTERRUPTED = """
+import os, signal
+from smgrnn.commands import distill
+from smgrnn.cli import main
+
+class Interrupting(distill.RunDisplay):
+    def __call__(self, run):
+        super().__call__(run)
+        if run.episodes.n >= 300:
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background ignores
+distill.RunDisplay = Interrupting
+main()
+"""
 
 
 def test_an_interrupted_run_saves_says_how_to_resume_and_goes_on_identically(
@@ -92,27 +120,17 @@ def test_an_interrupted_run_saves_says_how_to_resume_and_goes_on_identically(
         if value is not None and not isinstance(value, bool)
         for word in (f"--plasticity.{name.replace('_', '-')}", str(value))
     ]
-    command = [sys.executable, "-m", "smgrnn", "distill", "CartPole-v1", "--out", str(folder)]
-    command += ["--expert", str(config.expert), "--episodes", "9000", "--checkpoint-every", "300"]
-    child = subprocess.Popen(
-        [*command, *rules], stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
-    )
-    written: set[int] = set()
-    while len(written) < 2:  # the first checkpoint is from before the first episode
-        assert child.poll() is None
-        time.sleep(0.001)
-        with suppress(FileNotFoundError):
-            written.add((folder / "model.safetensors").stat().st_mtime_ns)
-    child.send_signal(signal.SIGINT)
-    _, said = child.communicate()
-    assert child.returncode == 130
-    assert f"smgrnn distill --resume {folder}" in said
-    assert "Traceback" not in said
+    command = [sys.executable, "-c", INTERRUPTED, "distill", "CartPole-v1", "--out", str(folder)]
+    command += ["--expert", str(config.expert), "--episodes", "900", "--checkpoint-every", "200"]
+    done = subprocess.run([*command, *rules], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert f"smgrnn distill --resume {folder}" in done.stderr.replace("\n", "")
+    assert "Traceback" not in done.stderr
 
     resumed = Run.resume(folder)
-    assert 0 < resumed.episodes.n < 9000
+    assert resumed.episodes.n == 300
     resumed.train()
-    trained(tmp_path, name="whole", episodes=9000, checkpoint_every=300)
+    trained(tmp_path, name="whole", episodes=900, checkpoint_every=200)
     assert contents(folder) == contents(tmp_path / "whole")
 
 
@@ -124,8 +142,7 @@ def test_an_interrupt_between_checkpoints_loses_no_episode(tmp_path: Path, stude
         if run.episodes.n >= 40:
             raise KeyboardInterrupt
 
-    run = Run("CartPole-v1", settings(tmp_path, **changes), tmp_path / "a")
-    (tmp_path / "a").mkdir()
+    run = new_run("CartPole-v1", settings(tmp_path, **changes), tmp_path / "a")
     with pytest.raises(KeyboardInterrupt):
         run.train(interrupt)
     resumed = Run.resume(tmp_path / "a")
@@ -157,8 +174,7 @@ def interrupted(folder: Path) -> Run:
         if run.episodes.n >= 20:
             raise KeyboardInterrupt
 
-    run = Run("CartPole-v1", settings(folder, episodes=40), folder / "run")
-    (folder / "run").mkdir()
+    run = new_run("CartPole-v1", settings(folder, episodes=40), folder / "run")
     with pytest.raises(KeyboardInterrupt):
         run.train(interrupt)
     return run
@@ -185,4 +201,5 @@ def test_an_interrupted_run_can_be_scored(tmp_path: Path) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(kill_and_resume(Path(sys.argv[1]), int(sys.argv[2]))))
+    where, *numbers, changes = json.loads(sys.argv[1])
+    print(json.dumps(kill_and_resume(Path(where), *numbers, **changes)))

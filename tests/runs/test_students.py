@@ -1,7 +1,6 @@
 """The three students, their teacher and both backends: who starts, acts, learns and grows how."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +8,27 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from support.runs import RULES, TEACHERS, contents, replay, settings, trained
 from smgrnn import GrowthLimitWarning
 from smgrnn.config import RunConfig, Student
-from smgrnn.graph.edit import Operation
-from smgrnn.tasks import Task, find_task, make_env
-from smgrnn.runs import backends
-from smgrnn.runs.distillation import Distillation
+from smgrnn.episodes import backends
 from smgrnn.episodes.rollout import taught_step
-from smgrnn.runs.run import Run
+from smgrnn.graph.edit import Operation
+from smgrnn.graph.state import Graph
+from smgrnn.runs.distillation import Distillation
+from smgrnn.runs.run import Run, new_run
 from smgrnn.runs.students import new_learner
+from smgrnn.tasks import Task, make_env
+from support.runs import RULES, TEACHERS, contents, planned, replay, trained
 
 STUDENTS: tuple[Student, ...] = ("smgrnn", "static", "growth-only")
 every_student = pytest.mark.parametrize("student", STUDENTS)
 both_compiled_tasks = pytest.mark.parametrize("task", ["CartPole-v1", "Acrobot-v1"])
+
+
+def first_graph(**settings: Any) -> Graph:
+    """Return the graph that the student of a run on CartPole starts from."""
+    plan = new_run("CartPole-v1", RunConfig.for_task("CartPole-v1", **settings)).plan
+    return new_learner(plan).graph
 
 
 def n_made(run: Run, operation: Operation) -> int:
@@ -37,23 +43,20 @@ def n_made(run: Run, operation: Operation) -> int:
 def test_the_three_students_of_one_seed_start_from_the_identical_graph(
     seed: int, n_hidden: int
 ) -> None:
-    task = find_task("CartPole-v1")
     first, *others = (
-        new_learner(RunConfig(student=student, seed=seed, n_hidden=n_hidden), task).graph
-        for student in STUDENTS
+        first_graph(student=student, seed=seed, n_hidden=n_hidden) for student in STUDENTS
     )
     assert first.n_edges > 0
     assert all(graph == first for graph in others)
 
 
 def test_another_seed_starts_from_another_graph() -> None:
-    task = find_task("CartPole-v1")
-    assert new_learner(RunConfig(seed=0), task).graph != new_learner(RunConfig(seed=1), task).graph
+    assert first_graph(seed=0) != first_graph(seed=1)
 
 
 def test_the_static_student_learns_and_never_changes_its_graph(tmp_path: Path) -> None:
     run = trained(tmp_path, name=None, student="static")
-    start = new_learner(run.config, run.task).graph
+    start = new_learner(run.plan).graph
     assert run.edits.update.size == 0
     assert run.graph._replace(weight=start.weight) == start
     assert not np.array_equal(run.graph.weight, start.weight)
@@ -75,7 +78,7 @@ def test_the_sizes_on_record_are_those_of_the_edits_applied_to_the_first_graph(
 ) -> None:
     run = trained(tmp_path, task, name=None)
     assert {n_made(run, operation) > 0 for operation in Operation} == {True}
-    start = new_learner(run.config, run.task).graph
+    start = new_learner(run.plan).graph
     graphs = [(0, start), *replay(start, run.edits)]
     for last, n_nodes, n_edges in zip(
         np.cumsum(run.episodes.steps), run.episodes.n_nodes, run.episodes.n_edges, strict=True
@@ -90,7 +93,7 @@ def test_the_sizes_on_record_are_those_of_the_edits_applied_to_the_first_graph(
 def test_max_parameters_is_reached_and_never_exceeded(tmp_path: Path, student: Student) -> None:
     with pytest.warns(GrowthLimitWarning):
         run = trained(tmp_path, name=None, student=student, max_parameters=10)
-    start = new_learner(run.config, run.task).graph
+    start = new_learner(run.plan).graph
     sizes = [graph.n_edges for _, graph in replay(start, run.edits)]
     assert 9 <= max(sizes) <= 10  # a relay, which is two edges more, may not fit
 
@@ -135,8 +138,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Recorder]]:
 def test_the_expert_labels_once_per_step_and_never_acts(
     tmp_path: Path, recorded: list[Recorder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = settings(tmp_path, env_backend="gymnasium")
-    task, expert = find_task("CartPole-v1"), TEACHERS["CartPole-v1"]
+    plan, expert = planned(tmp_path, env_backend="gymnasium"), TEACHERS["CartPole-v1"]
     asked: list[Any] = []
 
     def counted(*arguments: Any) -> tuple[int, float, int]:
@@ -145,13 +147,13 @@ def test_the_expert_labels_once_per_step_and_never_acts(
         return taught_step(*arguments)
 
     monkeypatch.setattr(backends, "taught_step", counted)
-    Distillation(task, config).train(0, 12)
+    Distillation(plan).train(0, 12)
     monkeypatch.undo()
 
     steps = recorded[0].steps
     assert len(steps) > 100
     assert np.array_equal(asked, [observation for observation, _, _ in steps])
-    student, n_disagreed = new_learner(config, task), 0
+    student, n_disagreed = new_learner(plan), 0
     for observation, action, is_over in steps:
         wanted = expert.action(observation)
         student.learn(observation, wanted)
@@ -165,10 +167,9 @@ def test_the_expert_labels_once_per_step_and_never_acts(
 def test_every_episode_starts_where_its_own_seed_says(
     tmp_path: Path, recorded: list[Recorder]
 ) -> None:
-    config = settings(tmp_path, env_backend="gymnasium")
-    task = find_task("CartPole-v1")
-    Distillation(task, config).train(0, 3)
-    Distillation(task, config).train(1, 3)
+    plan = planned(tmp_path, env_backend="gymnasium")
+    Distillation(plan).train(0, 3)
+    Distillation(plan).train(1, 3)
     whole, later = (recorder.steps for recorder in recorded)
 
     def starts(steps: list[tuple[Any, Any, bool]]) -> list[Any]:
@@ -218,7 +219,7 @@ def test_the_compiled_task_and_gymnasium_leave_the_identical_record(
 @pytest.mark.parametrize("interval", [1, 9, "episode"])
 def test_the_backends_agree_whenever_the_rules_are_called(tmp_path: Path, interval: Any) -> None:
     """A call that falls on the last step of an episode comes with the reset of the states."""
-    rules = replace(RULES, interval=interval)
+    rules = {**RULES, "interval": interval}
     compiled, gymnasium = (
         trained(tmp_path, name=None, env_backend=backend, episodes=6, plasticity=rules)
         for backend in ("compiled", "gymnasium")

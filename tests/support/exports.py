@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 import smgrnn
 from smgrnn.arrays import Floats
-from smgrnn.config import LearningConfig, NetworkConfig
-from smgrnn.engine import Learner
+from smgrnn.config import NetworkConfig
 from smgrnn.export import export_policy
 from smgrnn.graph.state import Graph
-from smgrnn.runs import Policy
+from smgrnn.policy import Policy
 from smgrnn.tasks import Task, make_env
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -97,7 +96,7 @@ def student(task: str) -> tuple[Policy, Played]:
 
 def _inside(policy: Policy) -> tuple[Floats, Floats]:
     """Return what the network read out at the last step, and its states after it."""
-    learner = policy._learner
+    learner = policy._players[0]
     graph, trace, config = learner._state.graph, learner._state.trace, learner.config
     states = trace[-1, config.n_inputs :].copy()
     if config.readout == "state":
@@ -159,8 +158,7 @@ def random_policy(seed: int, *, is_discrete: bool, has_bias: bool, **settings: A
 
 def policy_of(graph: Graph, config: NetworkConfig, task: Task) -> Policy:
     """Return a policy that plays a task with this network."""
-    learning = LearningConfig(loss="cross_entropy" if task.is_discrete else "mse")
-    return Policy(Learner(config, learning, graph=graph), task)
+    return Policy(graph, config, task)
 
 
 BOUNDS = np.array([(-0.1, 0.3), (0.2, 0.7)], np.float32)

@@ -1,52 +1,98 @@
 """Records of runs that never ran: what a report is made of, in no time and with known numbers."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.experiments import Condition, Experiment, RunRecord, Store
+from smgrnn.experiments import Condition, Experiment, Store
 from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.log import EditLog
-from smgrnn.runs.metrics import summarise
-from smgrnn.tasks import find_task
+from smgrnn.graph.state import Graph
+from smgrnn.policy import Policy
+from smgrnn.runs.metrics import late_share
+from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
+from smgrnn.runs.record import Record, Times
+from smgrnn.runs.snapshots import Snapshots
+from smgrnn.tasks import Task
 
 Figures = Callable[[Condition, int], dict[str, Any]]
 
 
-def fabricate(condition: Condition, seed: int, **figures: Any) -> RunRecord:
+def fabricate(condition: Condition, seed: int, **figures: Any) -> Record:
     """Return a record of a condition that looks like one; its summary has the given figures."""
-    task, rng = find_task(condition.task), np.random.default_rng(int(condition.key(seed)[:8], 16))
-    n_fixed, n_hidden = task.n_inputs + task.n_outputs, 2 + int(rng.integers(6))
-    network = NetworkConfig(
-        n_inputs=task.n_inputs, n_outputs=task.n_outputs, n_hidden=n_hidden, density=0.3
-    )
-    graph = initial_graph(network, rng)
-    n, evolved = condition.episodes, condition.kind == "evolve"
+    plan = condition.plan(seed)
+    rng = np.random.default_rng(int(plan.key()[:8], 16))
+    task, n = plan.task, max(condition.episodes, figures.get("convergence_episode") or 0)
+    student = _student(plan, rng)
+    n_fixed, graph = task.n_inputs + task.n_outputs, student.graph
+    n_nodes, n_edges = figures.get("n_nodes", graph.n_nodes), figures.get("n_edges", graph.n_edges)
     episodes = Episodes.start(n)
-    episodes.returns[:] = np.sort(rng.normal(100.0, 30.0, n))
+    episodes.returns[:] = _returns(n, task.reward_threshold or 0.0, rng, figures)
     episodes.steps[:] = 50
-    episodes.n_nodes[:] = np.linspace(n_fixed, graph.n_nodes, n).round()
-    episodes.n_edges[:] = np.linspace(n_fixed, graph.n_edges, n).round()
-    summary = summarise(episodes, Edits.of(EditLog.start()), n_fixed, (n_fixed, n_fixed), 100.0)
-    evaluation = {"held_out_mean": 90.0, "held_out_std": 5.0, "seconds": 1.0}
-    return RunRecord(
-        task=task.id,
-        settings=condition.settings.to_dict() | {"seed": seed},
-        summary=summary | evaluation | {"student": condition.variant, "seed": seed} | figures,
-        started=(n_fixed, n_fixed),
-        changes={},
-        warnings=(),
-        began=0.0,
-        seconds=2.0,
-        versions={"smgrnn": "1.0", "numpy": "1.0"},
+    episodes.n_nodes[:] = np.linspace(n_fixed, n_nodes, n).round()
+    episodes.n_edges[:] = np.linspace(n_fixed, n_edges, n).round()
+    started = n_nodes - figures.get("net_growth_nodes", n_nodes - n_fixed), n_fixed
+    net = abs(n_nodes - started[0]) + abs(n_edges - started[1])
+    return Record(
+        plan=plan,
         episodes=episodes,
-        graph=graph,
-        held_out=np.full(3, 90.0),
-        generations=episodes if evolved else None,
+        edits=_edits(round((figures.get("churn_ratio") or 2.0) * max(net, 1))),
+        snapshots=Snapshots.start(),
+        students={"final": student},
+        started=started,
+        held_out=np.full(3, figures.get("held_out_mean", 90.0)),
+        versions={"smgrnn": "1.0", "numpy": "1.0"},
+        times=Times(began=0.0, training=1.0, total=2.0),
     )
+
+
+def _student(plan: AnyPlan, rng: np.random.Generator) -> Policy:
+    """Return a network of a few hidden nodes and a density of 0.3."""
+    task, n_hidden = plan.task, 2 + int(rng.integers(6))
+    config = NetworkConfig(n_inputs=task.n_inputs, n_outputs=task.n_outputs)
+    config = plan.network if isinstance(plan, Plan) else config
+    config = replace(config, n_hidden=n_hidden, density=0.3)
+    return Policy(initial_graph(config, rng), config, task, student=plan.student)
+
+
+def _returns(n: int, threshold: float, rng: np.random.Generator, figures: dict[str, Any]) -> Floats:
+    """Return rising returns, or such as have the late, best or first sufficient one given."""
+    returns = np.sort(rng.normal(100.0, 30.0, n))
+    if "late_return" in figures:
+        returns[:] = figures["late_return"]
+    if "best_return" in figures:
+        returns[late_share(n)] = np.minimum(returns[late_share(n)], figures["best_return"])
+        returns[0] = figures["best_return"]
+    if "convergence_episode" in figures:
+        returns[:] = threshold - 1
+        if figures["convergence_episode"] is not None:
+            returns[figures["convergence_episode"] - 1] = threshold
+    return returns
+
+
+def _edits(n: int) -> Edits:
+    """Return so many changes, of no particular kind."""
+    numbers = np.zeros(n, dtype=np.int64)
+    return Edits(numbers, numbers, np.zeros((n, 5), dtype=np.int64), np.zeros(n))
+
+
+def with_graph(record: Record, graph: Graph) -> Record:
+    """Return a record whose final graph is another, of any number of inputs and outputs."""
+    config = NetworkConfig(n_inputs=graph.n_inputs, n_outputs=graph.n_outputs)
+    task = Task("any", graph.n_inputs, graph.n_outputs, is_discrete=True)
+    return replace(record, students={"final": Policy(graph, config, task)})
+
+
+def bred(record: Record, episodes: Episodes, n_generations: int) -> Record:
+    """Return an evolution with other candidates, in so many generations."""
+    assert isinstance(record.plan, EvolutionPlan)
+    population = episodes.n // n_generations
+    plan = replace(record.plan, rollouts=episodes.n, population=population)
+    return replace(record, plan=plan, episodes=episodes)
 
 
 def fill_store(
@@ -55,4 +101,4 @@ def fill_store(
     """Keep a fabricated record of every run of some experiments."""
     for experiment in experiments:
         for _, condition, seed in experiment.runs():
-            store.save(condition.key(seed), fabricate(condition, seed, **figures(condition, seed)))
+            store.save(fabricate(condition, seed, **figures(condition, seed)))

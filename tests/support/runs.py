@@ -1,7 +1,6 @@
 """Short runs to test with: teachers of one layer, rules that edit often, folders to compare."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,13 @@ from smgrnn.config import RunConfig
 from smgrnn.episodes.table import Edits
 from smgrnn.experts import Expert, write_expert
 from smgrnn.graph.edit import apply
-from smgrnn.runs import Run, distill
-from support.training import BUSY
+from smgrnn.runs import Plan, Record, Run
+from smgrnn.runs.run import new_run
+from smgrnn.storage import digest
+from support import trials
 
-RULES = replace(BUSY, interval=20, max_relays=1, explore_ratio=0.05)
-"""Edits a few times in an episode and in every way."""
+RULES = {**trials.RULES, "initial_weight": 0.01}
+"""Changes to the rules that let them edit a few times in an episode and in every way."""
 
 TEACHERS = {
     # Pushes the cart to where the pole leans: too late, so that returns differ and runs are short.
@@ -29,8 +30,8 @@ TEACHERS = {
     "Pendulum-v1": Expert.from_layers([([[0.0, -1.0, -0.3]], [0.0])]),
 }
 
-RESULTS = ("episodes.csv", "edits.csv.gz", "model.safetensors")
-"""The files of a run that hold no times."""
+RESULTS = ("episodes.csv", "edits.csv.gz")
+"""The files of a run that hold neither times nor versions."""
 
 
 def teacher(folder: Path, task: str) -> str:
@@ -43,27 +44,36 @@ def teacher(folder: Path, task: str) -> str:
 
 def settings(folder: Path, task: str = "CartPole-v1", **changes: Any) -> RunConfig:
     """Return the settings of a short run with many edits, its teacher in the folder."""
-    defaults: dict[str, Any] = {
-        "episodes": 30,
-        "checkpoint_every": 10,
-        "expert": teacher(folder, task),
-        "plasticity": RULES,
-    }
-    return RunConfig(**{**defaults, **changes})
+    defaults: dict[str, Any] = {"episodes": 30, "checkpoint_every": 10}
+    if task in TEACHERS:
+        defaults["expert"] = teacher(folder, task)
+    if not str(changes.get("student", "")).startswith("mlp"):
+        defaults["plasticity"] = RULES
+    return RunConfig.for_task(task, **{**defaults, **changes})
+
+
+def planned(folder: Path, task: str = "CartPole-v1", **changes: Any) -> Plan:
+    """Return the plan of a short run."""
+    return new_run(task, settings(folder, task, **changes)).plan
 
 
 def trained(
     folder: Path, task: str = "CartPole-v1", name: str | None = "run", **changes: Any
 ) -> Run:
     """Return a short run; its folder is `name` in `folder`, and there is none without a name."""
-    config = settings(folder, task, **changes)
-    values = {key: getattr(config, key) for key in config.to_dict()}
-    return distill(task, out=None if name is None else folder / name, **values)
+    place = None if name is None else folder / name
+    run = new_run(task, settings(folder, task, **changes), place)
+    run.train()
+    return run
 
 
 def contents(folder: Path) -> dict[str, Any]:
     """Return all that a finished run left, except times and the folder's own name."""
     found: dict[str, Any] = {name: (folder / name).read_bytes() for name in RESULTS}
+    record = Record.load(folder)
+    found["record"] = record.fingerprint
+    found["snapshots"] = [np.asarray(column).tolist() for column in record.snapshots]
+    found["resume"] = digest("resume", None, record.resume or {})
     report = json.loads((folder / "run.json").read_text())
     for name in ("seconds", "run_dir"):
         report["summary"].pop(name)

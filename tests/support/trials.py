@@ -7,15 +7,13 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from smgrnn.experiments import Condition, Experiment, RunRecord
+from smgrnn.experiments import Condition, Experiment
 from smgrnn.experiments.execution import execute
 from smgrnn.experts import Expert, write_expert
+from smgrnn.runs.record import Record
 
 PATIENCE = 60.0
 """Seconds after which a test gives up waiting."""
@@ -119,14 +117,12 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def results(record: RunRecord) -> dict[str, Any]:
-    """Return all of a record but its times, arrays as lists."""
-    found = {entry.name: getattr(record, entry.name) for entry in fields(record)}
-    found["summary"] = {k: v for k, v in record.summary.items() if k != "seconds"}
-    found["held_out"] = record.held_out.tolist()
-    for part in ("episodes", "graph", "generations"):
-        if found[part] is not None:
-            found[part] = [np.asarray(column).tolist() for column in found[part]]
-    found.pop("began")
-    found.pop("seconds")
-    return found
+def results(record: Record) -> dict[str, Any]:
+    """Return all of a record but its times."""
+    found = {name: value for name, value in record.summary().items() if name != "seconds"}
+    return {
+        "fingerprint": record.fingerprint,
+        "summary": found,
+        "warnings": record.warnings,
+        "versions": dict(record.versions),
+    }

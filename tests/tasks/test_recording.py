@@ -11,8 +11,8 @@ from safetensors.numpy import save_file
 
 from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
-from smgrnn.runs import Run, distill, load
-from smgrnn.runs.folder import load_progress
+from smgrnn.runs import Record, Run, distill, evaluate, load
+from smgrnn.runs.run import new_run
 from smgrnn.seeding import stream
 from smgrnn.tasks import find_task
 from smgrnn.tasks.recording import Recording, read_recording
@@ -118,7 +118,7 @@ def test_a_student_learns_what_was_recorded(tmp_path: Path, kind: str) -> None:
 
 
 def _rng(run: Run) -> np.random.Generator:
-    return stream(run.config.seed, "task")
+    return stream(run.plan.seed, "task")
 
 
 def test_what_is_held_out_has_no_part_in_learning(tmp_path: Path) -> None:
@@ -137,12 +137,13 @@ def test_what_is_held_out_has_no_part_in_learning(tmp_path: Path) -> None:
 
 def test_examples_start_from_settings_of_their_own(smgrnn: Command, tmp_path: Path) -> None:
     config = RunConfig.for_task("a.csv")
-    assert (config.iterations, config.bias, config.carry_state) == (3, True, False)
+    network = config.network
+    assert (network.iterations, config.bias, network.carry_state) == (3, True, False)
     write(tmp_path / "a.csv", observations=OBSERVATIONS, actions=CHOICES)
     for arguments in (("distill", "a.csv"), ("distill", "--seed", 0, "a.csv")):
         assert smgrnn(*arguments, "--episodes", 2, "--out", f"run-{len(arguments)}").code == 0
-    assert Run.resume(tmp_path / "run-2").config == RunConfig.for_task("a.csv", episodes=2)
-    assert Run.resume(tmp_path / "run-4").config == RunConfig.for_task("a.csv", episodes=2)
+    plans = [Run.resume(tmp_path / name).plan for name in ("run-2", "run-4")]
+    assert plans[0] == plans[1] == new_run("a.csv", config.with_changes(episodes=2)).plan
 
 
 def test_the_commands_speak_of_agreement_instead_of_returns(
@@ -179,12 +180,14 @@ def test_a_run_goes_on_with_its_recording_and_no_other(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         distill(path, out=tmp_path / "stopped", watch=stop, **settings)
-    assert load_progress(tmp_path / "stopped")[2].episodes.n == 3
+    assert Record.load(tmp_path / "stopped").episodes.n == 3
     Run.resume(tmp_path / "stopped").train()
     assert contents(tmp_path / "stopped") == contents(tmp_path / "whole")
     write(path, observations=OBSERVATIONS, actions=1 - CHOICES)
     with pytest.raises(ConfigError, match="begun with another expert"):
         Run.resume(tmp_path / "whole").train()
+    with pytest.raises(ConfigError, match="is not what it was when the run began"):
+        evaluate(Record.load(tmp_path / "whole"), 1)
 
 
 def test_a_policy_needs_its_recording_no_more(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import smgrnn
 from smgrnn.config import RunConfig
-from smgrnn.episodes.backends import widen
+from smgrnn.policy import widen
 from smgrnn.runs import Run
 from support.runs import contents
 
@@ -55,7 +55,7 @@ def test_every_round_shows_each_pattern_once_in_an_order_of_its_own() -> None:
 
 def test_its_settings_can_be_changed_one_by_one() -> None:
     changed = RunConfig.for_task("xor", iterations=2)
-    assert (changed.iterations, changed.bias, changed.density) == (2, True, 1.0)
+    assert (changed.network.iterations, changed.bias, changed.network.density) == (2, True, 1.0)
     assert RunConfig.for_task("CartPole-v1") == RunConfig()
 
 

@@ -1,7 +1,6 @@
 """The page in a real browser: it opens from disk, plays, scrubs, and tells each edge's story."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="module")
 def path(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "growth.html"
-    write_page(run, path)
+    write_page(run.record, path)
     return path
 
 
@@ -112,7 +111,7 @@ def test_nothing_is_complained_about_and_nothing_is_fetched(desktop: Browser, pa
 
 def test_the_page_opens_with_the_final_graph(desktop: Browser, run: Run) -> None:
     last = int(run.episodes.steps.sum())
-    assert shown(desktop) == frame_of(Timeline.of(run), last)
+    assert shown(desktop) == frame_of(Timeline.of(run.record), last)
     final = {edge.id: edge.weight for edge in run.graph.edges()}
     assert shown(desktop)["nodes"] == run.graph.node_ids.tolist()
     assert shown(desktop)["edges"] == pytest.approx(final, abs=1e-6)
@@ -123,12 +122,12 @@ def test_every_frame_of_the_page_is_that_of_the_timeline(
     desktop: Browser, run: Run, time: float
 ) -> None:
     desktop.evaluate(f"player.seek({time}); 0")
-    timeline = Timeline.of(run)
+    timeline = Timeline.of(run.record)
     assert shown(desktop) == frame_of(timeline, timeline.update_at(time))
 
 
 def test_what_is_removed_is_gone_at_that_very_update(desktop: Browser, run: Run) -> None:
-    timeline = Timeline.of(run)
+    timeline = Timeline.of(run.record)
     update = int(timeline.edges.died.min())
     time = float(timeline.times(np.array([update]))[0]) + 1e-7  # or rounding might fall short of it
     desktop.evaluate(f"player.seek({time}); 0")
@@ -191,7 +190,7 @@ def test_pointing_at_a_node_or_an_edge_tells_its_story(desktop: Browser) -> None
 
 
 def test_what_is_new_glows_in_the_colour_of_its_cause(desktop: Browser, run: Run) -> None:
-    timeline = Timeline.of(run)
+    timeline = Timeline.of(run.record)
     relay = int((timeline.nodes.born > 0).argmax())
     time = float(timeline.times(timeline.nodes.born[[relay]])[0])
     desktop.evaluate(f"player.seek({time + 0.01}); 0")
@@ -236,10 +235,11 @@ def test_a_tap_tells_a_story_on_a_phone(phone: Browser) -> None:
 def test_five_thousand_nodes_open_and_are_said_to_be_thinned(
     browser: Browser, tmp_path: Path
 ) -> None:
-    rules = replace(RULES, interval=1, max_relays=200, window=2, max_nodes=5000, explore_ratio=1e-4)
+    large = {"interval": 1, "max_relays": 200, "window": 2, "max_nodes": 5000}
+    rules = {**RULES, **large, "explore_ratio": 1e-4}
     run = trained(tmp_path, student="growth-only", episodes=6, plasticity=rules)
     assert run.graph.n_nodes == 5000
-    write_page(run, tmp_path / "growth.html")
+    write_page(run.record, tmp_path / "growth.html")
     page = opened(browser, tmp_path / "growth.html", DESKTOP)
     notice = page.evaluate("document.querySelector('.notices').innerText")
     assert "too large to be drawn whole" in notice
@@ -251,8 +251,8 @@ def test_five_thousand_nodes_open_and_are_said_to_be_thinned(
 
 
 def test_a_run_without_an_episode_opens(browser: Browser, tmp_path: Path, run: Run) -> None:
-    start = Run("CartPole-v1", run.config)
-    write_page(start, tmp_path / "growth.html")
+    start = Run(run.plan)
+    write_page(start.record, tmp_path / "growth.html")
     page = opened(browser, tmp_path / "growth.html", DESKTOP)
     assert shown(page)["nodes"] == start.graph.node_ids.tolist()
     assert page.complaints == []

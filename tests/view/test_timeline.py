@@ -11,8 +11,6 @@ from smgrnn import Graph
 from smgrnn.graph.edit import Cause
 from smgrnn.runs import Run
 from smgrnn.runs.snapshots import Snapshots
-from smgrnn.runs.students import new_learner
-from smgrnn.tasks import find_task
 from smgrnn.view import Timeline
 from smgrnn.view.places import place_nodes
 from smgrnn.view.timeline import FOREVER, MOST_EDGES, MOST_NODES, NO_CAUSE, Tracks
@@ -49,19 +47,19 @@ def weights_of(graph: Graph) -> dict[int, float]:
 
 
 def test_the_last_frame_is_the_final_graph(run: Run) -> None:
-    timeline, last = Timeline.of(run), int(run.episodes.steps.sum())
+    timeline, last = Timeline.of(run.record), int(run.episodes.steps.sum())
     assert structure(timeline, last) == structure_of(run.graph)
     assert weights(timeline, last) == weights_of(run.graph)
 
 
 def test_the_first_frame_is_the_initial_graph(run: Run) -> None:
-    timeline, start = Timeline.of(run), new_learner(run.config, find_task("CartPole-v1")).graph
+    timeline, start = Timeline.of(run.record), run.plan.make_graph()
     assert structure(timeline, 0) == structure_of(start)
     assert weights(timeline, 0) == pytest.approx(weights_of(start))
 
 
 def test_frames_in_between_are_the_graphs_that_the_edits_make(run: Run) -> None:
-    timeline, start = Timeline.of(run), new_learner(run.config, find_task("CartPole-v1")).graph
+    timeline, start = Timeline.of(run.record), run.plan.make_graph()
     graphs = replay(start, run.edits)
     assert len(graphs) > 20
     for before, (update, graph) in zip([start, *(g for _, g in graphs)], graphs, strict=False):
@@ -70,7 +68,7 @@ def test_frames_in_between_are_the_graphs_that_the_edits_make(run: Run) -> None:
 
 
 def test_weights_are_those_of_the_snapshots(run: Run) -> None:
-    timeline, snapshots = Timeline.of(run), run.snapshots
+    timeline, snapshots = Timeline.of(run.record), run.snapshots
     parts = np.cumsum(snapshots.n_edges)[:-1]
     ids, weight = np.split(snapshots.edge_ids, parts), np.split(snapshots.weight, parts)
     for moment, episode in enumerate(snapshots.episode.tolist()):
@@ -88,7 +86,7 @@ def test_a_weight_between_two_snapshots_lies_in_line() -> None:
 
 
 def test_lives_tell_when_and_why(run: Run) -> None:
-    timeline = Timeline.of(run)
+    timeline = Timeline.of(run.record)
     for lives in (timeline.nodes, timeline.edges):
         assert ((lives.born == 0) == (lives.born_by == NO_CAUSE)).all()
         assert ((lives.died == FOREVER) == (lives.died_by == NO_CAUSE)).all()
@@ -103,17 +101,16 @@ def test_lives_tell_when_and_why(run: Run) -> None:
     assert (node, around[1]) in set(zip(edges.source, edges.target, strict=True))
 
 
-def test_a_folder_from_before_snapshots_still_has_a_timeline(tmp_path: Path) -> None:
+def test_a_run_without_snapshots_still_has_a_timeline(tmp_path: Path) -> None:
     run = trained(tmp_path)
-    run._progress = run._progress._replace(snapshots=Snapshots.start())
-    timeline = Timeline.of(run)
+    timeline = Timeline.of(replace(run.record, snapshots=Snapshots.start()))
     last = int(timeline.ends[-1])
     assert weights(timeline, last) == weights_of(run.graph)
     assert all(np.isfinite(timeline.frame(update).weight).all() for update in range(0, last, 50))
 
 
 def test_time_is_counted_in_episodes(run: Run) -> None:
-    timeline = Timeline.of(run)
+    timeline = Timeline.of(run.record)
     assert timeline.update_at(0) == 0
     assert timeline.update_at(2) == run.episodes.steps[:2].sum()
     assert timeline.times(timeline.ends).tolist() == list(range(31))
@@ -123,7 +120,7 @@ def test_time_is_counted_in_episodes(run: Run) -> None:
 
 
 def test_no_two_nodes_that_live_at_once_share_a_place(run: Run) -> None:
-    timeline = Timeline.of(run)
+    timeline = Timeline.of(run.record)
     places = place_nodes(timeline)
     for update in range(0, int(timeline.ends[-1]) + 1, 25):
         alive = places[timeline.frame(update).nodes]
@@ -131,7 +128,7 @@ def test_no_two_nodes_that_live_at_once_share_a_place(run: Run) -> None:
 
 
 def test_inputs_stand_left_outputs_right_and_hidden_nodes_between(run: Run) -> None:
-    timeline = Timeline.of(run)
+    timeline = Timeline.of(run.record)
     x = place_nodes(timeline)[:, 0]
     assert (x[:4] == 0).all()
     assert (x[4:6] == 1).all()
@@ -139,12 +136,12 @@ def test_inputs_stand_left_outputs_right_and_hidden_nodes_between(run: Run) -> N
 
 
 def test_the_same_run_is_always_drawn_in_the_same_way(run: Run) -> None:
-    assert (place_nodes(Timeline.of(run)) == place_nodes(Timeline.of(run))).all()
+    assert (place_nodes(Timeline.of(run.record)) == place_nodes(Timeline.of(run.record))).all()
 
 
 def test_the_hidden_nodes_of_an_mlp_stand_in_one_column(tmp_path: Path) -> None:
     run = trained(tmp_path, name=None, student="mlp-100", budget=60, episodes=2)
-    assert set(place_nodes(Timeline.of(run))[:, 0]) == {0, 0.5, 1}
+    assert set(place_nodes(Timeline.of(run.record))[:, 0]) == {0, 0.5, 1}
 
 
 # --- large networks ------------------------------------------------------------------------------
@@ -159,9 +156,9 @@ def test_a_large_network_is_thinned_evenly_and_keeps_its_inputs(tmp_path: Path) 
         name=None,
         student="growth-only",
         episodes=6,
-        plasticity=replace(RULES, **rules),
+        plasticity={**RULES, **rules},
     )
-    whole = Timeline.of(run)
+    whole = Timeline.of(run.record)
     thinned = whole.thinned()
     assert run.graph.n_nodes == 2000
     assert 200 < thinned.hidden.n <= MOST_NODES
@@ -175,7 +172,7 @@ def test_a_large_network_is_thinned_evenly_and_keeps_its_inputs(tmp_path: Path) 
 
 
 def test_a_small_network_is_drawn_whole(run: Run) -> None:
-    whole = Timeline.of(run)
+    whole = Timeline.of(run.record)
     thinned = whole.thinned()
     assert thinned.nodes.id.tolist() == whole.nodes.id.tolist()
     assert thinned.edges.id.tolist() == whole.edges.id.tolist()

@@ -16,9 +16,10 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats
-from smgrnn.baselines.search import Candidate, Phenotype, TooSmall
+from smgrnn.baselines.search import Candidate, TooSmall
 from smgrnn.config import NetworkConfig
 from smgrnn.graph.state import Graph
+from smgrnn.policy import Policy
 from smgrnn.tasks import Task
 
 CYCLES = 6
@@ -174,4 +175,4 @@ def controller(tissue: Tissue, task: Task) -> Candidate:
         n_hidden=n_hidden,
         iterations=diameter(tissue.links) + EXTRA_STEPS,
     )
-    return Phenotype(graph, network)
+    return Policy(graph, network, task, student="ndp")

@@ -12,18 +12,18 @@ stagnated a new population starts, with what is left of the budget.
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import neat
 from neat.graphs import feed_forward_layers
 
 from smgrnn.arrays import Floats
-from smgrnn.baselines.neat_settings import read_settings
-from smgrnn.baselines.search import Candidate, Phenotype, Search
+from smgrnn.baselines.neat_settings import parse_settings, read_text
+from smgrnn.baselines.search import Candidate, Search
 from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph
+from smgrnn.policy import Policy
 from smgrnn.seeding import stream
 from smgrnn.tasks import Task
 
@@ -40,7 +40,7 @@ class NEATSearch(Search):
     seed
         Seed of every random choice.
     settings
-        A neat-python configuration file; the one for the task that comes with the package by
+        Text of a neat-python configuration; that for the task that comes with the package by
         default.
 
     Examples
@@ -58,10 +58,11 @@ class NEATSearch(Search):
         population: int,
         generations: int,
         seed: int,
-        settings: str | Path | None = None,
+        settings: str | None = None,
     ) -> None:
         super().__init__(task, population, generations)
-        self._config = read_settings(task, population, settings)
+        text = read_text(task) if settings is None else settings
+        self._config = parse_settings(text, task, population, "of the search")
         self._random = random.Random(int(stream(seed, "init").integers(2**63)))
         try:
             with _global_random(self._random):
@@ -70,7 +71,8 @@ class NEATSearch(Search):
             raise ConfigError(f"NEAT cannot start with these settings: {error}.") from error
 
     def _candidates(self) -> list[Candidate]:
-        return [compile_genome(genome, self._config) for genome in self._neat.population.values()]
+        genomes = self._neat.population.values()
+        return [compile_genome(genome, self._config, self.task) for genome in genomes]
 
     def _breed(self, scores: Floats) -> None:
         def judge(genomes: list[tuple[int, Any]], config: Any) -> None:
@@ -87,8 +89,8 @@ class NEATSearch(Search):
             ) from error
 
 
-def compile_genome(genome: Any, config: Any) -> Phenotype:
-    """Return the graph that computes what `neat.nn.FeedForwardNetwork` does."""
+def compile_genome(genome: Any, config: Any, task: Task) -> Policy:
+    """Return the policy that computes what `neat.nn.FeedForwardNetwork` does."""
     inputs, outputs = config.genome_config.input_keys, config.genome_config.output_keys
     links = {gene.key: gene.weight for gene in genome.connections.values() if gene.enabled}
     layers, used = feed_forward_layers(inputs, outputs, list(links))
@@ -114,7 +116,8 @@ def compile_genome(genome: Any, config: Any) -> Phenotype:
         iterations=max(depth[key] for key in outputs),
         carry_state=False,
     )
-    return Phenotype(Graph.from_edges(n_inputs, len(outputs), len(hidden), edges), network)
+    graph = Graph.from_edges(n_inputs, len(outputs), len(hidden), edges)
+    return Policy(graph, network, task, student="neat")
 
 
 @contextmanager

@@ -32,12 +32,25 @@ _COMPILABLE = {
 
 def read_settings(task: Task, population: int, path: str | Path | None = None) -> Any:
     """Return the neat.Config for a task, from a file or from the one shipped for the task."""
+    return parse_settings(read_text(task, path), task, population, str(path or _shipped(task.id)))
+
+
+def read_text(task: Task, path: str | Path | None = None) -> str:
+    """Return the text of a settings file, or of the one shipped for the task."""
     name = str(path or _shipped(task.id))
     file = Path(path) if path else _folder().joinpath(name)
+    try:
+        return str(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The NEAT settings {name} cannot be read: {reason(error)}.") from error
+
+
+def parse_settings(text: str, task: Task, population: int, name: str) -> Any:
+    """Return the neat.Config of a text; `name` is what to call it where something is wrong."""
     stated = ConfigParser(interpolation=None)
     try:
-        stated.read_string(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ParsingError) as error:
+        stated.read_string(text)
+    except ParsingError as error:
         raise ConfigError(f"The NEAT settings {name} cannot be read: {reason(error)}.") from error
     if stated.has_option("NEAT", "seed"):
         raise ConfigError(f"The NEAT settings {name} must not have a seed; the search has one.")

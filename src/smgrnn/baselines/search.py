@@ -1,7 +1,7 @@
 """Search: controllers bred by the generation.  Paper: Sec. IV-A4.
 
 A search is asked for the candidates of a generation and told what each of them scored.  It plays
-nothing itself: a candidate is a graph that the compiled engine runs, whatever bred it.
+nothing itself: a candidate is a policy like any other, whatever bred it.
 """
 
 from abc import ABC, abstractmethod
@@ -11,18 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError, NonFiniteError, ShapeError, TaskError
-from smgrnn.graph.state import Graph
+from smgrnn.policy import Policy
 from smgrnn.tasks import Task
-
-
-class Phenotype(NamedTuple):
-    """A controller to play with."""
-
-    graph: Graph
-    network: NetworkConfig
-    """How to run the graph; inputs beyond the task's own are constant 1."""
 
 
 class TooSmall(NamedTuple):
@@ -32,13 +23,13 @@ class TooSmall(NamedTuple):
     """What to tell the search that it scored."""
 
 
-Candidate = Phenotype | TooSmall
+Candidate = Policy | TooSmall
 
 
 class Player(NamedTuple):
     """A controller that has played its episode."""
 
-    phenotype: Phenotype
+    policy: Policy
     episode_return: float
     """The return of the one episode it was judged by."""
     generation: int
@@ -109,7 +100,7 @@ class Search(ABC):
         players = [
             Player(candidate, score, self.generation)
             for candidate, score in zip(candidates, scores.tolist(), strict=True)
-            if isinstance(candidate, Phenotype)
+            if isinstance(candidate, Policy)
         ]
         # The later of equals has been selected for longer; in a generation survivors stand first.
         self.best = max(players, key=_by_return, default=None)

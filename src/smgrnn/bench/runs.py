@@ -9,7 +9,7 @@ import numpy as np
 from smgrnn.config import RunConfig, Student
 from smgrnn.episodes.backends import GymnasiumBackend
 from smgrnn.runs.distillation import Distillation
-from smgrnn.runs.run import Run
+from smgrnn.runs.run import new_run
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task, make_env
 
@@ -23,7 +23,7 @@ def whole_runs(episodes: int) -> list[dict[str, Any]]:
     rows = []
     for task in COMPILED:
         for student in STUDENTS:
-            run = Run(task, RunConfig(student=student, episodes=episodes))
+            run = new_run(task, RunConfig.for_task(task, student=student, episodes=episodes))
             run.train()
             us_per_step = 1e6 * run.seconds / run.episodes.steps.sum()
             rows.append(
@@ -37,18 +37,19 @@ def beside_the_environment(episodes: int) -> dict[str, Any]:
 
     Both take turns every few episodes, so that a slow moment of the machine meets them alike.
     """
-    task, config = find_task("LunarLander-v3"), RunConfig()
+    task = find_task("LunarLander-v3")
+    plan = new_run(task.id, RunConfig()).plan
     numbers = [range(first, first + BLOCK) for first in range(0, episodes, BLOCK)]
-    blocks = [[episode_seed(config.seed, n, "train") for n in block] for block in numbers]
+    blocks = [[episode_seed(plan.seed, n, "train") for n in block] for block in numbers]
     recorder = _Recorder(make_env(task))
-    first, second = Distillation(task, config), Distillation(task, config)
+    first, second = Distillation(plan), Distillation(plan)
     recorded = GymnasiumBackend(task, recorder)
     env, run_s, bare_s, n_steps = make_env(task), 0.0, 0.0, 0
     for seeds in blocks:
         recorder.actions.clear()
-        recorded.distil(first.learner, first.expert, seeds)
+        recorded.distil(first.learner, first.teacher, seeds)
         begin = time.perf_counter()
-        second.backend.distil(second.learner, second.expert, seeds)
+        second.backend.distil(second.learner, second.teacher, seeds)
         between = time.perf_counter()
         _replay(env, seeds, recorder.actions)
         bare_s += time.perf_counter() - between

@@ -1,1 +1,1 @@
-"""What each command of `smgrnn` does, and what it prints where."""
+"""The commands of `smgrnn`, one file each; `cli.py` parses."""

@@ -1,25 +1,26 @@
-"""What a person sees of a run: live progress on stderr, and a summary in words."""
+"""Display: live progress on stderr, of a run or of a session of many, and results in words."""
 
+import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
+from rich import progress as bars
 from rich.console import Console, RenderableType
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
+from smgrnn.arrays import Floats
+from smgrnn.experiments.runner import Progress as SessionProgress
 from smgrnn.runs.evolution import Evolution
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
 
+N_SHOWN = 10
+"""Failures of a session that are told one by one."""
 
-class TwoLines(Progress):
+
+class TwoLines(bars.Progress):
     """A progress bar with a line of text under it, so that both fit a narrow terminal."""
 
     line = "compiling …"
@@ -30,15 +31,15 @@ class TwoLines(Progress):
         yield Text(self.line, overflow="ellipsis", no_wrap=True)
 
 
-class Display:
+class RunDisplay:
     """Live progress of one run: give an instance as a watch, inside a `with` block."""
 
     def __init__(self, run_name: str, episodes: int, *, is_quiet: bool = False) -> None:
         self._progress = TwoLines(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
+            bars.TextColumn("{task.description}"),
+            bars.BarColumn(bar_width=20),
+            bars.MofNCompleteColumn(),
+            bars.TimeRemainingColumn(),
             console=Console(file=sys.stderr),
             disable=is_quiet,
         )
@@ -73,7 +74,7 @@ class Display:
     def show_generation(self, evolution: Evolution) -> None:
         """Show how an evolutionary search stands."""
         episodes, best = evolution.episodes, evolution.generations
-        recent = episodes.returns[-evolution.config.population :]
+        recent = episodes.returns[-evolution.plan.population :]
         speed = episodes.steps.sum() / max(evolution.seconds, 1e-9)
         self._show(
             episodes.n,
@@ -86,13 +87,51 @@ class Display:
         self._progress.update(self._bar, completed=n_done)
 
 
+class SessionDisplay:
+    """Live progress of a session: give an instance as a watch, inside a `with` block."""
+
+    def __init__(self, *, is_quiet: bool = False) -> None:
+        self._progress = TwoLines(
+            bars.TextColumn("{task.description}"),
+            bars.BarColumn(bar_width=20),
+            bars.MofNCompleteColumn(),
+            bars.TextColumn("{task.fields[left]}"),
+            console=Console(file=sys.stderr),
+            disable=is_quiet,
+        )
+        self._progress.line = "starting …"
+        self._bar = self._progress.add_task("runs", total=None, left="")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._progress.stop()
+
+    def __call__(self, progress: SessionProgress) -> None:
+        """Show how the session stands."""
+        left = progress.seconds_left
+        n_failed = len(progress.failures)
+        notes = [f"{span(left)} left"] if left is not None else []
+        notes += [f"{n_failed} failed"] if n_failed else []
+        if progress.latest is not None:
+            self._progress.line = _describe_latest(*progress.latest)
+        self._progress.update(
+            self._bar,
+            completed=progress.n_found + progress.n_done + n_failed,
+            total=progress.n_runs,
+            left=", ".join(notes),
+        )
+
+
 def describe(summary: dict[str, Any]) -> str:
     """Return the summary of a finished run in a few sentences."""
     lines = [
         f"{summary['task']}, {summary['student']}, seed {summary['seed']}: "
         f"{summary['episodes']} episodes, {_short(summary['steps'])} steps in "
         f"{summary['seconds']:.1f} s.",
-        *_outcome(summary),
+        *_score_lines(summary),
         f"It has {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
         f"{summary['n_edges']} edges, grown by {summary['net_growth_nodes']} nodes and "
         f"{summary['net_growth_edges']} edges, with a churn ratio of "
@@ -121,8 +160,37 @@ def describe_evolution(summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _outcome(summary: dict[str, Any]) -> list[str]:
-    """Say how well a student did: its returns, or its likeness to a recording."""
+def print_summaries(
+    summaries: list[dict[str, Any]],
+    describe_one: Callable[[dict[str, Any]], str],
+    *,
+    as_json: bool,
+    is_quiet: bool,
+) -> None:
+    """Print the figures of runs: in words on stderr, as JSON on stdout."""
+    if not is_quiet:
+        for summary in summaries:
+            print(describe_one(summary), file=sys.stderr)
+        if len(summaries) > 1:
+            print(describe_all(summaries), file=sys.stderr)
+    if as_json:
+        print(json.dumps(summaries[0] if len(summaries) == 1 else summaries))
+
+
+def print_score(what: str, returns: Floats, likeness: dict[str, float], *, as_json: bool) -> None:
+    """Print the mean return, or of a recording, which has none, the likeness to it."""
+    mean, std = float(returns.mean()), float(returns.std())
+    figures = likeness or {"episodes": returns.size, "mean": mean, "std": std}
+    if as_json:
+        print(json.dumps({"what": what, **figures}))
+    elif likeness:
+        print(f"{what}: {describe_likeness(likeness)}")
+    else:
+        print(f"{what}: {mean:.1f} ± {std:.1f} over {returns.size} held-out episodes")
+
+
+def _score_lines(summary: dict[str, Any]) -> list[str]:
+    """Return how well a student did: its returns, or its likeness to a recording."""
     if "held_out_agreement" in summary or "held_out_mse" in summary:
         return [f"The finished student {describe_likeness(summary)}."]
     return [
@@ -134,7 +202,7 @@ def _outcome(summary: dict[str, Any]) -> list[str]:
 
 
 def describe_likeness(figures: dict[str, Any]) -> str:
-    """Say how like the held-out rows of a recording a student is."""
+    """Return how like the held-out rows of a recording a student is."""
     if "held_out_agreement" in figures:
         return f"agrees with {figures['held_out_agreement']:.1%} of the held-out examples"
     return (
@@ -144,7 +212,7 @@ def describe_likeness(figures: dict[str, Any]) -> str:
 
 
 def _convergence(summary: dict[str, Any]) -> str:
-    """Say when the task's threshold was first reached, if it has one."""
+    """Return when the task's threshold was first reached, if it has one."""
     if summary["threshold"] is None:
         return ""
     episode = summary["convergence_episode"]
@@ -180,3 +248,40 @@ def _short(number: float) -> str:
         if number >= size:
             return f"{number / size:.1f}{suffix}"
     return f"{number:.0f}"
+
+
+def describe_session(progress: SessionProgress, folder: object) -> str:
+    """Return the results of a session in a few sentences."""
+    lines = [
+        f"{progress.n_runs} runs: {progress.n_found} were in {folder}, {progress.n_done} were run "
+        f"in {span(progress.seconds)} ({progress.steps / 1e6:.1f}M steps), "
+        f"{len(progress.failures)} failed."
+    ]
+    if progress.n_lost:
+        lines.append(f"Workers were lost {progress.n_lost} times and their runs run again.")
+    lines += [f"{failure.name} failed: {failure.error}" for failure in progress.failures[:N_SHOWN]]
+    if len(progress.failures) > N_SHOWN:
+        lines.append(f"And {len(progress.failures) - N_SHOWN} more failed; --json has them all.")
+    return "\n".join(lines)
+
+
+def span(seconds: float) -> str:
+    """Return a time for people.
+
+    >>> span(42.3), span(125), span(7260)
+    ('42 s', '2 min 5 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _describe_latest(name: str, record: Record) -> str:
+    summary = record.summary()
+    return (
+        f"{name}: late return {summary['late_return']:.1f}, {summary['n_nodes']} nodes, "
+        f"{summary['n_edges']} edges · {span(record.times.total)}"
+    )

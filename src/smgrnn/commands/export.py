@@ -1,46 +1,43 @@
-"""What `smgrnn export` does and prints."""
+"""`smgrnn export`: write the student of a run in another format."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 from smgrnn.export.c import c_name
-from smgrnn.export.controller import Controller
-from smgrnn.export.formats import write_controller
+from smgrnn.export.formats import export_policy
 from smgrnn.export.sizes import COMPILE, Sizes, measure
+from smgrnn.export.wiring import facts, n_parameters
+from smgrnn.policy import Policy
 from smgrnn.runs import load
 
 
 def export_command(run: Path, to: str, out: Path | None, *, best: bool, as_json: bool) -> None:
     """Write the student of a run in another format and say what was written."""
     policy = load(run, best=best)
-    controller = Controller.of(policy)
-    name = c_name(policy.task.id.split(":")[-1])
-    paths = write_controller(controller, to, run / name if out is None else out)
-    sizes = measure(controller, paths[-1]) if to == "c" else None
+    folder, name = run if run.is_dir() else run.parent, c_name(policy.task.id.split(":")[-1])
+    paths = export_policy(policy, to, folder / name if out is None else out)
+    sizes = measure(policy, paths[-1]) if to == "c" else None
     if as_json:
-        print(json.dumps(_report(controller, to, paths, sizes)))
+        print(json.dumps(_report(policy, to, paths, sizes)))
         return
     for path in paths:
         print(f"{path}: {path.stat().st_size} bytes")
-    print(_describe(controller))
+    print(_describe(policy))
     if sizes is not None:
         print(_describe_sizes(sizes))
 
 
-def _report(
-    controller: Controller, to: str, paths: list[Path], sizes: Sizes | None
-) -> dict[str, Any]:
+def _report(policy: Policy, to: str, paths: list[Path], sizes: Sizes | None) -> dict[str, Any]:
     files = {str(path): path.stat().st_size for path in paths}
     figures = {} if sizes is None else sizes._asdict()
-    return {"format": to, "files": files, **controller.facts, **figures}
+    return {"format": to, "files": files, **facts(policy), **figures}
 
 
-def _describe(controller: Controller) -> str:
-    n_parameters, n_hidden = controller.n_parameters, controller.graph.n_hidden
+def _describe(policy: Policy) -> str:
     return (
-        f"{controller.task.id}, {controller.student}: {n_parameters} parameters, "
-        f"{n_hidden} hidden nodes"
+        f"{policy.task.id}, {policy.student}: {n_parameters(policy)} parameters, "
+        f"{policy.graph.n_hidden} hidden nodes"
     )
 
 

@@ -1,4 +1,4 @@
-"""What `smgrnn list` prints: all that the other commands can be given by name."""
+"""`smgrnn list`: all that the other commands can be given by name."""
 
 import json
 

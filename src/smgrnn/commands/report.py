@@ -1,4 +1,4 @@
-"""What `smgrnn report` does, and what it prints where."""
+"""`smgrnn report`: a report on experiments, or on given runs."""
 
 import json
 import sys
@@ -7,12 +7,15 @@ from pathlib import Path
 
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import Store
+from smgrnn.experiments.registry import is_experiment
 from smgrnn.report.contents import Report, build_report
 from smgrnn.report.markdown import FIGURES, markdown
 from smgrnn.report.page import page
 from smgrnn.report.pictures import SUFFIXES
 from smgrnn.report.results import Results
+from smgrnn.report.runs import build_run_report
 from smgrnn.report.wording import quantity
+from smgrnn.runs.record import Record
 
 DEFAULT_OUT = Path("report")
 """Where the command writes, below the folder it is called in."""
@@ -28,19 +31,37 @@ def report_command(
     as_json: bool = False,
     is_quiet: bool = False,
 ) -> None:
-    """Write a report on the named experiments: a page, a text with pictures, and all numbers."""
-    results = Results(Store(store_folder), names, seeds=seeds, episodes=episodes)
-    if not results.all_records():
-        raise ConfigError(
-            f"{store_folder} has no finished run of these experiments at this length; "
-            "run `smgrnn reproduce` first."
+    """Write a report on the named experiments, or on runs: a page, a text, and all numbers."""
+    names = list(names)
+    paths = [name for name in names if is_run(name)]
+    if paths:
+        if paths != names or (seeds, episodes) != (None, None):
+            raise ConfigError("A report is on experiments or on runs; name one or the other.")
+        report = build_run_report({path: Record.load(path) for path in dict.fromkeys(paths)})
+    else:
+        report = _report_experiments(
+            Results(Store(store_folder), names, seeds=seeds, episodes=episodes)
         )
-    report = build_report(results)
     write_report(report, out)
     if not is_quiet:
         print(describe(report, out), file=sys.stderr)
     if as_json:
         print(json.dumps(report.to_dict(), allow_nan=False))
+
+
+def is_run(name: str) -> bool:
+    """Return whether a name is the path of a run, not that of an experiment."""
+    looks_like_one = "/" in name or name.endswith(".safetensors") or Path(name).is_dir()
+    return looks_like_one and not is_experiment(name)
+
+
+def _report_experiments(results: Results) -> Report:
+    if not results.all_records():
+        raise ConfigError(
+            f"{results.store.folder} has no finished run of these experiments at this length; "
+            "run `smgrnn reproduce` first."
+        )
+    return build_report(results)
 
 
 def write_report(report: Report, out: Path) -> None:
@@ -59,14 +80,14 @@ def write_report(report: Report, out: Path) -> None:
 
 
 def describe(report: Report, out: Path) -> str:
-    """Return what a report comes to, in a few lines."""
+    """Return a report in a few lines."""
     overview = report.overview
     counts = overview.standings
-    lines = [
-        f"{overview.n_runs} of {quantity(overview.n_asked, 'run')}.",
-        "Claims: " + ", ".join(f"{n} {standing}" for standing, n in counts.items()) + ".",
-        f"The report is in {out / 'index.html'}.",
-    ]
+    lines = [f"{overview.n_runs} of {quantity(overview.n_asked, 'run')}."]
+    if report.has_claims:
+        claims = ", ".join(f"{n} {standing}" for standing, n in counts.items())
+        lines.append(f"Claims: {claims}.")
+    lines.append(f"The report is in {out / 'index.html'}.")
     if overview.missing:
         lines[0] += " `smgrnn reproduce` runs what is missing."
     lines += [f"Could not be read: {reason}" for reason in overview.damaged]

@@ -1,4 +1,4 @@
-"""What `smgrnn reproduce` does, and what it prints where."""
+"""`smgrnn reproduce`: run the experiments."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.session_display import Display, describe
+from smgrnn.commands.display import SessionDisplay, describe_session
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.cluster import cluster_executor
 from smgrnn.experiments.local import LocalProcesses, usable_cores
@@ -35,7 +35,7 @@ def reproduce_command(
     """Run what the named experiments still lack; exit with 1 if a run failed."""
     experiments = choose_experiments(names, seeds=seeds, episodes=episodes, smoke=smoke)
     kept = Store(store)
-    with Display(is_quiet=is_quiet) as display, _executor(jobs, scheduler) as executor:
+    with SessionDisplay(is_quiet=is_quiet) as display, _executor(jobs, scheduler) as executor:
         try:
             progress = run_experiments(experiments, kept, executor, watch=display)
         except KeyboardInterrupt:
@@ -44,7 +44,7 @@ def reproduce_command(
             )
             raise
     if not is_quiet:
-        print(describe(progress, store), file=sys.stderr)
+        print(describe_session(progress, store), file=sys.stderr)
         for reason in kept.damaged.values():
             print(f"{reason} It was run again.", file=sys.stderr)
     if as_json:

@@ -1,26 +1,26 @@
-"""What `smgrnn view` does and prints."""
+"""`smgrnn view`: watch the network of a run grow."""
 
 import sys
 import webbrowser
 from pathlib import Path
 
-from smgrnn.runs import Run
+from smgrnn.runs.record import Record
 from smgrnn.view.page import write_page
-from smgrnn.view.recording import check_film, record
+from smgrnn.view.recording import check_film, film
 
 PAGE = "growth.html"
 
 
-def view_command(folder: Path, out: Path | None, film: Path | None, *, opens: bool) -> None:
+def view_command(path: Path, out: Path | None, film_path: Path | None, *, opens: bool) -> None:
     """Write the page of a run, and a film if one is asked for, and open the page for a person."""
-    if film is not None:
-        check_film(film)
-    run = Run.read(folder)
-    path = folder / PAGE if out is None else out
-    write_page(run, path)
-    print(path)
-    if film is not None:
-        record(run, film)
-        print(film)
-    if opens and film is None and sys.stdout.isatty():
-        webbrowser.open(path.resolve().as_uri())
+    if film_path is not None:
+        check_film(film_path)
+    record = Record.load(path)
+    page = (path / PAGE if path.is_dir() else path.with_suffix(".html")) if out is None else out
+    write_page(record, page)
+    print(page)
+    if film_path is not None:
+        film(record, film_path)
+        print(film_path)
+    if opens and film_path is None and sys.stdout.isatty():
+        webbrowser.open(page.resolve().as_uri())

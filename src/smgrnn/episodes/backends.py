@@ -7,11 +7,11 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
-from smgrnn.episodes.normalisation import Normalisation
 from smgrnn.episodes.rollout import Course, distill_episodes, play_episodes, taught_step
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import NonFiniteError, TaskError, reason
 from smgrnn.experts import Expert, Teacher
+from smgrnn.policy import Normalisation, Policy, scale_action, scale_target
 from smgrnn.tasks import Task, make_env
 
 
@@ -24,38 +24,17 @@ class Backend(Protocol):
     def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
         """Train on one episode per seed."""
 
-    def play(self, learner: Learner, seeds: list[int]) -> Episodes:
-        """Play one episode per seed with the greedy student as it is."""
+    def play(self, policy: Policy, seeds: list[int]) -> Episodes:
+        """Play one episode per seed."""
 
-    def check(self, learner: Learner, seeds: list[int]) -> Episodes:
+    def compare(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Play to compare checkpoints, never on what judges the winner."""
-        return self.play(learner, seeds)
+        return self.play(policy, seeds)
 
 
 def find_backend(task: Task) -> Backend:
     """Return where the environment of a task runs: compiled if it can be."""
     return GymnasiumBackend(task) if task.compiled is None else CompiledBackend(task)
-
-
-def scale_action(task: Task, outputs: Any) -> Any:
-    """Return the action that a student's outputs mean: as they are, or from ±1 to the bounds."""
-    if task.is_discrete:
-        return outputs
-    low, high = np.asarray(task.action_low), np.asarray(task.action_high)
-    return (low + (np.clip(outputs, -1, 1) + 1) / 2 * (high - low)).astype(np.float32)
-
-
-def scale_target(task: Task, actions: Any) -> Any:
-    """Return the outputs that mean these continuous actions: from the bounds to ±1."""
-    low, high = np.asarray(task.action_low), np.asarray(task.action_high)
-    return 2 * (np.clip(actions, low, high) - low) / (high - low) - 1
-
-
-def widen(observation: Any, n_inputs: int, normalisation: Normalisation | None = None) -> Floats:
-    """Return the inputs of a network: the observation, and a 1 for each beyond it, the biases."""
-    row = np.ones(n_inputs)
-    row[: len(observation)] = observation if normalisation is None else normalisation(observation)
-    return row
 
 
 class CompiledBackend(Backend):
@@ -71,7 +50,7 @@ class CompiledBackend(Backend):
     def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
         """Train on one episode per seed."""
         assert isinstance(expert, Expert)  # a function is no compiled code
-        episodes, course = Episodes.start(len(seeds)), self._course(learner, seeds)
+        episodes, course = Episodes.start(len(seeds)), self._course(learner.config.n_inputs, seeds)
         learner.advance(
             lambda state, settings, handle, log, rng: distill_episodes(
                 state, settings, handle, log, rng, course, expert, episodes
@@ -79,18 +58,14 @@ class CompiledBackend(Backend):
         )
         return episodes
 
-    def _course(self, learner: Learner, seeds: list[int]) -> Course:
-        return Course.start(self._code, seeds, self._max_steps, learner.config.n_inputs)
+    def _course(self, n_inputs: int, seeds: list[int]) -> Course:
+        return Course.start(self._code, seeds, self._max_steps, n_inputs)
 
-    def play(self, learner: Learner, seeds: list[int]) -> Episodes:
-        """Play one episode per seed with the greedy student as it is."""
-        episodes, course, graph = (
-            Episodes.start(len(seeds)),
-            self._course(learner, seeds),
-            learner.graph,
-        )
-        learner.look(lambda handle: play_episodes(handle, course, episodes))
-        episodes.n_nodes[:], episodes.n_edges[:] = graph.n_nodes, graph.n_edges
+    def play(self, policy: Policy, seeds: list[int]) -> Episodes:
+        """Play one episode per seed."""
+        episodes, course = Episodes.start(len(seeds)), self._course(policy.config.n_inputs, seeds)
+        policy.look(lambda handle: play_episodes(handle, course, episodes))
+        episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
         if np.isnan(episodes.returns).any():
             raise NonFiniteError("An output of the student became NaN or infinite in an episode.")
         return episodes
@@ -134,20 +109,19 @@ class GymnasiumBackend(Backend):
             episodes.n_edges[number] = learner.graph.n_edges
         return episodes
 
-    def play(self, learner: Learner, seeds: list[int]) -> Episodes:
-        """Play one episode per seed with the greedy student as it is."""
-        player = Learner.from_network(learner, learner.learning)
+    def play(self, policy: Policy, seeds: list[int]) -> Episodes:
+        """Play one episode per seed."""
         episodes = Episodes.start(len(seeds))
-        episodes.n_nodes[:], episodes.n_edges[:] = player.graph.n_nodes, player.graph.n_edges
+        episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
         for number, seed in enumerate(seeds):
+            policy.reset()
             observation, total, n_steps, is_over = self._reset(seed), 0.0, 0, False
             while not is_over and n_steps < self._max_steps:
-                row = widen(observation, learner.config.n_inputs, self._normalisation)
-                observation, reward, is_over = self._step(player.act(row))
+                observation, reward, is_over = self._step(policy.answer(observation))
                 total += reward
                 n_steps += 1
-            player.end_episode()
             episodes.returns[number], episodes.steps[number] = total, n_steps
+        policy.reset()
         return episodes
 
     def _teacher(self, learner: Learner, expert: Teacher, row: Floats) -> Any:

@@ -12,10 +12,10 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
-from smgrnn.episodes.backends import Backend, scale_target, widen
-from smgrnn.episodes.normalisation import Normalisation
+from smgrnn.episodes.backends import Backend
 from smgrnn.episodes.table import Episodes
 from smgrnn.experts import Teacher
+from smgrnn.policy import Normalisation, Policy, scale_target, widen
 from smgrnn.seeding import stream
 from smgrnn.tasks import Task
 from smgrnn.tasks.recording import Recording, read_recording
@@ -57,7 +57,9 @@ class ExamplesBackend(Backend):
     def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
         """Train on one round per seed."""
         episodes = Episodes.start(len(seeds))
-        rows, labels = self._questions(learner, self._examples.train)
+        questions, n_inputs = self._examples.train, learner.config.n_inputs
+        rows = np.array([widen(r, n_inputs, self._normalisation) for r in questions.observations])
+        labels = self._labels(questions)
         n = len(labels)
         is_last = np.arange(1, n + 1) == n
         learner.learn_stream(rows[:0], labels[:0])  # compiles, even for no round at all
@@ -69,36 +71,28 @@ class ExamplesBackend(Backend):
             episodes.n_edges[number] = learner.graph.n_edges
         return episodes
 
-    def play(self, learner: Learner, seeds: list[int]) -> Episodes:
+    def play(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Answer all that is held out, once for all seeds."""
-        return self._answer(learner, self._examples.held_out, len(seeds))
+        return self._answer(policy, self._examples.held_out, len(seeds))
 
-    def check(self, learner: Learner, seeds: list[int]) -> Episodes:
-        """Answer what checkpoints are compared by, once for all seeds."""
-        return self._answer(learner, self._examples.checked, len(seeds))
+    def compare(self, policy: Policy, seeds: list[int]) -> Episodes:
+        """Answer the examples that checkpoints are compared by, once for all seeds."""
+        return self._answer(policy, self._examples.checked, len(seeds))
 
-    def _answer(self, learner: Learner, questions: Recording, n: int) -> Episodes:
-        player = Learner.from_network(learner, learner.learning)
-        rows, labels = self._questions(learner, questions)
-        answers = []
-        for row in rows:
-            answers.append(player.act(row))
-            player.end_episode()
-        given = np.array(answers)
-        losses = np.zeros(len(rows)) if self._task.is_discrete else _errors(given, labels)
+    def _answer(self, policy: Policy, questions: Recording, n: int) -> Episodes:
+        policy.reset()  # each row of a batch starts from zero states
+        given, labels = policy.answer(questions.observations), self._labels(questions)
+        policy.reset()
+        losses = np.zeros(len(given)) if self._task.is_discrete else _errors(given, labels)
         episodes = Episodes.start(n)
-        episodes.n_nodes[:], episodes.n_edges[:] = player.graph.n_nodes, player.graph.n_edges
+        episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
         self._note(episodes, slice(None), self._is_right(given, labels, losses), losses)
         return episodes
 
-    def _questions(self, learner: Learner, questions: Recording) -> tuple[Floats, Any]:
-        """Return the inputs of the network, row by row, and what it should answer."""
-        n_inputs = learner.config.n_inputs
-        rows = [widen(each, n_inputs, self._normalisation) for each in questions.observations]
+    def _labels(self, questions: Recording) -> Any:
+        """Return the answers that the network should give."""
         actions = questions.actions
-        return np.array(rows), actions if self._task.is_discrete else scale_target(
-            self._task, actions
-        )
+        return actions if self._task.is_discrete else scale_target(self._task, actions)
 
     def _is_right(self, answers: Any, labels: Any, losses: Floats) -> Any:
         if self._task.is_discrete:

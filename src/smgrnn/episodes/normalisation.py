@@ -7,44 +7,14 @@ random, so that they cover where a student goes both early and late; of recorded
 the rows to learn from.
 """
 
-from typing import Any, NamedTuple, Self
-
-import numpy as np
-
-from smgrnn.arrays import Floats
 from smgrnn.experts import Teacher
 from smgrnn.experts.evaluation import play_expert
+from smgrnn.policy import Normalisation
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, make_env
 
 EPISODES = 10
 DISTURBANCE = 0.5
-
-
-class Normalisation(NamedTuple):
-    """What is taken off each value of an observation, and by what the rest is multiplied."""
-
-    mean: Floats
-    """(n_observed,)."""
-    scale: Floats
-    """One over the deviation (n_observed,); 1 for a value that never changed."""
-
-    @classmethod
-    def of(cls, observations: Any) -> Self:
-        """Return what gives these observations (n, n_observed) mean 0 and deviation 1.
-
-        >>> Normalisation.of([[1.0, 7.0], [3.0, 7.0]])([3.0, 8.0]).tolist()
-        [1.0, 1.0]
-        """
-        rows = np.asarray(observations, dtype=np.float64)
-        deviation = rows.std(axis=0)
-        # Of a value that never changed, only the rounding of its mean could be seen.
-        is_still = np.ptp(rows, axis=0) == 0
-        return cls(rows.mean(axis=0), 1 / np.where(is_still, 1.0, deviation))
-
-    def __call__(self, observations: Any) -> Any:
-        """Return the observations (…, n_observed) normalised."""
-        return (np.asarray(observations, dtype=np.float64) - self.mean) * self.scale
 
 
 def normalisation_by(expert: Teacher, task: Task, seed: int) -> Normalisation:

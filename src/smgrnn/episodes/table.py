@@ -11,6 +11,7 @@ import numpy as np
 from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.log import EditLog
+from smgrnn.storage import write_file
 
 
 class Episodes(NamedTuple):
@@ -92,6 +93,4 @@ def write_table(path: Path, header: list[str], columns: list[Any]) -> None:
     data = text.getvalue().encode()
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)  # without a time, one run is one file
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(data)
-    partial.replace(path)
+    write_file(path, data)

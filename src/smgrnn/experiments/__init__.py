@@ -3,7 +3,6 @@
 from smgrnn.experiments.condition import Condition
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.local import LocalProcesses
-from smgrnn.experiments.record import RunRecord
 from smgrnn.experiments.registry import EXPERIMENTS, STUDIES, choose_experiments, find_experiment
 from smgrnn.experiments.runner import run_experiments
 from smgrnn.experiments.store import Store
@@ -14,7 +13,6 @@ __all__ = [
     "Condition",
     "Experiment",
     "LocalProcesses",
-    "RunRecord",
     "Store",
     "choose_experiments",
     "find_experiment",

@@ -1,26 +1,19 @@
-"""Condition: one way to run a task, whatever the seed.  In the store its content is its name."""
+"""Condition: one way to run a task, whatever the seed.  In the store its plan is its name."""
 
-import json
 from dataclasses import dataclass, replace
 from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from smgrnn.baselines.mlp import find_budget
 from smgrnn.config import EvolutionConfig, RunConfig
 from smgrnn.errors import ConfigError
-from smgrnn.experts import load_expert
-from smgrnn.runs.students import MLP_SHARES
-from smgrnn.tasks.registry import XOR
+from smgrnn.experts import TeacherId, find_teacher
+from smgrnn.runs.evolution import find_evolution_plan
+from smgrnn.runs.plan import AnyPlan, plan_run
+from smgrnn.tasks import Task, find_task
 
-RECORDS_VERSION = 1
-"""Part of every key: raise it when equal settings can lead to other results than before."""
 FEWEST = 4
 """Candidates in the smallest generation that an evolution is shortened to."""
-
-Changes = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -36,14 +29,7 @@ class Condition:
         object.__setattr__(self, "settings", replace(self.settings, seed=0))
 
     @classmethod
-    def distill(
-        cls,
-        task: str,
-        *,
-        learning: Changes | None = None,
-        plasticity: Changes | None = None,
-        **changes: Any,
-    ) -> Self:
+    def distill(cls, task: str, **changes: Any) -> Self:
         """Return a distillation: the settings to start from for the task, and what is changed.
 
         A run that is stopped is run again, so it has no checkpoints on the way: to score each of
@@ -52,14 +38,8 @@ class Condition:
         >>> Condition.distill("CartPole-v1", plasticity={"window": 50}).settings.plasticity.window
         50
         """
-        start = RunConfig.for_task(task, **changes)
-        settings = replace(
-            start,
-            learning=replace(start.learning, **(learning or {})),
-            plasticity=replace(start.plasticity, **(plasticity or {})),
-            checkpoint_every=start.episodes,
-        )
-        return cls(task, settings)
+        settings = RunConfig.for_task(task, **changes)
+        return cls(task, replace(settings, checkpoint_every=settings.episodes))
 
     @classmethod
     def evolve(cls, task: str, **changes: Any) -> Self:
@@ -102,56 +82,31 @@ class Condition:
         )
         return replace(self, settings=settings)
 
+    def plan(self, seed: int) -> AnyPlan:
+        """Return the plan of a run; of files, such as the expert's, it has the content."""
+        task = _find_task(self.task)
+        if isinstance(self.settings, EvolutionConfig):
+            return find_evolution_plan(task, replace(self.settings, seed=seed))
+        teacher = _find_teacher(self.settings.expert, task, _modified(self.settings.expert))
+        return plan_run(replace(self.settings, seed=seed), task, teacher)
+
     def key(self, seed: int) -> str:
-        """Return the digest of all that a run depends on; equal content has equal keys.
-
-        Of files, such as the expert's, it is the content that counts and not the path.
-        """
-        return digest(self._content() | {"seed": int(seed)})
-
-    def _content(self) -> Changes:
-        settings = self.settings.to_dict()
-        content = {"records": RECORDS_VERSION, "kind": self.kind, "task": self.task}
-        if isinstance(self.settings, RunConfig):
-            content["expert"] = _expert_digest(settings.pop("expert") or self.task)
-            if self.variant in MLP_SHARES:
-                settings.pop("plasticity")  # which an MLP has not
-            # Unset, the size of an MLP comes from a table that later measurements may change.
-            sets_budget = self.variant in MLP_SHARES and self.settings.budget is None
-            settings |= {"budget": find_budget(self.task)} if sets_budget else {}
-        else:
-            content["neat"] = _neat_digest(settings.pop("neat_config"), self.settings.method)
-        return content | {"settings": settings}
-
-
-def digest(content: Changes) -> str:
-    """Return the SHA-256 of plain values, whatever the order of their names."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return sha256(text.encode()).hexdigest()
-
-
-def _expert_digest(name_or_path: str) -> str:
-    """Return the digest of an expert's weights; examples teach themselves."""
-    if name_or_path == XOR.id:
-        return ""
-    return _read_digest(name_or_path, _modified(name_or_path))
+        """Return the digest of all that a run depends on; equal content has equal keys."""
+        return self.plan(seed).key()
 
 
 @cache
-def _read_digest(name_or_path: str, _: int) -> str:
+def _find_task(name: str) -> Task:
+    """Make the environment of a task once, to describe it."""
+    return find_task(name)
+
+
+@cache
+def _find_teacher(expert: str | None, task: Task, _: int) -> TeacherId:
     """Digest an expert once, until its file changes."""
-    return load_expert(name_or_path).digest
+    return find_teacher(expert, task)[0]
 
 
-def _modified(path: str) -> int:
+def _modified(path: str | None) -> int:
     """Return when a file changed; what is not a file comes with the package and does not."""
-    return Path(path).stat().st_mtime_ns if Path(path).is_file() else 0
-
-
-def _neat_digest(path: str | None, method: str) -> str:
-    """Return the digest of the settings that NEAT reads from a file, its own or a shipped one."""
-    if method != "neat":
-        return ""
-    shipped = files("smgrnn.baselines").joinpath("neat_configs").iterdir()
-    sources = [Path(path)] if path else sorted(shipped, key=lambda item: item.name)
-    return sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    return Path(path).stat().st_mtime_ns if path and Path(path).is_file() else 0

@@ -3,23 +3,23 @@
 import os
 import socket
 import threading
-import time
 import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
-from smgrnn.config import EvolutionConfig
+from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError, GrowthLimitWarning
 from smgrnn.experiments.condition import Condition
-from smgrnn.experiments.record import RunRecord
 from smgrnn.runs.evolution import Evolution
-from smgrnn.runs.run import Run, new_run
+from smgrnn.runs.plan import AnyPlan, EvolutionPlan
+from smgrnn.runs.record import Record
+from smgrnn.runs.run import Run
 
 
 class Finished(NamedTuple):
-    """What a worker sends back."""
+    """A run as a worker sends it back."""
 
-    record: RunRecord
+    record: Record
     worker: str
     """Which worker it was."""
 
@@ -30,31 +30,19 @@ def execute(condition: Condition, seed: int, key: str) -> Finished:
     The key is computed again here: a worker with another version or another expert would answer
     another question than the one that was asked.
     """
-    if condition.key(seed) != key:
+    plan = condition.plan(seed)
+    if plan.key() != key:
         raise ConfigError("A worker has another smgrnn, or other experts, than its driver.")
-    began, start = time.time(), time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", GrowthLimitWarning)
-        run, started = _train(condition, seed)
-    record = RunRecord.of(
-        run,
-        started=started,
-        warnings=tuple(dict.fromkeys(str(each.message) for each in caught)),
-        began=began,
-        seconds=time.perf_counter() - start,
-    )
-    return Finished(record, f"{socket.gethostname()}-{os.getpid()}-{threading.get_ident()}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GrowthLimitWarning)  # it is on record
+        record = _train(condition, plan)
+    worker = f"{socket.gethostname()}-{os.getpid()}-{threading.get_ident()}"
+    return Finished(replace(record, resume=None), worker)
 
 
-def _train(condition: Condition, seed: int) -> tuple[Run | Evolution, tuple[int, int]]:
-    """Return the finished run, and the nodes and edges it started from."""
-    settings = replace(condition.settings, seed=seed)
-    if isinstance(settings, EvolutionConfig):
-        evolution = Evolution(condition.task, settings)
-        evolution.train()
-        first = evolution.generations
-        return evolution, (int(first.n_nodes[0]), int(first.n_edges[0]))
-    run = new_run(condition.task, settings, folder=None)
-    started = run.graph.n_nodes, run.graph.n_edges
-    run.train()
-    return run, started
+def _train(condition: Condition, plan: AnyPlan) -> Record:
+    if isinstance(plan, EvolutionPlan):
+        return Evolution(plan, task=condition.task).train()
+    settings = condition.settings
+    expert = settings.expert if isinstance(settings, RunConfig) else None
+    return Run(plan, task=condition.task, expert=expert).train()

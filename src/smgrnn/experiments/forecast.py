@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from smgrnn.experiments.plan import PlannedRun
+from smgrnn.experiments.queue import QueuedRun
 
 Group = tuple[str, str]
 
@@ -11,7 +11,7 @@ Group = tuple[str, str]
 class Forecast:
     """Corrects what was expected of each task and variant by what its finished runs took."""
 
-    def __init__(self, runs: Iterable[PlannedRun]) -> None:
+    def __init__(self, runs: Iterable[QueuedRun]) -> None:
         self._open: dict[Group, float] = defaultdict(float)
         self._expected: dict[Group, float] = defaultdict(float)
         self._measured: dict[Group, float] = defaultdict(float)
@@ -19,14 +19,14 @@ class Forecast:
         for run in runs:
             self._open[_group(run)] += run.seconds
 
-    def finish(self, run: PlannedRun, seconds: float, worker: str) -> None:
+    def finish(self, run: QueuedRun, seconds: float, worker: str) -> None:
         """Take note of a finished run."""
         self.drop(run)
         self._expected[_group(run)] += run.seconds
         self._measured[_group(run)] += seconds
         self._workers.add(worker)
 
-    def drop(self, run: PlannedRun) -> None:
+    def drop(self, run: QueuedRun) -> None:
         """Take a run off that is not to come any more."""
         self._open[_group(run)] -= run.seconds
 
@@ -47,5 +47,5 @@ class Forecast:
         return max((done + to_come) / len(self._workers) - elapsed, 0.0)
 
 
-def _group(run: PlannedRun) -> Group:
+def _group(run: QueuedRun) -> Group:
     return run.condition.task, run.condition.variant

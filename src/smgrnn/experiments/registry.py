@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, suggest
 from smgrnn.experiments.calibration.stages import COMPARISON, FINAL, SCREENING
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper import (
@@ -54,9 +53,14 @@ def find_experiment(name: str) -> Experiment:
     versions = [id for id in named if re.sub(r"-v\d+$", "", id) == name]
     if versions:
         return named[max(versions, key=lambda id: int(id.rpartition("-v")[2]))]
-    close = get_close_matches(name.lower(), [*named, ALL], n=1, cutoff=0.4)
-    hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(named)}."
+    hint = suggest(name, [*named, ALL], cutoff=0.4) or f"There are {', '.join(named)}."
     raise ConfigError(f"There is no experiment {name!r}. {hint}")
+
+
+def is_experiment(name: str) -> bool:
+    """Return whether there is an experiment of this name, with or without its -vN."""
+    ids = EXPERIMENTS | STUDIES
+    return name == ALL or name in ids or name in {re.sub(r"-v\d+$", "", id) for id in ids}
 
 
 def choose_experiments(

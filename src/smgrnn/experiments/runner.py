@@ -3,7 +3,7 @@
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
@@ -12,10 +12,11 @@ from typing import NamedTuple
 from smgrnn.experiments.execution import Finished, execute
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.forecast import Forecast
-from smgrnn.experiments.plan import PlannedRun, plan_runs
-from smgrnn.experiments.record import RunRecord
+from smgrnn.experiments.queue import QueuedRun, queue_runs
 from smgrnn.experiments.store import Store
 from smgrnn.interrupts import interrupts_deferred
+from smgrnn.runs.record import Record
+from smgrnn.runs.watch import Watch
 
 RETRIES = 2
 """How often a run is run again whose worker was lost."""
@@ -52,13 +53,10 @@ class Progress:
     """Time since the start."""
     seconds_left: float | None = None
     """Time still to go, once that can be said."""
-    latest: tuple[str, RunRecord] | None = None
+    latest: tuple[str, Record] | None = None
     """The run that finished last, its name and its record."""
     failures: list[Failure] = field(default_factory=list)
     """Runs that failed."""
-
-
-Watch = Callable[[Progress], None]
 
 
 def run_experiments(
@@ -66,7 +64,7 @@ def run_experiments(
     store: Store,
     executor: Executor,
     *,
-    watch: Watch | None = None,
+    watch: Watch[Progress] | None = None,
     retries: int = RETRIES,
 ) -> Progress:
     """Run all that the experiments need and the store lacks; return what came of it.
@@ -88,7 +86,7 @@ def run_experiments(
         How often a run is run again whose worker was lost.
     """
     store.check_writable()
-    runs = plan_runs(experiments)
+    runs = queue_runs(experiments)
     missing = [run for run in runs if not store.has(run.key)]
     session = _Session(store, executor, retries, Forecast(missing))
     progress = Progress(n_runs=len(runs), n_found=len(runs) - len(missing))
@@ -103,11 +101,11 @@ class _Session:
         self._executor = executor
         self._retries = retries
         self._forecast = forecast
-        self._under_way: dict[Future[Finished], PlannedRun] = {}
+        self._under_way: dict[Future[Finished], QueuedRun] = {}
         self._ended: SimpleQueue[Future[Finished]] = SimpleQueue()
         self._losses: Counter[str] = Counter()
 
-    def drive(self, runs: list[PlannedRun], progress: Progress, watch: Watch) -> Progress:
+    def drive(self, runs: list[QueuedRun], progress: Progress, watch: Watch[Progress]) -> Progress:
         """Submit all runs and wait for them."""
         start = time.perf_counter()
         watch(progress)
@@ -129,7 +127,7 @@ class _Session:
         progress.failures.sort()
         return progress
 
-    def _submit(self, run: PlannedRun, progress: Progress) -> None:
+    def _submit(self, run: QueuedRun, progress: Progress) -> None:
         try:
             future = self._executor.submit(execute, run.condition, run.seed, run.key)
         except (BrokenExecutor, RuntimeError) as error:  # broken, or shut down
@@ -162,15 +160,15 @@ class _Session:
             else:
                 self._fail(run, error, progress)
 
-    def _keep(self, run: PlannedRun, finished: Finished, progress: Progress) -> None:
+    def _keep(self, run: QueuedRun, finished: Finished, progress: Progress) -> None:
         record = finished.record
-        self._store.save(run.key, record)
-        self._forecast.finish(run, record.seconds, finished.worker)
+        self._store.save(record)
+        self._forecast.finish(run, record.times.total, finished.worker)
         progress.n_done += 1
-        progress.steps += int(record.summary["steps"])
+        progress.steps += int(record.episodes.steps.sum())
         progress.latest = run.name, record
 
-    def _fail(self, run: PlannedRun, error: BaseException, progress: Progress) -> None:
+    def _fail(self, run: QueuedRun, error: BaseException, progress: Progress) -> None:
         self._forecast.drop(run)
         line = " ".join(str(error).split()) or type(error).__name__
         details = "".join(traceback.format_exception(error))

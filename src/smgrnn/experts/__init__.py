@@ -5,15 +5,20 @@ from smgrnn.experts.files import read_expert, write_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, function_name, is_function_name
 from smgrnn.experts.library import find_expert, load_expert, shipped_experts
 from smgrnn.experts.mlp import Expert
+from smgrnn.experts.teacher import ExpertSource, TeacherId, find_teacher, find_teacher_again
 
 __all__ = [
     "Expert",
+    "ExpertSource",
     "FunctionExpert",
     "Score",
     "Teacher",
+    "TeacherId",
     "check_expert",
     "evaluate_expert",
     "find_expert",
+    "find_teacher",
+    "find_teacher_again",
     "function_name",
     "is_function_name",
     "load_expert",

@@ -10,9 +10,10 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
+from smgrnn.arrays import Arrays
 from smgrnn.errors import ExpertError, FileFormatError
 from smgrnn.experts.mlp import Expert
-from smgrnn.storage import Arrays, read_arrays, write_arrays
+from smgrnn.storage import read_arrays, write_arrays
 
 KIND = "expert"
 ACTIVATIONS = "activations"

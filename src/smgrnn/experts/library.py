@@ -15,7 +15,7 @@ _SUFFIX = ".safetensors"
 
 def shipped_experts() -> dict[str, Record]:
     """Return the record of each shipped expert, by the id of its task."""
-    return {name: _read_shipped(name)[1] for name in _shipped_names()}
+    return {name: _read_shipped(name)[1] for name in shipped_names()}
 
 
 def find_expert(name: str | None, task: Task) -> Teacher:
@@ -40,8 +40,8 @@ def load_expert(name_or_path: str | Path) -> Expert:
     >>> load_expert("CartPole-v1")
     Expert(4-2048-2)
     """
-    if str(name_or_path) in _shipped_names():
-        return _read_shipped(str(name_or_path))[0]
+    if str(name_or_path) in shipped_names():
+        return load_shipped(str(name_or_path))
     path = Path(name_or_path)
     if path.suffix == ".zip":
         from smgrnn.experts.sb3 import load_sb3_expert
@@ -50,12 +50,20 @@ def load_expert(name_or_path: str | Path) -> Expert:
     if not path.is_file():
         raise ExpertError(
             f"There is no expert {str(name_or_path)!r}: it is neither a file nor one of the "
-            f"shipped experts, which are {', '.join(_shipped_names())}."
+            f"shipped experts, which are {', '.join(shipped_names())}."
         )
     return read_expert(path)[0]
 
 
-def _shipped_names() -> list[str]:
+def load_shipped(name: str) -> Expert:
+    """Return the expert that is shipped for a task."""
+    if name not in shipped_names():
+        raise ExpertError(f"No expert is shipped for {name!r}.")
+    return _read_shipped(name)[0]
+
+
+def shipped_names() -> list[str]:
+    """Return the tasks that an expert is shipped for."""
     found = [item.name for item in files("smgrnn.experts").joinpath("weights").iterdir()]
     return sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX))
 

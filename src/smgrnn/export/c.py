@@ -18,14 +18,15 @@ from smgrnn.export.c_templates import (
     SET_BIASES,
     SOURCE,
 )
-from smgrnn.export.controller import Controller
+from smgrnn.export.wiring import n_biases, n_parameters, n_states
+from smgrnn.policy import Policy
 
 FLOAT_BYTES = 4
 
 
-def c_files(controller: Controller, stem: str) -> dict[str, bytes]:
+def c_files(policy: Policy, stem: str) -> dict[str, bytes]:
     """Return the header and the source by the suffix of their files."""
-    parts = {"file": stem, **_header_parts(controller, c_name(stem)), **_source_parts(controller)}
+    parts = {"file": stem, **_header_parts(policy, c_name(stem)), **_source_parts(policy)}
     texts = {".h": HEADER, ".c": SOURCE}
     return {suffix: text.substitute(parts).encode() for suffix, text in texts.items()}
 
@@ -40,19 +41,19 @@ def c_name(stem: str) -> str:
     return name if name[:1].isalpha() else f"controller_{name}".strip("_")
 
 
-def table_bytes(controller: Controller) -> int:
+def table_bytes(policy: Policy) -> int:
     """Return what the constant arrays take."""
-    return sum(table.values.nbytes for table in c_tables(controller))
+    return sum(table.values.nbytes for table in c_tables(policy))
 
 
-def state_bytes(controller: Controller) -> int:
+def state_bytes(policy: Policy) -> int:
     """Return what one controller takes between two steps."""
-    return FLOAT_BYTES * controller.n_states
+    return FLOAT_BYTES * n_states(policy)
 
 
-def _header_parts(controller: Controller, name: str) -> dict[str, str | int]:
-    task, graph = controller.task, controller.graph
-    n_floats = graph.n_nodes + controller.n_states
+def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
+    task, graph = policy.task, policy.graph
+    n_floats = graph.n_nodes + n_states(policy)
     arguments = [f"{name}_state *state", f"const float observation[{name.upper()}_OBSERVATIONS]"]
     call = f"int action = {name}_step(&state, observation);"
     promise = f"Return the action for an observation: 0 to {task.n_outputs - 1}."
@@ -60,15 +61,15 @@ def _header_parts(controller: Controller, name: str) -> dict[str, str | int]:
         arguments.append(f"float action[{name.upper()}_ACTIONS]")
         call = f"{name}_step(&state, observation, action);"
         promise = "Write the action for an observation, within its bounds, and return 0."
-    student = f", student {controller.student}" if controller.student else ""
+    student = f", student {policy.student}" if policy.student else ""
     return {
         "name": name,
         "upper": name.upper(),
         "task": task.id,
         "version": __version__,
-        "about": f"{controller.n_parameters} parameters, {graph.n_hidden} hidden nodes{student}.",
+        "about": f"{n_parameters(policy)} parameters, {graph.n_hidden} hidden nodes{student}.",
         "memory": (
-            f"{table_bytes(controller)} bytes of constant tables, {state_bytes(controller)} bytes "
+            f"{table_bytes(policy)} bytes of constant tables, {state_bytes(policy)} bytes "
             f"of state, {FLOAT_BYTES * n_floats} bytes of arrays on the stack."
         ),
         "call": call,
@@ -76,12 +77,12 @@ def _header_parts(controller: Controller, name: str) -> dict[str, str | int]:
         "arguments": f",\n{' ' * len(f'int {name}_step(')}".join(arguments),
         "n_observations": task.n_inputs,
         "n_actions": task.n_outputs,
-        "n_states": controller.n_states,
+        "n_states": n_states(policy),
     }
 
 
-def _source_parts(controller: Controller) -> dict[str, str | int]:
-    network, has_hidden = controller.network, controller.graph.n_hidden > 0
+def _source_parts(policy: Policy) -> dict[str, str | int]:
+    network, has_hidden = policy.config, policy.graph.n_hidden > 0
     kinds = {"output": network.output_activation}
     if has_hidden:
         kinds["hidden"] = network.activation
@@ -91,14 +92,14 @@ def _source_parts(controller: Controller) -> dict[str, str | int]:
     )
     return {
         "n_inputs": network.n_inputs,
-        "inputs": "the observation" + (", and a constant 1" if controller.n_biases else ""),
-        "observed": NORMALISED if controller.normalisation else "observation[i]",
+        "inputs": "the observation" + (", and a constant 1" if n_biases(policy) else ""),
+        "observed": NORMALISED if policy.normalisation else "observation[i]",
         "iterations": network.iterations,
-        "tables": "\n".join(map(str, c_tables(controller))),
+        "tables": "\n".join(map(str, c_tables(policy))),
         "activations": "\n".join(activations),
-        "set_biases": SET_BIASES if controller.n_biases else "",
+        "set_biases": SET_BIASES if n_biases(policy) else "",
         "carried": "state->node[i]" if network.carry_state else "0.0f",
         "activate_hidden": ACTIVATE_HIDDEN if has_hidden else "",
         "output": "sum" if network.readout == "sum" else "node + INPUTS",
-        "act": CHOOSE if controller.task.is_discrete else SCALE,
+        "act": CHOOSE if policy.task.is_discrete else SCALE,
     }

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from smgrnn.export.controller import Controller
+from smgrnn.export.wiring import Wiring
+from smgrnn.policy import Policy
 
 INDEX_TYPES: dict[str, Any] = {"uint8_t": np.uint8, "uint16_t": np.uint16, "uint32_t": np.uint32}
 
@@ -27,9 +28,9 @@ class Table(NamedTuple):
         return f"/* {self.comment} */\n{head}\n{rows}\n}};\n"
 
 
-def c_tables(controller: Controller) -> list[Table]:
+def c_tables(policy: Policy) -> list[Table]:
     """Return the wiring, what observations are normalised by, and the bounds of the action."""
-    wiring, task = controller.wiring, controller.task
+    wiring, task = Wiring.of(policy), policy.task
     # C has no arrays of length 0: a network without edges gets one that nothing reads.
     source, weight = (
         column if column.size else np.zeros(1, column.dtype)
@@ -40,8 +41,8 @@ def c_tables(controller: Controller) -> list[Table]:
         _indices("The node each edge leaves: inputs, outputs, hidden nodes.", "source", source),
         _floats("The weight of each edge.", "weight", weight),
     ]
-    if controller.normalisation is not None:
-        mean, scale = controller.normalisation
+    if policy.normalisation is not None:
+        mean, scale = policy.normalisation
         tables += [
             _floats("What is taken off each value of the observation.", "mean", mean),
             _floats("By what the rest is multiplied.", "scale", scale),

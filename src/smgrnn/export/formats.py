@@ -6,26 +6,25 @@ from typing import NamedTuple
 
 from smgrnn.errors import ConfigError
 from smgrnn.export.c import c_files
-from smgrnn.export.controller import Controller
 from smgrnn.export.graph_files import graphml_files, json_files
-from smgrnn.runs import Policy
-from smgrnn.storage import check_new_file
+from smgrnn.policy import Policy
+from smgrnn.storage import check_new_file, write_file, writing
 
 
 class Format(NamedTuple):
-    """How a controller is written out."""
+    """How a policy is written out."""
 
-    files: Callable[[Controller, str], dict[str, bytes]]
-    """What is in the files, by suffix, of a controller with this name."""
+    files: Callable[[Policy, str], dict[str, bytes]]
+    """Makes the content of the files, by suffix, of a policy with this name."""
     suffixes: tuple[str, ...]
 
 
-def _onnx_files(controller: Controller, stem: str) -> dict[str, bytes]:
+def _onnx_files(policy: Policy, stem: str) -> dict[str, bytes]:
     try:
         from smgrnn.export.to_onnx import onnx_files
     except ImportError as error:
         raise ConfigError("ONNX needs a package: pip install 'smgrnn[export]'.") from error
-    return onnx_files(controller, stem)
+    return onnx_files(policy, stem)
 
 
 FORMATS = {
@@ -56,11 +55,7 @@ def export_policy(policy: Policy, to: str, out: str | Path) -> list[Path]:
     >>> source.name
     'controller.c'
     """
-    return write_controller(Controller.of(policy), to, Path(out))
-
-
-def write_controller(controller: Controller, to: str, out: Path) -> list[Path]:
-    """Write a controller as `export_policy` does."""
+    out = Path(out)
     if to not in FORMATS:
         raise ConfigError(f"There is no export format {to!r}; choose from {', '.join(FORMATS)}.")
     files, suffixes = FORMATS[to]
@@ -68,7 +63,8 @@ def write_controller(controller: Controller, to: str, out: Path) -> list[Path]:
     paths = {suffix: out.with_name(stem + suffix) for suffix in suffixes}
     for path in paths.values():
         check_new_file(path)
-    contents = files(controller, stem)
+    contents = files(policy, stem)
     for suffix, path in paths.items():
-        path.write_bytes(contents[suffix])
+        with writing(path):
+            write_file(path, contents[suffix])
     return list(paths.values())

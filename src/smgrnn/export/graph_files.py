@@ -12,33 +12,34 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from smgrnn.export.controller import Controller
+from smgrnn.export.wiring import facts
 from smgrnn.graph.drawing import to_networkx
+from smgrnn.policy import Policy
 
 if TYPE_CHECKING:
     from networkx import DiGraph
 
 
-def controller_graph(controller: Controller) -> "DiGraph[int]":
+def controller_graph(policy: Policy) -> "DiGraph[int]":
     """Return the graph as networkx sees it, with the constant inputs told from the others."""
-    view = to_networkx(controller.graph)
-    view.graph.update(controller.facts)
-    for node in range(controller.task.n_inputs, controller.network.n_inputs):
+    view = to_networkx(policy.graph)
+    view.graph.update(facts(policy))
+    for node in range(policy.task.n_inputs, policy.config.n_inputs):
         view.nodes[node]["kind"] = "bias"
-    if controller.normalisation is not None:
-        for node, (mean, scale) in enumerate(zip(*controller.normalisation, strict=True)):
+    if policy.normalisation is not None:
+        for node, (mean, scale) in enumerate(zip(*policy.normalisation, strict=True)):
             view.nodes[node].update(mean=float(mean), scale=float(scale))
     return view
 
 
-def graphml_files(controller: Controller, stem: str) -> dict[str, bytes]:
+def graphml_files(policy: Policy, stem: str) -> dict[str, bytes]:
     """Return the GraphML by the suffix of its file."""
     buffer = io.BytesIO()
-    nx.write_graphml_xml(controller_graph(controller), buffer)
+    nx.write_graphml_xml(controller_graph(policy), buffer)
     return {".graphml": buffer.getvalue()}
 
 
-def json_files(controller: Controller, stem: str) -> dict[str, bytes]:
+def json_files(policy: Policy, stem: str) -> dict[str, bytes]:
     """Return the JSON by the suffix of its file."""
-    data = nx.node_link_data(controller_graph(controller), edges="edges")
+    data = nx.node_link_data(controller_graph(policy), edges="edges")
     return {".json": f"{json.dumps(data, indent=1)}\n".encode()}

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from smgrnn.export.c import state_bytes, table_bytes
-from smgrnn.export.controller import Controller
+from smgrnn.policy import Policy
 
 COMPILE = ("cc", "-std=c99", "-Os")
 
@@ -23,9 +23,9 @@ class Sizes(NamedTuple):
     """Code and constants compiled for this machine for size; None without a compiler."""
 
 
-def measure(controller: Controller, source: Path) -> Sizes:
+def measure(policy: Policy, source: Path) -> Sizes:
     """Return the sizes of a controller that was written to this source file."""
-    return Sizes(table_bytes(controller), state_bytes(controller), _compiled_bytes(source))
+    return Sizes(table_bytes(policy), state_bytes(policy), _compiled_bytes(source))
 
 
 def _compiled_bytes(source: Path) -> int | None:

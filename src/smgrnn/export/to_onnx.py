@@ -13,32 +13,33 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
 
 from smgrnn import __version__
-from smgrnn.export.controller import Controller
+from smgrnn.export.wiring import Wiring, facts, n_states
+from smgrnn.policy import Policy
 
 OPSET, IR_VERSION = 17, 8
 """Those of onnx 1.12 (2022), so that older runtimes read the file too."""
 OPERATORS = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "identity": "Identity"}
 
 
-def onnx_files(controller: Controller, stem: str) -> dict[str, bytes]:
+def onnx_files(policy: Policy, stem: str) -> dict[str, bytes]:
     """Return the model by the suffix of its file."""
-    return {".onnx": onnx_model(controller).SerializeToString(deterministic=True)}
+    return {".onnx": onnx_model(policy).SerializeToString(deterministic=True)}
 
 
-def onnx_model(controller: Controller) -> ModelProto:
+def onnx_model(policy: Policy) -> ModelProto:
     """Return the model of one step."""
     body = _Body()
-    _step(body, controller)
-    n_actions, n_states = controller.task.n_outputs, controller.n_states
-    if controller.task.is_discrete:
+    _step(body, policy)
+    n_actions, width = policy.task.n_outputs, n_states(policy)
+    if policy.task.is_discrete:
         action = helper.make_tensor_value_info("action", TensorProto.INT64, ["batch"])
     else:
         action = _rows("action", n_actions)
     graph = helper.make_graph(
         body.nodes,
         "step",
-        inputs=[_rows("observation", controller.task.n_inputs), _rows("state", n_states)],
-        outputs=[action, _rows("outputs", n_actions), _rows("next_state", n_states)],
+        inputs=[_rows("observation", policy.task.n_inputs), _rows("state", width)],
+        outputs=[action, _rows("outputs", n_actions), _rows("next_state", width)],
         initializer=list(body.constants.values()),
     )
     model = helper.make_model(
@@ -49,7 +50,7 @@ def onnx_model(controller: Controller) -> ModelProto:
         producer_version=__version__,
         doc_string=__doc__,
     )
-    helper.set_model_props(model, {name: str(fact) for name, fact in controller.facts.items()})
+    helper.set_model_props(model, {name: str(fact) for name, fact in facts(policy).items()})
     checker.check_model(model, full_check=True)
     return model
 
@@ -82,14 +83,14 @@ class _Body:
         return self.apply("Slice", [matrix, *bounds], result)
 
 
-def _step(body: _Body, controller: Controller) -> None:
-    network, wiring = controller.network, controller.wiring
-    n_observed, n_inputs = controller.task.n_inputs, network.n_inputs
-    weights = np.zeros((controller.graph.n_nodes, controller.n_states), np.float32)
+def _step(body: _Body, policy: Policy) -> None:
+    network, wiring = policy.config, Wiring.of(policy)
+    n_observed, n_inputs = policy.task.n_inputs, network.n_inputs
+    weights = np.zeros((policy.graph.n_nodes, n_states(policy)), np.float32)
     weights[wiring.source, wiring.target] = wiring.weight
     from_observation = body.constant("observation_weights", weights[:n_observed])
     biases = body.constant("biases", weights[n_observed:n_inputs].sum(axis=0))
-    seen = body.apply("MatMul", [_observed(body, controller), from_observation], "seen")
+    seen = body.apply("MatMul", [_observed(body, policy), from_observation], "seen")
     drive = body.apply("Add", [seen, biases], "drive")  # the same in every iteration
     state, sums = "state" if network.carry_state else None, drive
     for iteration in range(1, network.iterations + 1):
@@ -98,29 +99,29 @@ def _step(body: _Body, controller: Controller) -> None:
             heard = body.apply("MatMul", [state, from_nodes], f"heard_{iteration}")
             sums = body.apply("Add", [drive, heard], f"sums_{iteration}")
         is_last = iteration == network.iterations
-        state = _activate(body, controller, sums, "next_state" if is_last else f"state_{iteration}")
+        state = _activate(body, policy, sums, "next_state" if is_last else f"state_{iteration}")
     read = sums if network.readout == "sum" else "next_state"
     body.columns(read, 0, network.n_outputs, "outputs")
-    _act(body, controller)
+    _act(body, policy)
 
 
-def _observed(body: _Body, controller: Controller) -> str:
+def _observed(body: _Body, policy: Policy) -> str:
     """Return the name of what the network sees: the observation, normalised if it is to be."""
-    if controller.normalisation is None:
+    if policy.normalisation is None:
         return "observation"
-    mean, scale = controller.normalisation
+    mean, scale = policy.normalisation
     rest = body.apply("Sub", ["observation", body.constant("mean", mean)], "centred")
     return body.apply("Mul", [rest, body.constant("scale", scale)], "normalised")
 
 
-def _activate(body: _Body, controller: Controller, sums: str, result: str) -> str:
+def _activate(body: _Body, policy: Policy, sums: str, result: str) -> str:
     """Apply φ_out to the outputs and φ to the hidden nodes."""
-    network, n_outputs = controller.network, controller.network.n_outputs
+    network, n_outputs = policy.config, policy.config.n_outputs
     of_outputs, of_hidden = OPERATORS[network.output_activation], OPERATORS[network.activation]
-    if of_outputs == of_hidden or controller.graph.n_hidden == 0:
+    if of_outputs == of_hidden or policy.graph.n_hidden == 0:
         return body.apply(of_outputs, [sums], result)
     outputs = body.columns(sums, 0, n_outputs, f"{result}_output_sums")
-    hidden = body.columns(sums, n_outputs, controller.n_states, f"{result}_hidden_sums")
+    hidden = body.columns(sums, n_outputs, n_states(policy), f"{result}_hidden_sums")
     parts = [
         body.apply(of_outputs, [outputs], f"{result}_outputs"),
         body.apply(of_hidden, [hidden], f"{result}_hidden"),
@@ -128,9 +129,9 @@ def _activate(body: _Body, controller: Controller, sums: str, result: str) -> st
     return body.apply("Concat", parts, result, axis=1)
 
 
-def _act(body: _Body, controller: Controller) -> None:
+def _act(body: _Body, policy: Policy) -> None:
     """Choose the largest output, or take the outputs from ±1 to the bounds of the action."""
-    task = controller.task
+    task = policy.task
     if task.is_discrete:
         body.apply("ArgMax", ["outputs"], "action", axis=1, keepdims=0)
         return

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from smgrnn.errors import ConfigError
 from smgrnn.report import statistics
 from smgrnn.report.paper import Catalogue, read_data
-from smgrnn.report.statistics import Outcome, Verdict
+from smgrnn.report.statistics import Evidence, Verdict
 
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 Group = tuple[str, ...]
@@ -41,7 +41,7 @@ class Claim:
     experiment: str
     """The experiment whose runs decide it, without its version."""
     family: str
-    """What its p-values are corrected with."""
+    """The claims that its p-values are corrected with."""
     where: tuple[str, ...]
     """Sections, tables and figures that make it."""
     sentence: str
@@ -56,7 +56,7 @@ class Claim:
     conditions: tuple[Group, ...]
     """Groups of conditions, from the claimed lowest to the claimed highest otherwise."""
     along: Literal["conditions", "tasks"] = "conditions"
-    """What is compared."""
+    """Whether conditions are compared, or tasks."""
     spread: bool = False
     """Compare how much runs vary, not how high they are."""
     margin: float = 0.0
@@ -64,7 +64,7 @@ class Claim:
     factor: float = 1.0
     """Multiple of the lower group that the higher one has to exceed."""
     bound: float | None = None
-    """What to be above of."""
+    """The threshold that each has to exceed."""
 
     def __post_init__(self) -> None:
         if (self.margin > 0) != (self.kind in ("not_lower", "equivalent")):
@@ -93,13 +93,13 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Decision:
-    """What the runs say about a claim."""
+class Judgement:
+    """A claim and what the runs say about it."""
 
     claim: Claim
-    parts: tuple[Outcome, ...]
-    """What each of the claim's parts came to, in their order."""
-    outcome: Outcome
+    parts: tuple[Evidence, ...]
+    """Evidence on each of the claim's parts, in their order."""
+    whole: Evidence
     """All parts together, p-values not corrected."""
     p_for: float
     """Corrected over the family."""
@@ -119,24 +119,24 @@ def load_claims() -> Catalogue[Claim]:
 
 
 def extra_metrics() -> Catalogue[str]:
-    """Return what claims need beyond `training.metrics.summarise`, and how to measure each."""
+    """Return the metrics that claims need beyond `runs.metrics`, and how to measure each."""
     return Catalogue("metric", read_data("claims.toml")["metrics"])
 
 
-def decide(
+def weigh(
     claims: Sequence[Claim], samples: Samples, rng: np.random.Generator
-) -> tuple[Decision, ...]:
+) -> tuple[Judgement, ...]:
     """Return a verdict on each claim; those of the same family are corrected for one another."""
     tested = [tuple(_test(claim, part, samples, rng) for part in claim.parts) for claim in claims]
-    joint = [statistics.all_of(outcomes) for outcomes in tested]
+    joint = [statistics.all_of(parts) for parts in tested]
     p_for, p_against = np.empty(len(claims)), np.empty(len(claims))
     for family in {claim.family for claim in claims}:
         members = [i for i, claim in enumerate(claims) if claim.family == family]
         p_for[members] = statistics.holm([joint[i].p_for for i in members])
         p_against[members] = statistics.holm([joint[i].p_against for i in members])
     return tuple(
-        Decision(claim, parts, outcome, float(yes), float(no), statistics.verdict(yes, no))
-        for claim, parts, outcome, yes, no in zip(
+        Judgement(claim, parts, whole, float(yes), float(no), statistics.verdict(yes, no))
+        for claim, parts, whole, yes, no in zip(
             claims, tested, joint, p_for, p_against, strict=True
         )
     )
@@ -144,8 +144,8 @@ def decide(
 
 def _test(
     claim: Claim, part: tuple[Source, ...], samples: Samples, rng: np.random.Generator
-) -> Outcome:
-    """Return the outcome of one comparison."""
+) -> Evidence:
+    """Return the evidence of one comparison."""
     runs = [samples(source, claim.metric) for source in part]
     if claim.spread:
         runs = [statistics.deviations(values) for values in runs]

@@ -1,23 +1,25 @@
-"""Contents: all that a report says, before it becomes a page, a text or numbers."""
+"""Contents: a whole report, before it becomes a page, a text or numbers."""
 
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from smgrnn.config import EvolutionConfig, RunConfig
-from smgrnn.experiments import Condition, Experiment, RunRecord
+from smgrnn.experiments import Experiment
 from smgrnn.report.claims import load_claims
-from smgrnn.report.figures import draw
+from smgrnn.report.figures import FIGURES, draw
 from smgrnn.report.own_tables import at_a_glance, own_tables
 from smgrnn.report.paper import Figure, Paper, load_paper
 from smgrnn.report.pictures import Picture, take_picture
 from smgrnn.report.results import Results, base_name
+from smgrnn.report.settings import Stated, own_settings, shared_settings
 from smgrnn.report.tables import ReportTable, compare
 from smgrnn.report.verdicts import STANDINGS, Finding, judge
 from smgrnn.report.wording import duration, quantity
+from smgrnn.runs.record import Record
 
 TITLE = "Growing networks: the paper, reproduced"
 INTRODUCTION = (
@@ -40,40 +42,32 @@ GUIDE = (
 
 @dataclass(frozen=True)
 class Illustration:
-    """A figure of the paper, drawn from our runs."""
+    """A figure drawn from our runs."""
 
-    figure: Figure
+    id: str
+    """The paper's number for it, or a name."""
+    title: str
+    caption: str
+    """A description of its panels."""
     picture: Picture | None
     """None if there are no runs to draw."""
+    where: str = ""
+    """Where the paper has it; nothing if it is none of the paper's."""
 
     @property
     def name(self) -> str:
-        """What the paper calls it."""
-        return f"Fig. {self.figure.id}"
+        """The word for it: those of the paper go by their number."""
+        return f"Fig. {self.id}" if self.where else self.title
 
     @property
     def stem(self) -> str:
         """The name of its file, without the format."""
-        return f"figure-{self.figure.id.lower().replace('.', '')}"
+        return f"figure-{self.id.lower().replace('.', '')}"
 
     @property
     def file(self) -> str | None:
         """The name of its file; None if there is none."""
         return f"{self.stem}.{self.picture.suffix}" if self.picture else None
-
-    @property
-    def caption(self) -> str:
-        """What its panels show, those of a kind together."""
-        panels = self.figure.panels
-        if len(panels) == 1:
-            return f"{self.figure.title}."
-        letters = iter("abcdefghijklmnopqrstuvwxyz")
-        shown = []
-        for text, alike in groupby(panels, key=lambda panel: panel.shows):
-            names = [next(letters) for _ in alike]
-            span = names[0] if len(names) == 1 else f"{names[0]}–{names[-1]}"
-            shown.append(f"({span}) {text}")
-        return f"{'; '.join(shown)}."
 
 
 @dataclass(frozen=True)
@@ -81,8 +75,9 @@ class Setup:
     """How a condition was run, and how much of it there is."""
 
     name: str
-    changes: dict[str, str]
-    """What differs from the defaults."""
+    student: str
+    own: Stated
+    """Settings that not all conditions of its student have."""
     n_runs: int
     n_asked: int
     steps: int
@@ -93,22 +88,21 @@ class Setup:
 
 @dataclass(frozen=True)
 class Section:
-    """An experiment and what came of it."""
+    """An experiment, or some runs, and what came of it."""
 
-    experiment: Experiment
+    id: str
+    title: str
+    question: str
+    """One sentence; nothing if nothing was asked."""
+    seeds: tuple[int, ...]
     tables: tuple[ReportTable, ...]
     illustrations: tuple[Illustration, ...]
-    findings: tuple[Finding, ...]
     setups: tuple[Setup, ...]
-    shared: dict[str, dict[str, str]]
-    """Settings that are the same in all distillations, and those in all evolutions."""
-    warnings: dict[str, int]
-    """What runs warned of, and how many did."""
-
-    @property
-    def title(self) -> str:
-        """The name of the experiment in words."""
-        return base_name(self.experiment).replace("-", " ").capitalize()
+    shared: dict[str, Stated]
+    """Settings that are the same in all runs of a student, by student."""
+    findings: tuple[Finding, ...] = ()
+    warnings: dict[str, int] = field(default_factory=dict)
+    """Warnings, and how many runs gave each."""
 
     @property
     def facts(self) -> str:
@@ -119,7 +113,7 @@ class Section:
         conditions = quantity(len(self.setups), "condition")
         steps = quantity(sum(setup.steps for setup in self.setups), "step")
         time = duration(sum(setup.seconds for setup in self.setups))
-        return f"{self.experiment.id} · {runs} of {conditions} · {steps} · {time} of computing"
+        return f"{self.id} · {runs} of {conditions} · {steps} · {time} of computing"
 
 
 @dataclass(frozen=True)
@@ -161,6 +155,15 @@ class Report:
     drawings: tuple[Illustration, ...]
     """Figures that explain and need no runs; none in reports on studies of our own."""
     sections: tuple[Section, ...]
+    title: str = TITLE
+    introduction: str = INTRODUCTION
+    guide: tuple[str, ...] = GUIDE
+    """Paragraphs on how to read the numbers."""
+
+    @property
+    def has_claims(self) -> bool:
+        """Whether there is a claim to judge."""
+        return any(section.findings for section in self.sections)
 
     @property
     def illustrations(self) -> list[Illustration]:
@@ -175,9 +178,9 @@ class Report:
             "claims": [found.to_dict() for part in self.sections for found in part.findings],
             "experiments": [
                 {
-                    "id": part.experiment.id,
-                    "question": part.experiment.question,
-                    "seeds": list(part.experiment.seeds),
+                    "id": part.id,
+                    "question": part.question,
+                    "seeds": list(part.seeds),
                     "settings": part.shared,
                     "conditions": [vars(setup) for setup in part.setups],
                     "warnings": part.warnings,
@@ -202,9 +205,7 @@ def build_report(results: Results) -> Report:
         overview=_overview(results, sections),
         glance=at_a_glance(results, paper),
         drawings=tuple(
-            _illustrate(figure, results)
-            for figure in paper.figures.values()
-            if f"Fig. {figure.id}" not in drawn
+            _illustrate(id, results, paper) for id in paper.figures if f"Fig. {id}" not in drawn
         ),
         sections=sections,
     )
@@ -219,20 +220,29 @@ def _section(
         if kind == "Table":
             tables.append(compare(paper.tables[id], experiment, results))
         else:
-            illustrations.append(_illustrate(paper.figures[id], results))
-    records = results.records(experiment)
-    warned = Counter(
-        _without_size(text) for runs in records.values() for run in runs for text in run.warnings
-    )
+            illustrations.append(_illustrate(id, results, paper))
+    seed, conditions = experiment.seeds[0], experiment.conditions
+    shared = shared_settings(each.plan(seed) for each in conditions.values())
+    name = base_name(experiment)
     return Section(
-        experiment=experiment,
+        id=experiment.id,
+        title=name.replace("-", " ").capitalize(),
+        question=experiment.question,
+        seeds=experiment.seeds,
         tables=(*tables, *own_tables(experiment, results, paper)),
         illustrations=tuple(illustrations),
-        findings=tuple(each for each in findings if each.claim.experiment == base_name(experiment)),
-        setups=tuple(_setup(experiment, name, results) for name in experiment.conditions),
-        shared=_shared_settings(experiment),
-        warnings=dict(warned),
+        setups=tuple(_setup(experiment, each, results, shared) for each in conditions),
+        shared=shared,
+        findings=tuple(each for each in findings if each.claim.experiment == name),
+        warnings=count_warnings(
+            run for runs in results.records(experiment).values() for run in runs
+        ),
     )
+
+
+def count_warnings(records: Iterable[Record]) -> dict[str, int]:
+    """Return the warnings of runs, and how many gave each."""
+    return dict(Counter(_without_size(text) for each in records for text in each.warnings))
 
 
 def _without_size(warning: str) -> str:
@@ -240,34 +250,59 @@ def _without_size(warning: str) -> str:
     return re.sub(r"^(Growth stopped) at .*(: it reached)", r"\1\2", warning)
 
 
-def _shared_settings(experiment: Experiment) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for condition in experiment.conditions.values():
-        kind = "distillations" if condition.kind == "distill" else "evolutions"
-        settings = flatten(condition)
-        found[kind] = dict(found.get(kind, settings).items() & settings.items())
-    return {kind: dict(sorted(shared.items())) for kind, shared in found.items()}
+def _illustrate(id: str, results: Results, paper: Paper) -> Illustration:
+    drawn = draw(id, results)
+    picture = None if drawn is None else take_picture(drawn)
+    if id not in paper.figures:
+        spec = FIGURES[id]
+        return Illustration(id, spec.title, spec.caption, picture)
+    figure = paper.figures[id]
+    return Illustration(id, figure.title, _caption(figure), picture, figure.where)
 
 
-def _illustrate(figure: Figure, results: Results) -> Illustration:
-    drawn = draw(figure.id, results)
-    return Illustration(figure, None if drawn is None else take_picture(drawn))
+def _caption(figure: Figure) -> str:
+    """Return a description of a figure's panels, those of a kind together."""
+    if len(figure.panels) == 1:
+        return f"{figure.title}."
+    letters = iter("abcdefghijklmnopqrstuvwxyz")
+    shown = []
+    for text, alike in groupby(figure.panels, key=lambda panel: panel.shows):
+        names = [next(letters) for _ in alike]
+        span = names[0] if len(names) == 1 else f"{names[0]}–{names[-1]}"
+        shown.append(f"({span}) {text}")
+    return f"{'; '.join(shown)}."
 
 
-def _setup(experiment: Experiment, name: str, results: Results) -> Setup:
+def _setup(experiment: Experiment, name: str, results: Results, shared: dict[str, Stated]) -> Setup:
     runs = results.runs(experiment, name)
+    plan = runs.condition.plan(experiment.seeds[0])
     return Setup(
         name=name,
-        changes=changed_settings(runs.condition),
+        student=plan.student,
+        own=own_settings(plan, shared),
         n_runs=len(runs.records),
         n_asked=len(runs.seeds),
-        steps=sum(int(record.summary["steps"]) for record in runs.records),
-        seconds=sum(record.seconds for record in runs.records),
+        steps=sum(int(record.episodes.steps.sum()) for record in runs.records),
+        seconds=sum(record.times.total for record in runs.records),
     )
 
 
 def _overview(results: Results, sections: tuple[Section, ...]) -> Overview:
-    records, missing = results.all_records(), tuple(results.missing().values())
+    return overview(
+        results.all_records(),
+        sections,
+        missing=tuple(results.missing().values()),
+        damaged=tuple(results.damaged.values()),
+    )
+
+
+def overview(
+    records: list[Record],
+    sections: tuple[Section, ...],
+    missing: tuple[str, ...] = (),
+    damaged: tuple[str, ...] = (),
+) -> Overview:
+    """Return runs, and the sections on them, in a few numbers."""
     versions: dict[str, set[str]] = {}
     for record in records:
         for package, version in record.versions.items():
@@ -278,47 +313,23 @@ def _overview(results: Results, sections: tuple[Section, ...]) -> Overview:
     return Overview(
         n_runs=len(records),
         n_asked=len(records) + len(missing),
-        n_seeds=tuple(sorted({len(experiment.seeds) for experiment in results.chosen})),
-        steps=sum(int(record.summary["steps"]) for record in records),
-        seconds=sum(record.seconds for record in records),
+        n_seeds=tuple(sorted({len(section.seeds) for section in sections})),
+        steps=sum(int(record.episodes.steps.sum()) for record in records),
+        seconds=sum(record.times.total for record in records),
         wall_seconds=_wall_seconds(records),
         versions={package: tuple(sorted(found)) for package, found in versions.items()},
         missing=missing,
-        damaged=tuple(results.damaged.values()),
+        damaged=damaged,
         standings={standing: standings[standing] for standing in STANDINGS},
         distances={distance: distances[distance] for distance in ("near", "apart", "far")},
     )
 
 
-def _wall_seconds(records: list[RunRecord]) -> float:
+def _wall_seconds(records: list[Record]) -> float:
     """Return how long runs were under way, however many at once, pauses between them left out."""
     total, end = 0.0, -math.inf
-    for began, ended in sorted((each.began, each.began + each.seconds) for each in records):
+    spans = ((each.times.began, each.times.began + each.times.total) for each in records)
+    for began, ended in sorted(spans):
         total += max(ended - max(began, end), 0.0)
         end = max(end, ended)
     return total
-
-
-def changed_settings(condition: Condition) -> dict[str, str]:
-    """Return what a condition changes in the defaults; of an evolution always the method.
-
-    How often to keep a checkpoint is not among it: it changes no result.
-    """
-    evolved = isinstance(condition.settings, EvolutionConfig)
-    defaults = Condition(condition.task, EvolutionConfig() if evolved else RunConfig())
-    usual = flatten(defaults)
-    return {
-        name: value
-        for name, value in flatten(condition).items()
-        if name != "checkpoint_every" and (value != usual[name] or name == "method")
-    }
-
-
-def flatten(condition: Condition) -> dict[str, str]:
-    """Return all settings of a condition but the seed, by dotted names, as texts."""
-    flat: dict[str, str] = {}
-    for name, value in condition.settings.to_dict().items():
-        parts = value if isinstance(value, dict) else {"": value}
-        flat |= {f"{name}.{part}".rstrip("."): str(v) for part, v in parts.items()}
-    del flat["seed"]
-    return flat

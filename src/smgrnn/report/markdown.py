@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from smgrnn.report import sheets
-from smgrnn.report.contents import GUIDE, INTRODUCTION, TITLE, Illustration, Report, Section
+from smgrnn.report.contents import Illustration, Report, Section
 from smgrnn.report.sheets import Sheet
 from smgrnn.report.tables import ReportTable
 from smgrnn.report.verdicts import STANDINGS
@@ -28,15 +28,15 @@ def markdown(report: Report) -> str:
 
 def _summary(report: Report) -> Iterable[str]:
     overview = report.overview
-    yield f"# {TITLE}"
-    yield INTRODUCTION
+    yield f"# {report.title}"
+    yield report.introduction
     runs = f"{number(overview.n_runs, 0)} of {quantity(overview.n_asked, 'run')}"
     steps, time = quantity(overview.steps, "environment step"), duration(overview.seconds)
     wall = duration(overview.wall_seconds)
     yield f"{runs}, {steps}, {wall} from first to last; {time} of computing on one core each."
     if overview.missing:
         gaps = [
-            f"- {section.experiment.id}: {'; '.join(found)}"
+            f"- {section.id}: {'; '.join(found)}"
             for section in report.sections
             if (found := sheets.gaps(section))
         ]
@@ -45,21 +45,23 @@ def _summary(report: Report) -> Iterable[str]:
     yield from (f"Could not be read: {reason}" for reason in overview.damaged)
     counts = overview.standings
     verdicts = ", ".join(f"{standing}: {counts[standing]}" for standing in STANDINGS)
-    yield f"Of {quantity(sum(counts.values()), 'claim')} of the paper — {verdicts}."
+    if report.has_claims:
+        yield f"Of {quantity(sum(counts.values()), 'claim')} of the paper — {verdicts}."
     far = overview.distances
-    yield (
-        f"Of {quantity(sum(far.values()), 'table cell')} for which the paper prints a standard "
-        f"deviation — within one of it: {far['near']}, within two: {far['apart']}, further away: "
-        f"{far['far']}."
-    )
+    if report.glance:
+        yield (
+            f"Of {quantity(sum(far.values()), 'table cell')} for which the paper prints a standard "
+            f"deviation — within one of it: {far['near']}, within two: {far['apart']}, further "
+            f"away: {far['far']}."
+        )
     yield from _table(report.glance) if report.glance else ()
-    yield from GUIDE
+    yield from report.guide
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
     yield f"Computed with {versions}." if versions else ""
 
 
 def _claims(report: Report) -> Iterable[str]:
-    if any(section.findings for section in report.sections):
+    if report.has_claims:
         yield "## Claims"
     for section in report.sections:
         if not section.findings:
@@ -78,24 +80,25 @@ def _claims(report: Report) -> Iterable[str]:
 
 def _experiment(section: Section) -> Iterable[str]:
     yield f"## {section.title}"
-    yield f"**{section.experiment.question}**"
+    yield f"**{section.question}**" if section.question else ""
     yield section.facts
     yield from (f"{quantity(n, 'run')} warned: {text}" for text, n in section.warnings.items())
     yield from map(_figure, section.illustrations)
     for table in section.tables:
         yield from _table(table)
-    yield _fold("Conditions and how they differ from the defaults", sheets.conditions(section))
+    yield _fold("Conditions, and the settings that each has of its own", sheets.conditions(section))
     for title, sheet in sheets.shared_settings(section):
         yield _fold(title, sheet)
 
 
 def _figure(illustration: Illustration) -> str:
-    name, title = illustration.name, illustration.figure.title
+    name, title = illustration.name, illustration.title
     if illustration.picture is None:
         return f"{name} ({title}) needs runs that are missing."
-    image = f"![{name}: {title}]({FIGURES}/{illustration.file})"
-    where = illustration.figure.where
-    return f"{image}\n\n**{name}** ({where}). {illustration.caption}"
+    said = f"{name}: {title}" if illustration.where else title
+    image = f"![{said}]({FIGURES}/{illustration.file})"
+    place = f" ({illustration.where})" if illustration.where else ""
+    return f"{image}\n\n**{name}**{place}. {illustration.caption}"
 
 
 def _table(table: ReportTable) -> Iterable[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from smgrnn.config import PlasticityConfig, RunConfig
+from smgrnn.config import PlasticityConfig
 from smgrnn.experiments import STUDIES, Condition, Experiment
 from smgrnn.experiments.paper.hyperparameter_grid import TASK as GRID_TASK
 from smgrnn.experiments.paper.protocol import TASKS
@@ -18,6 +18,7 @@ from smgrnn.report.results import Results, base_name
 from smgrnn.report.statistics import probability_of_improvement
 from smgrnn.report.tables import Entry, Line, ReportTable, measured_entries
 from smgrnn.report.wording import METRICS, SYMBOLS
+from smgrnn.runs.plan import Plan
 
 BASELINES = ("smgrnn", "static", "mlp-100", "mlp-200", "neat", "ndp")
 BASELINE_METRICS = ("late_return", "held_out_mean", "n_parameters", "seconds")
@@ -170,8 +171,8 @@ def _named_points(experiment: Experiment, results: Results, paper: Paper) -> dic
 
 
 def _rules(condition: Condition) -> PlasticityConfig | None:
-    settings = condition.settings
-    return settings.plasticity if isinstance(settings, RunConfig) else None
+    plan = condition.plan(0)
+    return plan.plasticity if isinstance(plan, Plan) else None
 
 
 def _beside_text(entry: Entry, condition: str, paper: Paper) -> Entry:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from string import Template
 
 from smgrnn.report import sheets
-from smgrnn.report.contents import GUIDE, INTRODUCTION, TITLE, Illustration, Report, Section
+from smgrnn.report.contents import Illustration, Report, Section
 from smgrnn.report.markup import Markup, element, join
 from smgrnn.report.sheets import Sheet
 from smgrnn.report.tables import Entry, Line, ReportTable
@@ -26,23 +26,25 @@ def page(report: Report) -> str:
     """Return the report as HTML."""
     body = join(
         _summary(report),
-        _claims(report),
-        _method(report.drawings),
+        _claims(report) if report.has_claims else None,
+        _method(report.drawings) if report.drawings else None,
         *(_experiment(section) for section in report.sections),
     )
     frame = files("smgrnn.report").joinpath("page.html").read_text(encoding="utf-8")
-    return Template(frame).substitute(title=TITLE, contents=_contents(report), body=body)
+    return Template(frame).substitute(title=report.title, contents=_contents(report), body=body)
 
 
 def _contents(report: Report) -> Markup:
-    links = [_link("#summary", "Summary"), _link("#claims", "Claims"), _link("#method", "Method")]
+    links = [_link("#summary", "Summary")]
+    links += [_link("#claims", "Claims")] if report.has_claims else []
+    links += [_link("#method", "Method")] if report.drawings else []
     parts = [element("li", link) for link in links]
     for section in report.sections:
         names = [each.name for each in section.illustrations] + [
             each.name for each in section.tables
         ]
         inner = [element("li", _link(f"#{_anchor(name)}", name)) for name in names]
-        link = _link(f"#{section.experiment.id}", section.title)
+        link = _link(f"#{section.id}", section.title)
         parts.append(element("li", link, element("ol", *inner)))
     heading = element("summary", "Contents")
     return element("details", heading, element("ol", *parts), open=True)
@@ -63,13 +65,15 @@ def _summary(report: Report) -> Markup:
     ]
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
     return join(
-        element("h1", TITLE, id="summary"),
-        element("p", INTRODUCTION),
+        element("h1", report.title, id="summary"),
+        element("p", report.introduction),
         element("dl", *(_tile(*tile) for tile in tiles), class_="tiles"),
-        element("div", _standings(report), _distances(report), class_="bars"),
+        element("div", _standings(report), _distances(report), class_="bars")
+        if report.glance
+        else None,
         _notice(report),
         _table(report.glance) if report.glance else None,
-        *(element("p", text) for text in GUIDE),
+        *(element("p", text) for text in report.guide),
         element("p", f"Computed with {versions}.", class_="small soft") if versions else None,
     )
 
@@ -125,7 +129,7 @@ def _notice(report: Report) -> Markup | None:
     for section in report.sections:
         absent = [element("li", gap) for gap in sheets.gaps(section)]
         if absent:
-            places.append(element("p", section.experiment.id))
+            places.append(element("p", section.id))
             places.append(element("ul", *absent))
     damaged = [element("li", reason) for reason in overview.damaged]
     return element(
@@ -172,10 +176,10 @@ def _family(section: Section) -> Markup:
     ]
     return element(
         "div",
-        element("h3", _link(f"#{section.experiment.id}", section.title)),
+        element("h3", _link(f"#{section.id}", section.title)),
         element("ul", *items, class_="claims"),
         class_="family",
-        id=f"claims-{section.experiment.id}",
+        id=f"claims-{section.id}",
     )
 
 
@@ -209,21 +213,22 @@ def _method(drawings: Iterable[Illustration]) -> Markup:
 def _experiment(section: Section) -> Markup:
     counts = Counter(finding.standing for finding in section.findings)
     verdicts = ", ".join(f"{counts[s]} {_plural(s, counts[s])}" for s in STANDINGS if counts[s])
-    claims = _link(f"#claims-{section.experiment.id}", f"claims: {verdicts}")
+    claims = _link(f"#claims-{section.id}", f"claims: {verdicts}")
     facts = join(section.facts, " · ", claims) if verdicts else section.facts
     return element(
         "section",
         element("h2", section.title),
-        element("p", element("b", section.experiment.question)),
+        element("p", element("b", section.question)) if section.question else None,
         element("p", facts, class_="facts soft small"),
         *(element("p", _warned(text, n), class_="notice") for text, n in section.warnings.items()),
         *(_figure(each) for each in section.illustrations),
         *(_table(each) for each in section.tables),
         _fold(
-            "Conditions and how they differ from the defaults", _sheet(sheets.conditions(section))
+            "Conditions, and the settings that each has of its own",
+            _sheet(sheets.conditions(section)),
         ),
         *(_fold(title, _sheet(sheet)) for title, sheet in sheets.shared_settings(section)),
-        id=section.experiment.id,
+        id=section.id,
     )
 
 
@@ -232,17 +237,18 @@ def _warned(text: str, n: int) -> str:
 
 
 def _figure(illustration: Illustration) -> Markup:
-    figure, picture = illustration.figure, illustration.picture
+    name, title, picture = illustration.name, illustration.title, illustration.picture
     if picture is None:
-        words = f"{illustration.name} ({figure.title}) needs runs that are missing."
-        return element("p", words, class_="notice", id=_anchor(illustration.name))
+        words = f"{name} ({title}) needs runs that are missing."
+        return element("p", words, class_="notice", id=_anchor(name))
     source = f"data:{picture.media_type};base64,{b64encode(picture.data).decode()}"
-    image = element("img", src=source, alt=f"{illustration.name}: {figure.title}")
+    said = f"{name}: {title}" if illustration.where else title
+    image = element("img", src=source, alt=said)
     width = f"--width: {round(PIXELS * picture.width)}px"
-    name = element("b", illustration.name)
-    caption = element("figcaption", name, f" ({figure.where}). {illustration.caption}")
+    place = f" ({illustration.where})" if illustration.where else ""
+    caption = element("figcaption", element("b", name), f"{place}. {illustration.caption}")
     scrolled = element("div", image, class_="scroll", style=width)
-    return element("figure", scrolled, caption, id=_anchor(illustration.name))
+    return element("figure", scrolled, caption, id=_anchor(name))
 
 
 def _table(table: ReportTable) -> Markup:

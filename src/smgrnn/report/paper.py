@@ -7,11 +7,10 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.resources import files
 from typing import Any, NoReturn, Self, TypeVar
 
-from smgrnn.errors import UnknownNameError
+from smgrnn.errors import UnknownNameError, suggest
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 _PRINTED = re.compile(rf"({_NUMBER})(?: ± ({_NUMBER}))?")
@@ -32,8 +31,7 @@ class Catalogue(dict[str, T]):
         self.kind = kind
 
     def __missing__(self, name: str) -> NoReturn:
-        close = get_close_matches(name, self, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(self)}."
+        hint = suggest(name, self) or f"There are: {', '.join(self)}."
         raise UnknownNameError(f"There is no {self.kind} {name!r}. {hint}")
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smgrnn.errors import FileFormatError, MetricError
-from smgrnn.experiments import Condition, Experiment, RunRecord, Store, choose_experiments
+from smgrnn.experiments import Condition, Experiment, Store, choose_experiments
 from smgrnn.report.paper import Catalogue
 from smgrnn.report.topology import measure
+from smgrnn.runs.record import Record
 
 
 class Runs(NamedTuple):
@@ -20,7 +21,7 @@ class Runs(NamedTuple):
     condition: Condition
     seeds: tuple[int, ...]
     """Seeds that were asked for."""
-    records: tuple[RunRecord, ...]
+    records: tuple[Record, ...]
     """One for each of the seeds that have run, in their order."""
 
     @property
@@ -67,8 +68,8 @@ class Results:
         """The experiments that are reported."""
         self.damaged: dict[str, str] = {}
         """Files that could not be read, and why."""
-        self._store = store
-        self._records: dict[str, RunRecord | None] = {}
+        self.store = store
+        self._records: dict[str, Record | None] = {}
         self._runs: dict[tuple[str, str], Runs] = {}
 
     def runs(self, experiment: Experiment, name: str) -> Runs:
@@ -84,11 +85,11 @@ class Results:
         """Return what there is of a condition on a task, whichever experiment runs it."""
         return self.runs(*self._names[f"{task}/{condition}"])
 
-    def records(self, experiment: Experiment) -> dict[str, list[RunRecord]]:
+    def records(self, experiment: Experiment) -> dict[str, list[Record]]:
         """Return what there is of an experiment: by condition, in the order of its seeds."""
         return {name: list(self.runs(experiment, name).records) for name in experiment.conditions}
 
-    def all_records(self) -> list[RunRecord]:
+    def all_records(self) -> list[Record]:
         """Return what there is of the experiments that are reported, each run once."""
         keys = {key: None for key, _ in self._keys()}
         return [record for record in map(self._load, keys) if record is not None]
@@ -114,13 +115,13 @@ class Results:
                 )
         return Catalogue("condition", places)
 
-    def _load(self, key: str) -> RunRecord | None:
+    def _load(self, key: str) -> Record | None:
         if key not in self._records:
             try:
-                self._records[key] = self._store.load(key)
+                self._records[key] = self.store.load(key)
             except FileFormatError as error:
                 self._records[key] = None
-                if self._store.path(key).exists():
+                if self.store.path(key).exists():
                     self.damaged[key] = str(error)
         return self._records[key]
 

@@ -1,4 +1,4 @@
-"""Sheets: plain tables of texts, for all that stands behind the tables and claims."""
+"""Sheets: plain tables of texts, behind the tables and claims."""
 
 from typing import NamedTuple
 
@@ -70,30 +70,32 @@ def samples(finding: Finding) -> Sheet:
 def tests(finding: Finding) -> Sheet:
     """Return every comparison that a claim takes, its effect and its p-values, not corrected."""
     rows = []
-    for text, outcome in comparisons(finding):
-        effect = f"{number(outcome.effect, 2)} {between(*outcome.interval, 2)}"
-        rows.append((text, effect, p_value(outcome.p_for), p_value(outcome.p_against)))
+    for text, found in comparisons(finding):
+        effect = f"{number(found.effect, 2)} {between(*found.interval, 2)}"
+        rows.append((text, effect, p_value(found.p_for), p_value(found.p_against)))
     return Sheet(("Comparison", "Probability [95 %]", "For", "Against"), tuple(rows))
 
 
 def conditions(section: Section) -> Sheet:
-    """Return what each condition of an experiment changes, and how much of it has run."""
+    """Return the settings that each condition has of its own, and how much of it has run."""
     rows = []
     for setup in section.setups:
-        changes = ", ".join(f"{name} = {value}" for name, value in setup.changes.items())
+        own = ", ".join(f"{name} = {value}" for name, value in setup.own.items())
         runs = f"{setup.n_runs} of {setup.n_asked}"
         steps, time = number(setup.steps, 0), duration(setup.seconds)
-        rows.append((condition_text(setup.name), changes or "the defaults", runs, steps, time))
-    return Sheet(
-        ("Condition", "Differs from the defaults in", "Runs", "Steps", "Time"), tuple(rows)
-    )
+        rows.append((condition_text(setup.name), setup.student, own or "none", runs, steps, time))
+    headings = ("Condition", "Student", "Settings of its own", "Runs", "Steps", "Time")
+    return Sheet(headings, tuple(rows))
 
 
 def shared_settings(section: Section) -> list[tuple[str, Sheet]]:
-    """Return the settings that all conditions of a kind have, under what to call them."""
+    """Return the settings that all runs of a student have, under what to call them."""
     return [
-        (f"Settings that all {kind} share", Sheet(("Setting", "Value"), tuple(shared.items())))
-        for kind, shared in section.shared.items()
+        (
+            f"Settings that all runs of {name} share",
+            Sheet(("Setting", "Value"), tuple(shared.items())),
+        )
+        for name, shared in section.shared.items()
     ]
 
 

@@ -46,8 +46,8 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a test found."""
+class Evidence:
+    """The result of a test."""
 
     effect: float
     """A probability; ½ is no effect, and more is in favour of the claim."""
@@ -137,7 +137,7 @@ def exceeds(
     *,
     margin: float = 0.0,
     factor: float = 1.0,
-) -> Outcome:
+) -> Evidence:
     """Test that one condition is above another -- Mann and Whitney's test, one-sided.
 
     With a margin, that it is not below by as much; with a factor, that it is above that multiple.
@@ -148,10 +148,10 @@ def exceeds(
         float(stats.mannwhitneyu(high, low, alternative=side).pvalue)
         for side in ("greater", "less")
     )
-    return Outcome(*effect, p_for, p_against)
+    return Evidence(*effect, p_for, p_against)
 
 
-def rises(levels: Sequence[ArrayLike], rng: np.random.Generator) -> Outcome:
+def rises(levels: Sequence[ArrayLike], rng: np.random.Generator) -> Evidence:
     """Test that a metric rises from level to level -- Jonckheere's test, as Kendall's τ."""
     samples = [_sample(values) for values in levels]
     if len(samples) < 2:
@@ -160,15 +160,15 @@ def rises(levels: Sequence[ArrayLike], rng: np.random.Generator) -> Outcome:
     runs = np.concatenate(samples)
     effect = estimate(samples, concordance, rng)
     if np.all(runs == runs[0]):  # τ divides by the number of runs that differ
-        return Outcome(*effect, 1.0, 1.0)
+        return Evidence(*effect, 1.0, 1.0)
     p_for, p_against = (
         float(stats.kendalltau(ranks, runs, alternative=side).pvalue)
         for side in ("greater", "less")
     )
-    return Outcome(*effect, p_for, p_against)
+    return Evidence(*effect, p_for, p_against)
 
 
-def above(values: ArrayLike, bound: float) -> Outcome:
+def above(values: ArrayLike, bound: float) -> Evidence:
     """Test that most runs are above a bound -- the sign test."""
     runs = _sample(values)
     n_above, n = int((runs > bound).sum()), runs.size
@@ -176,7 +176,7 @@ def above(values: ArrayLike, bound: float) -> Outcome:
         float(stats.binomtest(n_above, n, alternative=side).pvalue) for side in ("greater", "less")
     )
     interval = stats.binomtest(n_above, n).proportion_ci(CONFIDENCE)
-    return Outcome(
+    return Evidence(
         n_above / n, Interval(float(interval.low), float(interval.high)), p_for, p_against
     )
 
@@ -193,17 +193,17 @@ def deviations(values: ArrayLike) -> Values:
     return np.sort(np.abs(apart))[runs.size % 2 if runs.size > 1 else 0 :]
 
 
-def all_of(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return the outcome for a claim that is made of several and needs them all.
+def all_of(parts: Sequence[Evidence]) -> Evidence:
+    """Return the evidence for a claim that is made of several and needs them all.
 
     The weakest part speaks for it.  To call it true, each part has to be shown, so the largest
     p-value stands as it is; to call it false one part is enough, so the smallest is multiplied by
     the number of parts (Bonferroni's correction).
     """
-    weakest = max(outcomes, key=lambda outcome: (outcome.p_for, -outcome.effect))
-    p_against = min(outcome.p_against for outcome in outcomes)
-    return Outcome(
-        weakest.effect, weakest.interval, weakest.p_for, min(1.0, len(outcomes) * p_against)
+    weakest = max(parts, key=lambda part: (part.p_for, -part.effect))
+    p_against = min(part.p_against for part in parts)
+    return Evidence(
+        weakest.effect, weakest.interval, weakest.p_for, min(1.0, len(parts) * p_against)
     )
 
 

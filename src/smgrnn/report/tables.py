@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from smgrnn.config import RunConfig
 from smgrnn.experiments import Condition, Experiment
 from smgrnn.experiments.paper.protocol import TASKS
 from smgrnn.report import statistics
@@ -28,6 +27,7 @@ from smgrnn.report.wording import (
     printed_decimals,
     printed_text,
 )
+from smgrnn.runs.plan import Plan
 
 Distance = Literal["", "near", "apart", "far"]
 """How far ours is from the paper's: within one of its standard deviations, within two, beyond."""
@@ -275,12 +275,15 @@ def _settings_line(table: Table, row: Row, experiment: Experiment, results: Resu
 
 
 def _setting(condition: Condition, name: str) -> str:
-    settings = condition.settings
-    assert isinstance(settings, RunConfig)
+    """Return a setting as it ran."""
+    plan = condition.plan(0)
+    assert isinstance(plan, Plan)
     if name == "growth":
-        return "Disabled" if settings.student == "static" else "Enabled"
-    value = getattr(settings if hasattr(settings, name) else settings.plasticity, name)
-    return f"{value:g}"
+        return "Disabled" if plan.plasticity.growth == "none" else "Enabled"
+    if name == "episodes":
+        return f"{plan.n_episodes:g}"
+    part: Any = plan.network if hasattr(plan.network, name) else plan.plasticity
+    return f"{getattr(part, name):g}"
 
 
 def _estimate_text(found: Estimate, decimals: int) -> str:

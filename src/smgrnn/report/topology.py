@@ -11,11 +11,11 @@ import networkx as nx
 import numpy as np
 
 from smgrnn.errors import MetricError
-from smgrnn.experiments import RunRecord
 from smgrnn.graph.drawing import to_networkx
 from smgrnn.graph.state import Graph
 from smgrnn.report.paper import Catalogue
 from smgrnn.runs.metrics import late_share
+from smgrnn.runs.record import Record
 
 SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""
@@ -23,7 +23,7 @@ NEVER = "convergence_episode"
 """The metric that a run has only if it got there."""
 
 
-def measure(record: RunRecord, metric: str) -> float:
+def measure(record: Record, metric: str) -> float:
     """Return a metric of a run: one of `MEASURES`, or else a figure of its summary.
 
     The convergence episode of a run that never reached the threshold is infinite.  What a run of
@@ -31,21 +31,21 @@ def measure(record: RunRecord, metric: str) -> float:
     """
     if metric in MEASURES:
         return float(MEASURES[metric](record))
-    value = Catalogue("metric", record.summary | dict.fromkeys(MEASURES))[metric]
+    value = Catalogue("metric", record.summary() | dict.fromkeys(MEASURES))[metric]
     if value is None and metric == NEVER:
         return np.inf
     if not isinstance(value, int | float):
-        raise MetricError(f"{record.summary['student']} on {record.task} has no {metric!r}.")
+        raise MetricError(f"{record.plan.student} on {record.plan.task.id} has no {metric!r}.")
     return float(value)
 
 
-def early_growth_nodes(record: RunRecord) -> int:
+def early_growth_nodes(record: Record) -> int:
     """Return the net growth in nodes over the first quarter of the episodes, at least one."""
     sizes = record.episodes.n_nodes
     return int(sizes[max(sizes.size // 4, 1) - 1]) - record.started[0]
 
 
-def settled_share(record: RunRecord) -> float:
+def settled_share(record: Record) -> float:
     """Return the share of the whole net growth that is reached before the final quarter begins.
 
     A run that ends as large as it started has no net growth to share.  It counts as settled (1) if
@@ -60,14 +60,14 @@ def settled_share(record: RunRecord) -> float:
     return float(np.sign(before) * np.inf) if before else 1.0
 
 
-def growth_linearity(record: RunRecord) -> float:
+def growth_linearity(record: Record) -> float:
     """Return the squared correlation of the best candidate's nodes with its generation.
 
     Generations in which no candidate could play are left out.  A size that never changes does not
     grow with the generations: 0.
     """
     if record.generations is None:
-        raise MetricError(f"{record.summary['student']} on {record.task} has no generations.")
+        raise MetricError(f"{record.plan.student} on {record.plan.task.id} has no generations.")
     played = np.flatnonzero(record.generations.steps)
     sizes = record.generations.n_nodes[played]
     if sizes.size == 0 or np.all(sizes == sizes[0]):
@@ -136,11 +136,11 @@ def relay_paths(graph: Graph) -> int:
     return sum(len(after[source] & before[target]) for source, target in view.edges)
 
 
-def _of_graph(measured: Callable[[Graph], float]) -> Callable[[RunRecord], float]:
+def _of_graph(measured: Callable[[Graph], float]) -> Callable[[Record], float]:
     return lambda record: measured(record.graph)
 
 
-MEASURES: dict[str, Callable[[RunRecord], float]] = {
+MEASURES: dict[str, Callable[[Record], float]] = {
     "early_growth_nodes": early_growth_nodes,
     "settled_share": settled_share,
     "growth_linearity": growth_linearity,

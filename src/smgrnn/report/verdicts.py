@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from smgrnn.report.claims import Claim, Decision, Source, decide
+from smgrnn.report.claims import Claim, Judgement, Source, weigh
 from smgrnn.report.results import Results
-from smgrnn.report.statistics import UNKNOWN, Outcome, Verdict
+from smgrnn.report.statistics import UNKNOWN, Evidence, Verdict
 from smgrnn.report.tables import Measured
 from smgrnn.report.wording import METRICS, between, condition_text, number, p_value, quantity
 
@@ -23,12 +23,12 @@ TESTS = {
     "trend": "Jonckheere's test for an ordered trend, one-sided",
     "above": "the sign test against the bound, one-sided",
 }
-"""What decides each kind of claim."""
+"""The test that decides each kind of claim."""
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """What there is of one of the conditions that a claim is about."""
+    """The runs of one of the conditions that a claim is about."""
 
     source: Source
     ours: Measured | None
@@ -38,11 +38,11 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim and what became of it."""
+    """A claim, and what the runs say about it."""
 
     claim: Claim
     samples: tuple[Sampled, ...]
-    decision: Decision | None
+    judgement: Judgement | None
     """None where runs are missing altogether."""
     n_family: int
     """Claims that it was corrected with, itself included."""
@@ -50,11 +50,11 @@ class Finding:
     @property
     def standing(self) -> Standing:
         """The verdict."""
-        return "not run" if self.decision is None else self.decision.verdict
+        return "not run" if self.judgement is None else self.judgement.verdict
 
     @property
     def test(self) -> str:
-        """What decides it."""
+        """The test that decides it."""
         spread = ", on distances from the median" if self.claim.spread else ""
         return TESTS[self.claim.kind] + spread
 
@@ -70,29 +70,29 @@ class Finding:
 
     @property
     def reason(self) -> str:
-        """The numbers that the verdict rests on, or what there is no number of."""
-        if self.decision is None:
+        """The numbers that the verdict rests on, or the conditions that have none."""
+        if self.judgement is None:
             absent = [_name(each.source) for each in self.samples if each.ours is None]
             return f"Nothing is known of {_enumerate(absent)}."
-        part, outcome = _decisive(self.decision)
-        n_parts = len(self.decision.parts)
+        part, evidence = _decisive(self.judgement)
+        n_parts = len(self.judgement.parts)
         which = "" if n_parts == 1 else f"{_weight(self)} of {n_parts} comparisons; "
-        found = _describe(self.claim, part, outcome)
+        found = _describe(self.claim, part, evidence)
         partly = f" {quantity(self.n_missing, 'run')} missing." if self.n_missing else ""
         return f"{found} ({which}{self._p()}).{partly}"
 
     def _p(self) -> str:
         """Return the p-value that decided, before and after the correction."""
-        assert self.decision is not None
-        raw, corrected = self.decision.outcome.p_for, self.decision.p_for
+        assert self.judgement is not None
+        raw, corrected = self.judgement.whole.p_for, self.judgement.p_for
         if self.standing == "does not hold":
-            raw, corrected = self.decision.outcome.p_against, self.decision.p_against
+            raw, corrected = self.judgement.whole.p_against, self.judgement.p_against
         family = f"over {quantity(self.n_family, 'claim')}"
         return f"{p_value(raw)}, corrected {family} {p_value(corrected)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain values."""
-        claim, decision = self.claim, self.decision
+        claim, judgement = self.claim, self.judgement
         return {
             "id": claim.id,
             "experiment": claim.experiment,
@@ -108,32 +108,32 @@ class Finding:
                 {**each.source._asdict(), "ours": each.ours and each.ours.to_dict()}
                 for each in self.samples
             ],
-            **({} if decision is None else _numbers(decision)),
+            **({} if judgement is None else _numbers(judgement)),
         }
 
 
 def judge(claims: Sequence[Claim], results: Results) -> list[Finding]:
-    """Return what the runs say about each claim; those that have not run are left open."""
+    """Return a finding on each claim; those that have not run are left open."""
     samples = {claim.id: _samples(claim, results) for claim in claims}
     ready = [claim for claim in claims if all(each.ours for each in samples[claim.id])]
 
     def values(source: Source, metric: str) -> Any:
         return results.find(*source).values(metric)
 
-    decisions = {each.claim.id: each for each in decide(ready, values, np.random.default_rng(0))}
+    judgements = {each.claim.id: each for each in weigh(ready, values, np.random.default_rng(0))}
     families = Counter(claim.family for claim in ready)
     return [
-        Finding(claim, samples[claim.id], decisions.get(claim.id), families[claim.family])
+        Finding(claim, samples[claim.id], judgements.get(claim.id), families[claim.family])
         for claim in claims
     ]
 
 
-def comparisons(finding: Finding) -> list[tuple[str, Outcome]]:
-    """Return what is compared in each part of a claim, and what came of it."""
-    claim, decision = finding.claim, finding.decision
-    outcomes = () if decision is None else decision.parts
-    pairs = zip(claim.parts, outcomes, strict=decision is not None)
-    return [(_relation(claim, part), outcome) for part, outcome in pairs]
+def comparisons(finding: Finding) -> list[tuple[str, Evidence]]:
+    """Return the comparison in each part of a claim, in words, and its evidence."""
+    claim, judgement = finding.claim, finding.judgement
+    found = () if judgement is None else judgement.parts
+    pairs = zip(claim.parts, found, strict=judgement is not None)
+    return [(_relation(claim, part), evidence) for part, evidence in pairs]
 
 
 def _samples(claim: Claim, results: Results) -> tuple[Sampled, ...]:
@@ -145,10 +145,10 @@ def _samples(claim: Claim, results: Results) -> tuple[Sampled, ...]:
     return tuple(found)
 
 
-def _decisive(decision: Decision) -> tuple[tuple[Source, ...], Outcome]:
+def _decisive(judgement: Judgement) -> tuple[tuple[Source, ...], Evidence]:
     """Return the comparison on which the verdict rests: the weakest, or the one that refutes."""
-    pairs = list(zip(decision.claim.parts, decision.parts, strict=True))
-    if decision.verdict == "does not hold":
+    pairs = list(zip(judgement.claim.parts, judgement.parts, strict=True))
+    if judgement.verdict == "does not hold":
         return min(pairs, key=lambda pair: pair[1].p_against)
     return max(pairs, key=lambda pair: (pair[1].p_for, -pair[1].effect))
 
@@ -159,15 +159,15 @@ def _weight(finding: Finding) -> str:
     return "the weakest"
 
 
-def _describe(claim: Claim, part: tuple[Source, ...], outcome: Outcome) -> str:
+def _describe(claim: Claim, part: tuple[Source, ...], evidence: Evidence) -> str:
     """Return in words what a comparison found."""
-    interval = "" if outcome.interval == UNKNOWN else f" {between(*outcome.interval, 2)}"
-    chance = f"with probability {number(outcome.effect, 2)}{interval}"
+    interval = "" if evidence.interval == UNKNOWN else f" {between(*evidence.interval, 2)}"
+    chance = f"with probability {number(evidence.effect, 2)}{interval}"
     return f"In {METRICS[claim.metric].word}, {_relation(claim, part)} {chance}"
 
 
 def _relation(claim: Claim, part: tuple[Source, ...]) -> str:
-    """Return what is so with the probability that is a comparison's effect."""
+    """Return the relation whose probability is a comparison's effect."""
     if claim.bound is not None:
         return f"a run of {_name(part[0])} is above {claim.bound:g}"
     names = [_differing(source, part) for source in part]
@@ -187,7 +187,7 @@ def _relation(claim: Claim, part: tuple[Source, ...]) -> str:
 
 
 def _differing(source: Source, part: tuple[Source, ...]) -> str:
-    """Return what tells a source from the others that it is compared with."""
+    """Return the word that tells a source from the others it is compared with."""
     return condition_text(source.condition) if _is_one_task(part) else source.task
 
 
@@ -203,21 +203,21 @@ def _enumerate(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
-def _numbers(decision: Decision) -> dict[str, Any]:
+def _numbers(judgement: Judgement) -> dict[str, Any]:
     parts = [
-        {"sources": [source._asdict() for source in part], **_plain(outcome)}
-        for part, outcome in zip(decision.claim.parts, decision.parts, strict=True)
+        {"sources": [source._asdict() for source in part], **_plain(evidence)}
+        for part, evidence in zip(judgement.claim.parts, judgement.parts, strict=True)
     ]
-    corrected = {"p_for_corrected": decision.p_for, "p_against_corrected": decision.p_against}
-    return {**_plain(decision.outcome), **corrected, "parts": parts}
+    corrected = {"p_for_corrected": judgement.p_for, "p_against_corrected": judgement.p_against}
+    return {**_plain(judgement.whole), **corrected, "parts": parts}
 
 
-def _plain(outcome: Outcome) -> dict[str, Any]:
-    low, high = (None, None) if outcome.interval == UNKNOWN else outcome.interval
+def _plain(evidence: Evidence) -> dict[str, Any]:
+    low, high = (None, None) if evidence.interval == UNKNOWN else evidence.interval
     return {
-        "effect": outcome.effect,
+        "effect": evidence.effect,
         "low": low,
         "high": high,
-        "p_for": outcome.p_for,
-        "p_against": outcome.p_against,
+        "p_for": evidence.p_for,
+        "p_against": evidence.p_against,
     }

@@ -1,7 +1,22 @@
-"""Whole runs: distillation, their record, their figures, and what is left of them on disk."""
+"""Whole runs: their plans, their records, their figures, and what is left of them on disk."""
 
+from smgrnn.policy import Policy
+from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.evolution import Evolution, evolve
-from smgrnn.runs.policy import Policy, load
+from smgrnn.runs.plan import EvolutionPlan, Plan, plan_run
+from smgrnn.runs.record import Record, load
 from smgrnn.runs.run import Run, distill
 
-__all__ = ["Evolution", "Policy", "Run", "distill", "evolve", "load"]
+__all__ = [
+    "Evolution",
+    "EvolutionPlan",
+    "Plan",
+    "Policy",
+    "Record",
+    "Run",
+    "distill",
+    "evaluate",
+    "evolve",
+    "load",
+    "plan_run",
+]

@@ -2,107 +2,118 @@
 
 from functools import cached_property
 
-from smgrnn.config import RunConfig
-from smgrnn.errors import ConfigError
-from smgrnn.experts import Teacher, find_expert, is_function_name
-from smgrnn.arrays import Floats
-from smgrnn.seeding import episode_seed
-from smgrnn.tasks import Task
-from smgrnn.episodes.backends import Backend, GymnasiumBackend, find_backend
+from smgrnn.engine import Learner
+from smgrnn.episodes.backends import Backend, CompiledBackend, GymnasiumBackend
 from smgrnn.episodes.examples import Examples, ExamplesBackend, find_examples
-from smgrnn.episodes.normalisation import Normalisation, normalisation_by
+from smgrnn.episodes.normalisation import normalisation_by
 from smgrnn.episodes.table import Episodes
+from smgrnn.errors import ConfigError
+from smgrnn.experts import ExpertSource, Teacher, find_teacher_again
+from smgrnn.policy import Normalisation, Policy
+from smgrnn.runs.plan import Plan
 from smgrnn.runs.students import new_learner
+from smgrnn.seeding import episode_seed
+from smgrnn.tasks import Task, TaskSource, find_again
 
-N_CHECKED = 10  # held-out episodes that score a checkpoint
-FIRST_CHECKED = 1_000_000  # numbered apart from those of the final evaluation
+N_COMPARED = 10  # held-out episodes that score a checkpoint
+FIRST_COMPARED = 1_000_000  # numbered apart from those of the final evaluation
 
 
 class Distillation:
-    """A run in progress: the task, the expert, the student and where episodes happen.
+    """A run in progress: the task, the teacher, the student and where episodes happen.
 
     Parameters
     ----------
+    plan
+        The settings.
     task
-        What to do.
-    config
-        Settings of the run.
+        The task, or where to find it; a task that is code of the user's own must be given.
     expert
-        A teacher instead of the one that the settings name.
+        The teacher, or where to find it; one that is code must be given.
     normalisation
         Statistics to go on with instead of taking new ones.
     """
 
     def __init__(
         self,
-        task: Task,
-        config: RunConfig,
-        expert: Teacher | None = None,
+        plan: Plan,
+        *,
+        task: TaskSource | Task | None = None,
+        expert: ExpertSource | Teacher | None = None,
         normalisation: Normalisation | None = None,
     ) -> None:
-        if task.recording is not None and config.carry_state:
-            raise ConfigError("Recorded examples come in no order; set carry_state to False.")
-        self.task = task
-        self.config = config
-        self.learner = new_learner(config, task)
-        self._expert, self._normalisation = expert, normalisation
+        self.plan = plan
+        self._task, self._expert, self._normalisation = task, expert, normalisation
 
     @cached_property
-    def expert(self) -> Teacher | None:
+    def task(self) -> Task:
+        """The task with its environment, which only playing needs."""
+        return find_again(self.plan.task, self._task)
+
+    @cached_property
+    def teacher(self) -> Teacher | None:
         """The teacher, which only training needs; examples teach themselves."""
-        if self.task.is_supervised and self.config.expert is None:
-            return None
-        if self._expert is not None and not self.task.is_supervised:
-            return self._expert
-        return find_expert(self.config.expert, self.task)
+        return find_teacher_again(self.plan.teacher, self.task, self._expert)
+
+    @cached_property
+    def learner(self) -> Learner:
+        """The student."""
+        return new_learner(self.plan)
 
     @cached_property
     def examples(self) -> Examples | None:
-        """What to learn from where there is no environment."""
-        return find_examples(self.task, self.config.seed) if self.task.is_supervised else None
-
-    @property
-    def digest(self) -> str:
-        """Digest of the teacher or of the examples; a run never goes on with others."""
-        if self.expert is not None:
-            return self.expert.digest
-        return "" if self.examples is None else self.examples.digest
+        """The examples to learn from where there is no environment."""
+        if not self.task.is_supervised:
+            return None
+        found = find_examples(self.task, self.plan.seed)
+        if found.digest != self.plan.teacher.digest:
+            raise ConfigError(f"{self.task.recording} is not what it was when the run began.")
+        return found
 
     @cached_property
     def normalisation(self) -> Normalisation | None:
-        """What the student's observations are normalised by."""
-        if not self.config.normalise or self._normalisation is not None:
+        """How the student's observations are normalised."""
+        if not self.plan.episodes.normalise or self._normalisation is not None:
             return self._normalisation
         if self.examples is not None:
             return Normalisation.of(self.examples.train.observations)
-        assert self.expert is not None
-        return normalisation_by(self.expert, self.task, self.config.seed)
+        assert self.teacher is not None
+        return normalisation_by(self.teacher, self.task, self.plan.seed)
 
     @cached_property
     def backend(self) -> Backend:
-        """Where episodes happen: in compiled code if they can and nothing else was asked for."""
-        if self.examples is not None:
-            return ExamplesBackend(self.task, self.examples, self.normalisation)
-        is_function = self._expert is not None or is_function_name(self.config.expert or "")
-        is_python = is_function or self.config.normalise
-        if self.config.env_backend == "compiled" and not is_python:
-            return find_backend(self.task)
-        return GymnasiumBackend(self.task, normalisation=self.normalisation)
+        """Where episodes happen."""
+        kind = self.plan.episodes.backend
+        if kind == "compiled":
+            if self.task.compiled is None:
+                raise ConfigError(f"The task {self.task.id} is not compiled.")
+            return CompiledBackend(self.task)
+        if kind == "gymnasium":
+            return GymnasiumBackend(self.task, normalisation=self.normalisation)
+        if self.examples is None:
+            raise ConfigError(f"The task {self.task.id} has no examples.")
+        return ExamplesBackend(self.task, self.examples, self.normalisation)
+
+    @property
+    def policy(self) -> Policy:
+        """The student as it is now, to play with."""
+        return Policy(
+            self.learner.graph,
+            self.plan.network,
+            self.plan.task,
+            student=self.plan.student,
+            normalisation=self.normalisation,
+        )
 
     def train(self, first: int, last: int) -> Episodes:
         """Train on the episodes first … last - 1 and return their record."""
-        seeds = [episode_seed(self.config.seed, number, "train") for number in range(first, last)]
-        return self.backend.distil(self.learner, self.expert, seeds)
+        seeds = [episode_seed(self.plan.seed, number, "train") for number in range(first, last)]
+        return self.backend.distil(self.learner, self.teacher, seeds)
 
-    def score(self, first: int, last: int) -> Floats:
-        """Return the returns of the student as it is on held-out episodes first … last - 1."""
-        seeds = held_out_seeds(self.config.seed, first, last)
-        return self.backend.play(self.learner, seeds).returns
-
-    def check(self) -> float:
-        """Return the score of the student as it is, to compare it with other checkpoints."""
-        seeds = held_out_seeds(self.config.seed, FIRST_CHECKED, FIRST_CHECKED + N_CHECKED)
-        return float(self.backend.check(self.learner, seeds).returns.mean())
+    def compare(self, policy: Policy) -> float:
+        """Return the score of a checkpoint, to compare it with others."""
+        seeds = held_out_seeds(self.plan.seed, FIRST_COMPARED, FIRST_COMPARED + N_COMPARED)
+        return float(self.backend.compare(policy, seeds).returns.mean())
 
 
 def held_out_seeds(seed: int, first: int, last: int) -> list[int]:

@@ -1,33 +1,36 @@
 """Evolution on the budget of a distillation: one episode for every candidate.  Paper: Sec. IV-A4.
 
 All candidates of a generation play the same episode, and every generation another one.  What is
-left is a run folder like that of a distillation, with the champion as its student: the candidate
-with the best single episode, which is partly luck, so it is judged again on held-out episodes.
+left is a record like that of a distillation, with the champion as its student: the candidate with
+the best single episode, which is partly luck, so it is judged again on held-out episodes.
 """
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.baselines.ndp_search import NDPSearch
 from smgrnn.baselines.neat import NEATSearch
-from smgrnn.baselines.search import Candidate, Phenotype, Player, Search
-from smgrnn.config import EvolutionConfig, LearningConfig, PlasticityConfig, RunConfig
-from smgrnn.engine import Learner
+from smgrnn.baselines.neat_settings import read_settings, read_text
+from smgrnn.baselines.search import Candidate, Player, Search
+from smgrnn.config import EvolutionConfig
+from smgrnn.episodes.backends import find_backend
+from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError
 from smgrnn.graph.log import EditLog
-from smgrnn.arrays import Floats
-from smgrnn.seeding import episode_seed
-from smgrnn.tasks import find_task
-from smgrnn.episodes.backends import find_backend
-from smgrnn.runs.distillation import held_out_seeds
-from smgrnn.runs.folder import Progress, check_new, create, save_progress, write_results
-from smgrnn.runs.metrics import convergence_episode, summarise
-from smgrnn.episodes.table import Edits, Episodes, write_table
+from smgrnn.policy import Policy
+from smgrnn.runs.evaluation import score
+from smgrnn.runs.folder import check_new, create, folder_summary, write_results
+from smgrnn.runs.metrics import best_of_generations
+from smgrnn.runs.plan import EvolutionPlan, plan_evolution
+from smgrnn.runs.record import Record, Times
 from smgrnn.runs.snapshots import Snapshots
+from smgrnn.runs.watch import Watch
+from smgrnn.seeding import episode_seed
+from smgrnn.tasks import Task, TaskSource, find_again, find_task
 
 METHODS = {
     "neat": "topologies and weights evolved together, by neat-python",
@@ -35,54 +38,43 @@ METHODS = {
 }
 """The evolutionary methods by name."""
 
-Watch = Callable[["Evolution"], None]
-
 
 class Evolution:
     """An evolutionary search and its record; `smgrnn.evolve` returns one.
 
     Parameters
     ----------
+    plan
+        All settings, as `plan_evolution` or a record gives them.
     task
-        A Gymnasium id with discrete actions.
-    config
-        All other settings.
+        The task, or where to find it; one that is code of the user's own must be given.
 
     Examples
     --------
-    >>> from smgrnn import Evolution, EvolutionConfig
-    >>> evolution = Evolution("CartPole-v1", EvolutionConfig(rollouts=20, population=10))
-    >>> evolution.train(lambda evolution: print(evolution.episodes.n))
+    >>> from smgrnn import EvolutionConfig
+    >>> evolution = new_evolution("CartPole-v1", EvolutionConfig(rollouts=20, population=10))
+    >>> record = evolution.train(lambda evolution: print(evolution.episodes.n))
     10
     20
     >>> evolution.save("a-run")["generations"]
     2
     """
 
-    def __init__(self, task: str, config: EvolutionConfig) -> None:
-        self.task = find_task(task)
-        self.config = config
-        self.search = _new_search(self)
+    def __init__(self, plan: EvolutionPlan, *, task: TaskSource | Task | None = None) -> None:
+        self.plan = plan
+        self.task = find_again(plan.task, task)
+        self.search = _new_search(plan, self.task)
         self.episodes = Episodes.start(0)
         """One row per candidate, in order; those too small to play have no steps and no nodes."""
-        self.seconds = 0.0
-        """Time spent so far."""
         self.held_out: Floats = np.empty(0)
         """Returns of the champion on held-out episodes."""
+        self._times = Times(began=time.time())
         self._backend = find_backend(self.task)
 
     @property
-    def generations(self) -> Episodes:
-        """The best candidate of each generation, the first of equals."""
-        rows = self._played_returns.reshape(-1, self.config.population)
-        best = np.arange(len(rows)) * self.config.population + rows.argmax(axis=1)
-        columns: Any = (column[best] for column in self.episodes)
-        return Episodes(*columns)
-
-    @property
-    def _played_returns(self) -> Floats:
-        """The returns, without the scores of those who were too small to play."""
-        return np.where(self.episodes.steps > 0, self.episodes.returns, -np.inf)
+    def seconds(self) -> float:
+        """Time spent so far."""
+        return self._times.training
 
     @property
     def champion(self) -> Player:
@@ -93,25 +85,48 @@ class Evolution:
             )
         return self.search.champion
 
-    def train(self, *watches: Watch) -> None:
+    @property
+    def record(self) -> Record:
+        """All that there is of the search so far."""
+        best = self.generations
+        return Record(
+            plan=self.plan,
+            episodes=self.episodes,
+            edits=Edits.of(EditLog.start()),
+            snapshots=Snapshots.start(),
+            students={"final": self.champion.policy},
+            started=(int(best.n_nodes[0]), int(best.n_edges[0])),
+            held_out=self.held_out,
+            times=self._times,
+        )
+
+    @property
+    def generations(self) -> Episodes:
+        """The best candidate of each generation, the first of equals."""
+        return best_of_generations(self.episodes, self.plan.population)
+
+    def train(self, *watches: Watch["Evolution"]) -> Record:
         """Search until the budget is spent, then judge the champion."""
-        for generation in range(self.config.generations):
+        begin = time.perf_counter()
+        for generation in range(self.plan.generations):
             start = time.perf_counter()
-            seed = episode_seed(self.config.seed, generation, "train")
+            seed = episode_seed(self.plan.seed, generation, "train")
             played = [self._play(candidate, seed) for candidate in self.search.ask()]
             for row in played:
                 self.episodes = self.episodes.followed_by(row)
             self.search.tell([float(row.returns[0]) for row in played])
-            self.seconds += time.perf_counter() - start
+            training = self.seconds + time.perf_counter() - start
+            self._times = self._times._replace(training=training)
             for watch in watches:
                 watch(self)
-        seeds = held_out_seeds(self.config.seed, 0, self.config.held_out)
-        champion = _student(self.champion.phenotype)
-        self.held_out = self._backend.play(champion, seeds).returns
+        champion = self.champion.policy
+        self.held_out = score(self._backend, champion, self.plan.seed, self.plan.held_out)
+        self._times = self._times._replace(total=time.perf_counter() - begin)
+        return self.record
 
     def _play(self, candidate: Candidate, seed: int) -> Episodes:
-        if isinstance(candidate, Phenotype):
-            return self._backend.play(_student(candidate), [seed])
+        if isinstance(candidate, Policy):
+            return self._backend.play(candidate, [seed])
         row = Episodes.start(1)
         row.returns[0] = candidate.score
         return row
@@ -119,76 +134,43 @@ class Evolution:
     def summary(self) -> dict[str, Any]:
         """Return every figure of the search: those of a run, and those of generations.
 
-        The late return is over the best of each of the final quarter of the generations, and
-        growth is from the first generation's best to the champion.
-
-        >>> evolution = Evolution("CartPole-v1", EvolutionConfig(rollouts=10, population=10))
-        >>> evolution.train()
-        >>> evolution.summary()["episodes"]
-        10
+        >>> config = EvolutionConfig(rollouts=10, population=10)
+        >>> evolution = new_evolution("CartPole-v1", config)
+        >>> evolution.train().summary() == evolution.summary()
+        True
         """
-        best, champion = self.generations, self.champion
-        graph = champion.phenotype.graph
-        start = int(best.n_nodes[0]), int(best.n_edges[0])
-        edits, n_fixed = Edits.of(EditLog.start()), graph.n_inputs + graph.n_outputs
-        threshold = self.task.reward_threshold
-        return {
-            "task": self.task.id,
-            "student": self.config.method,
-            "engine": "compiled",
-            "seed": self.config.seed,
-            **summarise(best, edits, n_fixed, start, threshold, has_agreement=False),
-            "n_nodes": graph.n_nodes,
-            "n_hidden": graph.n_nodes - n_fixed,
-            "n_edges": graph.n_edges,
-            "n_parameters": graph.n_edges,
-            "net_growth_nodes": graph.n_nodes - start[0],
-            "net_growth_edges": graph.n_edges - start[1],
-            "episodes": self.episodes.n,
-            "steps": int(self.episodes.steps.sum()),
-            "convergence_episode": convergence_episode(self._played_returns, threshold),
-            "generations": best.n,
-            "population": self.config.population,
-            "generation_best": float(best.returns[-1]),
-            "champion_generation": champion.generation,
-            "champion_return": champion.episode_return,
-            "late_loss": None,
-            "churn_ratio": None,
-            "held_out_mean": float(self.held_out.mean()) if self.held_out.size else None,
-            "held_out_std": float(self.held_out.std()) if self.held_out.size else None,
-            "seconds": self.seconds,
-        }
+        return self.record.summary()
 
     def save(self, folder: str | Path) -> dict[str, Any]:
         """Write a new run folder, with the generations as one more table; return its summary."""
-        folder = Path(folder)
+        folder, record = Path(folder), self.record
         create(folder)
-        phenotype, config = self.champion.phenotype, _run_config(self)
-        graph = phenotype.graph
-        progress = Progress(
-            learner=_student(phenotype).arrays(),
-            episodes=self.episodes,
-            edits=Edits.of(EditLog.start()),
-            snapshots=Snapshots.start(),
-            best=graph,
-            best_score=self.champion.episode_return,
-            started=(graph.n_nodes, graph.n_edges),
-            expert="",
-            seconds=self.seconds,
-        )
-        summary = self.summary() | {"run_dir": str(folder), "evolution": self.config.to_dict()}
-        save_progress(folder, self.task, config, progress)
-        best = self.generations
-        mean = self.episodes.returns.reshape(-1, self.config.population).mean(axis=1)
-        header = ["generation", "best_return", "mean_return", "n_nodes", "n_edges"]
-        columns = [np.arange(1, best.n + 1), best.returns, mean, best.n_nodes, best.n_edges]
-        write_table(folder / "generations.csv", header, columns)
-        write_results(folder, self.task.id, config, progress, summary)
-        return summary
+        record.save(folder)
+        write_results(folder, record)
+        return folder_summary(record, folder)
+
+
+def new_evolution(task: TaskSource, config: EvolutionConfig) -> Evolution:
+    """Return a search that has not begun."""
+    found = find_task(task)
+    plan = find_evolution_plan(found, config)
+    if plan.neat_settings and found.is_discrete:  # what is wrong in a file is told with its name
+        read_settings(found, config.population, config.neat_config)
+    return Evolution(plan, task=found)
+
+
+def find_evolution_plan(task: Task, config: EvolutionConfig) -> EvolutionPlan:
+    """Return the plan of a search, with the text of the settings that NEAT reads from a file."""
+    text = read_text(task, config.neat_config) if config.method == "neat" else ""
+    return plan_evolution(config, task, text)
 
 
 def evolve(
-    task: str, *, out: str | Path | None = None, watch: Watch | None = None, **settings: Any
+    task: TaskSource,
+    *,
+    out: str | Path | None = None,
+    watch: Watch[Evolution] | None = None,
+    **settings: Any,
 ) -> Evolution:
     """Evolve a controller for a task; every field of EvolutionConfig is a keyword.
 
@@ -207,11 +189,11 @@ def evolve(
     --------
     >>> import smgrnn
     >>> evolution = smgrnn.evolve("CartPole-v1", rollouts=20, population=10, out="evolved")
-    >>> smgrnn.load("evolved").graph == evolution.champion.phenotype.graph
+    >>> smgrnn.load("evolved").graph == evolution.champion.policy.graph
     True
     """
-    evolution = Evolution(task, EvolutionConfig(**settings))
     folder = Path(out) if out is not None else None
+    evolution = new_evolution(task, EvolutionConfig(**settings))
     if folder is not None:
         check_new(folder)
     evolution.train(*([watch] if watch is not None else []))
@@ -220,32 +202,8 @@ def evolve(
     return evolution
 
 
-def _new_search(evolution: Evolution) -> Search:
-    config = evolution.config
-    size = {"population": config.population, "generations": config.generations}
-    if config.method == "ndp":
-        if config.neat_config is not None:
-            raise ConfigError("A configuration for NEAT says nothing to NDP; leave it out.")
-        return NDPSearch(evolution.task, seed=config.seed, **size)
-    return NEATSearch(evolution.task, seed=config.seed, settings=config.neat_config, **size)
-
-
-def _student(phenotype: Phenotype) -> Learner:
-    return Learner(
-        phenotype.network, LearningConfig(), PlasticityConfig.static(), graph=phenotype.graph
-    )
-
-
-def _run_config(evolution: Evolution) -> RunConfig:
-    """Return the settings with which the champion loads and plays as the student of a run."""
-    network = evolution.champion.phenotype.network
-    return RunConfig(
-        student=evolution.config.method,
-        episodes=evolution.config.rollouts,
-        seed=evolution.config.seed,
-        n_hidden=network.n_hidden,
-        iterations=network.iterations,
-        bias=network.n_inputs > evolution.task.n_inputs,
-        carry_state=network.carry_state,
-        readout=network.readout,
-    )
+def _new_search(plan: EvolutionPlan, task: Task) -> Search:
+    size = {"population": plan.population, "generations": plan.generations}
+    if plan.method == "neat":
+        return NEATSearch(task, seed=plan.seed, settings=plan.neat_settings, **size)
+    return NDPSearch(task, seed=plan.seed, **size)

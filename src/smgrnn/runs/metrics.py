@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from smgrnn.tasks import Task
+from smgrnn.arrays import Floats
 from smgrnn.episodes.table import Edits, Episodes
+from smgrnn.graph.log import EditLog
+from smgrnn.graph.state import Graph
+from smgrnn.tasks import Task
 
 
 def late_share(n_episodes: int) -> slice:
@@ -67,8 +70,62 @@ def summarise(
     }
 
 
+def played_returns(candidates: Episodes) -> Floats:
+    """Return the returns, minus infinity of candidates that were too small to play."""
+    return np.where(candidates.steps > 0, candidates.returns, -np.inf)
+
+
+def best_of_generations(candidates: Episodes, population: int) -> Episodes:
+    """Return the best candidate of each generation, the first of equals."""
+    rows = played_returns(candidates).reshape(-1, population)
+    best = np.arange(len(rows)) * population + rows.argmax(axis=1)
+    columns: Any = (column[best] for column in candidates)
+    return Episodes(*columns)
+
+
+def evolution_figures(
+    candidates: Episodes, population: int, champion: Graph, threshold: float | None
+) -> dict[str, Any]:
+    """Return every figure of an evolution.
+
+    The late return is over the best of each of the final quarter of the generations; growth is from
+    the first generation's best to the champion, which has the best episode of all, the later of
+    equals.
+    """
+    best = best_of_generations(candidates, population)
+    start = int(best.n_nodes[0]), int(best.n_edges[0])
+    n_fixed = champion.n_inputs + champion.n_outputs
+    top = played_returns(best)
+    no_edits = Edits.of(EditLog.start())
+    return {
+        **summarise(best, no_edits, n_fixed, start, threshold, has_agreement=False),
+        "n_nodes": champion.n_nodes,
+        "n_hidden": champion.n_hidden,
+        "n_edges": champion.n_edges,
+        "n_parameters": champion.n_edges,
+        "net_growth_nodes": champion.n_nodes - start[0],
+        "net_growth_edges": champion.n_edges - start[1],
+        "episodes": candidates.n,
+        "steps": int(candidates.steps.sum()),
+        "convergence_episode": convergence_episode(played_returns(candidates), threshold),
+        "generations": best.n,
+        "population": population,
+        "generation_best": float(best.returns[-1]),
+        "champion_generation": int(np.flatnonzero(top == top.max())[-1]) + 1,
+        "champion_return": float(top.max()),
+        "late_loss": None,
+        "churn_ratio": None,
+    }
+
+
+def held_out_figures(task: Task, returns: Floats) -> dict[str, Any]:
+    """Return mean and deviation of held-out returns, and on a recording what they mean."""
+    mean, std = (float(returns.mean()), float(returns.std())) if returns.size else (None, None)
+    return {"held_out_mean": mean, "held_out_std": std, **held_out_likeness(task, returns)}
+
+
 def held_out_likeness(task: Task, returns: Any) -> dict[str, float]:
-    """Return by its name what the return on held-out rows of a recording is; nothing elsewhere."""
+    """Return by its name the likeness to held-out rows of a recording; nothing elsewhere."""
     if task.recording is None or not returns.size:
         return {}
     mean = float(returns.mean())

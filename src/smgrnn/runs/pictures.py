@@ -7,23 +7,24 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.episodes.table import Episodes
-from smgrnn.runs.run import Run
+from smgrnn.runs.record import Record
 
 RETURN, NODES, EDGES, LIKENESS = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c"
 """Colours of the curves."""
 
 
-def draw_curves(run: Run, path: Path) -> None:
+def draw_curves(record: Record, path: Path) -> None:
     """Draw return and size over the episodes, and how close the student came to its teacher."""
     from matplotlib.figure import Figure
 
-    episodes = run.episodes
+    episodes = record.episodes
     number = np.arange(1, episodes.n + 1)
     likeness = find_likeness(episodes)
     n_panels = 2 if likeness is None else 3
     figure = Figure(figsize=(7, 2 * n_panels), layout="constrained")
     panels = figure.subplots(n_panels, 1, sharex=True)
-    figure.suptitle(f"{run.task.id}, {run.config.student}, seed {run.config.seed}")
+    plan = record.plan
+    figure.suptitle(f"{plan.task.id}, {plan.student}, seed {plan.seed}")
     _plot(panels[0], number, episodes.returns, "return", RETURN)
     panels[1].plot(number, episodes.n_nodes, color=NODES, label="nodes")
     panels[1].plot(number, episodes.n_edges, color=EDGES, label="edges")
@@ -62,13 +63,13 @@ def moving_average(values: Floats) -> Floats:
     return np.convolve(values, np.ones(width) / width, mode="valid")
 
 
-def draw_topology(run: Run, path: Path) -> None:
+def draw_topology(record: Record, path: Path) -> None:
     """Draw the final network."""
     from matplotlib.figure import Figure
 
     from smgrnn.graph.drawing import draw
 
     figure = Figure(figsize=(7, 5), layout="constrained")
-    ax = draw(run.graph, figure.subplots())
-    ax.set_title(f"{run.task.id}: {run.graph}")
+    ax = draw(record.graph, figure.subplots())
+    ax.set_title(f"{record.plan.task.id}: {record.graph}")
     figure.savefig(path, dpi=120)

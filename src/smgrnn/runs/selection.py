@@ -15,8 +15,8 @@ from smgrnn.experts.evaluation import Score, score_expert
 from smgrnn.experts.files import Record
 from smgrnn.experts.mlp import Expert
 from smgrnn.experts.recipes import DQNConfig, changes, find_recipe
-from smgrnn.tasks import Task, find_task, make_env
 from smgrnn.runs.teachability import Teachability, teachability
+from smgrnn.tasks import Task, find_task, make_env
 
 DISTURBANCE = 0.3
 METHOD = "double DQN with the Huber loss and an averaged target network"
@@ -24,7 +24,7 @@ GOOD = {"CartPole-v1": 500.0, "Acrobot-v1": -85.0, "LunarLander-v3": 250.0}
 """Mean return of a good expert; for other tasks it is the task's own threshold."""
 
 
-class Candidate(NamedTuple):
+class ScoredCheckpoint(NamedTuple):
     """One checkpoint and what it scored."""
 
     step: int
@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, float, float]:
-        """What candidates are compared by: good ones first by their students."""
+        """The scores that checkpoints are compared by: good ones first by their students."""
         taught = -float("inf") if self.teachability is None else self.teachability.mean
         return taught, self.choosing.mean, self.disturbed.mean
 
@@ -48,7 +48,7 @@ def train_expert(
     seed: int = 0,
     *,
     episodes: int = 100,
-    report: Callable[[Candidate], None] | None = None,
+    report: Callable[[ScoredCheckpoint], None] | None = None,
 ) -> tuple[Expert, Record]:
     """Return the best checkpoint of one training run and its record.
 
@@ -56,19 +56,19 @@ def train_expert(
     """
     task = find_task(task_id)
     config = find_recipe(task_id) if config is None else config
-    candidates = []
-    for candidate in find_candidates(task, config, seed, episodes):
-        candidates.append(candidate)
+    checkpoints = []
+    for checkpoint in score_checkpoints(task, config, seed, episodes):
+        checkpoints.append(checkpoint)
         if report is not None:
-            report(candidate)
-    best = max(candidates, key=lambda candidate: candidate.rank)
+            report(checkpoint)
+    best = max(checkpoints, key=lambda checkpoint: checkpoint.rank)
     held_out = score_expert(best.expert, task, episodes, "held_out")
     return best.expert, make_record(task_id, config, seed, best) | {"held_out": held_out._asdict()}
 
 
-def find_candidates(
+def score_checkpoints(
     task: Task, config: DQNConfig, seed: int, episodes: int = 100
-) -> Iterator[Candidate]:
+) -> Iterator[ScoredCheckpoint]:
     """Train, and yield every checkpoint with its scores."""
     bar = GOOD.get(task.id, task.reward_threshold)
     env = make_env(task)
@@ -78,23 +78,23 @@ def find_candidates(
             disturbed = score_expert(expert, task, episodes, "choosing", disturbance=DISTURBANCE)
             is_good = bar is not None and choosing.mean >= bar
             taught = teachability(expert, task) if is_good else None
-            yield Candidate(step, expert, choosing, disturbed, taught)
+            yield ScoredCheckpoint(step, expert, choosing, disturbed, taught)
     finally:
         env.close()
 
 
-def make_record(task_id: str, config: DQNConfig, seed: int, candidate: Candidate) -> Record:
-    """Return the record of a candidate: all it takes to train it again, and its scores."""
-    taught = candidate.teachability
+def make_record(task_id: str, config: DQNConfig, seed: int, checkpoint: ScoredCheckpoint) -> Record:
+    """Return the record of a checkpoint: all it takes to train it again, and its scores."""
+    taught = checkpoint.teachability
     return {
         "task": task_id,
         "method": METHOD,
         "config": config.to_dict(),
         "changes": changes(config),
         "seed": seed,
-        "step": candidate.step,
-        "choosing": candidate.choosing._asdict(),
-        "disturbed": candidate.disturbed._asdict(),
+        "step": checkpoint.step,
+        "choosing": checkpoint.choosing._asdict(),
+        "disturbed": checkpoint.disturbed._asdict(),
         "teachability": None if taught is None else taught._asdict(),
         "versions": {name: version(name) for name in ("gymnasium", "numpy", "torch")},
     }

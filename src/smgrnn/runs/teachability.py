@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smgrnn.config import RunConfig
-from smgrnn.experts.mlp import Expert
 from smgrnn.arrays import Floats
+from smgrnn.config import RunConfig
+from smgrnn.episodes.backends import find_backend
+from smgrnn.experts import Expert, TeacherId
+from smgrnn.runs.metrics import late_share
+from smgrnn.runs.plan import plan_run
+from smgrnn.runs.students import new_learner
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task
-from smgrnn.episodes.backends import find_backend
-from smgrnn.runs.metrics import late_share
-from smgrnn.runs.students import new_learner
 
 SEEDS = (1000, 1001, 1002)
 EPISODES = 200
@@ -46,9 +47,11 @@ def late_returns(
     """Return the mean return over the final quarter of the episodes, one entry per seed."""
     budget = HIDDEN * (task.n_inputs + 1 + task.n_outputs) + task.n_outputs
     backend = find_backend(task)
+    identity = TeacherId(kind="file", name="", digest=expert.digest)
     returns = []
     for seed in seeds:
-        student = new_learner(RunConfig(student="mlp-100", budget=budget, seed=seed), task)
+        config = RunConfig.for_task(task.id, student="mlp-100", budget=budget, seed=seed)
+        student = new_learner(plan_run(config, task, identity))
         starts = [episode_seed(seed, episode, "train") for episode in range(episodes)]
         record = backend.distil(student, expert, starts)
         returns.append(record.returns[late_share(episodes)].mean())

@@ -3,8 +3,7 @@
 import importlib
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from smgrnn.config import RECORDINGS
-from smgrnn.errors import TaskError, reason
+from smgrnn.errors import ConfigError, TaskError, reason, suggest
+from smgrnn.storage import digest
 from smgrnn.tasks.compiled import CODES
 from smgrnn.tasks.recording import read_recording
+from smgrnn.validation import Count, Finite, Settings
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -23,32 +24,51 @@ LONGEST_EPISODE = 10_000
 """Steps after which an episode is cut off in a task that sets no limit of its own."""
 
 
+TaskSource = str | Path | Callable[[], Any]
+"""The name of a task, a file of recorded examples, or a function that makes an environment."""
+
+
 @dataclass(frozen=True)
-class Task:
-    """What a network has to know about a task before it meets it."""
+class Task(Settings):
+    """The facts that a network has to know about a task before it meets it."""
 
     id: str
     """A Gymnasium id, "xor", or the name of a file or of an environment."""
-    n_inputs: int
+    n_inputs: Count
     """Values of an observation."""
-    n_outputs: int
+    n_outputs: Count
     """Discrete actions to choose from, or values of a continuous one."""
     is_discrete: bool
     """Whether an action is a choice; otherwise it is a vector."""
-    action_low: tuple[float, ...] | None = None
+    action_low: tuple[Finite, ...] | None = None
     """Least value of each component of a continuous action."""
-    action_high: tuple[float, ...] | None = None
+    action_high: tuple[Finite, ...] | None = None
     """Largest value of each component of a continuous action."""
-    max_steps: int | None = None
+    max_steps: Count | None = None
     """Steps after which an episode is cut off."""
-    reward_threshold: float | None = None
+    reward_threshold: Finite | None = None
     """Return at which the task counts as solved."""
-    compiled: int | None = None
-    """Code of the compiled task, see `tasks.compiled`."""
     recording: str | None = None
     """Path of the recorded examples that the task consists of."""
+    is_made: bool = False
+    """Whether a function of the user's own makes the environment."""
     make: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
     """Makes the environment of a task that has no Gymnasium id."""
+
+    @property
+    def compiled(self) -> int | None:
+        """Code of the compiled task, see `tasks.compiled`; None if there is none."""
+        return None if self.is_made else CODES.get(self.id)
+
+    @property
+    def is_own_code(self) -> bool:
+        """Whether to make the task is to run code of the user's own: a function, or a module."""
+        return self.recording is None and (self.is_made or ":" in self.id)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the facts, the place of a recording aside."""
+        return digest("task", self.to_dict() | {"recording": self.recording is not None}, {})
 
     @property
     def is_supervised(self) -> bool:
@@ -82,14 +102,19 @@ class Task:
         return array
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is known of the task as plain values, ready for JSON."""
-        return asdict(replace(self, make=None))
+        """Return the facts as plain values, ready for JSON."""
+        return {name: value for name, value in super().to_dict().items() if name != "make"}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Rebuild a task from `to_dict`, to use what it learned without its environment."""
-        low, high = (_values(values[name]) for name in ("action_low", "action_high"))
-        return cls(**values | {"action_low": low, "action_high": high})
+        task = super().from_dict(values | {"make": None})
+        bounds = () if task.is_discrete else (task.action_low, task.action_high)
+        if any(bound is None or len(bound) != task.n_outputs for bound in bounds):
+            raise ConfigError(
+                f"{task.id!r} has no bounds for each of its {task.n_outputs} actions."
+            )
+        return task
 
 
 XOR = Task(
@@ -106,7 +131,7 @@ XOR = Task(
 were answered right."""
 
 
-def find_task(source: str | Path | Callable[[], Any]) -> Task:
+def find_task(source: TaskSource) -> Task:
     """Return a task by its name, or the task of the environment that a function makes.
 
     A name is "xor", a Gymnasium id, "module:id" with a module to import, or a file of recorded
@@ -135,6 +160,32 @@ def find_task(source: str | Path | Callable[[], Any]) -> Task:
         env.close()
 
 
+def find_again(recorded: Task, source: TaskSource | Task | None = None) -> Task:
+    """Return the task that a record is about; one that is code must be given again.
+
+    Nothing is imported that the record names.
+
+    >>> find_again(find_task("CartPole-v1")).max_steps
+    500
+    """
+    if source is None and recorded.is_own_code:
+        raise TaskError(
+            f"The task {recorded.id!r} of this run is code of your own; give it again: as TASK or "
+            f"--task on the command line, as task= in Python."
+        )
+    if isinstance(source, Task):
+        found = source
+    elif source is not None:
+        found = find_task(source)
+    elif recorded.recording is not None:
+        found = _describe_recording(Path(recorded.recording))
+    else:
+        found = find_task(recorded.id)
+    if found.digest != recorded.digest:
+        raise TaskError(f"The run was made with the task {recorded.id!r}, which this is not.")
+    return found
+
+
 def make_env(task: Task) -> "gym.Env[Any, Any]":
     """Return a new environment of the task; it ends an episode after `max_steps` steps."""
     if task.is_supervised:
@@ -154,7 +205,7 @@ def _find_made(make: Callable[[], Any]) -> Task:
     if not isinstance(env, gym.Env):
         raise TaskError(f"{name!r} makes no Gymnasium environment, but {_text(env)}.")
     try:
-        return replace(_describe(type(env.unwrapped).__name__, env), make=make, compiled=None)
+        return replace(_describe(type(env.unwrapped).__name__, env), make=make, is_made=True)
     finally:
         env.close()
 
@@ -186,10 +237,8 @@ def _check_registered(id: str) -> None:
                 f"The module {module!r} of the task {id!r} cannot be imported: {reason(error)}."
             ) from error
     if name not in gym.registry:
-        known = {known_id.lower(): known_id for known_id in [*gym.registry, XOR.id]}
-        close = get_close_matches(name.lower(), known, n=1)
-        hint = f" Did you mean {known[close[0]]!r}?" if close else ""
-        raise TaskError(f"There is no task {id!r}.{hint}")
+        hint = suggest(name, [*gym.registry, XOR.id])
+        raise TaskError(f"There is no task {id!r}. {hint}".rstrip())
 
 
 def _construct(id: str) -> "gym.Env[Any, Any]":
@@ -248,7 +297,6 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
         action_high=high,
         max_steps=spec.max_episode_steps if spec else None,
         reward_threshold=float(threshold) if threshold is not None else None,
-        compiled=CODES.get(id),
     )
 
 

@@ -1,7 +1,7 @@
 """The growth viewer: a run as a page on which its network grows, or as a short film."""
 
 from smgrnn.view.page import write_page
-from smgrnn.view.recording import record
+from smgrnn.view.recording import film
 from smgrnn.view.timeline import Timeline
 
-__all__ = ["Timeline", "record", "write_page"]
+__all__ = ["Timeline", "film", "write_page"]

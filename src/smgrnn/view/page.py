@@ -16,50 +16,44 @@ from bokeh.embed import json_item
 from bokeh.resources import Resources
 from numpy.typing import NDArray
 
-from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.edit import Cause
-from smgrnn.runs import Run
-from smgrnn.runs.evolution import METHODS
+from smgrnn.runs.record import Record
+from smgrnn.storage import write_file, writing
 from smgrnn.view import style
 from smgrnn.view.figures import LEFT, RIGHT, curves_figure, network_figure
 from smgrnn.view.places import place_nodes
 from smgrnn.view.timeline import Lives, Timeline
 
 
-def write_page(run: Run, path: str | Path) -> None:
+def write_page(record: Record, path: str | Path) -> None:
     """Write the growth of a run's network as a page."""
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.partial")
-    content = page(run)
-    try:
-        partial.write_text(content, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
+    path, content = Path(path), page(record)
+    with writing(path):
+        write_file(path, content.encode())
 
 
-def page(run: Run) -> str:
+def page(record: Record) -> str:
     """Return the page as HTML."""
-    whole = Timeline.of(run)
+    plan, whole = record.plan, Timeline.of(record)
     timeline = whole.thinned()
     places = place_nodes(timeline)
-    unit = "candidate" if run.config.student in METHODS else "episode"
-    curves = curves_figure(run.episodes, unit) if run.episodes.n else None
+    unit = "candidate" if record.is_evolved else "episode"
+    curves = curves_figure(record.episodes, unit) if record.episodes.n else None
     content = {
         "network": json_item(network_figure(timeline, places)),
         "curves": None if curves is None else json_item(curves),
         "timeline": _timeline(timeline, places),
-        "episodes": {name: _pack(column) for name, column in run.episodes._asdict().items()},
+        "episodes": {name: _pack(column) for name, column in record.episodes._asdict().items()},
         "style": _style(timeline),
         "unit": unit,
     }
     folder = files("smgrnn.view")
     frame = folder.joinpath("page.html").read_text(encoding="utf-8")
     return Template(frame).substitute(
-        title=escape(f"{run.task.id}, {run.config.student}, seed {run.config.seed}"),
-        facts=escape(_facts(run)),
-        notices="".join(f"<p>{escape(text)}</p>" for text in notices(run, whole, timeline)),
+        title=escape(f"{plan.task.id}, {plan.student}, seed {plan.seed}"),
+        facts=escape(_facts(record)),
+        notices="".join(f"<p>{escape(text)}</p>" for text in notices(record, whole, timeline)),
         legend=_legend(timeline),
         left=LEFT,
         right=RIGHT,
@@ -69,20 +63,20 @@ def page(run: Run) -> str:
     )
 
 
-def notices(run: Run, whole: Timeline, drawn: Timeline) -> list[str]:
+def notices(record: Record, whole: Timeline, drawn: Timeline) -> list[str]:
     """Return what whoever looks at the page has to know, a sentence each."""
     found = []
-    if run.config.student in METHODS:
+    if record.is_evolved:
         found.append(
             "This network was evolved: it is the champion as it was found, and the curves are of "
             "all candidates, one after the other."
         )
-    elif not run.is_finished:
+    elif not record.is_finished:
         found.append(
-            f"The run was interrupted after {run.episodes.n:,} of {run.config.episodes:,} "
+            f"The run was interrupted after {record.episodes.n:,} of {record.plan.n_episodes:,} "
             "episodes; this is what there is so far."
         )
-    if run.snapshots.episode.size == 0 and run.config.student not in METHODS:
+    if record.snapshots.episode.size == 0 and not record.is_evolved:
         found.append(
             "This run kept no weights on the way: they are known where the structure changed and "
             "at the end, and drawn in a straight line between."
@@ -96,12 +90,12 @@ def notices(run: Run, whole: Timeline, drawn: Timeline) -> list[str]:
     return found
 
 
-def _facts(run: Run) -> str:
-    n_changes, graph = len(run.edits.rows), run.graph
+def _facts(record: Record) -> str:
+    n_changes, graph = len(record.edits.rows), record.graph
     what = f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges"
     if n_changes == 0:
-        return f"{run.episodes.n:,} episodes; {what} throughout."
-    return f"{run.episodes.n:,} episodes with {n_changes:,} structural changes, to {what}."
+        return f"{record.episodes.n:,} episodes; {what} throughout."
+    return f"{record.episodes.n:,} episodes with {n_changes:,} structural changes, to {what}."
 
 
 def _legend(timeline: Timeline) -> str:

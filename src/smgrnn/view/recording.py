@@ -15,9 +15,8 @@ from PIL import Image
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
-from smgrnn.runs import Run
-from smgrnn.runs.evolution import METHODS
 from smgrnn.runs.pictures import NODES, RETURN, moving_average
+from smgrnn.runs.record import Record
 from smgrnn.view import style
 from smgrnn.view.places import place_nodes
 from smgrnn.view.timeline import Frame, Lives, Timeline
@@ -41,14 +40,14 @@ def check_film(path: Path) -> None:
         raise ConfigError(f"{path} cannot be written without ffmpeg; record a .gif instead.")
 
 
-def record(run: Run, path: str | Path) -> None:
+def film(record: Record, path: str | Path) -> None:
     """Write the growth of a run's network as a film, a GIF or an MP4 by its ending."""
     path = Path(path)
     check_film(path)
-    if run.episodes.n == 0:
+    if record.episodes.n == 0:
         raise ConfigError("The run has no episodes yet, so there is nothing to record.")
-    times = np.linspace(0, run.episodes.n, N_FRAMES)
-    WRITERS[path.suffix](Film(run), times.tolist(), path)
+    times = np.linspace(0, record.episodes.n, N_FRAMES)
+    WRITERS[path.suffix](Film(record), times.tolist(), path)
 
 
 def _write_gif(film: "Film", times: list[float], path: Path) -> None:
@@ -88,10 +87,10 @@ WRITERS = {".gif": _write_gif, ".mp4": _write_mp4}
 class Film:
     """The picture at any time: the network above, return and size under it."""
 
-    def __init__(self, run: Run) -> None:
-        whole = Timeline.of(run)
+    def __init__(self, record: Record) -> None:
+        whole = Timeline.of(record)
         self._timeline = whole.thinned()
-        self._run = run
+        self._record = record
         self._note = " (thinned)" if self._timeline.nodes.n < whole.nodes.n else ""
         self._places = place_nodes(self._timeline)
         self._size = SCALE * style.node_size(self._timeline)
@@ -108,7 +107,7 @@ class Film:
         self._glows = network.scatter([], [], linewidths=0, zorder=2)
         self._nodes = network.scatter([], [], zorder=2)
         self._name_ends(network)
-        self._cursors = self._draw_curves(run)
+        self._cursors = self._draw_curves(record)
         for row, (cause, colour) in enumerate(style.grown_by(self._timeline).items()):
             label, place = f"● new by {style.word(cause)}", (0.98, 0.955 - 0.04 * row)
             self.figure.text(*place, label, ha="right", va="center", fontsize=8, color=colour)
@@ -119,18 +118,18 @@ class Film:
             side, shift = ("right", -0.025) if x < 0.5 else ("left", 0.025)
             ax.text(x + shift, y, name, ha=side, va="center", fontsize=8, color=style.SOFT)
 
-    def _draw_curves(self, run: Run) -> list[Any]:
-        number = np.arange(1, run.episodes.n + 1)
-        average = moving_average(run.episodes.returns)
+    def _draw_curves(self, record: Record) -> list[Any]:
+        number = np.arange(1, record.episodes.n + 1)
+        average = moving_average(record.episodes.returns)
         panels = [
             ("return", number[-average.size :], average, RETURN),
-            ("nodes", number, run.episodes.n_nodes, NODES),
+            ("nodes", number, record.episodes.n_nodes, NODES),
         ]
         cursors = []
         for place, (label, x, y, colour) in enumerate(panels):
             ax = self.figure.add_axes((0.08 + 0.48 * place, 0.07, 0.41, 0.13))
             ax.plot(x, y, color=colour, linewidth=1.2)
-            ax.set_xlim(0, run.episodes.n)
+            ax.set_xlim(0, record.episodes.n)
             ax.set_title(label, fontsize=8, color=style.SOFT, loc="left", pad=2)
             ax.tick_params(labelsize=7, colors=style.SOFT, length=2)
             ax.spines[["top", "right"]].set_visible(False)
@@ -150,11 +149,11 @@ class Film:
     def _moment(self, time: float) -> str:
         """Say what is shown: the network after an episode, or the champion of an evolution."""
         number = max(ceil(time), 1)
-        if self._run.config.student in METHODS:
-            graph = self._run.graph
+        if self._record.is_evolved:
+            graph = self._record.graph
             return f"champion: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges"
-        record = self._run.episodes
-        n_nodes, n_edges = record.n_nodes[number - 1], record.n_edges[number - 1]
+        episodes = self._record.episodes
+        n_nodes, n_edges = episodes.n_nodes[number - 1], episodes.n_edges[number - 1]
         return f"episode {number}: {n_nodes:,} nodes, {n_edges:,} edges"
 
     def _newness(self, lives: Lives, time: float) -> Floats:

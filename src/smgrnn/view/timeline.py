@@ -14,7 +14,7 @@ from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.episodes.table import Edits
 from smgrnn.graph.edit import Operation
 from smgrnn.graph.state import Graph
-from smgrnn.runs import Run
+from smgrnn.runs.record import Record
 
 FOREVER = np.iinfo(np.int32).max
 """When those die that are there to the end."""
@@ -126,21 +126,21 @@ class Timeline:
     """What inputs and outputs are called, numbered as in observations and actions."""
 
     @classmethod
-    def of(cls, run: Run) -> Self:
+    def of(cls, record: Record) -> Self:
         """Return the timeline of a run, finished or not."""
-        graph, edits = run.graph, run.edits
+        graph, edits = record.graph, record.edits
         nodes = ((id, -1, -1) for id in graph.node_ids.tolist())
         edges = (edge[:3] for edge in graph.edges())
         lives = Lives.replay(edits, Operation.ADD_EDGE, Operation.REMOVE_EDGE, edges)
-        ends = np.concatenate([[0], np.cumsum(run.episodes.steps)])
+        ends = np.concatenate([[0], np.cumsum(record.episodes.steps)])
         return cls(
             graph.n_inputs,
             graph.n_outputs,
             Lives.replay(edits, Operation.ADD_NODE, Operation.REMOVE_NODE, nodes),
             lives,
-            _tracks(run, lives, ends),
+            _tracks(record, lives, ends),
             ends,
-            _names(graph, run.task.n_inputs),
+            _names(graph, record.plan.task.n_inputs),
         )
 
     @property
@@ -192,9 +192,9 @@ def _names(graph: Graph, n_observed: int) -> tuple[str, ...]:
     return (*inputs, *(f"out {n}" for n in range(graph.n_outputs)))
 
 
-def _tracks(run: Run, edges: Lives, ends: Ints) -> Tracks:
+def _tracks(record: Record, edges: Lives, ends: Ints) -> Tracks:
     """Collect the weights that edits, snapshots and the final graph tell."""
-    edits, snapshots, graph = run.edits, run.snapshots, run.graph
+    edits, snapshots, graph = record.edits, record.snapshots, record.graph
     told = np.isin(edits.rows[:, 0], (Operation.ADD_EDGE, Operation.REMOVE_EDGE))
     ids = np.concatenate([edits.rows[told, 2], snapshots.edge_ids, graph.edge_ids])
     moments = np.repeat(ends[snapshots.episode], snapshots.n_edges)

@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from smgrnn.arrays import Floats
-from smgrnn.experiments import RunRecord
 from smgrnn.experiments.paper.protocol import TASKS as CONTROL_TASKS
 from smgrnn.report.figures.curves import BANDS, Curve, plot_curve, smoothing_width
 from smgrnn.report.figures.panels import (
@@ -34,6 +33,7 @@ from smgrnn.report.figures.style import (
     styled,
 )
 from smgrnn.report.topology import measure
+from smgrnn.runs.record import Record
 
 VARIANTS = ("smgrnn", "mlp-100", "mlp-200", "neat", "ndp")
 EVOLVED = ("neat", "ndp")
@@ -43,7 +43,7 @@ STRIP = 0.2
 """Width of the strip that shows the end, as a share of the panel's."""
 
 
-def best_of_generations(record: RunRecord, column: str) -> Floats:
+def best_of_generations(record: Record, column: str) -> Floats:
     """Return a column of each generation's best; NaN if no candidate was large enough to play."""
     assert record.generations is not None
     values = getattr(record.generations, column).astype(np.float64)
@@ -81,7 +81,7 @@ def draw_baseline_comparison(records: Records) -> Figure:
 def _draw_task(
     panels: Sequence[Axes],
     strips: Sequence[Axes],
-    runs: dict[str, Sequence[RunRecord]],
+    runs: dict[str, Sequence[Record]],
     width: int,
 ) -> None:
     """Draw both panels of a task, and their strips."""
@@ -103,14 +103,14 @@ def _draw_task(
     limit_ticks(panels)
 
 
-def _draw_returns(ax: Axes, runs: Sequence[RunRecord], look: Look, width: int) -> None:
+def _draw_returns(ax: Axes, runs: Sequence[Record], look: Look, width: int) -> None:
     plot_curve(ax, Curve.of([returns(run) for run in runs], width=width), look)
     if runs[0].generations is not None:
         best = Curve.of([best_of_generations(run, "returns") for run in runs])
         ax.plot(_ends(runs[0], best), best.mean, color=look.colour, linestyle="", **CROSS)
 
 
-def _draw_sizes(ax: Axes, runs: Sequence[RunRecord], look: Look, width: int) -> None:
+def _draw_sizes(ax: Axes, runs: Sequence[Record], look: Look, width: int) -> None:
     if runs[0].generations is None:
         plot_curve(ax, Curve.of([sizes(run) for run in runs], width=width), look)
     else:
@@ -118,9 +118,10 @@ def _draw_sizes(ax: Axes, runs: Sequence[RunRecord], look: Look, width: int) -> 
         plot_curve(ax, best._replace(x=_ends(runs[0], best)), look)
 
 
-def _ends(record: RunRecord, best: Curve) -> Floats:
+def _ends(record: Record, best: Curve) -> Floats:
     """Return the episodes at which the generations of a curve end."""
-    return best.x * float(record.settings["population"])
+    assert record.generations is not None
+    return best.x * (record.episodes.n / record.generations.n)
 
 
 def _draw_end(strip: Axes, values: Sequence[float], place: int, look: Look) -> None:

@@ -6,7 +6,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from smgrnn.experiments import RunRecord
 from smgrnn.experiments.paper.protocol import TASKS as CONTROL_TASKS
 from smgrnn.graph import draw
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
@@ -20,16 +19,15 @@ from smgrnn.report.figures.style import (
     say_empty,
     styled,
 )
+from smgrnn.runs.record import Record
 
 MOST_LINES = 360
 """Edges in all that are drawn as lines; more are drawn as dots, or the file would be too large."""
 
 
-def representative(runs: Sequence[RunRecord]) -> RunRecord:
+def representative(runs: Sequence[Record]) -> Record:
     """Return the run of median size: by nodes, edges, seed; the smaller of two in the middle."""
-    ranked = sorted(
-        runs, key=lambda run: (run.graph.n_nodes, run.graph.n_edges, run.settings["seed"])
-    )
+    ranked = sorted(runs, key=lambda run: (run.graph.n_nodes, run.graph.n_edges, run.plan.seed))
     return ranked[(len(ranked) - 1) // 2]
 
 
@@ -65,9 +63,9 @@ def draw_final_topologies(records: Records) -> Figure:
     return figure
 
 
-def _draw_graph(ax: Axes, record: RunRecord) -> None:
+def _draw_graph(ax: Axes, record: Record) -> None:
     graph = record.graph
     draw(graph, ax)
-    seed = record.settings["seed"]
+    seed = record.plan.seed
     text = f"seed {seed}: {graph.n_nodes} nodes, {graph.n_edges} edges"
     ax.text(0.5, -0.02, text, fontsize=8, ha="center", va="top", transform=ax.transAxes)

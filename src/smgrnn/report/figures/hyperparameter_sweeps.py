@@ -8,7 +8,6 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import GridSpec
 
 from smgrnn.config import PlasticityConfig
-from smgrnn.experiments import RunRecord
 from smgrnn.experiments.paper.hyperparameter_sweeps import SWEEPS
 from smgrnn.experiments.paper.hyperparameter_sweeps import TASKS as SWEPT_TASKS
 from smgrnn.report.figures.style import (
@@ -24,6 +23,7 @@ from smgrnn.report.figures.style import (
     styled,
 )
 from smgrnn.report.topology import measure
+from smgrnn.runs.record import Record
 
 NAMES = {
     "window": "window $T$",
@@ -65,9 +65,7 @@ def _draw_setting(panel: SubFigure, setting: str, records: Records) -> None:
         axes[row, 0].set_ylabel(label)
 
 
-def _draw_metric(
-    ax: Axes, runs: dict[float, Sequence[RunRecord]], metric: str, colour: str
-) -> None:
+def _draw_metric(ax: Axes, runs: dict[float, Sequence[Record]], metric: str, colour: str) -> None:
     """Draw mean and deviation at each value that has runs."""
     there = [place for place, found in enumerate(runs.values()) if found]
     values = [[measure(run, metric) for run in found] for found in runs.values() if found]

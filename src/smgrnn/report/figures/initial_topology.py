@@ -5,7 +5,6 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from smgrnn.config import PlasticityConfig
-from smgrnn.experiments import RunRecord
 from smgrnn.experiments.paper.initial_topology import N_HIDDEN
 from smgrnn.report.figures.curves import BANDS, smoothing_width
 from smgrnn.report.figures.panels import fill_row, line_key, n_episodes, sizes, task_grid
@@ -19,6 +18,7 @@ from smgrnn.report.figures.style import (
     runs_each,
     styled,
 )
+from smgrnn.runs.record import Record
 
 VARIANTS = tuple(f"n_hidden={n}" for n in N_HIDDEN)
 GROWTH_SHARE = 10
@@ -27,7 +27,7 @@ PERIOD = PlasticityConfig().prune_period
 """Calls, one an episode, from one pruning to the next."""
 
 
-def growth(record: RunRecord) -> ArrayLike:
+def growth(record: Record) -> ArrayLike:
     """Return the nodes that each episode added, less those that it removed."""
     return np.diff(record.episodes.n_nodes, prepend=record.started[0])
 

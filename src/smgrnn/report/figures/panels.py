@@ -9,7 +9,6 @@ from matplotlib.figure import SubFigure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from smgrnn.experiments import RunRecord
 from smgrnn.experiments.paper.protocol import TASKS as CONTROL_TASKS
 from smgrnn.report.figures.curves import Band, Curve, plot_curve
 from smgrnn.report.figures.style import (
@@ -22,8 +21,9 @@ from smgrnn.report.figures.style import (
     name_panel,
     say_empty,
 )
+from smgrnn.runs.record import Record
 
-Column = Callable[[RunRecord], ArrayLike]
+Column = Callable[[Record], ArrayLike]
 """Takes a quantity from a run, one value per episode."""
 
 
@@ -63,12 +63,12 @@ def fill_row(
     limit_ticks(axes)
 
 
-def returns(record: RunRecord) -> ArrayLike:
+def returns(record: Record) -> ArrayLike:
     """Return the return of each episode, NaN of a candidate that was too small to play."""
     return np.where(record.episodes.steps > 0, record.episodes.returns, np.nan)
 
 
-def sizes(record: RunRecord) -> ArrayLike:
+def sizes(record: Record) -> ArrayLike:
     """Return the nodes at the end of each episode."""
     return record.episodes.n_nodes
 
@@ -76,9 +76,11 @@ def sizes(record: RunRecord) -> ArrayLike:
 def mark_thresholds(axes: Sequence[Axes], records: Records) -> None:
     """Draw a dashed line where each control task counts as solved."""
     for ax, task in zip(axes, CONTROL_TASKS, strict=True):
-        of_task = (run for runs in records.values() for run in runs if run.task == task)
-        found = {run.summary["threshold"] for run in of_task}
-        for threshold in found - {None}:
+        plans = (run.plan for runs in records.values() for run in runs)
+        found = {plan.task.reward_threshold for plan in plans if plan.task.id == task}
+        for threshold in found:
+            if threshold is None:
+                continue
             ax.axhline(threshold, color=GREY, linestyle=(0, (4, 3)), linewidth=0.9, zorder=1)
 
 

@@ -22,14 +22,27 @@ from smgrnn.report.results import Results, Runs
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """How a figure is drawn and which conditions it shows."""
+    """How a figure is drawn and which conditions it shows.
+
+    A figure that is not one of the paper's has a title and a caption of its own; experiments show
+    it by naming "Fig. " and its id among their artefacts.
+    """
 
     id: str
-    """The paper's number for it."""
+    """The paper's number for it, or a name."""
     draw_panels: Callable[[Records], Figure]
     """Draws the runs of each condition, by the names that conditions have in their experiment."""
     tasks: tuple[str, ...] = ()
     """The tasks that it shows; none is all of its experiment's."""
+    title: str = ""
+    """Its title, if the paper has none for it."""
+    caption: str = ""
+    """A sentence on what its panels show, if the paper has none."""
+
+    @property
+    def heading(self) -> str:
+        """The title above it."""
+        return self.title or f"Fig. {self.id}. {load_paper().figures[self.id].title}"
 
     def experiment(self, among: Iterable[Experiment] = EXPERIMENTS.values()) -> Experiment | None:
         """Return the experiment whose runs it shows; None if it needs no runs."""
@@ -81,7 +94,7 @@ def draw(id: str, results: Results) -> Figure | None:
     figure = spec.draw_panels(records)
     n_asked = sum(len(found.seeds) for found in runs.values())
     partly = f" ({n_there} of {n_asked} runs)" if n_there < n_asked else ""
-    add_title(figure, f"Fig. {id}. {load_paper().figures[id].title}{partly}")
+    add_title(figure, f"{spec.heading}{partly}")
     return figure
 
 
@@ -89,7 +102,7 @@ def missing_runs(id: str, results: Results) -> list[str]:
     """Return the runs that a figure shows and that are missing: condition and seed of each."""
     missing = []
     for name, found in _find(id, results).items():
-        seeds = {record.settings["seed"] for record in found.records}
+        seeds = {record.plan.seed for record in found.records}
         missing += [f"{name} seed {seed}" for seed in found.seeds if seed not in seeds]
     return missing
 

@@ -17,10 +17,10 @@ from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
-from smgrnn.experiments import RunRecord
+from smgrnn.runs.record import Record
 
 P = ParamSpec("P")
-Records = Mapping[str, Sequence[RunRecord]]
+Records = Mapping[str, Sequence[Record]]
 """The runs of each condition, by the condition's name in its experiment: task, "/", variant."""
 
 WIDTH = 7.2
@@ -150,7 +150,7 @@ def add_note(figure: Figure, *sentences: str) -> None:
     figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, color=GREY)
 
 
-def runs_each(groups: Iterable[Sequence[RunRecord]]) -> str:
+def runs_each(groups: Iterable[Sequence[Record]]) -> str:
     """Return how many runs the conditions have that have any.
 
     >>> runs_each([]), runs_each([[None]]), runs_each([[None] * 3, [None] * 10, []])

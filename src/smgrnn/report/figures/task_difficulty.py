@@ -6,7 +6,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from smgrnn.experiments import RunRecord
 from smgrnn.report.figures.curves import BANDS, Curve, plot_curve, smoothing_width
 from smgrnn.report.figures.panels import line_key, n_episodes, sizes
 from smgrnn.report.figures.style import (
@@ -23,6 +22,7 @@ from smgrnn.report.figures.style import (
 )
 from smgrnn.report.paper import load_paper
 from smgrnn.report.topology import measure
+from smgrnn.runs.record import Record
 
 
 @styled
@@ -56,7 +56,7 @@ def draw_task_difficulty(records: Records) -> Figure:
     return figure
 
 
-def _draw_end(ax: Axes, place: int, runs: Sequence[RunRecord], colour: str) -> None:
+def _draw_end(ax: Axes, place: int, runs: Sequence[Record], colour: str) -> None:
     """Draw the final nodes of all runs and of each, and those of the final quarter."""
     final, late = ([measure(run, name) for run in runs] for name in ("n_nodes", "late_nodes"))
     ax.bar(place, float(np.mean(final)), width=0.6, color=colour, alpha=0.4)

@@ -13,11 +13,11 @@ from matplotlib.scale import SymmetricalLogTransform
 from matplotlib.ticker import NullLocator
 
 from smgrnn.arrays import Floats
-from smgrnn.experiments import RunRecord
 from smgrnn.report.figures.style import BAND_OPACITY, CONDITIONS, GREY, limit_ticks, say_empty
 from smgrnn.report.topology import SMALL_WEIGHT
+from smgrnn.runs.record import Record
 
-Runs = Mapping[str, Sequence[RunRecord]]
+Runs = Mapping[str, Sequence[Record]]
 """The runs on one task, by variant."""
 
 BINS = 61
@@ -50,7 +50,7 @@ def draw_weights(axes: Sequence[Axes], runs: Runs) -> None:
         _stretch(ax, farthest)
 
 
-def pooled_weights(runs: Sequence[RunRecord]) -> Floats:
+def pooled_weights(runs: Sequence[Record]) -> Floats:
     """Return the final weights of all runs together."""
     return np.concatenate([np.empty(0), *(run.graph.weight for run in runs)])
 

@@ -1,4 +1,4 @@
-"""Plan: which runs some experiments need, each once, the longest first."""
+"""Queue: which runs some experiments need, each once, the longest first."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -16,7 +16,7 @@ RUN_SECONDS = 0.05
 """What every run takes beside its episodes, such as to evaluate the student."""
 
 
-class PlannedRun(NamedTuple):
+class QueuedRun(NamedTuple):
     """A run that some experiments need."""
 
     key: str
@@ -33,15 +33,15 @@ class PlannedRun(NamedTuple):
         return RUN_SECONDS + episode * self.condition.episodes
 
 
-def plan_runs(experiments: Iterable[Experiment]) -> list[PlannedRun]:
+def queue_runs(experiments: Iterable[Experiment]) -> list[QueuedRun]:
     """Return the runs of all experiments, those of equal content once, the longest first.
 
     Started last, a long run would keep one worker busy while all the others have nothing to do.
     """
-    runs: dict[str, PlannedRun] = {}
+    runs: dict[str, QueuedRun] = {}
     for experiment in experiments:
         for name, condition, seed in experiment.runs():
             key = condition.key(seed)
             called = f"{experiment.id} {name} seed {seed}"
-            runs.setdefault(key, PlannedRun(key, condition, seed, called))
+            runs.setdefault(key, QueuedRun(key, condition, seed, called))
     return sorted(runs.values(), key=lambda run: -run.seconds)

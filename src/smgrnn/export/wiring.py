@@ -1,0 +1,65 @@
+"""Wiring: what every export format writes out of a policy."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from smgrnn.arrays import Ints, Singles
+from smgrnn.errors import ConfigError
+from smgrnn.policy import Policy
+
+
+class Wiring(NamedTuple):
+    """The edges that a step follows: those into outputs, then those into hidden nodes."""
+
+    fan_in: Ints
+    """Edges into each output and hidden node (n_states,)."""
+    source: Ints
+    """Position of the node each edge leaves (n_parameters,)."""
+    target: Ints
+    """State that each edge enters: 0 is the first output (n_parameters,)."""
+    weight: Singles
+    """Weight of each edge (n_parameters,)."""
+
+    @classmethod
+    def of(cls, policy: Policy) -> "Wiring":
+        """Return the edges that a step follows, with weights in single precision."""
+        graph = policy.graph
+        is_used = graph.target >= graph.n_inputs
+        target, exact = graph.target[is_used] - graph.n_inputs, graph.weight[is_used]
+        if np.abs(exact).max(initial=0.0) > np.finfo(np.float32).max:
+            raise ConfigError("A weight of the network is too large for single precision.")
+        fan_in = np.bincount(target, minlength=n_states(policy))
+        return cls(fan_in, graph.source[is_used], target, exact.astype(np.float32))
+
+
+def n_biases(policy: Policy) -> int:
+    """Return the number of inputs beyond the observation, which are always 1."""
+    return policy.config.n_inputs - policy.task.n_inputs
+
+
+def n_states(policy: Policy) -> int:
+    """Return the number of output and hidden nodes: what a step hands on to the next."""
+    return policy.graph.n_nodes - policy.graph.n_inputs
+
+
+def n_parameters(policy: Policy) -> int:
+    """Return the number of weights that a step uses: edges into inputs, which are clamped, not."""
+    return int(np.count_nonzero(policy.graph.target >= policy.graph.n_inputs))
+
+
+def facts(policy: Policy) -> dict[str, str | int | bool]:
+    """Return the facts that an exported file states about itself."""
+    network = policy.config
+    return {
+        "task": policy.task.id,
+        "student": policy.student,
+        "n_parameters": n_parameters(policy),
+        "n_hidden": policy.graph.n_hidden,
+        "iterations": network.iterations,
+        "activation": network.activation,
+        "output_activation": network.output_activation,
+        "readout": network.readout,
+        "carry_state": network.carry_state,
+        "normalise": policy.normalisation is not None,
+    }

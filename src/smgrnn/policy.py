@@ -1,0 +1,182 @@
+"""Policy: a finished network that plays its task, whatever trained, evolved or saved it."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from smgrnn.arrays import Floats
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn.engine import Learner
+from smgrnn.errors import GraphError, ShapeError
+from smgrnn.graph.state import Graph, check, check_width
+from smgrnn.tasks import Task
+
+_FROZEN = PlasticityConfig.static(window=1)
+
+
+class Normalisation(NamedTuple):
+    """How observations are brought to mean 0 and deviation 1."""
+
+    mean: Floats
+    """Taken off each value of an observation (n_observed,)."""
+    scale: Floats
+    """Multiplies the rest: one over the deviation (n_observed,); 1 for a value that never changed.
+    """
+
+    @classmethod
+    def of(cls, observations: Any) -> Self:
+        """Return what gives these observations (n, n_observed) mean 0 and deviation 1.
+
+        >>> Normalisation.of([[1.0, 7.0], [3.0, 7.0]])([3.0, 8.0]).tolist()
+        [1.0, 1.0]
+        """
+        rows = np.asarray(observations, dtype=np.float64)
+        deviation = rows.std(axis=0)
+        # Of a value that never changed, only the rounding of its mean could be seen.
+        is_still = np.ptp(rows, axis=0) == 0
+        return cls(rows.mean(axis=0), 1 / np.where(is_still, 1.0, deviation))
+
+    def __call__(self, observations: Any) -> Any:
+        """Return the observations (…, n_observed) normalised."""
+        return (np.asarray(observations, dtype=np.float64) - self.mean) * self.scale
+
+
+class Policy:
+    """Maps observations to actions; call `reset` at the start of each episode.
+
+    Parameters
+    ----------
+    graph
+        The network's nodes and weights.
+    config
+        How to run the graph; inputs beyond the task's own are constant 1.
+    task
+        The facts about the task; its environment is not needed.
+    student
+        The kind of student it was, if that is known.
+    normalisation
+        How it normalises observations, which it takes as the task gives them.
+
+    Examples
+    --------
+    >>> import smgrnn
+    >>> run = smgrnn.distill("CartPole-v1", episodes=5, held_out=1, out="a-run")
+    >>> policy = smgrnn.load("a-run")
+    >>> policy.reset()
+    >>> policy([0.0, 0.1, -0.02, 0.3]) in (0, 1)
+    True
+    >>> policy.reset()
+    >>> policy([[0.0, 0.1, -0.02, 0.3], [0.1, 0.0, 0.2, -0.1]]).shape  # two environments at once
+    (2,)
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        config: NetworkConfig,
+        task: Task,
+        *,
+        student: str = "",
+        normalisation: Normalisation | None = None,
+    ) -> None:
+        check(graph)
+        check_width(graph, config)
+        if (config.n_outputs, config.n_inputs >= task.n_inputs) != (task.n_outputs, True):
+            raise GraphError(
+                f"A network of {config.n_inputs} inputs and {config.n_outputs} outputs cannot play "
+                f"{task.id!r}, which has {task.n_inputs} and {task.n_outputs}."
+            )
+        for values in normalisation or ():
+            if values.shape != (task.n_inputs,) or not np.isfinite(values.astype(float)).all():
+                raise ShapeError(f"The normalisation does not fit the observations of {task.id!r}.")
+        self.graph = graph
+        self.config = config
+        self.task = task
+        self.student = student
+        self.normalisation = normalisation
+        self._players: list[Learner] = []  # one for each row of a batch, each with its own states
+        self._shape: tuple[int, ...] | None = None
+
+    def __call__(self, observation: Any) -> Any:
+        """Return the action for an observation (n,), or those for a batch of them (b, n).
+
+        An action is a number, or an array within the task's bounds.  Each row of a batch carries
+        states of its own; to go on with another number of rows, reset first.
+        """
+        return scale_action(self.task, self.answer(observation))
+
+    def answer(self, observation: Any) -> Any:
+        """Return the choice, or the outputs of which ±1 are the bounds of a continuous action.
+
+        >>> import smgrnn
+        >>> policy = smgrnn.distill("xor", episodes=1).record.students["final"]
+        >>> policy.answer([1.0, -1.0]).shape
+        (1,)
+        """
+        rows, n = np.asarray(observation), self.task.n_inputs
+        if rows.ndim not in (1, 2) or rows.shape[-1] != n:
+            raise ShapeError(
+                f"Expected an observation of {n} numbers, or rows of them. Got shape {rows.shape} "
+                f"instead."
+            )
+        if self.config.carry_state and self._shape not in (None, rows.shape):
+            raise ShapeError(
+                f"The policy carries the states of observations of shape {self._shape}; reset it "
+                f"before those of shape {rows.shape}."
+            )
+        self._shape = rows.shape
+        if rows.ndim == 1:
+            return self._player(0).act(self._widen(rows))
+        return np.array([self._player(i).act(self._widen(row)) for i, row in enumerate(rows)])
+
+    def reset(self) -> None:
+        """Set the node states to zero."""
+        self._shape = None
+        for player in self._players:
+            player.end_episode()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_players": [], "_shape": None}
+
+    def look(self, loop: Callable[..., None]) -> None:
+        """Run a compiled loop that acts with the network: see `Learner.look`.
+
+        >>> import smgrnn
+        >>> policy = smgrnn.distill("xor", episodes=1).record.students["final"]
+        >>> policy.look(lambda handle: print(handle.dtype))
+        uint8
+        """
+        self._player(0).look(loop)
+
+    def _player(self, row: int) -> Learner:
+        """Return the network that answers a row; without states to carry, one answers them all."""
+        row = row if self.config.carry_state else 0
+        while len(self._players) <= row:
+            learning = LearningConfig(loss="cross_entropy" if self.task.is_discrete else "mse")
+            self._players.append(Learner(self.config, learning, _FROZEN, graph=self.graph))
+        return self._players[row]
+
+    def _widen(self, observation: Any) -> Floats:
+        return widen(observation, self.config.n_inputs, self.normalisation)
+
+
+def widen(observation: Any, n_inputs: int, normalisation: Normalisation | None = None) -> Floats:
+    """Return the inputs of a network: the observation, and a 1 for each beyond it, the biases."""
+    row = np.ones(n_inputs)
+    row[: len(observation)] = observation if normalisation is None else normalisation(observation)
+    return row
+
+
+def scale_action(task: Task, outputs: Any) -> Any:
+    """Return the actions that outputs mean: as they are, or from ±1 to the bounds."""
+    if task.is_discrete:
+        return outputs
+    low, high = np.asarray(task.action_low), np.asarray(task.action_high)
+    return (low + (np.clip(outputs, -1, 1) + 1) / 2 * (high - low)).astype(np.float32)
+
+
+def scale_target(task: Task, actions: Any) -> Any:
+    """Return the outputs that mean these continuous actions: from the bounds to ±1."""
+    low, high = np.asarray(task.action_low), np.asarray(task.action_high)
+    return 2 * (np.clip(actions, low, high) - low) / (high - low) - 1

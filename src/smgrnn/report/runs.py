@@ -1,0 +1,93 @@
+"""A report on given runs: the settings that ran, their figures and their curves."""
+
+from collections.abc import Mapping
+
+from smgrnn.report.contents import Illustration, Report, Section, Setup, count_warnings, overview
+from smgrnn.report.figures.registry import FigureSpec
+from smgrnn.report.figures.run_curves import draw_run_curves
+from smgrnn.report.figures.style import add_title
+from smgrnn.report.paper import Column
+from smgrnn.report.pictures import take_picture
+from smgrnn.report.settings import own_settings, shared_settings
+from smgrnn.report.tables import Entry, Line, ReportTable
+from smgrnn.report.wording import METRICS, MISSING, number
+from smgrnn.runs.record import Record
+
+TITLE = "Runs"
+INTRODUCTION = "Runs of smgrnn: the settings that each was trained with, and what came of it."
+GUIDE = (
+    "Settings are those that the engine got, as each run recorded them. The late return is the "
+    "mean over the final quarter of the episodes; held-out returns are of the finished student on "
+    "episodes that it never trained on.",
+)
+FIGURES = (
+    *("late_return", "best_return", "convergence_episode", "held_out_mean"),
+    *("n_nodes", "n_edges", "net_growth_nodes", "churn_ratio", "seconds"),
+)
+CURVES = FigureSpec(
+    "runs",
+    draw_run_curves,
+    title="Return and size over training",
+    caption="(a) return; (b) nodes, inputs and outputs included.",
+)
+
+
+def build_run_report(records: Mapping[str, Record]) -> Report:
+    """Return a report on runs, by what to call them."""
+    section = Section(
+        id="runs",
+        title="Runs",
+        question="",
+        seeds=tuple(sorted({record.plan.seed for record in records.values()})),
+        tables=(_table(records),),
+        illustrations=(_curves(records),),
+        setups=_setups(records),
+        shared=shared_settings(record.plan for record in records.values()),
+        warnings=count_warnings(records.values()),
+    )
+    found = overview(list(records.values()), (section,))
+    return Report(found, None, (), (section,), TITLE, INTRODUCTION, GUIDE)
+
+
+def _setups(records: Mapping[str, Record]) -> tuple[Setup, ...]:
+    shared = shared_settings(record.plan for record in records.values())
+    return tuple(
+        Setup(
+            name=name,
+            student=record.plan.student,
+            own=own_settings(record.plan, shared) | {"seed": str(record.plan.seed)},
+            n_runs=1,
+            n_asked=1,
+            steps=int(record.episodes.steps.sum()),
+            seconds=record.times.total,
+        )
+        for name, record in records.items()
+    )
+
+
+def _table(records: Mapping[str, Record]) -> ReportTable:
+    columns = tuple(Column(name, METRICS[name].word.capitalize()) for name in FIGURES)
+    return ReportTable(
+        id="figures",
+        title="Figures of the runs",
+        headings=("Run", "Task", "Student", "Seed"),
+        columns=columns,
+        lines=tuple(
+            Line(
+                (name, record.plan.task.id, record.plan.student, str(record.plan.seed)),
+                tuple(Entry(column, _figure(record, column.name)) for column in columns),
+            )
+            for name, record in records.items()
+        ),
+    )
+
+
+def _figure(record: Record, name: str) -> str:
+    value = record.summary()[name]
+    return MISSING if value is None else number(value, METRICS[name].decimals)
+
+
+def _curves(records: Mapping[str, Record]) -> Illustration:
+    drawn = CURVES.draw_panels({name: [record] for name, record in records.items()})
+    add_title(drawn, CURVES.heading)
+    return Illustration(CURVES.id, CURVES.title, CURVES.caption, take_picture(drawn))

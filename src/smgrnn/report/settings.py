@@ -1,0 +1,91 @@
+"""Settings as a report states them: read off the plans that were trained, and nothing else.
+
+A setting without effect is left out: the density of a layered graph, the numbers of rules that are
+switched off, what an optimizer does not use, and how often a checkpoint is kept.
+"""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any
+
+from smgrnn.runs.plan import OPTIMIZER_SETTINGS, AnyPlan, Plan
+
+Stated = dict[str, str]
+"""Settings as texts, by dotted names."""
+
+
+def stated_settings(plan: AnyPlan) -> Stated:
+    """Return the settings of a run but its seed.
+
+    >>> import smgrnn
+    >>> stated = stated_settings(smgrnn.distill("xor", episodes=1).plan)
+    >>> stated["learning.loss"], stated["network.iterations"]
+    ('mse', '3')
+    """
+    content = plan.to_dict() | {"task": plan.task.id}
+    del content["seed"]
+    if isinstance(plan, Plan):
+        has_bias = plan.network.n_inputs > plan.task.n_inputs
+        content |= {"teacher": _teacher(plan), "bias": has_bias, **_with_effect(plan)}
+    else:
+        del content["neat_settings"]
+        if plan.neat_settings:
+            content["neat_settings"] = f"SHA-256 {_short(plan.neat_settings)}"
+    return {name: str(value) for name, value in flatten(content).items()}
+
+
+def _with_effect(plan: Plan) -> dict[str, Any]:
+    """Return the parts of a plan without the settings that did nothing."""
+    network, rules = plan.network.to_dict(), plan.plasticity.to_dict()
+    learning, episodes = plan.learning.to_dict(), plan.episodes.to_dict()
+    if plan.first_graph == "layered":
+        del network["density"], network["weight_std"]
+    if plan.plasticity.growth == plan.plasticity.pruning == "none":
+        rules = {"growth": "none", "pruning": "none"}
+    for name, optimizers in OPTIMIZER_SETTINGS.items():
+        if plan.learning.optimizer not in optimizers:
+            del learning[name]
+    del episodes["checkpoint_every"]
+    return {"network": network, "learning": learning, "plasticity": rules, "episodes": episodes}
+
+
+def _teacher(plan: Plan) -> str:
+    kind, name = plan.teacher.kind, plan.teacher.name
+    if kind == "examples":
+        return "examples"
+    return f"{kind} {name.rpartition('/')[2]}, SHA-256 {plan.teacher.digest[:12]}"
+
+
+def _short(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+def flatten(content: dict[str, Any]) -> dict[str, Any]:
+    """Return nested values by dotted names.
+
+    >>> flatten({"a": 1, "b": {"c": 2}})
+    {'a': 1, 'b.c': 2}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in content.items():
+        inner = value if isinstance(value, dict) else {"": value}
+        flat |= {f"{name}.{part}".rstrip("."): each for part, each in inner.items()}
+    return flat
+
+
+def shared_settings(plans: Iterable[AnyPlan]) -> dict[str, Stated]:
+    """Return the settings that all runs of a student have in common, by student."""
+    found: dict[str, Stated] = {}
+    for plan in plans:
+        stated = stated_settings(plan)
+        before = found.get(plan.student, stated)
+        found[plan.student] = {
+            name: value for name, value in before.items() if stated.get(name) == value
+        }
+    return found
+
+
+def own_settings(plan: AnyPlan, shared: dict[str, Stated]) -> Stated:
+    """Return the settings of a run that not all runs of its student have."""
+    common = shared[plan.student]
+    return {name: value for name, value in stated_settings(plan).items() if name not in common}

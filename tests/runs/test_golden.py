@@ -1,0 +1,94 @@
+"""Digests of short runs: whatever is rewritten, training gives the same numbers to the last bit.
+
+Every student, both backends, examples, continuous actions and both evolutions.  A digest that moves
+means that published numbers move: say so in the changelog, under Results, and raise
+`RECORDS_VERSION`.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smgrnn.arrays import to_arrays
+from smgrnn.runs import Record, evolve
+from smgrnn.storage import digest
+from support.runs import settings, trained
+
+CARTPOLE, ACROBOT = "CartPole-v1", "Acrobot-v1"
+PAPER: dict[str, Any] = {"plasticity": {}}
+"""The rules of the preset, not the busy ones of other tests."""
+RUNS: dict[str, tuple[str, dict[str, Any]]] = {
+    "smgrnn": (CARTPOLE, {"episodes": 60}),
+    "smgrnn of the paper": (CARTPOLE, {"episodes": 60, "seed": 3, **PAPER}),
+    "static": (CARTPOLE, {"student": "static"}),
+    "growth-only": (CARTPOLE, {"student": "growth-only"}),
+    "mlp-100": (CARTPOLE, {"student": "mlp-100"}),
+    "mlp-200": (ACROBOT, {"student": "mlp-200", "episodes": 4}),
+    "Acrobot": (ACROBOT, {"episodes": 8, "seed": 1}),
+    "as printed": (CARTPOLE, {"preset": "as_printed", **PAPER}),
+    "larger": (
+        CARTPOLE,
+        {"n_hidden": 5, "iterations": 3, "activation": "sigmoid", "carry_state": False},
+    ),
+    "xor": ("xor", {"episodes": 60, **PAPER}),
+    "Pendulum": ("Pendulum-v1", {"episodes": 3, "iterations": 2, "bias": True}),
+    "normalised": (CARTPOLE, {"episodes": 8, "normalise": True}),
+    "sgd": (CARTPOLE, {"learning": {"optimizer": "sgd"}}),
+    "rmsprop": (CARTPOLE, {"learning": {"optimizer": "rmsprop"}}),
+    "adamw": (CARTPOLE, {"learning": {"optimizer": "adamw", "bias_correction": "edge"}}),
+}
+EVOLUTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "neat": (CARTPOLE, {"method": "neat", "seed": 1}),
+    "ndp": (ACROBOT, {"method": "ndp", "seed": 0}),
+}
+GOLDEN = {
+    "smgrnn": "f70d6d7794e610e9",
+    "smgrnn of the paper": "c43629c02bceaae1",
+    "static": "6eb9bb64872a3f97",
+    "growth-only": "6b267f578e4b93c1",
+    "mlp-100": "0a456dda93e7f8d3",
+    "mlp-200": "bf5229e3851d04cc",
+    "Acrobot": "6e8efe0aec02abad",
+    "as printed": "99f0cc79cf703249",
+    "larger": "e34fd84d08508e43",
+    "xor": "19cfc227b0e9ed20",
+    "Pendulum": "6cc2218fd3b630a8",
+    "normalised": "819ec31496ab8f7d",
+    "sgd": "950ea3def6c51445",
+    "rmsprop": "59c7a48434741613",
+    "adamw": "1ca6d731d667b4de",
+    "neat": "c0003cbe23c50790",
+    "ndp": "2108575a92f8d986",
+}
+
+
+def digest_of(record: Record) -> str:
+    """Return the digest of all results, whatever the settings are called."""
+    arrays = to_arrays(record.episodes, "episodes.") | to_arrays(record.edits, "edits.")
+    for role in sorted(record.students):
+        arrays |= to_arrays(record.students[role].graph, f"{role}.")
+    return digest("golden", record.best_score, arrays | {"held_out": record.held_out})[:16]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_gives_the_numbers_that_it_gave(tmp_path: Path, name: str) -> None:
+    task, changes = RUNS[name]
+    run = trained(tmp_path, task, name=None, held_out=3, **changes)
+    assert digest_of(run.record) == GOLDEN[name]
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if RUNS[name][0] in (CARTPOLE, ACROBOT)])
+def test_both_backends_give_the_same_numbers(tmp_path: Path, name: str) -> None:
+    task, changes = RUNS[name]
+    config = settings(tmp_path, task, held_out=3, **changes)
+    if not config.normalise:
+        run = trained(tmp_path, task, None, held_out=3, env_backend="gymnasium", **changes)
+        assert digest_of(run.record) == GOLDEN[name]
+
+
+@pytest.mark.parametrize("name", EVOLUTIONS)
+def test_an_evolution_gives_the_numbers_that_it_gave(name: str) -> None:
+    task, changes = EVOLUTIONS[name]
+    evolution = evolve(task, rollouts=20, population=10, held_out=2, **changes)
+    assert digest_of(evolution.record) == GOLDEN[name]

@@ -1,0 +1,18 @@
+"""Small searches to test with; worker processes import this module."""
+
+from pathlib import Path
+from typing import Any
+
+import smgrnn
+
+SMALL: dict[str, Any] = {"rollouts": 40, "population": 10}
+
+
+def evolved(out: Path | None = None, **settings: Any) -> smgrnn.Evolution:
+    """Return a finished search on CartPole."""
+    return smgrnn.evolve("CartPole-v1", out=out, **{**SMALL, **settings})
+
+
+def record(method: Any, seed: int) -> list[list[float]]:
+    """Return all columns of a search."""
+    return [column.tolist() for column in evolved(method=method, seed=seed).episodes]
