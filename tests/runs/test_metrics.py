@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn.runs.metrics import churn_ratio, convergence_episode, late_share, summarise
 from smgrnn.episodes.table import Edits, Episodes
+from smgrnn.runs.metrics import churn_ratio, convergence_episode, late_share, summarise
 
 
 def edits(n: int) -> Edits:

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.runs import trained
 from smgrnn import Graph
 from smgrnn.runs import snapshots
 from smgrnn.runs.snapshots import Snapshots
+from support.runs import trained
 
 GRAPH = Graph.from_edges(1, 1, edges=[(0, 1, 0.5)])
 

@@ -23,8 +23,8 @@ from smgrnn.errors import ConfigError
 from smgrnn.graph.log import EditLog
 from smgrnn.policy import Policy
 from smgrnn.runs.evaluation import score
-from smgrnn.runs.metrics import best_of_generations
 from smgrnn.runs.folder import check_new, create, folder_summary, write_results
+from smgrnn.runs.metrics import best_of_generations
 from smgrnn.runs.plan import EvolutionPlan, plan_evolution
 from smgrnn.runs.record import Record, Times
 from smgrnn.runs.snapshots import Snapshots
@@ -60,9 +60,7 @@ class Evolution:
     2
     """
 
-    def __init__(
-        self, plan: EvolutionPlan, *, task: TaskSource | Task | None = None
-    ) -> None:
+    def __init__(self, plan: EvolutionPlan, *, task: TaskSource | Task | None = None) -> None:
         self.plan = plan
         self.task = find_again(plan.task, task)
         self.search = _new_search(plan, self.task)
