@@ -34,7 +34,28 @@ class RunFlags(RunConfig):
         return RunConfig(**{entry.name: getattr(self, entry.name) for entry in fields(self)})
 
 
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """How a command that takes a while tells what came of it."""
+
+    as_json: AsJson = False
+    """Print one JSON object, or a list of them, as the last thing on stdout."""
+    quiet: Flag = False
+    """Print nothing else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extras:
+    """What a run leaves beside its record."""
+
+    tensorboard: Flag = False
+    """Also write curves for TensorBoard into the run folder."""
+    dry_run: Flag = False
+    """Print the plan of the run, all settings as the engine would get them, and run nothing."""
+
+
 Options = Annotated[RunFlags, tyro.conf.arg(name="")]
+Outputs = Annotated[Output, tyro.conf.arg(name="")]
 EvolutionOptions = Annotated[EvolutionConfig, tyro.conf.arg(name="")]
 TaskName = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
 ExperimentNames = Annotated[
@@ -50,10 +71,8 @@ def distill(
     out: Path | None = None,
     resume: Path | None = None,
     seeds: int = 1,
-    tensorboard: Flag = False,
-    dry_run: Flag = False,
-    as_json: AsJson = False,
-    quiet: Flag = False,
+    extras: Annotated[Extras, tyro.conf.arg(name="")] = Extras(),  # noqa: B008 - frozen
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Distil a frozen expert into a network that grows while it learns.
 
@@ -74,23 +93,24 @@ def distill(
         code of your own is given again.
     seeds
         Run this many seeds, from --seed upwards.
-    tensorboard
-        Also write curves for TensorBoard into the run folder.
-    dry_run
-        Print the plan of the run, all settings as the engine would get them, and run nothing.
-    as_json
-        Print one JSON object, or one per seed in a list, as the last thing on stdout.
-    quiet
-        Print nothing else.
+    extras
+        More than the record, or less.
+    output
+        What is printed where.
     """
     from smgrnn.commands.distill import distill_command, prepare_runs, show_plans
 
     config = options.to_config()
-    if dry_run:
-        show_plans(task, config, resume, seeds, as_json=as_json)
+    if extras.dry_run:
+        show_plans(task, config, resume, seeds, as_json=output.as_json)
         return
     runs = prepare_runs(task, config, out, resume, seeds)
-    distill_command(runs, with_tensorboard=tensorboard, as_json=as_json, is_quiet=quiet)
+    distill_command(
+        runs,
+        with_tensorboard=extras.tensorboard,
+        as_json=output.as_json,
+        is_quiet=output.quiet,
+    )
 
 
 def evolve(
@@ -98,8 +118,7 @@ def evolve(
     options: EvolutionOptions = EvolutionConfig(),  # noqa: B008 - frozen
     out: Path | None = None,
     seeds: int = 1,
-    as_json: AsJson = False,
-    quiet: Flag = False,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Evolve a controller by NEAT or NDP on the budget of a distillation.
 
@@ -113,14 +132,12 @@ def evolve(
         New folder for the run; runs/TASK-METHOD-SEED by default.
     seeds
         Run this many seeds, from --seed upwards.
-    as_json
-        Print one JSON object, or one per seed in a list, as the last thing on stdout.
-    quiet
-        Print nothing else.
+    output
+        What is printed where.
     """
     from smgrnn.commands.evolve import evolve_command
 
-    evolve_command(task, options, out, seeds, as_json=as_json, is_quiet=quiet)
+    evolve_command(task, options, out, seeds, as_json=output.as_json, is_quiet=output.quiet)
 
 
 def list_names(as_json: AsJson = False) -> None:
@@ -249,8 +266,7 @@ def reproduce(
     scheduler: str | None = None,
     smoke: Flag = False,
     store: Path = Path("results/store"),
-    as_json: AsJson = False,
-    quiet: Flag = False,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Run the paper's experiments, whatever of them has not been run yet.
 
@@ -270,23 +286,19 @@ def reproduce(
         Run everything tiny, to see that it runs.
     store
         Folder of finished runs.
-    as_json
-        Print one JSON object as the last thing on stdout.
-    quiet
-        Print nothing else.
+    output
+        What is printed where.
     """
     from smgrnn.commands.reproduce import reproduce_command
+    from smgrnn.experiments.registry import choose_experiments
 
     reproduce_command(
-        names,
-        seeds=seeds,
-        episodes=episodes,
+        choose_experiments(names, seeds=seeds, episodes=episodes, smoke=smoke),
         jobs=jobs,
         scheduler=scheduler,
-        smoke=smoke,
         store=store,
-        as_json=as_json,
-        is_quiet=quiet,
+        as_json=output.as_json,
+        is_quiet=output.quiet,
     )
 
 
@@ -296,8 +308,7 @@ def report(
     out: Path = Path("report"),
     seeds: int | None = None,
     episodes: int | None = None,
-    as_json: AsJson = False,
-    quiet: Flag = False,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Report on experiments, beside what the paper printed, or on runs of your own.
 
@@ -314,15 +325,19 @@ def report(
         Report on runs of this many seeds instead of the paper's.
     episodes
         Report on runs of this many episodes instead of the paper's.
-    as_json
-        Print all numbers as one JSON object as the last thing on stdout.
-    quiet
-        Print nothing else.
+    output
+        What is printed where; with --json, all numbers.
     """
     from smgrnn.commands.report import report_command
 
     report_command(
-        store, out, names, seeds=seeds, episodes=episodes, as_json=as_json, is_quiet=quiet
+        store,
+        out,
+        names,
+        seeds=seeds,
+        episodes=episodes,
+        as_json=output.as_json,
+        is_quiet=output.quiet,
     )
 
 
@@ -419,7 +434,7 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
 
 
 def _start_of(arguments: list[str]) -> RunFlags:
-    """Return what the flags of `distill` start from: the settings of task, preset and student.
+    """Return the settings of task, preset and student, which the flags of `distill` start from.
 
     To know which these are, the line is read twice; what is wrong with it is told the second time.
     """

@@ -79,7 +79,7 @@ class GrowthLimitWarning(UserWarning):
 
     @classmethod
     def at(cls, size: str, max_nodes: int, max_edges: int) -> Self:
-        """Say where growth stopped and at which limits.
+        """Name the size at which growth stopped, and the limits.
 
         >>> print(GrowthLimitWarning.at("90 nodes", max_nodes=90, max_edges=500))
         Growth stopped at 90 nodes: it reached max_nodes=90 or max_edges=500.

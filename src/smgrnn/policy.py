@@ -26,7 +26,7 @@ class Normalisation(NamedTuple):
 
     @classmethod
     def of(cls, observations: Any) -> Self:
-        """Return what gives these observations (n, n_observed) mean 0 and deviation 1.
+        """Measure observations (n, n_observed), to give them mean 0 and deviation 1.
 
         >>> Normalisation.of([[1.0, 7.0], [3.0, 7.0]])([3.0, 8.0]).tolist()
         [1.0, 1.0]

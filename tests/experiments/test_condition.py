@@ -163,10 +163,7 @@ PINNED: dict[str, tuple[Condition, int]] = {
     "89257784e6eef1f0": (Condition.distill("CartPole-v1", student="mlp-100"), 0),
     "4842878a87f659e7": (Condition.distill("CartPole-v1", student="mlp-200", budget=60), 0),
     "9d7a6914e3432fd1": (Condition.distill("xor"), 0),
-    "93c67f623a40d314": (
-        Condition.distill("CartPole-v1", preset="as_printed", plasticity={"window": 50}),
-        0,
-    ),
+    "93c67f623a40d314": (Condition.distill("CartPole-v1", preset="as_printed", n_hidden=3), 0),
     "51067e35d1213c74": (Condition.evolve("CartPole-v1"), 0),
     "0a5464ec80414ba4": (Condition.evolve("Acrobot-v1", method="ndp"), 3),
 }

@@ -133,10 +133,8 @@ def test_the_command_runs_what_is_missing_and_tells_the_rest(
 ) -> None:
     def reproduce(*, is_quiet: bool) -> tuple[dict[str, object], str]:
         store = tmp_path / "store"
-        names = ["optimizer-sensitivity"]
-        reproduce_command(
-            names, seeds=1, episodes=2, jobs=1, store=store, as_json=True, is_quiet=is_quiet
-        )
+        experiments = choose_experiments(["optimizer-sensitivity"], seeds=1, episodes=2)
+        reproduce_command(experiments, jobs=1, store=store, as_json=True, is_quiet=is_quiet)
         out, err = capsys.readouterr()
         return json.loads(out), err
 
@@ -157,8 +155,9 @@ def test_a_failed_run_is_told_and_exits_with_1(
     }
     experiment = replace(EXPERIMENTS["final-topologies-v1"], conditions=impossible)
     monkeypatch.setitem(EXPERIMENTS, "final-topologies-v1", experiment)
+    chosen = choose_experiments(["final-topologies"], seeds=4)
     with pytest.raises(SystemExit) as caught:
-        reproduce_command(["final-topologies"], seeds=4, jobs=2, store=tmp_path)
+        reproduce_command(chosen, jobs=2, store=tmp_path)
     assert caught.value.code == 1
     told = capsys.readouterr().err
     assert "final-topologies-v1 1 seed 0 failed: A weight became infinite" in told.replace(
@@ -179,7 +178,7 @@ def test_a_wrong_option_is_met_at_the_door(
     tmp_path: Path, options: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(ConfigError, match=sentence):
-        reproduce_command(store=tmp_path, is_quiet=True, **options)  # type: ignore[arg-type]
+        reproduce_command([], store=tmp_path, is_quiet=True, **options)  # type: ignore[arg-type]
 
 
 def test_without_dask_a_cluster_is_refused_with_what_to_install(
@@ -187,4 +186,4 @@ def test_without_dask_a_cluster_is_refused_with_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ConfigError, match=r"pip install 'smgrnn\[cluster\]'"):
-        reproduce_command(store=tmp_path, scheduler="tcp://127.0.0.1:1", is_quiet=True)
+        reproduce_command([], store=tmp_path, scheduler="tcp://127.0.0.1:1", is_quiet=True)

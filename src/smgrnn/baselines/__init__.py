@@ -1,1 +1,1 @@
-"""What the growing network is compared with."""
+"""Baselines: the networks that the growing one is compared with."""

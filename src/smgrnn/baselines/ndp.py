@@ -42,7 +42,7 @@ class MLP(NamedTuple):
 
 
 class Program(NamedTuple):
-    """What is evolved: the first node and how nodes and edges develop."""
+    """The object of evolution: the first node, and how nodes and edges develop."""
 
     seed: Floats
     """Embedding of the first node (embedding_size,)."""
@@ -101,7 +101,7 @@ class Tissue(NamedTuple):
 
 
 def develop(program: Program, cycles: int = CYCLES) -> Tissue:
-    """Return what the program grows."""
+    """Grow the tissue of a program."""
     tissue = Tissue.start(program)
     for _ in range(cycles):
         tissue = cycle(program, tissue)

@@ -19,7 +19,7 @@ from smgrnn.tasks import Task
 
 _SUFFIX = ".ini"
 _WHOLE_BUDGET = {"no_fitness_termination": "True", "reset_on_extinction": "True"}
-"""What keeps a search going to its last generation."""
+"""Settings that keep a search going to its last generation."""
 _COMPILABLE = {
     "feed_forward": "True",
     "activation_default": "tanh",
@@ -27,7 +27,7 @@ _COMPILABLE = {
     "aggregation_default": "sum",
     "aggregation_options": "sum",
 }
-"""What the graph of a genome depends on."""
+"""Settings that the graph of a genome depends on."""
 
 
 def read_settings(task: Task, population: int, path: str | Path | None = None) -> Any:

@@ -20,7 +20,7 @@ class TooSmall(NamedTuple):
     """A candidate with fewer nodes than the task has inputs and outputs; it cannot play."""
 
     score: float
-    """What to tell the search that it scored."""
+    """Score to tell the search."""
 
 
 Candidate = Policy | TooSmall

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import Any
 from smgrnn.commands.display import SessionDisplay, describe_session
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.cluster import cluster_executor
+from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.local import LocalProcesses, usable_cores
-from smgrnn.experiments.registry import choose_experiments
 from smgrnn.experiments.runner import Progress, run_experiments
 from smgrnn.experiments.store import Store
 
@@ -21,19 +21,15 @@ DEFAULT_STORE = Path("results/store")
 
 
 def reproduce_command(
-    names: Iterable[str] = (),
+    experiments: Sequence[Experiment],
     *,
-    seeds: int | None = None,
-    episodes: int | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
-    smoke: bool = False,
     store: Path = DEFAULT_STORE,
     as_json: bool = False,
     is_quiet: bool = False,
 ) -> None:
-    """Run what the named experiments still lack; exit with 1 if a run failed."""
-    experiments = choose_experiments(names, seeds=seeds, episodes=episodes, smoke=smoke)
+    """Run what the experiments still lack; exit with 1 if a run failed."""
     kept = Store(store)
     with SessionDisplay(is_quiet=is_quiet) as display, _executor(jobs, scheduler) as executor:
         try:

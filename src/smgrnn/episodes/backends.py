@@ -125,7 +125,7 @@ class GymnasiumBackend(Backend):
         return episodes
 
     def _teacher(self, learner: Learner, expert: Teacher, row: Floats) -> Any:
-        """Return what teaches `row` by the expert's answer to the observation behind it.
+        """Return a function that teaches `row` by the expert's answer to the observation behind it.
 
         It gives the student's action, and whether that is the expert's.
         """

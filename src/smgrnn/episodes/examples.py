@@ -26,10 +26,10 @@ RIGHT = 0.25
 
 
 class Examples(NamedTuple):
-    """What to learn from, what to compare checkpoints by, and what to judge by."""
+    """Examples to learn from, to compare checkpoints by, and to judge by."""
 
     train: Recording
-    checked: Recording
+    compared: Recording
     held_out: Recording
     digest: str
     """Of all of them; a run never goes on with others."""
@@ -77,7 +77,7 @@ class ExamplesBackend(Backend):
 
     def compare(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Answer the examples that checkpoints are compared by, once for all seeds."""
-        return self._answer(policy, self._examples.checked, len(seeds))
+        return self._answer(policy, self._examples.compared, len(seeds))
 
     def _answer(self, policy: Policy, questions: Recording, n: int) -> Episodes:
         policy.reset()  # each row of a batch starts from zero states

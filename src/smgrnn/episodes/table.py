@@ -1,4 +1,4 @@
-"""What a run leaves behind: one row per episode, and every structural edit with its cause."""
+"""The tables of a run: one row per episode, and every structural edit with its cause."""
 
 import csv
 import gzip

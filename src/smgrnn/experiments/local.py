@@ -124,7 +124,7 @@ class _Worker:
         self.pid = int(self._process.pid)
 
     def call(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        """Return what a function returns over there, or raise what it raises."""
+        """Call a function over there; its result or its error comes back."""
         try:
             self._connection.send((fn, args, kwargs))
             is_good, value = self._connection.recv()

@@ -13,7 +13,7 @@ GYMNASIUM_SECONDS = 0.025
 FACTORS = {"growth-only": 10.0}
 """How many times as long it takes students who are much slower than the standard one."""
 RUN_SECONDS = 0.05
-"""What every run takes beside its episodes, such as to evaluate the student."""
+"""Time that every run takes beside its episodes, such as to evaluate the student."""
 
 
 class QueuedRun(NamedTuple):
@@ -23,7 +23,7 @@ class QueuedRun(NamedTuple):
     condition: Condition
     seed: int
     name: str
-    """What to call it: the first experiment and condition that need it, and the seed."""
+    """Its name: the first experiment and condition that need it, and the seed."""
 
     @property
     def seconds(self) -> float:

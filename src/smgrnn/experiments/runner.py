@@ -28,9 +28,9 @@ class Failure(NamedTuple):
     """A run that raised an error."""
 
     name: str
-    """What the run is called."""
+    """Name of the run."""
     error: str
-    """What went wrong, in one line."""
+    """The error, in one line."""
     details: str
     """Where it went wrong."""
 

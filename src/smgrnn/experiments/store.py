@@ -65,7 +65,7 @@ class Store:
             raise ConfigError(f"{self.folder} cannot be written to.")
 
     def records(self, experiment: Experiment) -> dict[str, list[Record]]:
-        """Return what there is of an experiment: by condition, in the order of its seeds."""
+        """Return the records of an experiment by condition, in the order of its seeds."""
         found: dict[str, list[Record]] = {name: [] for name in experiment.conditions}
         for name, condition, seed in experiment.runs():
             record = self.find(condition.key(seed))

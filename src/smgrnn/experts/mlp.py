@@ -32,7 +32,7 @@ class Expert(NamedTuple):
     """For each layer its weights, (in, out) where it widens and (out, in) elsewhere, then its
     biases."""
     codes: Ints
-    """What follows each layer but the last: RELU or TANH."""
+    """Activation after each layer but the last: RELU or TANH."""
 
     @classmethod
     def from_layers(
@@ -79,7 +79,7 @@ class Expert(NamedTuple):
 
     @property
     def activations(self) -> tuple[Activation, ...]:
-        """What follows each layer but the last."""
+        """Activation after each layer but the last."""
         names = get_args(Activation)
         return tuple(names[code] for code in self.codes)
 
@@ -257,7 +257,7 @@ def _spread(
 
 @reduction
 def _sender(scratch: Singles, row: int, node: int, n_in: int, floor: np.float32) -> np.float32:
-    """Return what a node of the layer below sends; one that does not exist sends 0."""
+    """Return the signal of a node of the layer below; one that does not exist sends 0."""
     return _at_least(scratch[row, node], floor) if node < n_in else np.float32(0)
 
 

@@ -57,7 +57,7 @@ class DQNConfig(Settings):
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
-        """Return what the paper prints, and where it is silent the plainest choice."""
+        """Return the settings that the paper prints, and the plainest choice where it is silent."""
         plain = {
             "final_learning_rate": 1e-3,
             "reward_scale": 1.0,
@@ -96,7 +96,7 @@ RECIPES = {
 
 
 class Mirror(NamedTuple):
-    """What left and right changing places does to a task."""
+    """Effect on a task of left and right changing places."""
 
     signs: tuple[int, ...]
     """Sign that each value of an observation takes."""

@@ -90,7 +90,7 @@ def _network(path: Path, policy: Any) -> tuple[Layers, list[Activation]]:
 
 
 def _modules(policy: Any) -> tuple[Any, list[Any]]:
-    """Return what prepares the observation, and the modules from there to the action."""
+    """Return the module that prepares the observation, and those from there to the action."""
     if hasattr(policy, "q_net"):
         return policy.q_net.features_extractor, [*policy.q_net.q_net]
     if hasattr(policy, "actor"):

@@ -32,7 +32,7 @@ def c_files(policy: Policy, stem: str) -> dict[str, bytes]:
 
 
 def c_name(stem: str) -> str:
-    """Return what the names in a file with this stem start with.
+    """Return the word that the names in a file with this stem start with.
 
     >>> c_name("CartPole-v1")
     'cartpole_v1'
@@ -42,12 +42,12 @@ def c_name(stem: str) -> str:
 
 
 def table_bytes(policy: Policy) -> int:
-    """Return what the constant arrays take."""
+    """Return the size of the constant arrays."""
     return sum(table.values.nbytes for table in c_tables(policy))
 
 
 def state_bytes(policy: Policy) -> int:
-    """Return what one controller takes between two steps."""
+    """Return the memory of one controller between two steps."""
     return FLOAT_BYTES * n_states(policy)
 
 

@@ -18,7 +18,7 @@ class Sizes(NamedTuple):
     table_bytes: int
     """Constant arrays: weights and wiring."""
     state_bytes: int
-    """What one controller takes between two steps."""
+    """Memory of one controller between two steps."""
     compiled_bytes: int | None
     """Code and constants compiled for this machine for size; None without a compiler."""
 

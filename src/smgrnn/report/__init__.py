@@ -1,1 +1,1 @@
-"""What the paper printed, what it claims, and the statistics that decide the claims."""
+"""The report: the numbers and claims of the paper beside ours, and the statistics that decide."""

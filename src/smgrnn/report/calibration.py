@@ -224,7 +224,7 @@ def numbers(ranked: list[Distances]) -> ReportTable:
 
 
 def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[ReportTable]:
-    """Return what a stage of the calibration found."""
+    """Return the tables of a stage of the calibration."""
     ranked = rank_readings(experiment, results, paper)
     return [ranking(ranked), axes(ranked), numbers(ranked)] if ranked else []
 

@@ -133,7 +133,7 @@ class Overview:
     wall_seconds: float
     """Time during which at least one of them was running."""
     versions: dict[str, tuple[str, ...]]
-    """What the runs were computed with; more than one if they differ."""
+    """Versions of the packages; more than one if runs differ."""
     missing: tuple[str, ...]
     """Runs that there should be and are not."""
     damaged: tuple[str, ...]

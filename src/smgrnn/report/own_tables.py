@@ -71,7 +71,7 @@ def at_a_glance(results: Results, paper: Paper) -> ReportTable:
 
 
 def baselines(results: Results) -> ReportTable:
-    """Return what each kind of network comes to on each task, and what it takes."""
+    """Return the results of each kind of network on each task, its size and its time."""
     columns = _columns(BASELINE_METRICS)
     return ReportTable(
         id="baselines",
@@ -105,7 +105,7 @@ def improvements(results: Results) -> ReportTable:
 
 
 def final_topologies(results: Results) -> ReportTable:
-    """Return what the final graphs are like on each task."""
+    """Return measures of the final graphs on each task."""
     columns = _columns(TOPOLOGY_METRICS)
     return ReportTable(
         id="topologies",
@@ -159,7 +159,7 @@ def rank_grid(experiment: Experiment, results: Results) -> list[str]:
 
 
 def _named_points(experiment: Experiment, results: Results, paper: Paper) -> dict[str, str]:
-    """Return what the points are called that are more than points of the grid."""
+    """Return the names of the points that are more than points of the grid."""
     defaults = _rules(results.find(GRID_TASK, "smgrnn").condition)
     named = {
         name: "shared defaults"

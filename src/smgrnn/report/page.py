@@ -119,7 +119,7 @@ def _bar(title: str, parts: list[tuple[str, int, str]]) -> Markup:
 
 
 def _notice(report: Report) -> Markup | None:
-    """Return what is missing or could not be read, or None."""
+    """Return a notice of runs that are missing or could not be read, or None."""
     overview = report.overview
     if not overview.missing and not overview.damaged:
         return None
@@ -348,7 +348,7 @@ def _anchor(name: str) -> str:
 
 
 def _sort_key(text: str) -> str:
-    """Return what the page's script sorts a cell by: the number that it begins with, if any.
+    """Return the key that the page's script sorts a cell by: the number it begins with, if any.
 
     >>> _sort_key("−94.0 ± 1.9"), _sort_key("16\u202f707"), _sort_key("Acrobot-v1"), _sort_key("–")
     ('-94.0', '16707', 'Acrobot-v1', 'Infinity')

@@ -1,4 +1,4 @@
-"""What the paper printed, as data: tables, figures, results in its text, settings.
+"""The paper's numbers as data: tables, figures, results in its text, settings.
 
 The data are in `paper.toml`; a number is there once, as the paper's own text.
 """
@@ -69,7 +69,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """What a line of a table is about."""
+    """The subject of a line of a table."""
 
     name: str
     """Task and condition joined by "/", or what else the line is of."""
@@ -79,7 +79,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """What a column of a table is about."""
+    """The subject of a column of a table."""
 
     name: str
     """A metric of `training.metrics.summarise`, or a setting."""
@@ -154,7 +154,7 @@ class Figure:
     """The statistic that is drawn, and what surrounds it."""
     panels: tuple[Panel, ...]
     conditions: tuple[str, ...] = ()
-    """What is compared; empty where the paper does not say, or nothing is."""
+    """The conditions compared; none where the paper does not say, or compares nothing."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Picture:
 
     @property
     def media_type(self) -> str:
-        """What browsers call the format."""
+        """The browsers' name for the format."""
         return "image/svg+xml" if self.suffix == "svg" else f"image/{self.suffix}"
 
 

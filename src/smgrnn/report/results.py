@@ -16,7 +16,7 @@ from smgrnn.runs.record import Record
 
 
 class Runs(NamedTuple):
-    """What there is of a condition."""
+    """The runs of a condition."""
 
     condition: Condition
     seeds: tuple[int, ...]
@@ -73,7 +73,7 @@ class Results:
         self._runs: dict[tuple[str, str], Runs] = {}
 
     def runs(self, experiment: Experiment, name: str) -> Runs:
-        """Return what there is of a condition of an experiment."""
+        """Return the runs of a condition of an experiment."""
         if (experiment.id, name) not in self._runs:
             condition = experiment.conditions[name]
             records = (self._load(condition.key(seed)) for seed in experiment.seeds)
@@ -82,15 +82,15 @@ class Results:
         return self._runs[experiment.id, name]
 
     def find(self, task: str, condition: str) -> Runs:
-        """Return what there is of a condition on a task, whichever experiment runs it."""
+        """Return the runs of a condition on a task, whichever experiment runs it."""
         return self.runs(*self._names[f"{task}/{condition}"])
 
     def records(self, experiment: Experiment) -> dict[str, list[Record]]:
-        """Return what there is of an experiment: by condition, in the order of its seeds."""
+        """Return the records of an experiment by condition, in the order of its seeds."""
         return {name: list(self.runs(experiment, name).records) for name in experiment.conditions}
 
     def all_records(self) -> list[Record]:
-        """Return what there is of the experiments that are reported, each run once."""
+        """Return the records of the experiments that are reported, each run once."""
         keys = {key: None for key, _ in self._keys()}
         return [record for record in map(self._load, keys) if record is not None]
 

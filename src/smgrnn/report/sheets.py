@@ -52,7 +52,7 @@ def details(table: ReportTable) -> Sheet:
 
 
 def samples(finding: Finding) -> Sheet:
-    """Return what each condition that a claim is about comes to."""
+    """Return the statistics of each condition that a claim is about."""
     decimals = METRICS[finding.claim.metric].decimals
     rows = []
     for sample in finding.samples:

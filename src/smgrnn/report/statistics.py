@@ -28,14 +28,14 @@ LEVEL = 0.05
 
 
 class Interval(NamedTuple):
-    """What a quantity lies between, with the confidence `CONFIDENCE`."""
+    """Bounds of a quantity, with the confidence `CONFIDENCE`."""
 
     low: float
     high: float
 
 
 UNKNOWN = Interval(-np.inf, np.inf)
-"""What a single run says about the others."""
+"""The interval of a single run, which says nothing about the others."""
 
 
 class Estimate(NamedTuple):
@@ -218,7 +218,7 @@ def holm(p_values: ArrayLike) -> Values:
 
 
 def verdict(p_for: float, p_against: float) -> Verdict:
-    """Return what is known of a claim, from p-values corrected over its family.
+    """Return the verdict on a claim, from p-values corrected over its family.
 
     It holds if the data speak for it (p_for < 0.05), it does not hold if they speak against it
     (p_against < 0.05), and it is undecided otherwise: too few runs, or too small a difference.

@@ -142,7 +142,7 @@ class Entry:
 
     @property
     def sort_by(self) -> float | str:
-        """What a column is sorted by; what is missing comes last."""
+        """Key that a column is sorted by; a missing entry comes last."""
         if isinstance(self.ours, Measured):
             return self.ours.mean
         if isinstance(self.ours, Estimate):
@@ -195,7 +195,7 @@ class ReportTable:
 
     @property
     def name(self) -> str:
-        """What it is called: the paper's tables by their number."""
+        """Its name; the paper's tables go by their number."""
         return f"Table {self.id}" if self.where else self.title
 
     @property
@@ -260,7 +260,7 @@ def _measured_line(table: Table, row: Row, results: Results) -> Line:
 
 
 def _settings_line(table: Table, row: Row, experiment: Experiment, results: Results) -> Line:
-    """Return what was set: in an experiment on the row's task, or else in the main experiments."""
+    """Return the settings of an experiment on the row's task, or else of the main experiments."""
     if row.task is None:
         conditions = [results.find(task, "smgrnn").condition for task in TASKS]
     else:
@@ -302,7 +302,7 @@ def _is_same(ours: str, printed: Cell) -> bool:
 
 
 def _note(table: Table, lines: Iterable[Line]) -> str:
-    """Return what a reader has to know about the numbers of a table."""
+    """Return notes on the numbers of a table."""
     notes = []
     names = {column.name for column in table.columns}
     if "n_nodes" in names:

@@ -1,4 +1,4 @@
-"""What the paper looks at and does not print: final graphs, their weights, and how they came to be.
+"""Measures of final graphs, weights and growth, of which the paper speaks without numbers.
 
 Paper: Sec. IV-C, IV-D, Figs. 3, 5, 6 and 8.  Each measure is defined by the sentence of its name
 under `[metrics]` in `claims.toml`; where that leaves a case open, the function here says what it

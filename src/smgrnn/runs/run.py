@@ -72,6 +72,7 @@ class Run:
             normalisation=None if student is None else student.normalisation,
         )
         self._record = record
+        self._is_alive = record is None or record.resume is not None
         self._caught: list[warnings.WarningMessage] = []
 
     @classmethod
@@ -90,14 +91,7 @@ class Run:
         True
         """
         run = cls._of(path, task=task, expert=expert)
-        resume = run.record.resume
-        if resume is None:
-            raise ConfigError(f"{path} holds the results of a run and cannot go on.")
-        try:
-            run._distillation.learner.restore(resume)
-        except (SmgrnnError, KeyError, ValueError, TypeError) as error:
-            file = record_file(Path(path))
-            raise FileFormatError(f"{file} does not describe a run ({error}).") from error
+        run._check_alive()
         _ = run._distillation.task  # found now, so that a missing one is met at once
         return run
 
@@ -117,7 +111,20 @@ class Run:
         if not isinstance(record.plan, Plan):
             raise ConfigError(f"{path} was evolved, not distilled; load, view or evaluate it.")
         folder = Path(path) if Path(path).is_dir() else None
-        return cls(record.plan, folder, record=record, **sources)
+        run = cls(record.plan, folder, record=record, **sources)
+        try:
+            if record.resume is not None:
+                run._distillation.learner.restore(record.resume)
+        except (SmgrnnError, KeyError, ValueError, TypeError) as error:
+            file = record_file(Path(path))
+            raise FileFormatError(f"{file} does not describe a run ({error}).") from error
+        return run
+
+    def _check_alive(self) -> None:
+        if not self._is_alive:
+            raise ConfigError(
+                "This is the result of a run, as the store keeps it; it cannot go on."
+            )
 
     @property
     def record(self) -> Record:
@@ -139,7 +146,7 @@ class Run:
             students={"final": student, "best": student},
             started=(student.graph.n_nodes, student.graph.n_edges),
             times=Times(began=time.time()),
-            resume=distillation.learner.arrays(),
+            resume=None if self.folder is None else distillation.learner.arrays(),
         )
 
     def _update(self, **changes: Any) -> None:
@@ -202,6 +209,7 @@ class Run:
         >>> [file.name for file in Path("begun").glob("*.safetensors")]
         ['model.safetensors']
         """
+        self._check_alive()
         _ = self._distillation.teacher, self.record  # a wrong one is met before anything is made
         if self.folder is None:
             return
@@ -309,7 +317,8 @@ class Run:
         """Write the run to a new folder."""
         create(Path(folder))
         self.folder = Path(folder)
-        self._update(resume=self._distillation.learner.arrays())
+        if self._is_alive:
+            self._update(resume=self._distillation.learner.arrays())
         self._save()
         self._write_results()
 

@@ -33,7 +33,7 @@ class ScoredCheckpoint(NamedTuple):
     disturbed: Score
     """The same episodes with many random actions."""
     teachability: Teachability | None
-    """What MLP students made of it, if it is good."""
+    """Late returns of its MLP students, if it is good."""
 
     @property
     def rank(self) -> tuple[float, float, float]:

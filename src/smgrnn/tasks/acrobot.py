@@ -113,7 +113,7 @@ def _squared(value: float) -> float:
 
 @inlined
 def _weighted(first: float, second: float, third: float, fourth: float) -> float:
-    """Return what the four slopes of a Runge-Kutta step add to the state."""
+    """Return the change of the state by the four slopes of a Runge-Kutta step."""
     return TIME_STEP / 6.0 * (first + 2 * second + 2 * third + fourth)
 
 

@@ -26,7 +26,7 @@ SHARE = 0.1
 
 
 class Recording(NamedTuple):
-    """What was observed and what was done, row by row."""
+    """Observations and actions, row by row."""
 
     observations: Floats
     """(n, n_inputs)."""

@@ -86,7 +86,7 @@ class Task(Settings):
         return self.max_steps or LONGEST_EPISODE
 
     def read(self, observation: Any) -> Any:
-        """Return what the environment showed as an array, or say what is wrong with it."""
+        """Check an observation of the environment and return it as an array."""
         try:
             array = np.asarray(observation)
         except ValueError:  # rows of different lengths

@@ -147,7 +147,7 @@ class Film:
         self._title.set_text(f"{self._moment(time)}{self._note}")
 
     def _moment(self, time: float) -> str:
-        """Say what is shown: the network after an episode, or the champion of an evolution."""
+        """Return the title of a frame: after which episode it is, or that it is the champion."""
         number = max(ceil(time), 1)
         if self._record.is_evolved:
             graph = self._record.graph

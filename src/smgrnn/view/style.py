@@ -1,4 +1,4 @@
-"""What page and film have in common: colours, sizes and words."""
+"""Style of page and film: colours, sizes and words."""
 
 import numpy as np
 

@@ -66,7 +66,7 @@ class Lives(NamedTuple):
         return self.id.size
 
     def alive(self, update: int) -> Bools:
-        """Say who is there after an update (n,)."""
+        """Flag those that are there after an update (n,)."""
         return (self.born <= update) & (update < self.died)
 
     def most_at_once(self) -> int:
@@ -87,7 +87,7 @@ def _from_the_start(id: int, source: int, target: int) -> list[int]:
 
 
 class Tracks(NamedTuple):
-    """What is known of the weight of each edge over time, one edge after the other."""
+    """Known weights of each edge over time, one edge after the other."""
 
     first: Ints
     """Where the entries of each edge begin; the last is the number of entries (n_edges + 1,)."""
@@ -123,7 +123,7 @@ class Timeline:
     ends: Ints
     """Update at the end of each episode, after a 0 for the start (n_episodes + 1,)."""
     names: tuple[str, ...]
-    """What inputs and outputs are called, numbered as in observations and actions."""
+    """Names of inputs and outputs, numbered as in observations and actions."""
 
     @classmethod
     def of(cls, record: Record) -> Self:
@@ -168,7 +168,7 @@ class Timeline:
         return Frame(np.flatnonzero(self.nodes.alive(update)), edges, weight)
 
     def thinned(self) -> Self:
-        """Return what can be drawn: every k-th hidden node, of its edges every m-th."""
+        """Return a part that can be drawn: every k-th hidden node, of its edges every m-th."""
         step = -(-self.hidden.most_at_once() // MOST_NODES) or 1
         rows = np.arange(self.nodes.n) - self.n_fixed
         nodes = self.nodes.only((rows < 0) | (rows % step == 0))

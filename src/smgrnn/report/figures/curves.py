@@ -20,7 +20,7 @@ BANDS: dict[Band, str] = {
     "std": "one standard deviation across runs to either side",
     "range": "from the lowest to the highest run",
 }
-"""What a band spans."""
+"""The span of each kind of band."""
 
 
 class Curve(NamedTuple):

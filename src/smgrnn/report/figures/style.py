@@ -145,7 +145,7 @@ def add_legend(body: SubFigure, handles: Sequence[Artist]) -> None:
 
 
 def add_note(figure: Figure, *sentences: str) -> None:
-    """Say below the panels what is drawn; empty sentences are left out."""
+    """Describe the panels below them; empty sentences are left out."""
     text = fill(" ".join(filter(None, sentences)), 126)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, color=GREY)
 
