@@ -67,8 +67,19 @@ def test_a_folder_and_a_file_of_the_store_hold_the_same(folder: Path, tmp_path: 
     assert np.array_equal(evaluate(kept, 3), evaluate(record, 3))
     assert smgrnn.load(path, best=True).graph == smgrnn.load(folder, best=True).graph
     assert Run.read(path).episodes.n == 30
-    with pytest.raises(ConfigError, match="holds the results of a run and cannot go on"):
+    with pytest.raises(ConfigError, match="it cannot go on"):
         Run.resume(path)
+
+
+def test_a_run_that_was_read_is_kept_as_it_was(folder: Path, tmp_path: Path) -> None:
+    record = Record.load(folder)
+    replace(record, resume=None).save(tmp_path / "results.safetensors")
+    Run.read(tmp_path / "results.safetensors").save(tmp_path / "copy")
+    assert Record.load(tmp_path / "copy").resume is None
+    with pytest.raises(ConfigError, match="it cannot go on"):
+        Run.read(tmp_path / "copy").train()
+    Run.read(folder).save(tmp_path / "whole")
+    assert Run.resume(tmp_path / "whole").train().fingerprint == record.fingerprint
 
 
 def test_times_and_versions_are_no_results_and_the_rest_is(folder: Path) -> None:

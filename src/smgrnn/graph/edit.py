@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.arrays import Floats, Ints
+from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.errors import GraphError
 from smgrnn.graph.state import Graph, check, find_edge, places, rank, row_starts
 from smgrnn.interrupts import interrupts_deferred
@@ -281,47 +281,58 @@ def sorted_order(keys: Ints) -> Ints:
 
 
 @kernel
-def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
-    """Apply an edit that is known to fit, in time proportional to nodes + edges."""
-    n_nodes, n_edges = graph.node_ids.size, graph.source.size
+def _survivors(graph: Graph, edit: GraphEdit) -> tuple[Bools, Bools]:
+    """Flag the nodes and the edges that an edit leaves."""
+    n_nodes = graph.node_ids.size
     starts = row_starts(graph.target, n_nodes)
     node_stays = np.ones(n_nodes, dtype=np.bool_)
-    edge_stays = np.ones(n_edges, dtype=np.bool_)
-    n_new_nodes = n_new_edges = 0
+    edge_stays = np.ones(graph.source.size, dtype=np.bool_)
     for row in range(edit.weight.size):
         operation = edit.rows[row, 0]
-        if operation == Operation.ADD_NODE.value:
-            n_new_nodes += 1
-        elif operation == Operation.ADD_EDGE.value:
-            n_new_edges += 1
-        elif operation == Operation.REMOVE_NODE.value:
+        if operation == Operation.REMOVE_NODE.value:
             node_stays[rank(graph.node_ids, 0, n_nodes, edit.rows[row, 2])] = False
-        else:
+        elif operation == Operation.REMOVE_EDGE.value:
             u = rank(graph.node_ids, 0, n_nodes, edit.rows[row, 3])
             v = rank(graph.node_ids, 0, n_nodes, edit.rows[row, 4])
             edge_stays[find_edge(graph, starts, u, v)] = False
+    return node_stays, edge_stays
 
+
+@kernel
+def _renumber(graph: Graph, edit: GraphEdit, node_stays: Bools) -> tuple[Ints, Ints, Ints]:
+    """Return ids and origins of the new graph's nodes, and where each old node stands there."""
+    n_new = 0
+    for row in range(edit.weight.size):
+        n_new += edit.rows[row, 0] == Operation.ADD_NODE.value
     old_nodes = places(node_stays)
-    n_old_nodes, n_total_nodes = old_nodes.size, old_nodes.size + n_new_nodes
-    position = np.empty(n_nodes, dtype=np.int64)  # of each old node in the new graph
-    node_ids, node_origin = np.empty(n_total_nodes, np.int64), np.empty(n_total_nodes, np.int64)
-    for node in range(n_old_nodes):
+    n_old, n_total = old_nodes.size, old_nodes.size + n_new
+    position = np.empty(graph.node_ids.size, dtype=np.int64)
+    node_ids, node_origin = np.empty(n_total, np.int64), np.empty(n_total, np.int64)
+    for node in range(n_old):
         position[old_nodes[node]] = node
         node_ids[node], node_origin[node] = graph.node_ids[old_nodes[node]], old_nodes[node]
-    for node in range(n_new_nodes):
-        node_ids[n_old_nodes + node] = graph.next_node_id + node
-        node_origin[n_old_nodes + node] = -1
+    for node in range(n_new):
+        node_ids[n_old + node], node_origin[n_old + node] = graph.next_node_id + node, -1
+    return node_ids, node_origin, position
+
+
+@kernel
+def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
+    """Apply an edit that is known to fit, in time proportional to nodes + edges."""
+    node_stays, edge_stays = _survivors(graph, edit)
+    node_ids, node_origin, position = _renumber(graph, edit, node_stays)
+    n_edges, n_nodes = graph.source.size, node_ids.size
+    n_new_nodes = n_nodes - places(node_stays).size
 
     added = places(edit.rows[:, 0] == Operation.ADD_EDGE.value)
     new_source, new_target = np.empty(added.size, np.int64), np.empty(added.size, np.int64)
     for k in range(added.size):
-        new_source[k] = rank(node_ids, 0, n_total_nodes, edit.rows[added[k], 3])
-        new_target[k] = rank(node_ids, 0, n_total_nodes, edit.rows[added[k], 4])
-    order = sorted_order(new_target * n_total_nodes + new_source)
+        new_source[k] = rank(node_ids, 0, n_nodes, edit.rows[added[k], 3])
+        new_target[k] = rank(node_ids, 0, n_nodes, edit.rows[added[k], 4])
+    order = sorted_order(new_target * n_nodes + new_source)
 
-    n_total = n_new_edges
-    for edge in range(n_edges):
-        n_total += edge_stays[edge]
+    n_new_edges = added.size
+    n_total = n_new_edges + places(edge_stays).size
     source, target = np.empty(n_total, dtype=np.int64), np.empty(n_total, dtype=np.int64)
     weight, edge_ids = np.empty(n_total), np.empty(n_total, dtype=np.int64)
     edge_origin = np.empty(n_total, dtype=np.int64)
