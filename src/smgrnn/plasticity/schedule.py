@@ -11,6 +11,7 @@ import numpy as np
 from smgrnn.arrays import Floats, Ints
 from smgrnn.config import PlasticityConfig
 from smgrnn.errors import ShapeError
+from smgrnn.graph.edit import GraphEdit
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.kernels import inlined, kernel
@@ -150,6 +151,8 @@ def decide(
     memory, address = noticed.growth, plasticity.growth.decide
     if call % plasticity.numbers.prune_period == 0:
         memory, address = noticed.pruning, plasticity.pruning.decide
+    if address == 0:  # a module that never decides on anything
+        return Decision(GraphEdit(np.empty((0, 5), dtype=np.int64), np.empty(0)), False)
     evidence = gather(graph, history, noticed.statistics, memory, call)
     decision: Decision = decide_at(address)(evidence, plasticity.numbers, rng)
     return decision
