@@ -1,1 +1,1 @@
-"""What the growing network is compared with."""
+"""The baselines that the growing network is compared with: MLP, NEAT and NDP."""

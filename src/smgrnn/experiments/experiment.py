@@ -10,12 +10,12 @@ from smgrnn.experiments.condition import Condition
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What is asked, what is run to answer it, and what shows the answer."""
+    """A question, the runs that answer it, and the tables and figures that show the answer."""
 
     id: str
     """Its name, ending in -vN; N is raised when what it runs changes."""
     question: str
-    """What it asks, in one sentence."""
+    """The question in one sentence."""
     artefacts: tuple[str, ...]
     """Tables and figures of the paper that it fills, by their numbers there."""
     conditions: Mapping[str, Condition]

@@ -1,4 +1,4 @@
-"""What an expert is worth: its returns over seeded episodes.
+"""How good an expert is: its returns over seeded episodes.
 
 Every purpose has seeds of its own, so that the episodes that chose an expert do not also judge it.
 """
