@@ -1,1 +1,1 @@
-"""What the paper printed, what it claims, and the statistics that decide the claims."""
+"""The report: the paper's printed numbers, its claims, and the statistics that decide them."""
