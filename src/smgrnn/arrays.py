@@ -1,4 +1,4 @@
-"""The kinds of array that the package passes around, and named tuples of them as flat tables."""
+"""Array types that the whole package shares, and named tuples of arrays as flat tables."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar, get_type_hints

@@ -26,7 +26,7 @@ class RunFlags(RunConfig):
 
     @classmethod
     def of(cls, config: RunConfig) -> "RunFlags":
-        """Return the flags with which a run has these settings."""
+        """Return the flags that give a run these settings."""
         return cls(**{entry.name: getattr(config, entry.name) for entry in fields(config)})
 
     def to_config(self) -> RunConfig:
@@ -217,7 +217,7 @@ def expert_convert(
     out
         File to write, in the safetensors format.
     statistics
-        What VecNormalize saved beside it, as trusted as the zip.
+        File that VecNormalize saved beside it; it must be as trusted as the zip.
     """
     from smgrnn.commands.expert import expert_convert_command
 
@@ -268,7 +268,7 @@ def reproduce(
     store: Path = Path("results/store"),
     output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
-    """Run the paper's experiments, whatever of them has not been run yet.
+    """Run the paper's experiments, except runs that are in the store already.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def export(
     to
         The format.
     out
-        What to write, without an ending; in the run folder by default.
+        File to write, without its ending; in the run folder by default.
     best
         Export the best checkpoint instead of the final student.
     as_json
@@ -434,9 +434,9 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
 
 
 def _start_of(arguments: list[str]) -> RunFlags:
-    """Return the settings of task, preset and student, which the flags of `distill` start from.
+    """Return the values that the flags of `distill` start from, given task, preset and student.
 
-    To know which these are, the line is read twice; what is wrong with it is told the second time.
+    The command line is read twice to find these; mistakes in it are reported the second time.
     """
     if arguments[:1] != ["distill"]:
         return RunFlags()

@@ -33,7 +33,7 @@ RECORDINGS = (".npz", ".csv", ".safetensors")
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings(Settings):
-    """The network before it learns, as far as a user chooses it; its task adds the rest."""
+    """The part of the network's settings that a user chooses; the task adds the rest."""
 
     n_hidden: Whole = 0
     """Hidden nodes at the start."""
@@ -93,15 +93,15 @@ class PlasticityConfig(Settings):
     fluctuation_threshold: Positive = 0.1
     """Least normalised fluctuation of an unstable edge (θ_var)."""
     scale: Scale = "variance_to_mean"
-    """What the fluctuation is normalised by; "update" is Eq. (3) as printed."""
+    """Quantity that the fluctuation is normalised by; "update" is Eq. (3) as printed."""
     epsilon: Positive = 1e-8
     """Keeps the normalisation finite (ε)."""
     full_window: bool = True
     """Judge an edge only once it has seen `window` updates; False judges from the first one."""
     history_on_edit: OnEdit = "keep"
-    """What an edit does to the update history of surviving edges."""
+    """Whether an edit keeps or resets the update history of surviving edges."""
     optimizer_on_edit: OnEdit = "keep"
-    """What an edit does to the optimizer state of surviving edges."""
+    """Whether an edit keeps or resets the optimizer state of surviving edges."""
 
     interval: Count | Literal["episode"] = 100
     """Updates between two calls of the module, or "episode" for a call at each episode's end."""
@@ -119,7 +119,7 @@ class PlasticityConfig(Settings):
     explore_probability: Probability = 0.25
     """Probability that a growth call explores (p_rand)."""
     explore_ratio: Probability = 0.01
-    """New edges per node when it does, at least one edge in all (ρ_rand)."""
+    """New edges per node in a call that explores, at least one edge in all (ρ_rand)."""
     explore_inputs: bool = False
     """Also propose edges into inputs, as Eq. (6) prints; inputs are clamped, so they do nothing."""
 
@@ -136,7 +136,7 @@ class PlasticityConfig(Settings):
     """Remove hidden nodes without incoming or without outgoing edges."""
 
     horizon: Count = 1000
-    """Updates over which rules that read activity and errors of nodes average them."""
+    """Updates over which activity and errors of nodes are averaged, for rules that read them."""
     max_nodes: Count = 10_000
     """Growth stops at this many nodes."""
     max_edges: Count = 100_000
@@ -144,7 +144,7 @@ class PlasticityConfig(Settings):
 
     @property
     def is_static(self) -> bool:
-        """Whether nothing ever changes.
+        """Whether the rules never change the graph.
 
         >>> PlasticityConfig.static().is_static, PlasticityConfig().is_static
         (True, False)
@@ -163,7 +163,7 @@ class PlasticityConfig(Settings):
 
     @classmethod
     def as_printed(cls, **changes: Any) -> Self:
-        """Return the rules as the text has them, word for word.
+        """Return the rules exactly as the paper's text states them.
 
         >>> PlasticityConfig.as_printed().interval
         1
@@ -178,7 +178,7 @@ class PlasticityConfig(Settings):
 
     @classmethod
     def static(cls, **changes: Any) -> Self:
-        """No structural change at all: the paper's Static-SMGrNN.
+        """Return rules without any structural change: the paper's Static-SMGrNN.
 
         >>> PlasticityConfig.static().growth
         'none'
@@ -188,7 +188,7 @@ class PlasticityConfig(Settings):
 
     @classmethod
     def growth_only(cls, **changes: Any) -> Self:
-        """Growth without pruning: the paper's no-prune ablation.
+        """Return rules of growth without pruning: the paper's no-prune ablation.
 
         >>> rules = PlasticityConfig.growth_only(window=50)
         >>> rules.growth, rules.pruning
@@ -223,7 +223,7 @@ class LearningConfig(Settings):
     epsilon: Positive = 1e-8
     """Keeps the division by the root of the squared gradient finite."""
     bias_correction: BiasCorrection = "shared"
-    """What Adam corrects young averages by: the steps of all edges alike, as torch does, or those
+    """Steps that Adam's bias correction counts: those of all edges alike, as torch does, or those
     of each edge since it was added."""
     momentum: Decay | None = None
     """Momentum (SGD, RMSprop); None is the paper's: 0.9 for SGD, 0 for RMSprop."""
@@ -233,7 +233,7 @@ class LearningConfig(Settings):
     """Cross-entropy for discrete actions, mean squared error for continuous ones."""
 
     def resolved(self) -> Self:
-        """Return the settings with what they leave to the optimizer filled in.
+        """Return the settings with momentum and weight decay filled in where they are None.
 
         >>> LearningConfig(optimizer="sgd").resolved().momentum
         0.9
@@ -248,7 +248,7 @@ class LearningConfig(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class LearningSettings(LearningConfig):
-    """How a run trains; the loss is the one that its task calls for, unless it is given."""
+    """How a run trains; if no loss is given, it is the one that the task needs."""
 
     loss: Loss | None = None  # type: ignore[assignment]
     """Cross-entropy for choices, mean squared error for continuous actions; None is whichever of
@@ -273,12 +273,12 @@ DEMANDS: dict[str, dict[str, Any]] = {
     "mlp-100": _MLP,
     "mlp-200": _MLP,
 }
-"""Settings that make a student what it is, by the places they have in a RunConfig."""
+"""Settings that define each kind of student, by their dotted names in a RunConfig."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig(Settings):
-    """A distillation run: with its task, all there is to repeat it (Sec. IV-A).
+    """Settings of a distillation run; with the task they suffice to repeat it (Sec. IV-A).
 
     Examples
     --------
@@ -300,8 +300,8 @@ class RunConfig(Settings):
     """File of the expert's weights, or a function as module:function; None is the expert that comes
     with the package."""
     env_backend: EnvBackend | None = None
-    """Where the task runs; None is in compiled code where task and expert can be, and in Gymnasium
-    elsewhere."""
+    """Where the task runs; None is compiled code if task and expert allow it, and Gymnasium
+    otherwise."""
     checkpoint_every: Count = 100
     """Episodes between two checkpoints, from which an interrupted run can go on."""
     held_out: Count = 100
@@ -309,11 +309,11 @@ class RunConfig(Settings):
     max_parameters: Count | None = None
     """Most edges the network may have; None is the limit of the plasticity settings."""
     budget: Count | None = None
-    """Parameters that an MLP is measured by; None is what the growing network takes on average."""
+    """Parameters of a 100 % MLP; None is the number that the growing network has on average."""
     bias: bool = False
     """Add an input that is always 1; its edges are biases."""
     normalise: bool = False
-    """Give the network observations of mean 0 and deviation 1, by statistics that the run keeps."""
+    """Scale observations to mean 0 and deviation 1, by statistics that the run keeps."""
     network: NetworkSettings = field(default_factory=NetworkSettings)
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)
@@ -358,8 +358,8 @@ class RunConfig(Settings):
     def with_changes(self, **changes: Any) -> Self:
         """Return the settings with some of them changed.
 
-        Settings of the network go by their own names too; `network`, `learning` and `plasticity`
-        are whole, or what is changed in them.
+        Settings of the network can also be given by their own names; `network`, `learning` and
+        `plasticity` are whole settings, or a dict of the changes in them.
 
         >>> RunConfig().with_changes(iterations=2, plasticity={"window": 50}).plasticity.interval
         'episode'
@@ -391,7 +391,7 @@ def _starting_values(task: str, preset: Preset) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class EvolutionConfig(Settings):
-    """An evolutionary search: with its task, all there is to repeat it (Sec. IV-A4).
+    """Settings of an evolutionary search; with the task they suffice to repeat it (Sec. IV-A4).
 
     Examples
     --------
@@ -411,7 +411,7 @@ class EvolutionConfig(Settings):
     held_out: Count = 100
     """Held-out episodes that judge the champion."""
     neat_config: str | None = None
-    """Configuration file for neat-python; None is the one for the task that comes with it."""
+    """Configuration file for neat-python; None is the package's own for the task."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

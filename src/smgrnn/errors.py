@@ -52,15 +52,15 @@ class ExpertError(SmgrnnError, ValueError):
 
 
 class UnknownNameError(SmgrnnError, LookupError):
-    """A name that the paper, or what was made of it, does not have."""
+    """A table, figure, metric or other entry is asked for by an unknown name."""
 
 
 class MetricError(SmgrnnError, ValueError):
-    """A metric that a run of its kind does not have."""
+    """A metric is asked for that runs of this kind do not have."""
 
 
 class SampleError(SmgrnnError, ValueError):
-    """A sample that no statistic can be made of."""
+    """A sample is one that no statistic can be computed from."""
 
 
 class GrowthLimitWarning(UserWarning):
@@ -79,7 +79,7 @@ class GrowthLimitWarning(UserWarning):
 
     @classmethod
     def at(cls, size: str, max_nodes: int, max_edges: int) -> Self:
-        """Name the size at which growth stopped, and the limits.
+        """Return a warning that states the size at which growth stopped, and the limits.
 
         >>> print(GrowthLimitWarning.at("90 nodes", max_nodes=90, max_edges=500))
         Growth stopped at 90 nodes: it reached max_nodes=90 or max_edges=500.
@@ -89,7 +89,7 @@ class GrowthLimitWarning(UserWarning):
 
 
 def reason(error: Exception) -> str:
-    """Return the first line of what another's error says, as the end of a sentence.
+    """Return the first line of a foreign error's message, fit to end a sentence.
 
     >>> reason(ValueError("The pole broke."))
     'The pole broke'

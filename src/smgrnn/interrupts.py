@@ -1,4 +1,4 @@
-"""Ctrl-C, held back for the short while that a state is not whole.
+"""Deferral of Ctrl-C for the short while in which a state is not whole.
 
 Compiled code that hands a named tuple back to Python runs Python to build it.  An interrupt that
 strikes there crashes the process, and one that strikes between two halves of an edit would leave

@@ -53,7 +53,7 @@ def _compile(function: Function, **options: Any) -> Function:
 
 
 _COMPILED: list[Any] = []
-"""Keeps the code of all parts alive: somewhere a kernel has its address."""
+"""The compiled code of all parts, kept alive because kernels hold its addresses."""
 
 
 class Part:
@@ -76,7 +76,7 @@ class Part:
 
     @cached_property
     def address(self) -> int:
-        """Where the compiled function is; it is compiled when this is first asked for."""
+        """Address of the compiled function, which is compiled when this is first asked for."""
         plain = getattr(self.function, "py_func", self.function)
         given = self.signature
         options = {"error_model": "numpy", "nopython": True, "_nrt": self._makes_arrays}
@@ -91,7 +91,7 @@ class Part:
 
 
 def part_at(signature: Any) -> Callable[[int], Callable[..., Any]]:
-    """Return what turns the address of a `Part` of this signature into a function, in kernels."""
+    """Return an intrinsic that turns the address of a `Part` of this signature into a function."""
 
     @intrinsic
     def function_at(typing_context: Any, address: Any) -> Any:
@@ -111,7 +111,7 @@ def part_at(signature: Any) -> Callable[[int], Callable[..., Any]]:
 
 
 def _stamp(cache: Any, stamp: Stamp) -> None:
-    """Let what is kept on disk live until one of the stamped files changes.
+    """Keep compiled code on disk valid until one of the stamped files changes.
 
     Numba looks at a kernel's own file only.  A kernel contains those it calls, so here a change of
     any file of the package with kernels discards it.

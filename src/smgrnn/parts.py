@@ -16,7 +16,7 @@ class Named(Protocol):
 
     @property
     def summary(self) -> str:
-        """What it does, in a few words."""
+        """A few words on how it works."""
 
 
 Item = TypeVar("Item", bound=Named)
@@ -50,7 +50,7 @@ class Table(Mapping[str, Item], Generic[Item]):
 
     @property
     def group(self) -> str:
-        """The group of entry points by which other packages name theirs."""
+        """The group of entry points in which other packages name their rules."""
         return f"smgrnn.{self.kind}"
 
     def __contains__(self, name: object) -> bool:

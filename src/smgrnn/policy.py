@@ -16,17 +16,17 @@ _FROZEN = PlasticityConfig.static(window=1)
 
 
 class Normalisation(NamedTuple):
-    """How observations are brought to mean 0 and deviation 1."""
+    """Scales observations to mean 0 and deviation 1."""
 
     mean: Floats
-    """Taken off each value of an observation (n_observed,)."""
+    """Subtracted from each value of an observation (n_observed,)."""
     scale: Floats
     """Multiplies the rest: one over the deviation (n_observed,); 1 for a value that never changed.
     """
 
     @classmethod
     def of(cls, observations: Any) -> Self:
-        """Measure observations (n, n_observed), to give them mean 0 and deviation 1.
+        """Return the one that brings these observations (n, n_observed) to mean 0 and deviation 1.
 
         >>> Normalisation.of([[1.0, 7.0], [3.0, 7.0]])([3.0, 8.0]).tolist()
         [1.0, 1.0]
@@ -102,12 +102,12 @@ class Policy:
         """Return the action for an observation (n,), or those for a batch of them (b, n).
 
         An action is a number, or an array within the task's bounds.  Each row of a batch carries
-        states of its own; to go on with another number of rows, reset first.
+        states of its own; before another number of rows, call `reset`.
         """
         return scale_action(self.task, self.answer(observation))
 
     def answer(self, observation: Any) -> Any:
-        """Return the choice, or the outputs of which ±1 are the bounds of a continuous action.
+        """Return the choice, or the outputs for a continuous action, whose bounds are at ±1.
 
         >>> import smgrnn
         >>> policy = smgrnn.distill("xor", episodes=1).record.students["final"]
@@ -169,7 +169,7 @@ def widen(observation: Any, n_inputs: int, normalisation: Normalisation | None =
 
 
 def scale_action(task: Task, outputs: Any) -> Any:
-    """Return the actions that outputs mean: as they are, or from ±1 to the bounds."""
+    """Return the actions for outputs: choices as they are, others scaled from ±1 to the bounds."""
     if task.is_discrete:
         return outputs
     low, high = np.asarray(task.action_low), np.asarray(task.action_high)
@@ -177,6 +177,6 @@ def scale_action(task: Task, outputs: Any) -> Any:
 
 
 def scale_target(task: Task, actions: Any) -> Any:
-    """Return the outputs that mean these continuous actions: from the bounds to ±1."""
+    """Return the outputs for continuous actions: scaled from the bounds to ±1."""
     low, high = np.asarray(task.action_low), np.asarray(task.action_high)
     return 2 * (np.clip(actions, low, high) - low) / (high - low) - 1

@@ -19,7 +19,7 @@ def stream(seed: int, name: Stream) -> np.random.Generator:
 
 
 def episode_seed(seed: int, episode: int, purpose: Purpose) -> int:
-    """Return what to reset the environment of one episode with, an int below 2**31.
+    """Return the seed that resets the environment of one episode, an int below 2**31.
 
     It depends on nothing but the arguments, so a run can resume at any episode.  Training seeds are
     even and held-out seeds odd: a network is never judged on an episode it could have trained on.

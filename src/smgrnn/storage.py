@@ -65,7 +65,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn a full disk, or a folder without permission, into one sentence."""
+    """Turn the error of a full disk, or of missing permission, into a one-sentence ConfigError."""
     try:
         yield
     except OSError as error:
@@ -73,7 +73,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def digest(kind: str, content: Any, arrays: Arrays) -> str:
-    """SHA-256 of plain values and arrays, whatever the order of their names.
+    """Return the SHA-256 of plain values and arrays, whatever the order of their names.
 
     >>> digest("a", {"x": 1, "y": 2}, {}) == digest("a", {"y": 2, "x": 1}, {})
     True
@@ -101,7 +101,7 @@ def write_arrays(path: str | Path, kind: str, content: dict[str, Any], arrays: A
 
 
 def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
-    """Read a file of `write_arrays`; what is damaged, foreign or of another version is refused."""
+    """Read a file of `write_arrays`; refuse one that is damaged, foreign or of another version."""
     path = Path(path)
     if not path.is_file():
         raise FileFormatError(f"There is no file {path}.")

@@ -43,7 +43,7 @@ Decay = Annotated[float, Within("[0, 1)")]
 def later(default: Any) -> Any:
     """Declare a setting that was added after runs had been stored by their content.
 
-    Its default does what was done before, so while it has that, keys are as they were.
+    Its default does what was done before, so keys stay the same while it has its default.
 
     >>> @dataclass(frozen=True, kw_only=True)
     ... class Example(Settings):
@@ -97,7 +97,7 @@ class Settings:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Rebuild settings from `to_dict`; an unknown name is an error, not a shrug.
+        """Rebuild settings from `to_dict`; an unknown name raises ConfigError.
 
         >>> from smgrnn import NetworkConfig
         >>> NetworkConfig.from_dict({"n_inputs": 4, "n_outputs": 2}).n_hidden

@@ -1,1 +1,1 @@
-"""Baselines: the networks that the growing one is compared with."""
+"""The baselines that the growing network is compared with: MLP, NEAT and NDP."""

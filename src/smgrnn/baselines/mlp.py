@@ -18,14 +18,14 @@ BUDGETS = {"CartPole-v1": 80, "Acrobot-v1": 107, "LunarLander-v3": 128}
 
 
 def find_budget(task_id: str) -> int:
-    """Return the parameters that the growing network takes on a task."""
+    """Return how many parameters the growing network ends with on a task."""
     if task_id not in BUDGETS:
         raise ConfigError(f"No budget is known for {task_id}; set one with --budget.")
     return BUDGETS[task_id]
 
 
 def mlp_width(n_inputs: int, n_outputs: int, n_parameters: int) -> int:
-    """Return the hidden units that bring an MLP, with its biases, closest to `n_parameters`.
+    """Return the number of hidden units that brings an MLP, with biases, closest to `n_parameters`.
 
     >>> mlp_width(4, 2, 84)
     12

@@ -42,16 +42,16 @@ class MLP(NamedTuple):
 
 
 class Program(NamedTuple):
-    """The object of evolution: the first node, and how nodes and edges develop."""
+    """An evolved program: the first node, and how nodes and edges develop."""
 
     seed: Floats
     """Embedding of the first node (embedding_size,)."""
     update: MLP
-    """From what reaches a node to its next embedding."""
+    """Maps the weighted sum of embeddings that reaches a node to its next embedding."""
     growth: MLP
-    """From an embedding to a number; above 0 the node has a child."""
+    """Maps an embedding to a number; above 0 the node has a child."""
     weight: MLP
-    """From two embeddings to the weight of the edge between the nodes."""
+    """Maps two embeddings to the weight of the edge between their nodes."""
 
     @classmethod
     def from_vector(cls, parameters: Floats, embedding_size: int, n_hidden: int) -> Self:
@@ -80,12 +80,12 @@ def _shapes(embedding_size: int, n_hidden: int) -> list[tuple[int, int]]:
 
 
 class Tissue(NamedTuple):
-    """An undirected graph as it develops; nodes stand by age."""
+    """An undirected graph as it develops; nodes are in order of age, the oldest first."""
 
     embedding: Floats
     """State of each node (n_nodes, embedding_size)."""
     links: Bools
-    """Which nodes are linked (n_nodes, n_nodes); symmetric."""
+    """True where two nodes are linked (n_nodes, n_nodes); symmetric."""
     weight: Floats
     """Weights of the links (n_nodes, n_nodes); symmetric, 0 where there is no link."""
 
@@ -96,12 +96,12 @@ class Tissue(NamedTuple):
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.embedding)
 
 
 def develop(program: Program, cycles: int = CYCLES) -> Tissue:
-    """Grow the tissue of a program."""
+    """Return the tissue that a program grows from one node in so many cycles."""
     tissue = Tissue.start(program)
     for _ in range(cycles):
         tissue = cycle(program, tissue)
@@ -109,7 +109,7 @@ def develop(program: Program, cycles: int = CYCLES) -> Tissue:
 
 
 def cycle(program: Program, tissue: Tissue) -> Tissue:
-    """Let the nodes exchange embeddings, have children and set the weights."""
+    """Run one cycle: nodes exchange embeddings and have children, then all edges get weights."""
     embedding, links = tissue.embedding, tissue.links
     for _ in range(diameter(links) + EXTRA_STEPS):
         embedding = program.update(tissue.weight.T @ embedding)

@@ -76,5 +76,5 @@ class NDPSearch(Search):
         self._strategy.tell(self._vectors, costs.tolist())
 
     def _grow(self, vector: Floats) -> Candidate:
-        """Grow the controller of the program written in a vector."""
+        """Return the candidate grown by the program that a vector encodes."""
         return controller(develop(Program.from_vector(vector, *self._sizes)), self.task)

@@ -1,7 +1,7 @@
 """Settings of NEAT: neat-python's own configuration files, one per task.
 
-What the task and the budget decide is filled in where a file leaves it out, and must agree where a
-file states it.  Tasks without a file of their own use `default.ini`.
+Values that the task and the budget decide are filled in where a file leaves them out, and must
+agree where a file states them.  Tasks without a file of their own use `default.ini`.
 """
 
 import tempfile
@@ -27,7 +27,7 @@ _COMPILABLE = {
     "aggregation_default": "sum",
     "aggregation_options": "sum",
 }
-"""Settings that the graph of a genome depends on."""
+"""Settings that a genome must have to be compiled to a graph."""
 
 
 def read_settings(task: Task, population: int, path: str | Path | None = None) -> Any:
@@ -46,7 +46,7 @@ def read_text(task: Task, path: str | Path | None = None) -> str:
 
 
 def parse_settings(text: str, task: Task, population: int, name: str) -> Any:
-    """Return the neat.Config of a text; `name` is what to call it where something is wrong."""
+    """Return the neat.Config of a text; `name` identifies it in error messages."""
     stated = ConfigParser(interpolation=None)
     try:
         stated.read_string(text)
@@ -74,7 +74,7 @@ def _folder() -> Any:
 
 
 def _fill_in(stated: ConfigParser, section: str, values: dict[str, str], name: str) -> None:
-    """Add the values to a section, or check that they are what it says."""
+    """Add the values to a section, or check that they agree with those it states."""
     if not stated.has_section(section):
         raise ConfigError(f"The NEAT settings {name} have no section [{section}].")
     for key, value in values.items():

@@ -20,7 +20,7 @@ class TooSmall(NamedTuple):
     """A candidate with fewer nodes than the task has inputs and outputs; it cannot play."""
 
     score: float
-    """Score to tell the search."""
+    """Score that the search is told for it."""
 
 
 Candidate = Policy | TooSmall
@@ -33,7 +33,7 @@ class Player(NamedTuple):
     episode_return: float
     """The return of the one episode it was judged by."""
     generation: int
-    """When it played that episode, from 1."""
+    """Generation in which it played that episode, from 1."""
 
 
 class Search(ABC):
@@ -87,7 +87,7 @@ class Search(ABC):
         return self._asked
 
     def tell(self, returns: Sequence[float] | Floats) -> None:
-        """Take what each candidate of this generation scored, in order, and breed the next."""
+        """Take the returns of this generation's candidates, in order, and breed the next."""
         candidates, scores = self.ask(), np.asarray(returns, dtype=np.float64)
         if scores.shape != (len(candidates),):
             raise ShapeError(
@@ -116,7 +116,7 @@ class Search(ABC):
 
     @abstractmethod
     def _breed(self, scores: Floats) -> None:
-        """Go on to the next generation."""
+        """Breed the next generation from the scores of this one."""
 
 
 def _by_return(player: Player) -> float:

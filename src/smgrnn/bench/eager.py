@@ -1,4 +1,4 @@
-"""The loop a PyTorch user would write, frozen: what the engines are compared with."""
+"""The loop a PyTorch user would write, frozen: the baseline that the engines are compared with."""
 
 import torch
 from torch.nn.functional import cross_entropy

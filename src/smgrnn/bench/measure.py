@@ -32,9 +32,10 @@ learner.learn(np.ones(4), 1)
 
 
 def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[str, Any]:
-    """Measure everything, each figure a median of repeats; `report` is told what comes next.
+    """Measure everything, each figure a median of repeats.
 
-    `quick` takes small networks only, two repeats and no start-up times.
+    `report` is called with the name of each measurement before it starts.  `quick` takes small
+    networks only, two repeats and no start-up times.
     """
     if repeats < 1:
         raise ConfigError(f"The number of repeats must be at least 1. Got {repeats} instead.")

@@ -1,4 +1,4 @@
-"""Where the time of a compiled step goes, and the least it could be."""
+"""The time that each phase of a compiled step takes, and a lower bound on the whole."""
 
 import time
 from collections.abc import Callable

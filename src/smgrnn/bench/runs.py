@@ -1,4 +1,4 @@
-"""Whole runs, and what learning costs on top of an environment that is not compiled."""
+"""Timings of whole runs, and the cost of learning beside an environment that is not compiled."""
 
 import time
 from typing import Any

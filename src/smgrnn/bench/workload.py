@@ -1,4 +1,4 @@
-"""What is measured: grown networks of a given size, the three ways to train them, and a stream."""
+"""The workload: grown networks of a given size, three ways to train them, and a stream."""
 
 from collections.abc import Callable
 
@@ -122,7 +122,7 @@ def called_from_python(graph: Graph, iterations: int) -> Run:
 
 
 def new_learner(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Learner:
-    """Return a compiled learner of this graph; None is no plasticity."""
+    """Return a compiled learner of this graph; with None it has no plasticity."""
     config = NetworkConfig(n_inputs=N_INPUTS, n_outputs=N_OUTPUTS, iterations=iterations)
     never = PlasticityConfig.static(interval=10**9)
     return Learner(config, plasticity=plasticity or never, graph=graph)

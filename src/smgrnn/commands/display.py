@@ -17,7 +17,7 @@ from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
 
 N_SHOWN = 10
-"""Failures of a session that are told one by one."""
+"""Most failures of a session that are listed one by one."""
 
 
 class TwoLines(bars.Progress):
@@ -53,7 +53,7 @@ class RunDisplay:
         self._progress.stop()
 
     def __call__(self, run: Run) -> None:
-        """Show how the run stands."""
+        """Show the progress of the run."""
         episodes = run.episodes
         recent = slice(max(0, episodes.n - 50), episodes.n)
         n_recent = max(int(episodes.steps[recent].sum()), 1)
@@ -72,7 +72,7 @@ class RunDisplay:
         )
 
     def show_generation(self, evolution: Evolution) -> None:
-        """Show how an evolutionary search stands."""
+        """Show the progress of an evolutionary search."""
         episodes, best = evolution.episodes, evolution.generations
         recent = episodes.returns[-evolution.plan.population :]
         speed = episodes.steps.sum() / max(evolution.seconds, 1e-9)
@@ -110,7 +110,7 @@ class SessionDisplay:
         self._progress.stop()
 
     def __call__(self, progress: SessionProgress) -> None:
-        """Show how the session stands."""
+        """Show the progress of the session."""
         left = progress.seconds_left
         n_failed = len(progress.failures)
         notes = [f"{span(left)} left"] if left is not None else []
@@ -178,7 +178,7 @@ def print_summaries(
 
 
 def print_score(what: str, returns: Floats, likeness: dict[str, float], *, as_json: bool) -> None:
-    """Print the mean return, or of a recording, which has none, the likeness to it."""
+    """Print the mean return, or the likeness to a recording, which has no returns."""
     mean, std = float(returns.mean()), float(returns.std())
     figures = likeness or {"episodes": returns.size, "mean": mean, "std": std}
     if as_json:
@@ -202,7 +202,7 @@ def _score_lines(summary: dict[str, Any]) -> list[str]:
 
 
 def describe_likeness(figures: dict[str, Any]) -> str:
-    """Return how like the held-out rows of a recording a student is."""
+    """Return in words how well a student matches the held-out rows of a recording."""
     if "held_out_agreement" in figures:
         return f"agrees with {figures['held_out_agreement']:.1%} of the held-out examples"
     return (
@@ -266,7 +266,7 @@ def describe_session(progress: SessionProgress, folder: object) -> str:
 
 
 def span(seconds: float) -> str:
-    """Return a time for people.
+    """Return a time span as people write it.
 
     >>> span(42.3), span(125), span(7260)
     ('42 s', '2 min 5 s', '2 h 1 min')

@@ -43,7 +43,7 @@ def _named(task: str) -> str:
 
 
 def each_seed(config: Any, n_seeds: int) -> list[Any]:
-    """Return the settings once for each seed, upwards from their own."""
+    """Return a copy of the settings for each seed, counting up from their own."""
     if n_seeds < 1:
         raise ConfigError(f"The number of seeds must be at least 1. Got {n_seeds} instead.")
     return [replace(config, seed=config.seed + number) for number in range(n_seeds)]

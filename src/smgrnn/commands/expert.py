@@ -23,7 +23,7 @@ def expert_evaluate_command(task: str, name: str | None, episodes: int, *, as_js
 
 
 def expert_convert_command(file: Path, out: Path, statistics: Path | None) -> None:
-    """Write the expert in a zip of Stable-Baselines3 to a file of our own."""
+    """Convert the expert in a Stable-Baselines3 zip to a file in our own format."""
     from smgrnn.experts.sb3 import load_sb3_expert
 
     check_new_file(out)

@@ -1,4 +1,4 @@
-"""`smgrnn list`: all that the other commands can be given by name."""
+"""`smgrnn list`: the names that the other commands accept."""
 
 import json
 

@@ -18,7 +18,7 @@ from smgrnn.report.wording import quantity
 from smgrnn.runs.record import Record
 
 DEFAULT_OUT = Path("report")
-"""Where the command writes, below the folder it is called in."""
+"""Folder that the command writes to, below the one it is called in."""
 
 
 def report_command(

@@ -17,7 +17,7 @@ from smgrnn.experiments.runner import Progress, run_experiments
 from smgrnn.experiments.store import Store
 
 DEFAULT_STORE = Path("results/store")
-"""Where the command keeps records, below the folder it is called in."""
+"""Folder that the command keeps records in, below the one it is called in."""
 
 
 def reproduce_command(
@@ -29,7 +29,8 @@ def reproduce_command(
     as_json: bool = False,
     is_quiet: bool = False,
 ) -> None:
-    """Run what the experiments still lack; exit with 1 if a run failed."""
+    """Run the missing runs of the named experiments; exit with 1 if one failed."""
+    experiments = choose_experiments(names, seeds=seeds, episodes=episodes, smoke=smoke)
     kept = Store(store)
     with SessionDisplay(is_quiet=is_quiet) as display, _executor(jobs, scheduler) as executor:
         try:
@@ -51,7 +52,7 @@ def reproduce_command(
 
 
 def _executor(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Executor]:
-    """Return the cluster of an address, or else processes here, one for each core."""
+    """Return the cluster at an address, or else local processes: `jobs`, or one for each core."""
     if jobs is not None and jobs < 1:
         raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
     if scheduler is None:

@@ -12,7 +12,7 @@ PAGE = "growth.html"
 
 
 def view_command(path: Path, out: Path | None, film_path: Path | None, *, opens: bool) -> None:
-    """Write the page of a run, and a film if one is asked for, and open the page for a person."""
+    """Write the page of a run; record a film if asked for, else open the page from a terminal."""
     if film_path is not None:
         check_film(film_path)
     record = Record.load(path)

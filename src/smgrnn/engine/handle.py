@@ -1,8 +1,8 @@
-"""A learner's state and settings behind one pointer: what every step of learning is given.
+"""A learner's state and settings behind one pointer, which every step of learning takes.
 
-To hand over two dozen arrays, from Python or from one kernel to another, takes longer than to learn
-from an example.  So they are written, as compiled code sees them, into a block of bytes whenever
-they change, and steps are given that block.  Whoever has a handle must hold the state as well.
+Passing two dozen arrays, from Python or from one kernel to another, takes longer than learning from
+an example.  So they are written, as compiled code sees them, into a block of bytes whenever they
+change, and steps take that block.  Whoever has a handle must hold the state as well.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ SIZE = 4096
 
 
 class Held(NamedTuple):
-    """What is behind a handle."""
+    """The state and the settings behind a handle."""
 
     state: LearnerState
     settings: EngineSettings
@@ -56,7 +56,7 @@ def _read(typing_context: Any, handle: Any) -> Any:
 
 _write: Any = _write_intrinsic
 held_by: Any = _read
-"""In a `lean` kernel, what is behind a handle."""
+"""Returns the `Held` behind a handle, in a `lean` kernel."""
 
 
 @lean

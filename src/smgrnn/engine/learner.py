@@ -32,7 +32,7 @@ _NEVER = 2**62  # updates
 
 
 class Outcome(NamedTuple):
-    """What a stream of examples led to, row by row."""
+    """The actions and losses of a stream of examples, row by row (n,)."""
 
     actions: Ints
     losses: Floats
@@ -47,7 +47,7 @@ class Learner:
     Parameters
     ----------
     config
-        What the network is.
+        Settings of the network.
     learning
         Optimizer and loss.
     plasticity
@@ -186,7 +186,7 @@ class Learner:
     def learn_by(self, step: Callable[..., Any], *arguments: Any) -> Any:
         """Learn by a compiled step, which takes this learner's handle and then `arguments`.
 
-        Of what it returns the second value is the loss.
+        The second of the values that the step returns is the loss.
 
         >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2))
         >>> action, loss = learner.learn_by(learn_step, np.ones(1), 0, np.empty(0))
@@ -263,7 +263,7 @@ class Learner:
         )
 
     def _next_call(self, ends: Bools, first: int) -> int:
-        """The row of a stream at which the loop must return: the end, or a call of `rule`."""
+        """Return the row of a stream before which the loop stops: the end, or a call of `rule`."""
         if self.rule is None:
             return ends.size
         if self._interval:
@@ -272,14 +272,14 @@ class Learner:
         return first + int(later[0]) + 1 if later.size else ends.size
 
     def _is_due(self, is_last: bool) -> bool:
-        """Whether the module is called after the last update."""
+        """Return whether the plasticity module is due after the last update."""
         return self.n_updates % self._interval == 0 if self._interval else bool(is_last)
 
     def advance(self, loop: Callable[..., Advanced], stacklevel: int = 4) -> None:
         """Run a compiled loop of learning steps over this learner's state and keep its result.
 
         `loop` takes the state, the settings, the handle of both, the log and the random generator,
-        and returns an `Advanced`.  A loss that is not finite says where it had to stop.
+        and returns an `Advanced`.  A loss that is not finite means that it had to stop.
 
         >>> def idle(state, settings, handle, log, rng):
         ...     return Advanced(state, log, loss=0.0, is_capped=False)
@@ -317,13 +317,13 @@ class Learner:
         return log
 
     def arrays(self) -> Arrays:
-        """Return all that is needed to go on exactly, as named arrays; `restore` takes it back."""
+        """Return the whole state as named arrays, from which `restore` continues exactly."""
         lasting = to_arrays(self._state._replace(room=NO_ROOM))
         found = {name: array for name, array in lasting.items() if not name.startswith("room.")}
         return found | {"rng": np.frombuffer(dump_generator(self._rng).encode(), np.uint8)}
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from what `arrays` returned, in a learner of the same settings and an empty log."""
+        """Continue from a result of `arrays` with the same settings; the log becomes empty."""
         state = from_arrays(LearnerState, arrays | to_arrays(NO_ROOM, "room."))
         graph, clock, history = state.graph, state.clock, state.history
         check(graph)

@@ -30,7 +30,7 @@ from smgrnn.plasticity.schedule import Plasticity, carry_noticed, decide
 
 
 class Restructured(NamedTuple):
-    """What one call of the plasticity module led to."""
+    """State and log after a call of the plasticity module, and whether a limit bound growth."""
 
     state: LearnerState
     log: EditLog
@@ -39,7 +39,7 @@ class Restructured(NamedTuple):
 
 @kernel
 def carry(values: Floats, origin: Ints) -> Floats:
-    """Rearrange the columns by `origin`; those that were nowhere before (-1) become 0."""
+    """Rearrange the columns by `origin`; columns without an origin (-1) become 0."""
     carried = np.zeros((values.shape[0], origin.size))
     for row in range(values.shape[0]):
         for column in range(origin.size):
@@ -73,7 +73,7 @@ def carry_state(
     edge_origin: Ints,
     rng: np.random.Generator,
 ) -> LearnerState:
-    """Take everything that belongs to nodes and edges through an edit, to the new graph."""
+    """Carry everything that belongs to nodes and edges over to the graph after an edit."""
     if settings.keeps_optimizer:
         moments = carry(state.moments, edge_origin)
     else:

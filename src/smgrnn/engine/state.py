@@ -1,4 +1,4 @@
-"""What the compiled engine holds: settings as numbers, state as arrays."""
+"""Everything that the compiled engine holds: settings as numbers, state as arrays."""
 
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ class EngineSettings(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room to work in, and what follows from the graph; made anew after every edit."""
+    """Working arrays, and values that follow from the graph; made anew after every edit."""
 
     gradient: Floats
     """dL/dw of the last step (n_edges,)."""
@@ -80,7 +80,7 @@ def start_state(
     plasticity: PlasticityConfig,
     rng: np.random.Generator,
 ) -> LearnerState:
-    """The state of a learner that has not learned anything yet."""
+    """Return the state of a learner that has not learned anything yet."""
     n_edges = graph.n_edges
     return furnish(
         settings,
@@ -100,7 +100,7 @@ def start_state(
 NO_ROOM = Room(
     np.zeros(0), np.zeros(0), np.zeros((2, 0)), np.zeros((0, 0)), np.zeros(1, np.int64), 0, 0
 )
-"""What a state has for room before `furnish` makes some."""
+"""The empty room of a state, before `furnish` makes some."""
 
 
 @kernel
@@ -141,7 +141,7 @@ def furnish(settings: EngineSettings, state: LearnerState) -> LearnerState:
 
 
 def _types() -> tuple[Any, Any]:
-    """The types of a state and of settings, read off the smallest examples."""
+    """Return the Numba types of a state and of settings, read off the smallest examples."""
     graph, rows = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)]), np.zeros((2, 1))
     statistics = Statistics.start(0, np.zeros((2, 0), np.int64))
     noticed = Noticed(statistics, Memory.none(), Memory.none())
@@ -160,4 +160,4 @@ def _types() -> tuple[Any, Any]:
 
 
 STATE_TYPE, SETTINGS_TYPE = _types()
-"""How compiled code sees a state, and settings."""
+"""The Numba types of a state and of settings."""

@@ -1,4 +1,4 @@
-"""One step of each kind, as kernels a compiled task can call: act, and learn."""
+"""Single steps of acting and of learning, as kernels that a compiled task can call."""
 
 import numpy as np
 
@@ -67,9 +67,9 @@ def learn_step(
 ) -> tuple[int, float]:
     """Run the network once and learn from it; return the greedy action and the loss.
 
-    A NaN for the loss says that the observation, an output, the loss or the gradient was not
-    finite; then nothing has been learned and the node states are as they were.  An infinite loss
-    says that the step was taken and a weight overflowed.
+    A loss of NaN means that the observation, an output, the loss or the gradient was not finite;
+    then nothing has been learned and the node states are as they were.  An infinite loss means
+    that the step was taken and a weight overflowed.
     """
     state, settings = held_by(handle)
     source, weight, trace, room = state.graph.source, state.graph.weight, state.trace, state.room
@@ -109,7 +109,7 @@ def learn_step(
 
 @lean
 def wants_edit(handle: Handle, is_last: bool) -> bool:
-    """Say after an update whether the module is due and might find something to do.
+    """Return whether, after an update, the module is due and might find something to do.
 
     A call that is certain to find nothing is only counted.
     """

@@ -14,7 +14,7 @@ from smgrnn.kernels import kernel, lean
 
 
 class Rows(NamedTuple):
-    """The rows of a stream, and where what came of each is written."""
+    """The rows of a stream, and columns for the action and the loss of each."""
 
     observations: Floats
     """(n, n_inputs)."""
@@ -30,25 +30,25 @@ class Rows(NamedTuple):
     """Written: the loss (n,)."""
 
     def between(self, first: int, last: int) -> "Rows":
-        """The rows first … last - 1."""
+        """Return the rows first … last - 1."""
         columns: Any = (column[first:last] for column in self)
         return Rows(*columns)
 
 
 class Advanced(NamedTuple):
-    """What a loop of learning steps led to."""
+    """The result of a loop of learning steps."""
 
     state: LearnerState
     log: EditLog
     loss: float
-    """NaN or infinite where something was not finite and the loop stopped."""
+    """Loss of the last step; NaN or infinite if something was not finite and the loop stopped."""
     is_capped: bool
     """Whether a limit bound growth."""
 
 
 @lean
 def _learn_rows(handle: Handle, rows: Rows, first: int) -> tuple[int, float, bool]:
-    """Learn from row `first` on until an edit is due; return the next row, the loss, and if it is.
+    """Learn rows from `first` until an edit is due; return the next row, the loss, and if one is.
 
     A stretch without structural change is a kernel of its own: there nothing counts references.
     """

@@ -1,1 +1,1 @@
-"""Episodes: where they happen, and what is written down of each."""
+"""Episodes: the backends that play them, and the table that records them."""

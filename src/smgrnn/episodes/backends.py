@@ -1,4 +1,4 @@
-"""Backends: where the episodes of a run happen."""
+"""Backends: the places where the episodes of a run happen, compiled code or Gymnasium."""
 
 from math import isfinite
 from typing import Any, Protocol
@@ -16,10 +16,10 @@ from smgrnn.tasks import Task, make_env
 
 
 class Backend(Protocol):
-    """Where episodes happen."""
+    """A place where episodes happen."""
 
     chunk: int
-    """Episodes that are trained at a stretch, between two looks at the progress."""
+    """Episodes trained in one call, between two reports of progress."""
 
     def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
         """Train on one episode per seed."""
@@ -28,12 +28,12 @@ class Backend(Protocol):
         """Play one episode per seed."""
 
     def compare(self, policy: Policy, seeds: list[int]) -> Episodes:
-        """Play to compare checkpoints, never on what judges the winner."""
+        """Play to compare checkpoints, never on the examples that judge the winner."""
         return self.play(policy, seeds)
 
 
 def find_backend(task: Task) -> Backend:
-    """Return where the environment of a task runs: compiled if it can be."""
+    """Return the backend of a task's environment: the compiled one if there is one."""
     return GymnasiumBackend(task) if task.compiled is None else CompiledBackend(task)
 
 
@@ -125,9 +125,10 @@ class GymnasiumBackend(Backend):
         return episodes
 
     def _teacher(self, learner: Learner, expert: Teacher, row: Floats) -> Any:
-        """Return a function that teaches `row` by the expert's answer to the observation behind it.
+        """Return a function that teaches the learner the expert's answer to an observation.
 
-        It gives the student's action, and whether that is the expert's.
+        It takes the observation, whose network inputs must be in `row` by then, and returns the
+        student's action and whether that is the expert's.
         """
         if not self._task.is_discrete:
 

@@ -1,8 +1,8 @@
-"""Learning from examples: XOR, or what was recorded of an expert, without an environment.
+"""Learning from examples without an environment: XOR, or recordings of an expert.
 
-An episode is one round through the examples in random order.  Its return is how many of XOR's four
-were answered right; of recorded choices the share that was answered as recorded; of recorded
-continuous actions minus the mean squared error, on a scale on which their bounds are ±1.
+An episode is one round through the examples in random order.  Its return is, for XOR, how many of
+the four were answered right; for recorded choices, the share that was answered as recorded; for
+recorded continuous actions, minus the mean squared error, on a scale where their bounds are ±1.
 """
 
 from pathlib import Path
@@ -32,7 +32,7 @@ class Examples(NamedTuple):
     compared: Recording
     held_out: Recording
     digest: str
-    """Of all of them; a run never goes on with others."""
+    """Digest of the whole recording, empty for XOR; a run is never resumed with another."""
 
 
 def find_examples(task: Task, seed: int) -> Examples:
@@ -45,7 +45,7 @@ def find_examples(task: Task, seed: int) -> Examples:
 
 
 class ExamplesBackend(Backend):
-    """Rounds through examples, which are their own teacher."""
+    """Rounds through examples, whose labels take the place of a teacher."""
 
     chunk = 1
 
@@ -72,7 +72,7 @@ class ExamplesBackend(Backend):
         return episodes
 
     def play(self, policy: Policy, seeds: list[int]) -> Episodes:
-        """Answer all that is held out, once for all seeds."""
+        """Answer all held-out examples, once for all seeds."""
         return self._answer(policy, self._examples.held_out, len(seeds))
 
     def compare(self, policy: Policy, seeds: list[int]) -> Episodes:
@@ -100,7 +100,7 @@ class ExamplesBackend(Backend):
         return (losses < RIGHT) & self._task.has_agreement
 
     def _note(self, episodes: Episodes, place: Any, is_right: Any, losses: Floats) -> None:
-        """Write down a round: how long it was, and how well it went."""
+        """Record a round: its length and how well it went."""
         episodes.steps[place], episodes.loss[place] = len(losses), losses.sum()
         episodes.agreed[place] = n_right = np.count_nonzero(is_right)
         if self._task.recording is None:

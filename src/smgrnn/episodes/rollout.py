@@ -27,11 +27,11 @@ class Course(NamedTuple):
     task: int
     """Code of the compiled task."""
     worlds: Floats
-    """State of the world of each episode, at first that of its start (n_episodes, state_size)."""
+    """State of the world in each episode, initially its start (n_episodes, state_size)."""
     max_steps: int
     """Steps after which an episode is cut off."""
     observation: Floats
-    """What the student sees; an input beyond the task's observation is always 1 (n_inputs,)."""
+    """The student's inputs; one beyond the task's observation is always 1 (n_inputs,)."""
     totals: Floats
     """Sum of rewards, and of losses (2,)."""
     counts: Ints
@@ -39,7 +39,7 @@ class Course(NamedTuple):
 
     @classmethod
     def start(cls, task: int, seeds: list[int], max_steps: int, n_inputs: int) -> Self:
-        """Return one episode per seed."""
+        """Return a course of one episode per seed."""
         worlds, counts = compiled.start_states(task, seeds), np.zeros(2, np.int64)
         return cls(task, worlds, max_steps, np.ones(n_inputs), np.zeros(2), counts)
 
@@ -56,7 +56,7 @@ def _begin(course: Course, number: int) -> None:
 def _learn_steps(
     handle: Handle, course: Course, number: int, expert: Expert, scratch: Singles
 ) -> tuple[float, bool, bool]:
-    """Go on until the episode is over or an edit is due; return the loss and which of the two.
+    """Learn until the episode is over or an edit is due; return the loss and these two flags.
 
     A stretch without structural change is a kernel of its own: there nothing counts references.
     """
@@ -125,10 +125,10 @@ def taught_step(
     observation: Floats,
     no_target: Floats,
 ) -> tuple[int, float, int]:
-    """Ask the expert and learn what it says; return the student's action, the loss and the label.
+    """Ask the expert and learn its label; return the student's action, the loss and the label.
 
-    A step of an episode that happens outside, in one call from Python; plain arrays are the fastest
-    arguments.
+    This is one step of an episode outside compiled code, in one call from Python; plain arrays are
+    the fastest arguments.
     """
     label = expert_action(sizes, parameters, codes, scratch, observation)
     action, loss = learn_step(handle, observation, label, no_target)

@@ -39,7 +39,7 @@ class Episodes(NamedTuple):
 
     @property
     def n(self) -> int:
-        """Episodes in the record."""
+        """Number of episodes."""
         return self.returns.size
 
     def followed_by(self, later: Self) -> Self:
@@ -58,7 +58,7 @@ class Edits(NamedTuple):
 
     @classmethod
     def of(cls, log: EditLog) -> Self:
-        """Take over what a learner logged."""
+        """Return the edits that a learner logged."""
         columns: Any = (column[: log.n_changes].copy() for column in log[:4])
         return cls(*columns)
 

@@ -1,4 +1,4 @@
-"""Experiments: what the paper asked, as data; what answers it; and where the answers are kept."""
+"""Experiments: the paper's questions as data, the runs that answer them, and their store."""
 
 from smgrnn.experiments.condition import Condition
 from smgrnn.experiments.experiment import Experiment

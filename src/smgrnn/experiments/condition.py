@@ -1,4 +1,4 @@
-"""Condition: one way to run a task, whatever the seed.  In the store its plan is its name."""
+"""Condition: one way to run a task, whatever the seed.  The store knows its runs by their plans."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,7 +13,7 @@ from smgrnn.runs.plan import AnyPlan, plan_run
 from smgrnn.tasks import Task, find_task
 
 FEWEST = 4
-"""Candidates in the smallest generation that an evolution is shortened to."""
+"""Smallest population that a shortened evolution has."""
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,17 @@ class Condition:
     task: str
     """A Gymnasium id, or "xor"."""
     settings: RunConfig | EvolutionConfig
-    """A distillation's or an evolution's; the seed in it is always 0."""
+    """Settings of a distillation or of an evolution; the seed in them is always 0."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", replace(self.settings, seed=0))
 
     @classmethod
     def distill(cls, task: str, **changes: Any) -> Self:
-        """Return a distillation: the settings to start from for the task, and what is changed.
+        """Return a distillation with the task's starting settings and some changes.
 
-        A run that is stopped is run again, so it has no checkpoints on the way: to score each of
-        them on held-out episodes takes a tenth of the time.
+        A run that is stopped is run again from its start, so it has no checkpoints on the way:
+        scoring each of them on held-out episodes takes a tenth of the time.
 
         >>> Condition.distill("CartPole-v1", plasticity={"window": 50}).settings.plasticity.window
         50
@@ -48,7 +48,7 @@ class Condition:
 
     @property
     def kind(self) -> Literal["distill", "evolve"]:
-        """How it is run."""
+        """How it is run: by distillation or by evolution."""
         return "distill" if isinstance(self.settings, RunConfig) else "evolve"
 
     @property
@@ -83,7 +83,7 @@ class Condition:
         return replace(self, settings=settings)
 
     def plan(self, seed: int) -> AnyPlan:
-        """Return the plan of a run; of files, such as the expert's, it has the content."""
+        """Return the plan of a run; files, such as the expert's, enter it by their content."""
         task = _find_task(self.task)
         if isinstance(self.settings, EvolutionConfig):
             return find_evolution_plan(task, replace(self.settings, seed=seed))
@@ -97,16 +97,16 @@ class Condition:
 
 @cache
 def _find_task(name: str) -> Task:
-    """Make the environment of a task once, to describe it."""
+    """Return the description of a task, for which its environment is made only once."""
     return find_task(name)
 
 
 @cache
 def _find_teacher(expert: str | None, task: Task, _: int) -> TeacherId:
-    """Digest an expert once, until its file changes."""
+    """Return the identity of an expert, which is digested anew only when its file changes."""
     return find_teacher(expert, task)[0]
 
 
 def _modified(path: str | None) -> int:
-    """Return when a file changed; what is not a file comes with the package and does not."""
+    """Return when the file of an expert last changed, or 0 for an expert that is not a file."""
     return Path(path).stat().st_mtime_ns if path and Path(path).is_file() else 0

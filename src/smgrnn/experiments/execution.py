@@ -1,4 +1,4 @@
-"""Execution: one run from its condition to its record, in whatever process it happens."""
+"""Execution: one run from its condition to its record, in any process."""
 
 import os
 import socket
@@ -21,7 +21,7 @@ class Finished(NamedTuple):
 
     record: Record
     worker: str
-    """Which worker it was."""
+    """Name of the worker: its host, process and thread."""
 
 
 def execute(condition: Condition, seed: int, key: str) -> Finished:

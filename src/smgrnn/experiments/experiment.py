@@ -15,7 +15,7 @@ class Experiment:
     id: str
     """Its name, ending in -vN; N is raised when what it runs changes."""
     question: str
-    """The question, in one sentence."""
+    """The question in one sentence."""
     artefacts: tuple[str, ...]
     """Tables and figures of the paper that it fills, by their numbers there."""
     conditions: Mapping[str, Condition]

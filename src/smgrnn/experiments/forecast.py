@@ -9,7 +9,7 @@ Group = tuple[str, str]
 
 
 class Forecast:
-    """Corrects what was expected of each task and variant by what its finished runs took."""
+    """Corrects the expected time of each task and variant by the time its finished runs took."""
 
     def __init__(self, runs: Iterable[QueuedRun]) -> None:
         self._open: dict[Group, float] = defaultdict(float)
@@ -27,14 +27,14 @@ class Forecast:
         self._workers.add(worker)
 
     def drop(self, run: QueuedRun) -> None:
-        """Take a run off that is not to come any more."""
+        """Remove a run that will not be run any more."""
         self._open[_group(run)] -= run.seconds
 
     def left(self, elapsed: float) -> float | None:
         """Return the seconds still to go after `elapsed` seconds, if any run has finished.
 
-        All the work, over the workers seen so far, less the time that has passed: so what running
-        runs have done already counts too.
+        It is all the work divided by the workers seen so far, less the time that has passed; so the
+        work that unfinished runs have done already counts too.
         """
         if not self._workers:
             return None

@@ -113,7 +113,7 @@ class LocalProcesses(Executor):
 
 
 class _Worker:
-    """A process that calls functions, one after the other, and the way to it."""
+    """A process that calls functions, one after the other, and the connection to it."""
 
     def __init__(self, context: Any) -> None:
         self._connection, theirs = context.Pipe()
@@ -124,7 +124,7 @@ class _Worker:
         self.pid = int(self._process.pid)
 
     def call(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        """Call a function over there; its result or its error comes back."""
+        """Call a function in the process; return its result or raise its error."""
         try:
             self._connection.send((fn, args, kwargs))
             is_good, value = self._connection.recv()

@@ -1,4 +1,4 @@
-"""Queue: which runs some experiments need, each once, the longest first."""
+"""Queue: the runs that some experiments need, each once, the longest first."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,13 +7,13 @@ from smgrnn.experiments.condition import Condition
 from smgrnn.experiments.experiment import Experiment
 
 EPISODE_SECONDS = {"CartPole-v1": 0.001, "Acrobot-v1": 0.0005, "xor": 0.0003}
-"""About how long an episode of the standard student takes on a compiled task."""
+"""Rough seconds per episode of the standard student, by compiled task."""
 GYMNASIUM_SECONDS = 0.025
-"""And about how long on any other."""
+"""Rough seconds per episode of the standard student on any other task."""
 FACTORS = {"growth-only": 10.0}
-"""How many times as long it takes students who are much slower than the standard one."""
+"""How many times as long an episode takes for students much slower than the standard one."""
 RUN_SECONDS = 0.05
-"""Time that every run takes beside its episodes, such as to evaluate the student."""
+"""Rough seconds that every run takes beside its episodes, such as for evaluating the student."""
 
 
 class QueuedRun(NamedTuple):
@@ -27,7 +27,7 @@ class QueuedRun(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """About how long it will take, before any was measured."""
+        """Rough seconds that it will take, before any run was measured."""
         task, variant = self.condition.task, self.condition.variant
         episode = EPISODE_SECONDS.get(task, GYMNASIUM_SECONDS) * FACTORS.get(variant, 1.0)
         return RUN_SECONDS + episode * self.condition.episodes

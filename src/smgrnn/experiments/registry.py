@@ -1,4 +1,4 @@
-"""Registry: which experiments there are, by id and by name."""
+"""Registry: all experiments, by id and by name."""
 
 import re
 from collections.abc import Iterable

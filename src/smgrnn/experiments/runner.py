@@ -1,4 +1,4 @@
-"""Runner: run what the store lacks on any executor, and lose nothing that was finished."""
+"""Runner: run the runs that the store lacks on any executor, and lose no finished one."""
 
 import time
 import traceback
@@ -19,9 +19,9 @@ from smgrnn.runs.record import Record
 from smgrnn.runs.watch import Watch
 
 RETRIES = 2
-"""How often a run is run again whose worker was lost."""
+"""Times that a run whose worker was lost is run again."""
 LOOK_SECONDS = 1.0
-"""How often at least the progress is shown."""
+"""Longest time between two reports of progress."""
 
 
 class Failure(NamedTuple):
@@ -30,14 +30,14 @@ class Failure(NamedTuple):
     name: str
     """Name of the run."""
     error: str
-    """The error, in one line."""
+    """The error in one line."""
     details: str
-    """Where it went wrong."""
+    """Its traceback."""
 
 
 @dataclass
 class Progress:
-    """How far a session has come; at its end, what came of it."""
+    """Progress of a session; at its end, the result."""
 
     n_runs: int
     """Runs that the experiments need."""
@@ -50,9 +50,9 @@ class Progress:
     steps: int = 0
     """Environment steps of the runs that were run."""
     seconds: float = 0.0
-    """Time since the start."""
+    """Seconds since the start."""
     seconds_left: float | None = None
-    """Time still to go, once that can be said."""
+    """Seconds still to go; None as long as no run has finished."""
     latest: tuple[str, Record] | None = None
     """The run that finished last, its name and its record."""
     failures: list[Failure] = field(default_factory=list)
@@ -67,7 +67,7 @@ def run_experiments(
     watch: Watch[Progress] | None = None,
     retries: int = RETRIES,
 ) -> Progress:
-    """Run all that the experiments need and the store lacks; return what came of it.
+    """Run every run that the experiments need and the store lacks; return the final progress.
 
     A run that fails does not stop the others, and a run whose worker is lost is run again.  Ctrl-C
     keeps what is finished and gives up the rest; it is up to the caller to shut the executor down.
@@ -75,7 +75,7 @@ def run_experiments(
     Parameters
     ----------
     experiments
-        What to run; runs that several of them need are run once.
+        Experiments to run; runs that several of them need are run once.
     store
         Where records are looked for and kept.  Only this process writes to it.
     executor
@@ -83,7 +83,7 @@ def run_experiments(
     watch
         Called with the progress after every run, and once a second.
     retries
-        How often a run is run again whose worker was lost.
+        Times that a run whose worker was lost is run again.
     """
     store.check_writable()
     runs = queue_runs(experiments)
@@ -94,7 +94,7 @@ def run_experiments(
 
 
 class _Session:
-    """The runs that are under way, and what becomes of them."""
+    """The runs that are under way, and the handling of their results."""
 
     def __init__(self, store: Store, executor: Executor, retries: int, forecast: Forecast) -> None:
         self._store = store
@@ -175,7 +175,7 @@ class _Session:
         progress.failures.append(Failure(run.name, line, details))
 
     def _give_up(self, progress: Progress) -> None:
-        """Keep what has finished in the meantime."""
+        """Keep the runs that have finished in the meantime."""
         for future, run in list(self._under_way.items()):
             if future.done() and not future.cancelled() and future.exception() is None:
                 del self._under_way[future]

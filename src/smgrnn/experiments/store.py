@@ -1,7 +1,7 @@
 """Store: the records of finished runs, each in one file that is named by the key of its plan.
 
 A record is written beside its place and then moved there, so any number of processes may write and
-read at once.  It carries a digest of itself: what is damaged is not a result.
+read at once.  It carries a digest of itself, so that a damaged file is never taken for a result.
 """
 
 import os
@@ -19,7 +19,7 @@ class Store:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.damaged: dict[str, str] = {}
-        """Records that `find` met and could not read, and why; to save them again mends them."""
+        """Records that `find` could not read, and why; saving them again repairs them."""
 
     def path(self, key: str) -> Path:
         """Return the file of a record; many small folders are faster than one large one."""
@@ -39,7 +39,7 @@ class Store:
             return None
 
     def load(self, key: str) -> Record:
-        """Return a record; one that is missing or damaged is a FileFormatError."""
+        """Return a record; raise FileFormatError if it is missing or damaged."""
         path = self.path(key)
         record = Record.load(path)
         if record.plan.key() != key:
@@ -56,7 +56,7 @@ class Store:
         record.save(path)
 
     def check_writable(self) -> None:
-        """Make the folder, or say now that nothing could be kept in it."""
+        """Make the folder; raise ConfigError now if nothing could be written to it later."""
         try:
             make_folder(self.folder)
         except OSError as error:
@@ -65,7 +65,7 @@ class Store:
             raise ConfigError(f"{self.folder} cannot be written to.")
 
     def records(self, experiment: Experiment) -> dict[str, list[Record]]:
-        """Return the records of an experiment by condition, in the order of its seeds."""
+        """Return the records found of an experiment: by condition, in the order of its seeds."""
         found: dict[str, list[Record]] = {name: [] for name in experiment.conditions}
         for name, condition, seed in experiment.runs():
             record = self.find(condition.key(seed))

@@ -122,7 +122,7 @@ class _Replay:
         return [torch.from_numpy(column) for column in columns]
 
     def scale(self) -> Singles:
-        """Return the factors that bring what was observed so far to a deviation of 1."""
+        """Return the factors that bring the observations so far to a deviation of 1."""
         deviation = self.observations[: self.n_seen].std(axis=0)
         return np.where(deviation > 0, 1 / np.maximum(deviation, 1e-3), 1).astype(np.float32)
 

@@ -1,4 +1,4 @@
-"""The worth of an expert: its returns over seeded episodes.
+"""How good an expert is: its returns over seeded episodes.
 
 Every purpose has seeds of its own, so that the episodes that chose an expert do not also judge it.
 """

@@ -17,7 +17,7 @@ from smgrnn.storage import read_arrays, write_arrays
 
 KIND = "expert"
 ACTIVATIONS = "activations"
-"""Entry of the header that names what follows each layer but the last."""
+"""Entry of the header that names the activation after each layer but the last."""
 Record = dict[str, Any]
 
 

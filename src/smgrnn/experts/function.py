@@ -1,4 +1,4 @@
-"""Experts that are functions of Python: whatever gives an action for an observation."""
+"""Experts that are Python functions from an observation to an action."""
 
 import importlib
 import operator
@@ -17,9 +17,10 @@ from smgrnn.tasks import Task
 
 
 class FunctionExpert:
-    """Asks a function for the action, and checks what it gives.
+    """Asks a function for the action, and checks its answer.
 
-    For choices the function gives the number of the action, for continuous actions all its values.
+    For choices the function returns the number of the action, for continuous actions all its
+    values.
     """
 
     def __init__(self, function: Callable[[Any], Any], task: Task, name: str) -> None:
@@ -28,17 +29,17 @@ class FunctionExpert:
 
     @property
     def n_inputs(self) -> int:
-        """Values in an observation: whatever the task has."""
+        """Values in an observation, as many as the task has."""
         return self._task.n_inputs
 
     @property
     def n_outputs(self) -> int:
-        """Actions to choose from, or values of one: whatever the task has."""
+        """Actions to choose from, or values of one, as many as the task has."""
         return self._task.n_outputs
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of its name, which is all that can be told of a function."""
+        """SHA-256 of its name, which is all that can be compared of a function."""
         return sha256(self.name.encode()).hexdigest()
 
     def action(self, observation: Any) -> int:
@@ -77,13 +78,13 @@ class FunctionExpert:
 
 
 Teacher = Expert | FunctionExpert
-"""Whatever a student can learn from by asking."""
+"""Any expert that a student can ask for an action."""
 
 
 def function_name(function: Callable[[Any], Any]) -> str:
-    """Return the name by which `import_function` finds a function, if it is one of a module.
+    """Return the name by which `import_function` finds a function, if a module has it.
 
-    What is not, such as a method of an object, has a name that cannot be imported.
+    Any other, such as a method of an object, gets a name that cannot be imported.
 
     >>> function_name(np.argmax), function_name([].count)
     ('numpy:argmax', 'builtins:<list.count>')
@@ -98,7 +99,7 @@ def function_name(function: Callable[[Any], Any]) -> str:
 
 
 def is_function_name(name: str) -> bool:
-    """Return whether an expert is named as `module:function` is."""
+    """Return whether the name of an expert has the form `module:function`."""
     return re.fullmatch(r"[^\W\d][\w.]*:[\w.<>]+", name) is not None
 
 

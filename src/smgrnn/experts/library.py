@@ -1,4 +1,4 @@
-"""Which experts there are: those shipped with the package, any file, any function."""
+"""The experts by name: those shipped with the package, any file, any function."""
 
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -19,7 +19,7 @@ def shipped_experts() -> dict[str, Record]:
 
 
 def find_expert(name: str | None, task: Task) -> Teacher:
-    """Return the expert that is so named, or without a name the one shipped for the task.
+    """Return the expert of this name, or the one shipped for the task if there is no name.
 
     A name is that of a function, as `module:function`, or anything that `load_expert` takes.
     """

@@ -40,7 +40,7 @@ class Expert(NamedTuple):
     ) -> Self:
         """Build an expert from (weight, bias) pairs, a weight being (out, in) as in torch.
 
-        `activations` names what follows each layer but the last; a ReLU by default.
+        `activations` names the activation after each layer but the last; ReLU by default.
 
         >>> Expert.from_layers([([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.5])]).action([1.0, 0.6])
         1
@@ -74,18 +74,18 @@ class Expert(NamedTuple):
 
     @property
     def n_outputs(self) -> int:
-        """Values it gives: one for each action."""
+        """Values in its output, one for each action."""
         return int(self.sizes[-1])
 
     @property
     def activations(self) -> tuple[Activation, ...]:
-        """Activation after each layer but the last."""
+        """Names of the activations after each layer but the last."""
         names = get_args(Activation)
         return tuple(names[code] for code in self.codes)
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of all it computes with."""
+        """SHA-256 of its sizes, parameters and activations."""
         codes = self.codes.tobytes() if self.codes.any() else b""  # ReLU goes without saying
         return sha256(self.sizes.tobytes() + self.parameters.tobytes() + codes).hexdigest()
 
@@ -137,7 +137,7 @@ class Expert(NamedTuple):
 
 
 def _codes(activations: Sequence[Activation]) -> list[int]:
-    """Return the codes that kernels know activations by."""
+    """Return the codes by which kernels know activations."""
     names = get_args(Activation)
     for name in activations:
         if name not in names:
@@ -146,7 +146,7 @@ def _codes(activations: Sequence[Activation]) -> list[int]:
 
 
 def _check_layer(number: int, weight: ArrayLike, bias: ArrayLike) -> Layer:
-    """Return a layer in float32, or say what is wrong with it."""
+    """Return a layer in float32, or raise ExpertError with what is wrong."""
     checked = [np.asarray(array) for array in (weight, bias)]
     for array in checked:
         if array.dtype.kind not in "fiu":
@@ -257,7 +257,7 @@ def _spread(
 
 @reduction
 def _sender(scratch: Singles, row: int, node: int, n_in: int, floor: np.float32) -> np.float32:
-    """Return the signal of a node of the layer below; one that does not exist sends 0."""
+    """Return the value that a node of the layer below sends; a node that does not exist sends 0."""
     return _at_least(scratch[row, node], floor) if node < n_in else np.float32(0)
 
 

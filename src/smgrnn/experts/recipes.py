@@ -1,4 +1,4 @@
-"""How experts are trained: the paper's settings, and what each task changes about them, and why.
+"""How experts are trained: the paper's settings, the changes for each task, and their reasons.
 
 Paper: Sec. IV-A1 prints the network, Adam with its step size, the discount, ε-greedy exploration,
 the size of the replay buffer, the batch, and the steps between updates.
@@ -43,15 +43,15 @@ class DQNConfig(Settings):
     reward_scale: Positive = 0.01
     """Factor on rewards, which brings values near 1, where the Huber loss is a square."""
     standardise: bool = True
-    """Divide observations by their deviation in the random steps; ends up in the first layer."""
+    """Divide observations by their deviation in the random steps, as part of the first layer."""
     target_averaging: Share = 0.02
-    """How much of the trained weights flows into the target network at each update."""
+    """Share of the trained weights that flows into the target network at each update."""
     policy_averaging: Share = 0.001
-    """How much of the trained weights flows into the policy that is kept at each update."""
+    """Share of the trained weights that flows, at each update, into the policy that is kept."""
     action_noise: Probability = 0.0
     """Share of actions replaced by random ones while training, as if the task were disturbed."""
     mirror: bool = False
-    """Learn from each transition's mirror image too, and give an exactly symmetric expert."""
+    """Learn from each transition's mirror image too, and make the expert exactly symmetric."""
     check_every: Count = 5000
     """Environment steps between two checkpoints."""
 
@@ -96,7 +96,7 @@ RECIPES = {
 
 
 class Mirror(NamedTuple):
-    """Effect on a task of left and right changing places."""
+    """The mirror image of a task, in which left and right change places."""
 
     signs: tuple[int, ...]
     """Sign that each value of an observation takes."""
@@ -141,7 +141,7 @@ def find_recipe(task_id: str) -> DQNConfig:
 
 
 def changes(config: DQNConfig) -> dict[str, str]:
-    """Return the settings in which training differs from the paper's recipe, each with why."""
+    """Return the settings in which training differs from the paper's recipe, with the reasons."""
     ours = config.to_dict()
     paper = DQNConfig.paper(steps=config.steps, check_every=config.check_every).to_dict()
     different = [name for name in ours if ours[name] != paper[name]]

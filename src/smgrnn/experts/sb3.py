@@ -19,14 +19,14 @@ from smgrnn.experts.mlp import Activation, Expert
 
 Layers = list[tuple[Any, Any]]
 ALGORITHMS = {"stable_baselines3.dqn": "DQN", "stable_baselines3.sac": "SAC"}
-"""The algorithm by the package of its policy; that of PPO is shared with others."""
+"""The algorithm by the package of its policy; PPO shares its package with others."""
 
 
 def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> Expert:
     """Return the greedy policy in a zip of Stable-Baselines3, which can run code as it is read.
 
-    `statistics` is what `VecNormalize.save` wrote; they become part of the first layer.  What
-    `VecNormalize` also does, to clip what is far from all it has seen, is left out.
+    `statistics` is a file that `VecNormalize.save` wrote; they become part of the first layer.
+    The clipping of extreme observations, which `VecNormalize` also does, is left out.
     """
     path = Path(path)
     algorithm = _algorithm(path)
@@ -52,7 +52,7 @@ def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> E
 
 
 def _algorithm(path: Path) -> str:
-    """Return the name of the algorithm, which the zip tells without being unpickled."""
+    """Return the name of the algorithm, which is read from the zip without unpickling."""
     if not path.is_file():
         raise ExpertError(f"There is no expert file {path}.")
     try:
@@ -70,7 +70,7 @@ def _algorithm(path: Path) -> str:
 
 
 def _network(path: Path, policy: Any) -> tuple[Layers, list[Activation]]:
-    """Return the layers from observation to action, and what follows each but the last."""
+    """Return the layers from observation to action, and the activation after each but the last."""
     extractor, modules = _modules(policy)
     if type(extractor).__name__ != "FlattenExtractor":
         raise ExpertError(f"{path} is no plain network: it has a {type(extractor).__name__}.")

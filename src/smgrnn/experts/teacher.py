@@ -1,7 +1,8 @@
-"""Teachers: who a run learns from, and how its record names them without naming code.
+"""Teachers: the experts or examples of a run, and how its record names them without naming code.
 
 A shipped expert and a file of weights are found again by their names.  A function and a file of
-Stable-Baselines3 are code: the record has their names, and whoever goes on gives them again.
+Stable-Baselines3 are code: the record has their names, and whoever resumes the run gives them
+again.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ ExpertSource = str | Path | Callable[[Any], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class TeacherId(Settings):
-    """Which teacher it is."""
+    """The identity of a teacher, as records keep it."""
 
     kind: Literal["shipped", "file", "zip", "function", "examples"]
     """An expert of the package; a file of weights; one of Stable-Baselines3; a function; or none,
@@ -37,7 +38,7 @@ class TeacherId(Settings):
 
 
 def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Teacher | None]:
-    """Return the teacher of a task and which one it is; without a source it is the shipped one."""
+    """Return the identity of a task's teacher, and the teacher; the shipped one by default."""
     if task.is_supervised and source is None:
         return _examples(task), None
     if callable(source) and not task.is_supervised:
@@ -60,7 +61,7 @@ def find_teacher_again(
 ) -> Teacher | None:
     """Return the teacher that a record names; one that is code must be given again.
 
-    Nothing is imported or unpickled that the record names.
+    Nothing that the record names is imported or unpickled.
     """
     if source is None and recorded.kind in ("function", "zip"):
         raise ExpertError(

@@ -1,6 +1,6 @@
 """A controller as C99: a header and a source file that need nothing but the C library's `math.h`.
 
-A step is that of `engine.propagation.forward` in single precision.
+A step computes what `graph.propagation.forward` does, in single precision.
 """
 
 import re
@@ -32,7 +32,7 @@ def c_files(policy: Policy, stem: str) -> dict[str, bytes]:
 
 
 def c_name(stem: str) -> str:
-    """Return the word that the names in a file with this stem start with.
+    """Return the prefix of all names in a file with this stem.
 
     >>> c_name("CartPole-v1")
     'cartpole_v1'
@@ -42,12 +42,12 @@ def c_name(stem: str) -> str:
 
 
 def table_bytes(policy: Policy) -> int:
-    """Return the size of the constant arrays."""
+    """Return the bytes that the constant arrays take."""
     return sum(table.values.nbytes for table in c_tables(policy))
 
 
 def state_bytes(policy: Policy) -> int:
-    """Return the memory of one controller between two steps."""
+    """Return the bytes that one controller keeps between two steps."""
     return FLOAT_BYTES * n_states(policy)
 
 

@@ -29,7 +29,7 @@ class Table(NamedTuple):
 
 
 def c_tables(policy: Policy) -> list[Table]:
-    """Return the wiring, what observations are normalised by, and the bounds of the action."""
+    """Return tables of the wiring and, where there are any, of normalisation and action bounds."""
     wiring, task = Wiring.of(policy), policy.task
     # C has no arrays of length 0: a network without edges gets one that nothing reads.
     source, weight = (

@@ -1,4 +1,4 @@
-"""The C99 that every exported controller consists of, with $places for what differs."""
+"""The C99 that every exported controller consists of, with $placeholders where they differ."""
 
 from string import Template
 

@@ -12,10 +12,10 @@ from smgrnn.storage import check_new_file, write_file, writing
 
 
 class Format(NamedTuple):
-    """How a policy is written out."""
+    """An export format: the function that makes its files, and their suffixes."""
 
     files: Callable[[Policy, str], dict[str, bytes]]
-    """Makes the content of the files, by suffix, of a policy with this name."""
+    """Returns the contents of a policy's files by suffix; takes the policy and the files' stem."""
     suffixes: tuple[str, ...]
 
 
@@ -41,7 +41,7 @@ def export_policy(policy: Policy, to: str, out: str | Path) -> list[Path]:
     Parameters
     ----------
     policy
-        What `smgrnn.load` returned.
+        A policy, as `smgrnn.load` returns it.
     to
         "onnx", "c", "graphml" or "json".
     out

@@ -1,9 +1,9 @@
 """A controller as a graph for other tools: GraphML, and JSON in the node-link form of networkx.
 
 Nodes have their stable id and a kind: input, bias, output or hidden.  Inputs of a network that
-normalises have the mean that is taken off the observation and the scale of the rest.  Edges have
-their stable id and their weight, in full precision.  What the network does with them is told by the
-graph itself.
+normalises have the mean that is subtracted from the observation and the scale that multiplies the
+rest.  Edges have their stable id and their weight, in full precision.  The attributes of the graph
+itself state how the network runs.
 """
 
 import io
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def controller_graph(policy: Policy) -> "DiGraph[int]":
-    """Return the graph as networkx sees it, with the constant inputs told from the others."""
+    """Return the graph for networkx, with constant inputs marked as biases."""
     view = to_networkx(policy.graph)
     view.graph.update(facts(policy))
     for node in range(policy.task.n_inputs, policy.config.n_inputs):

@@ -1,4 +1,4 @@
-"""How large a controller in C is."""
+"""Sizes of a controller in C."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ class Sizes(NamedTuple):
     table_bytes: int
     """Constant arrays: weights and wiring."""
     state_bytes: int
-    """Memory of one controller between two steps."""
+    """State that one controller keeps between two steps."""
     compiled_bytes: int | None
     """Code and constants compiled for this machine for size; None without a compiler."""
 

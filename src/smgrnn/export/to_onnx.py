@@ -17,7 +17,7 @@ from smgrnn.export.wiring import Wiring, facts, n_states
 from smgrnn.policy import Policy
 
 OPSET, IR_VERSION = 17, 8
-"""Those of onnx 1.12 (2022), so that older runtimes read the file too."""
+"""Versions of onnx 1.12 (2022), so that older runtimes read the file too."""
 OPERATORS = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "identity": "Identity"}
 
 
@@ -67,7 +67,7 @@ class _Body:
         self.constants: dict[str, TensorProto] = {}
 
     def constant(self, name: str, values: Any, dtype: Any = np.float32) -> str:
-        """Make sure that there is this constant and return its name."""
+        """Add a constant, or replace the one of this name, and return its name."""
         self.constants[name] = numpy_helper.from_array(np.asarray(values, dtype), name)
         return name
 
@@ -77,7 +77,7 @@ class _Body:
         return result
 
     def columns(self, matrix: str, first: int, last: int, result: str) -> str:
-        """Append the choice of the columns [first, last) and return its name."""
+        """Append a slice of the columns [first, last) and return its name."""
         places = {f"column_{first}": first, f"column_{last}": last, "axis": 1}
         bounds = [self.constant(name, [place], np.int64) for name, place in places.items()]
         return self.apply("Slice", [matrix, *bounds], result)
@@ -106,7 +106,7 @@ def _step(body: _Body, policy: Policy) -> None:
 
 
 def _observed(body: _Body, policy: Policy) -> str:
-    """Return the name of what the network sees: the observation, normalised if it is to be."""
+    """Return the name of the network's input: the observation, normalised if the policy does so."""
     if policy.normalisation is None:
         return "observation"
     mean, scale = policy.normalisation

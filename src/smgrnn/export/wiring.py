@@ -1,4 +1,4 @@
-"""Wiring: what every export format writes out of a policy."""
+"""Wiring: the parts of a policy that every export format writes."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class Wiring(NamedTuple):
     source: Ints
     """Position of the node each edge leaves (n_parameters,)."""
     target: Ints
-    """State that each edge enters: 0 is the first output (n_parameters,)."""
+    """Place of the state that each edge enters; 0 is the first output (n_parameters,)."""
     weight: Singles
     """Weight of each edge (n_parameters,)."""
 
@@ -39,12 +39,12 @@ def n_biases(policy: Policy) -> int:
 
 
 def n_states(policy: Policy) -> int:
-    """Return the number of output and hidden nodes: what a step hands on to the next."""
+    """Return the number of output and hidden nodes, whose states a step hands on to the next."""
     return policy.graph.n_nodes - policy.graph.n_inputs
 
 
 def n_parameters(policy: Policy) -> int:
-    """Return the number of weights that a step uses: edges into inputs, which are clamped, not."""
+    """Return the number of weights that a step uses; edges into clamped inputs do not count."""
     return int(np.count_nonzero(policy.graph.target >= policy.graph.n_inputs))
 
 

@@ -1,4 +1,4 @@
-"""What the network is: the graph, its initial topology, its edits and its picture."""
+"""The graph that is the network: its state, its initial topology, its edits and its picture."""
 
 from smgrnn.graph.drawing import draw, to_networkx
 from smgrnn.graph.edit import Applied, Cause, Change, EditDraft, GraphEdit, Operation, apply

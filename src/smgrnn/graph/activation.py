@@ -86,7 +86,7 @@ def activate(values: Floats, row: int, first: int, last: int, activation: int) -
 
 @inlined
 def slope(value: float, activation: int) -> float:
-    """Return the activation's derivative where it takes this value."""
+    """Return the derivative of an activation at the point where its value is `value`."""
     if activation == TANH:
         return 1.0 - value * value
     if activation == SIGMOID:

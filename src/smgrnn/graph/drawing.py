@@ -1,4 +1,4 @@
-"""The graph as networkx sees it, and drawn in the paper's style.  Paper: Fig. 8."""
+"""The graph as a networkx graph, and drawn in the paper's style.  Paper: Fig. 8."""
 
 import io
 from typing import TYPE_CHECKING, Any
@@ -64,7 +64,7 @@ def layout(graph: Graph) -> Positions:
 
 
 def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = None) -> "Axes":
-    """Draw inputs outlined green, outputs red, edges coloured by sign and wide by weight."""
+    """Draw inputs outlined green, outputs red; edges coloured by sign, with a width by weight."""
     if ax is None:
         import matplotlib.pyplot as plt
 

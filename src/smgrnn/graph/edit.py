@@ -1,7 +1,7 @@
-"""Edits of a graph: what changes, as data, and the one function that applies it.
+"""Edits of a graph: changes as data, and the one function that applies them.
 
 An edit is a table of changes in the order they were decided.  The same rows feed the network, the
-log, the metrics and the growth viewer, so they speak only of stable ids.
+log, the metrics and the growth viewer, so they refer only to stable ids.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from smgrnn.kernels import inlined, kernel
 
 
 class Operation(IntEnum):
-    """What a change does."""
+    """The kind of a change."""
 
     ADD_NODE = 0
     ADD_EDGE = 1
@@ -72,7 +72,7 @@ class GraphEdit(NamedTuple):
 
     @classmethod
     def empty(cls) -> Self:
-        """No change."""
+        """Return an edit without changes."""
         return cls(np.empty((0, 5), dtype=np.int64), np.empty(0))
 
     def __bool__(self) -> bool:
@@ -98,7 +98,7 @@ class GraphEdit(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """The edited graph, and where each of its nodes and edges stood before (-1: it is new)."""
+    """The edited graph, and the former position of each of its nodes and edges (-1: it is new)."""
 
     graph: Graph
     node_origin: Ints

@@ -38,7 +38,7 @@ class EditLog(NamedTuple):
 
     @property
     def n_changes(self) -> int:
-        """Changes recorded."""
+        """Number of changes recorded."""
         return int(self.length[0])
 
     def edits(self) -> Iterator[tuple[int, GraphEdit]]:

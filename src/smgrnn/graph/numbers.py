@@ -7,7 +7,7 @@ from smgrnn.graph.activation import ACTIVATIONS
 
 
 class NetworkNumbers(NamedTuple):
-    """How a graph is run."""
+    """The settings by which a graph is run."""
 
     n_inputs: int
     n_outputs: int
@@ -17,7 +17,7 @@ class NetworkNumbers(NamedTuple):
     output_activation: int
     """Place in ACTIVATIONS."""
     reads_sums: bool
-    """Whether a call gives the sums before the outputs' activation."""
+    """Whether a call returns the sums before the outputs' activation."""
     carries_state: bool
     """Whether node states are carried from call to call."""
 

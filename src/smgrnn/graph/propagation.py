@@ -55,7 +55,7 @@ def forward(
 
 @inlined
 def settle(trace: Floats, network: NetworkNumbers) -> None:
-    """Turn the sums of the outputs, once they have been read, into the states to go on from."""
+    """Activate the outputs' sums once they have been read: the next call starts from states."""
     first, last = network.n_inputs, network.n_inputs + network.n_outputs
     activate(trace, trace.shape[0] - 1, first, last, network.output_activation)
 

@@ -1,4 +1,4 @@
-"""The graph G = (V, E): what the network is at one moment.
+"""The graph G = (V, E): the network at one moment.
 
 Paper: Sec. III-B.  Nodes stand in the order inputs, outputs, hidden, each by ascending id; edges
 stand by target and then by source, the row order of an adjacency matrix.  So a graph is determined
@@ -154,7 +154,7 @@ class Network(Protocol):
 
     @property
     def config(self) -> NetworkConfig:
-        """What the network is."""
+        """The settings of the network."""
 
     @property
     def graph(self) -> Graph:

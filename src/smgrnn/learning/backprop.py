@@ -11,7 +11,7 @@ from smgrnn.learning.rule import LearningRule, Pass
 def backward(seen: Pass) -> None:
     """Write dL/dw into the gradient, from dL/d(outputs) in the first row of the adjoint.
 
-    In the last iteration only edges into outputs matter; in the ones before, whatever reaches them.
+    In the last iteration only edges into outputs matter; in earlier ones, all that lead to them.
     """
     source, weight, starts = seen.source, seen.weight, seen.starts
     trace, adjoint, gradient, errors = seen.trace, seen.adjoint, seen.gradient, seen.errors

@@ -14,7 +14,7 @@ CROSS_ENTROPY, MSE = range(len(LOSSES))
 
 
 class LearningNumbers(NamedTuple):
-    """A LearningConfig; see there what each number is."""
+    """A LearningConfig as numbers; its own docstrings explain them."""
 
     loss: int
     """Place in LOSSES."""

@@ -1,6 +1,6 @@
 """Adam, AdamW, SGD with momentum and RMSprop as torch.optim defines them.
 
-Each moves the weights of the edges [first, last) and writes what they moved by into `delta`.
+Each moves the weights of the edges [first, last) and writes the changes into `delta`.
 `moments` (2, n_edges) is the optimizer's memory of each edge; `step` counts from 1 and is shared by
 all edges, as torch's is.  With `moments` (4, n_edges) Adam corrects each edge by its own age: the
 two further rows are the averages that a gradient of 1 at every step would have had.

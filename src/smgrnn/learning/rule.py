@@ -20,7 +20,7 @@ from smgrnn.kernels import Part, part_at
 
 
 class Pass(NamedTuple):
-    """One pass through the network, and where a learning rule writes what it makes of it."""
+    """One pass through the network, and the arrays that a learning rule writes its results to."""
 
     source: Ints
     """Position of the node each edge leaves (n_edges,)."""
@@ -33,7 +33,7 @@ class Pass(NamedTuple):
     adjoint: Floats
     """dL/d(outputs) in the first row, at the outputs; the rest is room (2, n_nodes)."""
     gradient: Floats
-    """To be written: what the optimizer takes for dL/dw (n_edges,)."""
+    """To be written: the values that the optimizer takes as dL/dw (n_edges,)."""
     errors: Floats
     """To be written where it has columns: dL/d(sum into each node) by iteration (K, n_nodes)."""
     memory: Floats
@@ -43,12 +43,12 @@ class Pass(NamedTuple):
 
 @dataclass(frozen=True)
 class LearningRule:
-    """A way to give credit."""
+    """A rule by which each edge gets credit for the loss."""
 
     name: str
     """Its name in settings and on the command line."""
     summary: str
-    """What it does, in a few words."""
+    """A few words on how it works."""
     credit: Callable[[Pass], None] | None
     """Writes the gradient; None is backpropagation, which is built into the engine."""
     n_rows: int = 0
@@ -56,7 +56,7 @@ class LearningRule:
 
     @cached_property
     def address(self) -> int:
-        """Where the compiled function is; 0 is backpropagation."""
+        """Address of the compiled function; 0 is backpropagation."""
         return 0 if self.credit is None else Part(self.credit, CREDIT).address
 
 

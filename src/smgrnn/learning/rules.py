@@ -1,4 +1,4 @@
-"""The learning rules there are: one line each, and those of other packages.
+"""The table of learning rules: one line for each of ours, and those of other packages.
 
 A package of yours adds one by `LEARNING.add(rule)`, or by an entry point in the group
 `smgrnn.learning` that names a `LearningRule`.

@@ -38,13 +38,13 @@ class SMGrNN(nn.Module):
     Parameters
     ----------
     n_inputs, n_outputs
-        Width of what goes in and of what comes out.
+        Number of values that go in and that come out.
     graph
         Start from this graph instead of a random one.
     seed
         Seed of the random initial graph.
     device, dtype
-        Where and in which precision the weights live.
+        Device and precision of the weights.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class SMGrNN(nn.Module):
         self.weight = nn.Parameter(torch.tensor(graph.weight, device=device, dtype=dtype))
         self._state: Tensor | None = None
         self.is_watched = False
-        """Whether a `StructuralPlasticity` wants to know what each call did."""
+        """Whether each call keeps its node states and errors for a `StructuralPlasticity`."""
         self._passes: list[_Pass] = []
         self._install(graph)
 
@@ -108,10 +108,11 @@ class SMGrNN(nn.Module):
     # --- the network as a function ---------------------------------------------------------------
 
     def forward(self, observation: Tensor) -> Tensor:
-        """Clamp the inputs, run K synchronous iterations and return what `readout` says.
+        """Clamp the inputs, run K synchronous iterations and return the outputs' states or sums.
 
         Takes (..., n_inputs) and returns (..., n_outputs); with state_dim F > 1 both have a last
-        axis of F features.  Node states are kept, detached, for the next call.
+        axis of F features.  `readout` chooses between states and sums.  Node states are kept,
+        detached, for the next call.
         """
         clamped = self._read(observation)
         free = self._carried(clamped)  # states of outputs and hidden nodes
@@ -145,10 +146,10 @@ class SMGrNN(nn.Module):
         self._state = None
 
     def take_moments(self) -> tuple[Floats, Floats]:
-        """Return the traces and errors of the passes learned from since the last time.
+        """Return the traces and errors of the passes learned from since the last call of this.
 
-        They are the node states before and after each iteration (n, K + 1, n_nodes), and what
-        backward() found for dL/d(sum into each node) (n, K, n_nodes); each row of a batch is a
+        They are the node states before and after each iteration (n, K + 1, n_nodes), and the
+        dL/d(sum into each node) that backward() found (n, K, n_nodes); each row of a batch is a
         pass of its own.
 
         >>> net = SMGrNN(1, 1, density=1.0)
@@ -273,12 +274,12 @@ class SMGrNN(nn.Module):
         self._place_ends()
 
     def _place_ends(self) -> None:
-        """Keep where the edges that carry something start and end, counted from the inputs' end."""
+        """Keep sources, and targets counted from the first output, of the edges into free nodes."""
         first, n_inputs = self._n_dead, self.config.n_inputs
         self._ends = (self.source[first:], self.target[first:] - n_inputs)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Move to another device or precision, with what is not in the state dict."""
+        """Move to another device or precision, including tensors outside the state dict."""
         nn.Module._apply(self, fn, recurse)
         self._place_ends()
         if self._state is not None:
@@ -322,7 +323,7 @@ class SMGrNN(nn.Module):
             raise FileFormatError(f"{path} does not describe a network ({error}).") from error
 
     def extra_repr(self) -> str:
-        """Say what the network is in one line."""
+        """Return a description of the network in one line."""
         activation, output = self.config.activation, self.config.output_activation
         names = activation if activation == output else f"{activation} -> {output}"
         return f"{self._structure}, iterations={self.config.iterations}, {names}"
@@ -332,7 +333,7 @@ class SMGrNN(nn.Module):
 
 
 class _Pass(NamedTuple):
-    """What one call did, as far as it is known."""
+    """The node states of one call, and its errors as far as they are known."""
 
     states: list[Tensor]
     """Node states before each iteration, and after the last (..., n_nodes)."""
@@ -352,7 +353,7 @@ class _Pass(NamedTuple):
             total.register_hook(keep)
 
     def to_numpy(self) -> tuple[Floats, Floats]:
-        """Traces (n, K + 1, n_nodes) and errors (n, K, n_nodes), one for each row of a batch."""
+        """Return traces (n, K + 1, n_nodes) and errors (n, K, n_nodes), one per row of a batch."""
         n_nodes = self.states[0].shape[-1]
         traces = torch.stack([each.reshape(-1, n_nodes) for each in self.states], dim=1)
         errors = torch.zeros_like(traces[:, 1:])
@@ -376,7 +377,7 @@ def _graph_of(state: dict[str, Tensor]) -> Graph:
 
 
 def carry(values: Tensor, origin: Tensor, fill: float = 0.0) -> Tensor:
-    """Rearrange the last axis by `origin`; entries that were nowhere before (-1) get `fill`."""
+    """Rearrange the last axis by `origin`; entries without an origin (-1) get `fill`."""
     origin = origin.to(values.device)
     padded = torch.cat([values, values.new_full((*values.shape[:-1], 1), fill)], dim=-1)
     return padded.index_select(-1, origin.where(origin >= 0, values.shape[-1]))

@@ -1,4 +1,4 @@
-"""How a network shows itself in a notebook."""
+"""The view of a network in a notebook."""
 
 from html import escape
 

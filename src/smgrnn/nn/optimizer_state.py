@@ -1,4 +1,4 @@
-"""What an edit does to the optimizer: every surviving edge keeps its own moments.
+"""The optimizer's state through an edit: every surviving edge keeps its own moments.
 
 torch keeps one `step` counter per parameter, so a new edge joins with zero moments under the bias
 correction of an old one; that counter stays as it is.

@@ -62,7 +62,7 @@ class StructuralPlasticity:
         Seed of the rules' random choices.
     rule
         A rule of your own, `rule(graph, history, rng) -> GraphEdit`, called whenever the module is
-        due instead of those that the settings name.  Compiled ones are named there.
+        due instead of those that the settings name.  Compiled rules are named in the settings.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class StructuralPlasticity:
         return self._act()
 
     def end_episode(self) -> GraphEdit:
-        """Say that an episode is over; edits the graph with `interval="episode"`.
+        """End an episode: with `interval="episode"` edit the graph; return the edit.
 
         >>> rules = PlasticityConfig(interval="episode")
         >>> plasticity = StructuralPlasticity(SMGrNN(4, 2), config=rules)
@@ -225,7 +225,7 @@ class StructuralPlasticity:
             warnings.warn(GrowthLimitWarning.at(str(self._structure), *limits), stacklevel=4)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all that is needed to go on exactly: history, counters and random state.
+        """Return all that is needed to continue exactly: history, counters and random state.
 
         The states of the nodes are not in it, nor in the network's own: save between episodes.
         """
@@ -246,7 +246,7 @@ class StructuralPlasticity:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from `state_dict`; load the network's own state first."""
+        """Continue from a result of `state_dict`; load the network's own state first."""
         history = from_arrays(UpdateHistory, state["history"])
         noticed = from_arrays(Noticed, state["noticed"])
         if history.window != self.config.window:

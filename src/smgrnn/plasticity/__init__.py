@@ -1,4 +1,4 @@
-"""What the module decides, from the history of each edge's weight updates and what it noticed."""
+"""The plasticity module: decides on edits from the weight updates of each edge and statistics."""
 
 from smgrnn.plasticity.evidence import Evidence, Memory, Moment
 from smgrnn.plasticity.history import UpdateHistory

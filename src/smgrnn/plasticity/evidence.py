@@ -2,7 +2,7 @@
 
 The update history is always kept, because it is the paper's.  Statistics of nodes and of pairs of
 nodes are kept only where a chosen rule reads them.  Their means forget slowly: after `horizon`
-updates an observation weighs a third of a new one.
+updates an observation weighs about a third of a new one.
 """
 
 from typing import NamedTuple, Self
@@ -27,7 +27,7 @@ class Memory(NamedTuple):
 
     @classmethod
     def none(cls) -> Self:
-        """The memory of a rule that keeps nothing."""
+        """Return the memory of a rule that keeps nothing."""
         return cls(np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0)))
 
 
@@ -44,15 +44,17 @@ class Statistics(NamedTuple):
     """Running sums over recent updates; tables without columns where no rule reads them."""
 
     nodes: Floats
-    """Weight of the past, activity, squared activity and error of each node (4, n_nodes)."""
+    """Of each node, the number of updates and the sums of its activity, squared activity and error,
+    all decayed (4, n_nodes)."""
     pairs: Ints
     """Positions of the source and the target of each pair that a rule named (2, n_pairs)."""
     products: Floats
-    """Weight of the past, and error at the target times activity at the source (2, n_pairs)."""
+    """Of each pair, the number of updates and the sum of error at the target times activity at the
+    source, both decayed (2, n_pairs)."""
 
     @classmethod
     def start(cls, n_nodes: int, pairs: Ints) -> Self:
-        """Empty statistics of so many nodes and of these pairs."""
+        """Return empty statistics of `n_nodes` nodes and of these pairs."""
         return cls(np.zeros((4, n_nodes)), pairs, np.zeros((2, pairs.shape[1])))
 
 
@@ -72,11 +74,12 @@ class Evidence(NamedTuple):
     variance: Floats
     """Their population variance, σ² of Eq. (1) (n_edges,)."""
     activity: Floats
-    """Mean state of each node, as the outputs hear it; empty unless kept (n_nodes,)."""
+    """Mean state of each node that the outputs receive, which is the one before the last iteration;
+    empty unless kept (n_nodes,)."""
     square: Floats
     """Mean squared state of each node; empty unless kept (n_nodes,)."""
     error: Floats
-    """Mean of dL/d(sum into each node); empty unless kept (n_nodes,)."""
+    """Mean of dL/d(sum into each node), summed over iterations; empty unless kept (n_nodes,)."""
     pairs: Ints
     """Positions of the source and the target of each pair that the rule named (2, n_pairs)."""
     product: Floats
@@ -90,7 +93,7 @@ class Evidence(NamedTuple):
 def gather(
     graph: Graph, history: UpdateHistory, statistics: Statistics, memory: Memory, call: int
 ) -> Evidence:
-    """Take the means of all that was kept."""
+    """Return the evidence of a call: the means of all statistics that were kept."""
     counts, mean, variance = window_statistics(history)
     n_nodes, n_pairs = statistics.nodes.shape[1], statistics.pairs.shape[1]
     activity, square, error = np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes)

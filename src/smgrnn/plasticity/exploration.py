@@ -19,7 +19,7 @@ from smgrnn.plasticity.rule import Decision, Rule
 
 
 class Exploration(NamedTuple):
-    """How many edges one call explores, and among which."""
+    """The number of edges that one call explores, and the missing edges to draw them from."""
 
     n_edges: int
     is_capped: bool
@@ -29,7 +29,7 @@ class Exploration(NamedTuple):
 
 @kernel
 def batch_size(n_nodes: int, explore_ratio: float) -> int:
-    """The number of edges that one exploration proposes -- Eq. (5)."""
+    """Return the number of edges that one exploration proposes -- Eq. (5)."""
     return max(int(np.floor(explore_ratio * n_nodes)), 1)
 
 
@@ -52,9 +52,9 @@ def missing_before(graph: Graph, explore_inputs: bool) -> Ints:
 
 @kernel
 def missing_edges(graph: Graph, before: Ints, ranks: Ints) -> Ints:
-    """The missing edges with these ranks in row order, as position pairs (n, 2).
+    """Return the missing edges with these ranks in row order, as position pairs (n, 2).
 
-    The work is that of walking the rows named; nothing the size of V × V is built.
+    Only the rows of these edges are walked; nothing the size of V × V is built.
     """
     starts = row_starts(graph.target, graph.node_ids.size)
     pairs = np.empty((ranks.size, 2), dtype=np.int64)
@@ -118,7 +118,7 @@ def explore(
 
 
 def _explore_alone(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -> Decision:
-    """Explore at random, always where no edge is unstable: the criterion is still looked at."""
+    """Explore at random, and always if no edge is unstable: instability is still checked."""
     n_unstable = places(unstable_edges(evidence, numbers)).size
     plan = plan_exploration(evidence.graph, numbers, rng, n_unstable, 0)
     edit = GraphEdit(np.empty((plan.n_edges, 5), dtype=np.int64), np.empty(plan.n_edges))

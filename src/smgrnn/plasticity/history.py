@@ -93,7 +93,7 @@ class UpdateHistory(NamedTuple):
 
 
 def check_history(history: UpdateHistory, n_edges: int) -> None:
-    """Raise ShapeError unless the arrays fit together, as kernels take for granted."""
+    """Raise ShapeError unless the arrays fit together, as kernels assume they do."""
     _, window, capacity = (*history.blocks.shape, 0, 0, 0)[:3]
     fits = (
         history.blocks.shape == (3, window, capacity)
@@ -169,7 +169,7 @@ def window_statistics(history: UpdateHistory) -> tuple[Ints, Floats, Floats]:
 
 @kernel
 def _room(history: UpdateHistory, n_edges: int) -> tuple[Floats, Floats, Ints]:
-    """Return the history's arrays with slots enough: the same ones, or larger copies of them."""
+    """Return the history's arrays with enough slots: the same ones, or larger copies of them."""
     planes, window, capacity = history.blocks.shape
     if n_edges <= capacity:
         return history.blocks, history.running, history.born

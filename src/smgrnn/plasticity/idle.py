@@ -1,4 +1,4 @@
-"""No rule: a network that does not grow, and one that loses nothing but orphans."""
+"""The rules called "none": a network that does not grow, and one that loses only orphans."""
 
 import numpy as np
 

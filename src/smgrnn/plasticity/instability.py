@@ -10,11 +10,11 @@ from smgrnn.plasticity.numbers import UPDATE, VARIANCE_TO_MEAN, WEIGHT, RuleNumb
 
 @inlined
 def is_unstable(mean: float, variance: float, weight: float, numbers: RuleNumbers) -> bool:
-    """Whether an edge's update direction is unresolved -- Eqs. (2)-(4).
+    """Return whether an edge's update direction is unresolved -- Eqs. (2)-(4).
 
-    The `scale` is what the fluctuation is measured against: the mean update as Eq. (3) prints it,
-    σ²/(|μ|+ε)²; the variance-to-mean ratio, σ²/(|μ|+ε); or the weight, which the symbol of Eq. (3)
-    suggests, σ²/(|w|+ε)².
+    The `scale` says how the fluctuation is measured: against the mean update as Eq. (3) prints it,
+    σ²/(|μ|+ε)²; as the variance-to-mean ratio, σ²/(|μ|+ε); or against the weight, which the symbol
+    of Eq. (3) suggests, σ²/(|w|+ε)².
     """
     crosses_zero = abs(mean) <= numbers.interval_width * np.sqrt(variance)  # 0 in I_k, Eq. (2)
     if numbers.scale == UPDATE:

@@ -10,7 +10,7 @@ UPDATE, VARIANCE_TO_MEAN, WEIGHT = range(len(SCALES))
 
 
 class RuleNumbers(NamedTuple):
-    """A PlasticityConfig without its names of rules; see there what each number is."""
+    """A PlasticityConfig as numbers, without names of rules; its own docstrings explain them."""
 
     min_count: int
     """Updates that an edge must have seen before it is judged."""

@@ -1,4 +1,4 @@
-"""Orphans: hidden nodes that hear nothing or that nothing hears.  Paper: Sec. III-C3, Eq. (8)."""
+"""Orphans: hidden nodes without edges in, or without edges out.  Paper: Sec. III-C3, Eq. (8)."""
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def orphans(graph: Graph, edge_stays: Bools) -> Bools:
 
 @kernel
 def remove_edges(graph: Graph, goes: Bools, cause: int, numbers: RuleNumbers) -> GraphEdit:
-    """Write the edit that removes the flagged edges and, if they are to go, the orphans."""
+    """Return the edit that removes the flagged edges and, with `orphan_removal`, the orphans."""
     n_nodes, n_edges = graph.node_ids.size, graph.source.size
     is_orphan = np.zeros(n_nodes, dtype=np.bool_)
     if numbers.orphan_removal:

@@ -78,7 +78,7 @@ def _relay(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -
 def _all_stable(
     weight: Floats, history: UpdateHistory, numbers: RuleNumbers, first: int, last: int
 ) -> bool:
-    """Whether no edge is unstable; only those in [first, last) have ever moved."""
+    """Return whether no edge is unstable; only those in [first, last) have ever moved."""
     is_found = False
     for edge in range(np.uint64(first), np.uint64(last)):
         count, mean, variance = edge_statistics(history, edge)

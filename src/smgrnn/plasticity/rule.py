@@ -57,7 +57,7 @@ class RuleParts(NamedTuple):
 
 
 NO_PARTS = RuleParts(0, 0, 0, 0, 0)
-"""Those of a module that is never called."""
+"""The parts of a rule that is never called."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class Rule:
     name: str
     """Its name in settings and on the command line."""
     summary: str
-    """What it does, in a few words."""
+    """A few words on how it works."""
     decide: Callable[[Evidence, RuleNumbers, np.random.Generator], Decision]
-    """Decides what one call does; changes nothing but the values of its own memory."""
+    """Returns the decision of one call; changes nothing but the values of its own memory."""
     is_idle: Callable[[Any, UpdateHistory, RuleNumbers, int, int], bool] | None = None
     """Whether `decide` is certain to find nothing and to draw nothing, from the weights, the
     history and the first and last edge that can move: makes a call at every update cheap.  It must
@@ -82,17 +82,17 @@ class Rule:
     start: Callable[[Graph, RuleNumbers, np.random.Generator], Memory] | None = None
     """Makes the memory that it owns; None is a rule without one."""
     fits: Callable[[Memory, Graph, RuleNumbers], bool] | None = None
-    """Whether a memory that was read from a file can be of this graph; needed with `start`, because
-    compiled functions trust what they find in it."""
+    """Whether a memory that was read from a file fits this graph; needed with `start`, because
+    compiled functions trust its content."""
     step: Callable[[Memory, Moment, RuleNumbers], None] | None = None
-    """Lets the memory see an update."""
+    """Updates the memory after each weight update."""
     carry: Carry | None = None
-    """Takes the memory through an edit, to the new graph; the two arrays say where its nodes and
-    its edges stood before, -1 if they are new.  None keeps the memory as it is."""
+    """Carries the memory over to the graph after an edit; the two arrays hold the former positions
+    of its nodes and of its edges, -1 if they are new.  None keeps the memory as it is."""
 
     @cached_property
     def parts(self) -> RuleParts:
-        """The functions compiled."""
+        """The addresses of the functions, which are compiled for them."""
         return RuleParts(
             decide=_address(self.decide, DECIDE),
             is_idle=_address(self.is_idle, IS_IDLE, makes_arrays=False),
@@ -106,7 +106,7 @@ class Rule:
             raise ConfigError(f"The rule {self.name!r} needs both `start` and `fits`, or neither.")
 
     def start_memory(self, graph: Graph, numbers: RuleNumbers, rng: np.random.Generator) -> Memory:
-        """The memory at the start of a run."""
+        """Return the memory at the start of a run."""
         return Memory.none() if self.start is None else self.start(graph, numbers, rng)
 
 
@@ -117,7 +117,7 @@ def _address(function: Any, signature: Any, *, makes_arrays: bool = True) -> int
 
 
 def _types() -> dict[str, Any]:
-    """The types of what rules are given and give, read off the smallest examples."""
+    """Return the Numba types of rules' arguments and results, read off the smallest examples."""
     graph = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)])
     history, edit = UpdateHistory.start(1, 1), GraphEdit.empty()
     ints, floats, memory = np.zeros(1, np.int64), np.zeros(1), Memory.none()

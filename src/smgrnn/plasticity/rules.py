@@ -1,4 +1,4 @@
-"""The rules there are: one line each, and those of other packages.
+"""The tables of rules: one line for each of ours, and those of other packages.
 
 A package of yours adds a rule without a change here: by `GROWTH.add(rule)` when it is imported, or
 by an entry point of its own, in the group `smgrnn.growth` or `smgrnn.pruning`, that names a `Rule`;

@@ -1,7 +1,7 @@
 """The Structural Plasticity Module: when to grow, when to prune, and by which rule.
 
-Paper: Sec. III-C4, Eq. (9).  One call looks at the graph and at what is known of its edges and
-nodes, and returns a GraphEdit.  All it reads is the graph as it was before the call.
+Paper: Sec. III-C4, Eq. (9).  One call reads the graph, as it was before the call, and the
+statistics of its edges and nodes, and returns a GraphEdit.
 """
 
 from typing import NamedTuple, Self
@@ -67,7 +67,7 @@ class Plasticity(NamedTuple):
 
 
 class Noticed(NamedTuple):
-    """What the module keeps beside the update history: statistics, and what its rules own."""
+    """Statistics, and memories that the two rules own, which are kept beside the update history."""
 
     statistics: Statistics
     growth: Memory
@@ -75,7 +75,7 @@ class Noticed(NamedTuple):
 
 
 def start_noticed(config: PlasticityConfig, graph: Graph, rng: np.random.Generator) -> Noticed:
-    """All that there is to notice before the first update: nothing yet."""
+    """Return empty statistics, and the memories of the rules before the first update."""
     plasticity = Plasticity.of(config)
     growth, pruning = (
         rule.start_memory(graph, plasticity.numbers, rng)
@@ -87,7 +87,7 @@ def start_noticed(config: PlasticityConfig, graph: Graph, rng: np.random.Generat
 
 
 def check_noticed(config: PlasticityConfig, graph: Graph, noticed: Noticed) -> None:
-    """Raise ShapeError unless what was noticed fits the graph, as kernels take for granted."""
+    """Raise ShapeError unless statistics and memories fit the graph, as kernels assume they do."""
     plasticity, statistics = Plasticity.of(config), noticed.statistics
     pairs = statistics.pairs
     fits = (
@@ -113,7 +113,7 @@ def check_noticed(config: PlasticityConfig, graph: Graph, noticed: Noticed) -> N
 
 @kernel
 def named_pairs(plasticity: Plasticity, graph: Graph, growth: Memory) -> Ints:
-    """The pairs that the growth rule names (2, n_pairs)."""
+    """Return the pairs of nodes that the growth rule names (2, n_pairs)."""
     if plasticity.growth.pairs == 0:
         return np.zeros((2, 0), dtype=np.int64)
     pairs: Ints = pairs_at(plasticity.growth.pairs)(graph, growth, plasticity.numbers)
@@ -122,7 +122,7 @@ def named_pairs(plasticity: Plasticity, graph: Graph, growth: Memory) -> Ints:
 
 @inlined
 def notice(plasticity: Plasticity, noticed: Noticed, moment: Moment) -> None:
-    """Let the statistics and the memories of the rules see one update."""
+    """Add one update to the statistics and to the memories of the rules."""
     numbers = plasticity.numbers
     note(noticed.statistics, moment, numbers.horizon)
     if plasticity.growth.step != 0:
@@ -133,7 +133,7 @@ def notice(plasticity: Plasticity, noticed: Noticed, moment: Moment) -> None:
 
 @kernel
 def notice_all(plasticity: Plasticity, noticed: Noticed, traces: Floats, errors: Floats) -> None:
-    """Let the module see several passes, (n, K + 1, n_nodes) and (n, K, n_nodes), one by one."""
+    """Notice several passes one by one: traces (n, K + 1, n_nodes) and errors (n, K, n_nodes)."""
     for row in range(len(traces)):
         notice(plasticity, noticed, Moment(traces[row], errors[row]))
 
@@ -180,10 +180,10 @@ def is_idle(
     first: int,
     last: int,
 ) -> bool:
-    """Whether `decide` is certain to find nothing and to draw nothing.
+    """Return whether `decide` is certain to find nothing and to draw nothing.
 
-    Builds nothing, so that a call at every update stays cheap.  Only the edges [first, last) have
-    ever moved.
+    This makes no array, so that a call at every update stays cheap.  Only the edges [first, last)
+    have ever moved.
     """
     is_pruning = call % plasticity.numbers.prune_period == 0
     look = plasticity.pruning.is_idle if is_pruning else plasticity.growth.is_idle
@@ -199,7 +199,7 @@ def carry_noticed(
     edge_origin: Ints,
     rng: np.random.Generator,
 ) -> Noticed:
-    """Take all that was noticed through an edit, to the new graph."""
+    """Carry statistics and memories over to the graph after an edit."""
     if not plasticity.watches:
         return noticed
     numbers, growth, pruning = plasticity.numbers, noticed.growth, noticed.pruning

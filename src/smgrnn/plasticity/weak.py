@@ -19,7 +19,7 @@ from smgrnn.plasticity.rule import Decision, Rule
 
 @inlined
 def is_weak(mean: float, weight: float, weight_threshold: float, update_threshold: float) -> bool:
-    """Whether an edge has a small weight and a stalled update -- Eq. (7)."""
+    """Return whether an edge has a small weight and a stalled update -- Eq. (7)."""
     return abs(weight) <= weight_threshold and abs(mean) <= update_threshold
 
 
@@ -36,7 +36,7 @@ def weak_edges(evidence: Evidence, numbers: RuleNumbers) -> Bools:
 
 @kernel
 def prune_count(n_weak: int, prune_fraction: float) -> int:
-    """The number of weak edges that one call removes: η of them, rounded, and at least one."""
+    """Return how many weak edges one call removes: η of them, rounded, and at least one."""
     return max(int(np.floor(prune_fraction * n_weak + 0.5)), min(n_weak, 1))
 
 
@@ -52,7 +52,7 @@ def _prune(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -
 def _none_weak(
     weight: Floats, history: UpdateHistory, numbers: RuleNumbers, first: int, last: int
 ) -> bool:
-    """Whether no edge is weak and no orphan is looked for."""
+    """Return whether no edge is weak and no orphan is looked for."""
     is_found = numbers.orphan_removal
     if not is_found:
         for edge in range(weight.size):

@@ -1,1 +1,1 @@
-"""The report: the numbers and claims of the paper beside ours, and the statistics that decide."""
+"""The report: the paper's printed numbers, its claims, and the statistics that decide them."""

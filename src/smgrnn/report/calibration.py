@@ -32,7 +32,8 @@ SIZES = {
 }
 """Tables with structural numbers, and the columns that have them.  Table A.IV repeats A.VI."""
 FIRST = "first episode"
-"""Final size less net growth less inputs and outputs, as if growth were counted from there on."""
+"""Name for the growth in the first episode: final size less net growth less inputs and outputs, as
+if net growth were counted from the end of that episode on."""
 SHOWN = 20
 """Readings that are shown, from the closest."""
 
@@ -54,7 +55,7 @@ class Printed(NamedTuple):
         return float(np.mean(grown))
 
     def distance(self, ours: float) -> float:
-        """Return how far ours is from it, in standard deviations."""
+        """Return how far our value is from it, in standard deviations, at most `FARTHEST`."""
         return min(abs(ours - self.mean) / self.std, FARTHEST)
 
 
@@ -102,11 +103,11 @@ class Distances(NamedTuple):
 
     reading: Reading
     numbers: dict[Printed, float]
-    """Our value of each number that has run."""
+    """Our value for each printed number whose runs are there."""
 
     @property
     def tables(self) -> dict[str, float]:
-        """The distance from each table that has run."""
+        """The distance from each table whose runs are there."""
         names = dict.fromkeys(printed.table for printed in self.numbers)
         return {
             name: float(
@@ -143,13 +144,13 @@ def _settings(experiment: Experiment) -> Iterator[RunConfig]:
 def _runs(
     experiment: Experiment, results: Results, reading: Reading, printed: Printed
 ) -> Runs | None:
-    """Return the runs of a reading that a number is of, or None if the stage has none."""
+    """Return the runs of a reading that correspond to a number, or None if the stage has none."""
     name = condition_name(reading, printed.row)
     return results.runs(experiment, name) if name in experiment.conditions else None
 
 
 def ranking(ranked: list[Distances]) -> ReportTable:
-    """Return the closest readings, and how far each is from each table."""
+    """Return a table of the closest readings, and how far each is from each table of the paper."""
     tables = list(ranked[0].tables) if ranked else []
     columns = (Column("overall", "Overall"), *(Column(name, _heading(name)) for name in tables))
     return ReportTable(
@@ -224,7 +225,7 @@ def numbers(ranked: list[Distances]) -> ReportTable:
 
 
 def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[ReportTable]:
-    """Return the tables of a stage of the calibration."""
+    """Return the tables on a stage of the calibration; none if no reading has run in full."""
     ranked = rank_readings(experiment, results, paper)
     return [ranking(ranked), axes(ranked), numbers(ranked)] if ranked else []
 

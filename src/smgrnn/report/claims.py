@@ -1,6 +1,6 @@
-"""The claims of the paper, and what runs say about them.
+"""The claims of the paper, and how runs decide them.
 
-The claims are in `claims.toml`.  Each is made of parts, all of which have to be so: "on every
+The claims are in `claims.toml`.  Each is made of parts, all of which have to hold: "on every
 task", "than either MLP", "neither more nor less".  P-values are corrected by Holm's method over a
 family: the claims that one experiment decides, unless a claim says otherwise.
 """
@@ -23,14 +23,14 @@ Group = tuple[str, ...]
 
 
 class Source(NamedTuple):
-    """Where the numbers of a sample come from."""
+    """The task and the condition that the numbers of a sample come from."""
 
     task: str
     condition: str
 
 
 Samples = Callable[[Source, str], ArrayLike]
-"""Gives a metric of the runs of a source, one number per seed; `inf` for never."""
+"""Returns a metric of the runs of a source, one number per seed; `inf` stands for never."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +41,13 @@ class Claim:
     experiment: str
     """The experiment whose runs decide it, without its version."""
     family: str
-    """The claims that its p-values are corrected with."""
+    """Name of the group of claims over which its p-values are corrected."""
     where: tuple[str, ...]
     """Sections, tables and figures that make it."""
     sentence: str
     """The claim, in this project's words."""
     kind: Kind
-    """Along the groups, for each of the others: `greater`, each group is above the one before;
+    """The relation claimed from group to group: `greater`, each group is above the one before;
     `not_lower`, none is below the one before by the margin; `equivalent`, no two differ by the
     margin; `trend`, the metric rises over them; `above`, each is above the bound."""
     metric: str
@@ -58,7 +58,7 @@ class Claim:
     along: Literal["conditions", "tasks"] = "conditions"
     """Whether conditions are compared, or tasks."""
     spread: bool = False
-    """Compare how much runs vary, not how high they are."""
+    """Whether to compare how much runs vary, not how high they are."""
     margin: float = 0.0
     """Difference that does not count, in units of the metric."""
     factor: float = 1.0
@@ -79,11 +79,11 @@ class Claim:
 
     @property
     def parts(self) -> tuple[tuple[Source, ...], ...]:
-        """The comparisons that it takes, each from the claimed lowest to the claimed highest."""
+        """The comparisons that decide it, each from the claimed lowest to the claimed highest."""
         return tuple(part for groups in self._ladders() for part in _parts(self.kind, groups))
 
     def _ladders(self) -> Iterator[list[list[Source]]]:
-        """Yield the groups that are compared, once for each of what they are compared on."""
+        """Yield the groups to compare: conditions on each task, or tasks under each condition."""
         if self.along == "tasks":
             for condition in _flat(self.conditions):
                 yield [[Source(task, condition) for task in group] for group in self.tasks]
@@ -94,17 +94,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim and what the runs say about it."""
+    """A claim, the evidence of the runs on it, and the verdict."""
 
     claim: Claim
     parts: tuple[Evidence, ...]
     """Evidence on each of the claim's parts, in their order."""
     whole: Evidence
-    """All parts together, p-values not corrected."""
+    """Evidence on all parts together; its p-values are not corrected."""
     p_for: float
-    """Corrected over the family."""
+    """p-value in favour of the claim, corrected over the family."""
     p_against: float
-    """Corrected over the family."""
+    """p-value against the claim, corrected over the family."""
     verdict: Verdict
 
 
@@ -158,7 +158,7 @@ def _test(
 
 
 def _parts(kind: Kind, groups: list[list[Source]]) -> Iterator[tuple[Source, ...]]:
-    """Yield the comparisons that a claim of this kind takes among groups."""
+    """Yield the comparisons among groups that decide a claim of this kind."""
     everything = tuple(source for group in groups for source in group)
     if kind == "trend":
         yield everything

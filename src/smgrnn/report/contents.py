@@ -50,13 +50,13 @@ class Illustration:
     caption: str
     """A description of its panels."""
     picture: Picture | None
-    """None if there are no runs to draw."""
+    """The drawing; None if there are no runs to draw."""
     where: str = ""
-    """Where the paper has it; nothing if it is none of the paper's."""
+    """Its place in the paper; empty if it is not one of the paper's."""
 
     @property
     def name(self) -> str:
-        """The word for it: those of the paper go by their number."""
+        """Its name; figures of the paper go by their number."""
         return f"Fig. {self.id}" if self.where else self.title
 
     @property
@@ -72,28 +72,28 @@ class Illustration:
 
 @dataclass(frozen=True)
 class Setup:
-    """How a condition was run, and how much of it there is."""
+    """The settings of a condition, and how many of its runs there are."""
 
     name: str
     student: str
     own: Stated
-    """Settings that not all conditions of its student have."""
+    """Settings that not all conditions of its student share."""
     n_runs: int
     n_asked: int
     steps: int
     """Environment steps of all runs."""
     seconds: float
-    """Time of all runs."""
+    """Seconds that all runs took."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """An experiment, or some runs, and what came of it."""
+    """An experiment, or some given runs, with tables, figures and findings."""
 
     id: str
     title: str
     question: str
-    """One sentence; nothing if nothing was asked."""
+    """The question in one sentence; empty if there is none."""
     seeds: tuple[int, ...]
     tables: tuple[ReportTable, ...]
     illustrations: tuple[Illustration, ...]
@@ -121,21 +121,21 @@ class Overview:
     """The report in a few numbers."""
 
     n_runs: int
-    """Runs that there are; one that several experiments share counts once."""
+    """Number of runs found; one that several experiments share counts once."""
     n_asked: int
-    """Runs that there should be."""
+    """Number of runs that the experiments ask for."""
     n_seeds: tuple[int, ...]
     """Numbers of seeds that experiments have."""
     steps: int
     """Environment steps of all runs."""
     seconds: float
-    """Time of all runs, one after the other."""
+    """Seconds that all runs took, added up."""
     wall_seconds: float
-    """Time during which at least one of them was running."""
+    """Seconds during which at least one of them was running."""
     versions: dict[str, tuple[str, ...]]
-    """Versions of the packages; more than one if runs differ."""
+    """Versions of the packages that the runs were computed with; several if they differ."""
     missing: tuple[str, ...]
-    """Runs that there should be and are not."""
+    """Names of the runs that were asked for and not found."""
     damaged: tuple[str, ...]
     """Files that could not be read, and why."""
     standings: dict[str, int]
@@ -147,7 +147,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class Report:
-    """A report."""
+    """A whole report: overview, main numbers, figures and sections."""
 
     overview: Overview
     glance: ReportTable | None
@@ -192,7 +192,7 @@ class Report:
 
 
 def build_report(results: Results) -> Report:
-    """Return all that there is to say about some results."""
+    """Return the report on some results."""
     paper = load_paper()
     names = {base_name(experiment) for experiment in results.chosen}
     claims = [claim for claim in load_claims().values() if claim.experiment in names]
@@ -302,7 +302,7 @@ def overview(
     missing: tuple[str, ...] = (),
     damaged: tuple[str, ...] = (),
 ) -> Overview:
-    """Return runs, and the sections on them, in a few numbers."""
+    """Return an overview of runs and of the sections on them."""
     versions: dict[str, set[str]] = {}
     for record in records:
         for package, version in record.versions.items():
@@ -326,7 +326,7 @@ def overview(
 
 
 def _wall_seconds(records: list[Record]) -> float:
-    """Return how long runs were under way, however many at once, pauses between them left out."""
+    """Return the seconds during which runs were under way, without the pauses between them."""
     total, end = 0.0, -math.inf
     spans = ((each.times.began, each.times.began + each.times.total) for each in records)
     for began, ended in sorted(spans):

@@ -1,4 +1,4 @@
-"""Tables of our own: what the paper compares, draws or searches without printing numbers.
+"""Tables of our own, on comparisons, drawings and searches without printed numbers in the paper.
 
 Paper: Fig. 3 (baselines), Fig. 8 (final topologies), Appendix A-B (the grid).
 """
@@ -71,7 +71,7 @@ def at_a_glance(results: Results, paper: Paper) -> ReportTable:
 
 
 def baselines(results: Results) -> ReportTable:
-    """Return the results of each kind of network on each task, its size and its time."""
+    """Return a table of the results and sizes of each kind of network on each task."""
     columns = _columns(BASELINE_METRICS)
     return ReportTable(
         id="baselines",
@@ -105,7 +105,7 @@ def improvements(results: Results) -> ReportTable:
 
 
 def final_topologies(results: Results) -> ReportTable:
-    """Return measures of the final graphs on each task."""
+    """Return a table that describes the final graphs on each task."""
     columns = _columns(TOPOLOGY_METRICS)
     return ReportTable(
         id="topologies",
@@ -159,7 +159,7 @@ def rank_grid(experiment: Experiment, results: Results) -> list[str]:
 
 
 def _named_points(experiment: Experiment, results: Results, paper: Paper) -> dict[str, str]:
-    """Return the names of the points that are more than points of the grid."""
+    """Return the names of special points of the grid: our shared defaults and the paper's best."""
     defaults = _rules(results.find(GRID_TASK, "smgrnn").condition)
     named = {
         name: "shared defaults"
@@ -176,7 +176,7 @@ def _rules(condition: Condition) -> PlasticityConfig | None:
 
 
 def _beside_text(entry: Entry, condition: str, paper: Paper) -> Entry:
-    """Return a cell with what the paper's running text says about it, if it does."""
+    """Return a cell with the number that the paper's running text states for it, if it does."""
     for stated in paper.statements:
         if (stated.condition, stated.metric) == (condition, entry.column.name):
             return replace(entry, printed=Cell.read(condition, stated.metric, stated.printed))

@@ -19,7 +19,7 @@ from smgrnn.report.verdicts import STANDINGS, Finding
 from smgrnn.report.wording import METRICS, MINUS, MISSING, duration, number, quantity
 
 PIXELS = 130
-"""Pixels that an inch of a figure takes at most."""
+"""Most pixels that an inch of a figure takes."""
 
 
 def page(report: Report) -> str:
@@ -107,7 +107,7 @@ def _distances(report: Report) -> Markup:
 
 
 def _bar(title: str, parts: list[tuple[str, int, str]]) -> Markup:
-    """Return shares of a whole as one bar, each with what it stands for."""
+    """Return shares of a whole as one bar, each with its label."""
     shares = [element("span", class_=kind, style=f"flex: {n}") for kind, n, _ in parts]
     legend = [element("li", label, class_=kind) for kind, _, label in parts]
     return element(
@@ -119,7 +119,7 @@ def _bar(title: str, parts: list[tuple[str, int, str]]) -> Markup:
 
 
 def _notice(report: Report) -> Markup | None:
-    """Return a notice of runs that are missing or could not be read, or None."""
+    """Return a notice of the runs that are missing or could not be read, or None."""
     overview = report.overview
     if not overview.missing and not overview.damaged:
         return None
@@ -320,7 +320,7 @@ def _sheet(sheet: Sheet) -> Markup:
 
 
 def _sortable(headings: list[Markup], rows: list[Markup], kind: str = "") -> Markup:
-    """Return a table that the page's script lets sort, and fold if it is long."""
+    """Return a table that the page's script makes sortable, and folds if it is long."""
     head = element("thead", element("tr", *headings))
     table = element("table", head, element("tbody", *rows), class_=f"sortable {kind}".strip())
     return element("div", table, class_="scroll")
@@ -348,7 +348,7 @@ def _anchor(name: str) -> str:
 
 
 def _sort_key(text: str) -> str:
-    """Return the key that the page's script sorts a cell by: the number it begins with, if any.
+    """Return the key by which the page's script sorts a cell: the number it begins with, if any.
 
     >>> _sort_key("−94.0 ± 1.9"), _sort_key("16\u202f707"), _sort_key("Acrobot-v1"), _sort_key("–")
     ('-94.0', '16707', 'Acrobot-v1', 'Infinity')
@@ -361,7 +361,7 @@ def _sort_key(text: str) -> str:
 
 
 def _plural(standing: str, n: int) -> str:
-    """Return a verdict on a number of claims.
+    """Return a verdict in the singular or the plural, by the number of claims.
 
     >>> _plural("holds", 2), _plural("does not hold", 1)
     ('hold', 'does not hold')

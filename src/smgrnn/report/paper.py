@@ -1,4 +1,4 @@
-"""The paper's numbers as data: tables, figures, results in its text, settings.
+"""The paper's printed content as data: tables, figures, results in its text, settings.
 
 The data are in `paper.toml`; a number is there once, as the paper's own text.
 """
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Catalogue(dict[str, T]):
-    """Entries by name; an unknown name is an error that says which one is near.
+    """Entries by name; an unknown name is an error that suggests a similar one.
 
     >>> Catalogue("table", {"I": 1, "II": 2})["III"]
     Traceback (most recent call last):
@@ -69,20 +69,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """The subject of a line of a table."""
+    """The subject of a line in a table."""
 
     name: str
-    """Task and condition joined by "/", or what else the line is of."""
+    """Task and condition joined by "/", or another name for the line."""
     task: str | None
     condition: str | None
 
 
 @dataclass(frozen=True)
 class Column:
-    """The subject of a column of a table."""
+    """The subject of a column in a table."""
 
     name: str
-    """A metric of `training.metrics.summarise`, or a setting."""
+    """A metric of `runs.metrics.summarise`, or a setting."""
     heading: str
     """The paper's word for it."""
 
@@ -151,10 +151,10 @@ class Figure:
     title: str
     where: str
     band: str
-    """The statistic that is drawn, and what surrounds it."""
+    """The statistic that is drawn, and the band around it."""
     panels: tuple[Panel, ...]
     conditions: tuple[str, ...] = ()
-    """The conditions compared; none where the paper does not say, or compares nothing."""
+    """Conditions that are compared; empty if there are none or the paper does not name them."""
 
 
 @dataclass(frozen=True)

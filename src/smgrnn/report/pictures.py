@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from smgrnn.errors import SmgrnnError
 
 LIMIT = 300_000
-"""Bytes that a picture may have."""
+"""Most bytes that a picture may have."""
 SUFFIXES = ("svg", "png")
 """Formats that a picture may have."""
 RESOLUTIONS = (160, 120, 90, 60)
-"""Dots per inch: of what is not drawn as lines, and to try where lines take too much room."""
+"""Dots per inch to try in a PNG, where an SVG is too large; the first is for dots in an SVG too."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class Picture:
     """The format of the file, one of `SUFFIXES`."""
     data: bytes
     width: float
-    """In inches."""
+    """Width in inches."""
 
     @property
     def media_type(self) -> str:
-        """The browsers' name for the format."""
+        """The media type by which browsers know the format."""
         return "image/svg+xml" if self.suffix == "svg" else f"image/{self.suffix}"
 
 

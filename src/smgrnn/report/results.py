@@ -16,7 +16,7 @@ from smgrnn.runs.record import Record
 
 
 class Runs(NamedTuple):
-    """The runs of a condition."""
+    """The runs of a condition that have been found."""
 
     condition: Condition
     seeds: tuple[int, ...]
@@ -30,7 +30,7 @@ class Runs(NamedTuple):
         return len(self.seeds) - len(self.records)
 
     def values(self, metric: str) -> NDArray[np.float64]:
-        """Return a metric, one number per run; none at all if such runs do not have it."""
+        """Return a metric, one number per run; an empty array if such runs do not have it."""
         try:
             found = [measure(record, metric) for record in self.records]
         except MetricError:
@@ -63,7 +63,7 @@ class Results:
     ) -> None:
         every = choose_experiments(seeds=seeds, episodes=episodes)
         self.every = Catalogue("experiment", ((base_name(each), each) for each in every))
-        """All experiments by name, for what one of them shows may be run by another."""
+        """All experiments by name, because one of them may show the runs of another."""
         self.chosen = choose_experiments(names, seeds=seeds, episodes=episodes)
         """The experiments that are reported."""
         self.damaged: dict[str, str] = {}
@@ -73,7 +73,7 @@ class Results:
         self._runs: dict[tuple[str, str], Runs] = {}
 
     def runs(self, experiment: Experiment, name: str) -> Runs:
-        """Return the runs of a condition of an experiment."""
+        """Return the runs found of a condition of an experiment."""
         if (experiment.id, name) not in self._runs:
             condition = experiment.conditions[name]
             records = (self._load(condition.key(seed)) for seed in experiment.seeds)
@@ -82,15 +82,15 @@ class Results:
         return self._runs[experiment.id, name]
 
     def find(self, task: str, condition: str) -> Runs:
-        """Return the runs of a condition on a task, whichever experiment runs it."""
+        """Return the runs found of a condition on a task, whichever experiment runs it."""
         return self.runs(*self._names[f"{task}/{condition}"])
 
     def records(self, experiment: Experiment) -> dict[str, list[Record]]:
-        """Return the records of an experiment by condition, in the order of its seeds."""
+        """Return the records found of an experiment: by condition, in the order of its seeds."""
         return {name: list(self.runs(experiment, name).records) for name in experiment.conditions}
 
     def all_records(self) -> list[Record]:
-        """Return the records of the experiments that are reported, each run once."""
+        """Return the records found of the experiments that are reported, each run once."""
         keys = {key: None for key, _ in self._keys()}
         return [record for record in map(self._load, keys) if record is not None]
 
@@ -99,14 +99,14 @@ class Results:
         return {key: name for key, name in self._keys() if self._load(key) is None}
 
     def _keys(self) -> Iterator[tuple[str, str]]:
-        """Yield the key of every run that is reported, and what the run is called."""
+        """Yield the key and the name of every run that is reported."""
         for experiment in self.chosen:
             for name, condition, seed in experiment.runs():
                 yield condition.key(seed), f"{experiment.id} {name} seed {seed}"
 
     @cached_property
     def _names(self) -> Catalogue[tuple[Experiment, str]]:
-        """Where each condition is, by task and condition."""
+        """The experiment and full name of each condition, by its task and short name."""
         places: dict[str, tuple[Experiment, str]] = {}
         for experiment in self.every.values():
             for name, condition in experiment.conditions.items():

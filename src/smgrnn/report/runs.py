@@ -33,7 +33,7 @@ CURVES = FigureSpec(
 
 
 def build_run_report(records: Mapping[str, Record]) -> Report:
-    """Return a report on runs, by what to call them."""
+    """Return a report on runs, which are given by name."""
     section = Section(
         id="runs",
         title="Runs",

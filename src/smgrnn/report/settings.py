@@ -1,7 +1,7 @@
 """Settings as a report states them: read off the plans that were trained, and nothing else.
 
 A setting without effect is left out: the density of a layered graph, the numbers of rules that are
-switched off, what an optimizer does not use, and how often a checkpoint is kept.
+switched off, those that an optimizer does not use, and how often a checkpoint is kept.
 """
 
 from collections.abc import Iterable

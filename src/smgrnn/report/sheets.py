@@ -23,11 +23,11 @@ class Sheet(NamedTuple):
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     n_labels: int = 1
-    """Columns, from the first, that say what a row is of."""
+    """Number of columns, from the first, that label a row."""
 
 
 def side_by_side(table: ReportTable) -> Sheet:
-    """Return a table of a single column with ours and the paper's in a column each."""
+    """Return a table of a single metric with our and the paper's values in a column each."""
     rows = [
         (*line.labels, entry.text, entry.paper, entry.comparison)
         for line in table.lines
@@ -68,7 +68,7 @@ def samples(finding: Finding) -> Sheet:
 
 
 def tests(finding: Finding) -> Sheet:
-    """Return every comparison that a claim takes, its effect and its p-values, not corrected."""
+    """Return every comparison that a claim needs, its effect and its p-values, not corrected."""
     rows = []
     for text, found in comparisons(finding):
         effect = f"{number(found.effect, 2)} {between(*found.interval, 2)}"
@@ -89,7 +89,7 @@ def conditions(section: Section) -> Sheet:
 
 
 def shared_settings(section: Section) -> list[tuple[str, Sheet]]:
-    """Return the settings that all runs of a student have, under what to call them."""
+    """Return the settings that all runs of a student share, each sheet with its title."""
     return [
         (
             f"Settings that all runs of {name} share",
@@ -100,7 +100,7 @@ def shared_settings(section: Section) -> list[tuple[str, Sheet]]:
 
 
 def gaps(section: Section) -> list[str]:
-    """Return which runs of an experiment are missing, by condition."""
+    """Return how many runs of an experiment are missing, by condition."""
     found = []
     for setup in section.setups:
         n_missing = setup.n_asked - setup.n_runs

@@ -1,4 +1,4 @@
-"""Estimates with intervals, the tests that decide claims, and what counts as decided.
+"""Estimates with intervals, the tests that decide claims, and the levels at which they decide.
 
 Every effect is a probability, and ½ is no effect: that a run of one condition exceeds a run of
 another, that of two runs at different levels the one at the higher level has the larger value, that
@@ -22,24 +22,24 @@ Values = NDArray[np.float64]
 Verdict = Literal["holds", "does not hold", "undecided"]
 
 CONFIDENCE = 0.95
-"""Of every interval."""
+"""Confidence level of every interval."""
 LEVEL = 0.05
-"""Below it a corrected p-value decides."""
+"""Significance level: a corrected p-value below it decides."""
 
 
 class Interval(NamedTuple):
-    """Bounds of a quantity, with the confidence `CONFIDENCE`."""
+    """The bounds between which a quantity lies, with the confidence `CONFIDENCE`."""
 
     low: float
     high: float
 
 
 UNKNOWN = Interval(-np.inf, np.inf)
-"""The interval of a single run, which says nothing about the others."""
+"""The interval without bounds, which is all that a single run gives."""
 
 
 class Estimate(NamedTuple):
-    """A statistic of the runs at hand, and where it may lie for all runs."""
+    """A statistic of the runs at hand, and the interval in which it may lie for all runs."""
 
     value: float
     interval: Interval
@@ -52,11 +52,11 @@ class Evidence:
     effect: float
     """A probability; ½ is no effect, and more is in favour of the claim."""
     interval: Interval
-    """Of the effect."""
+    """Interval of the effect."""
     p_for: float
-    """Of data so much in favour of the claim if the claim were not so."""
+    """Probability of data so much in favour of the claim if the claim were false."""
     p_against: float
-    """Of data so much against the claim if the claim were so."""
+    """Probability of data so much against the claim if the claim were true."""
 
 
 def mean_std(values: ArrayLike) -> tuple[float, float]:
@@ -116,7 +116,7 @@ def probability_of_improvement(
 
 
 def concordance(*samples: Values, axis: int = -1) -> Any:
-    """Return the probability that, of runs of two samples, that of the later is larger.
+    """Return the probability that a run of a later sample is larger than one of an earlier sample.
 
     Equal runs count half.  Two samples give Mann and Whitney's statistic, more give Jonckheere's,
     each as a share of the pairs of runs.
@@ -184,7 +184,8 @@ def above(values: ArrayLike, bound: float) -> Evidence:
 def deviations(values: ArrayLike) -> Values:
     """Return how far runs are from their median: comparing these compares spreads.
 
-    Of an odd number of runs the median is one; its 0 says nothing of the spread and is left out.
+    The median of an odd number of runs is one of them; its distance of 0 says nothing about the
+    spread and is left out.
     """
     runs = _sample(values)
     middle = np.median(runs)
@@ -194,11 +195,11 @@ def deviations(values: ArrayLike) -> Values:
 
 
 def all_of(parts: Sequence[Evidence]) -> Evidence:
-    """Return the evidence for a claim that is made of several and needs them all.
+    """Return the evidence for a claim that is made of several parts and needs them all.
 
-    The weakest part speaks for it.  To call it true, each part has to be shown, so the largest
-    p-value stands as it is; to call it false one part is enough, so the smallest is multiplied by
-    the number of parts (Bonferroni's correction).
+    Effect and interval are those of the weakest part.  To call the claim true, each part has to be
+    shown, so the largest p-value stands as it is; to call it false one part is enough, so the
+    smallest is multiplied by the number of parts (Bonferroni's correction).
     """
     weakest = max(parts, key=lambda part: (part.p_for, -part.effect))
     p_against = min(part.p_against for part in parts)

@@ -30,7 +30,7 @@ from smgrnn.report.wording import (
 from smgrnn.runs.plan import Plan
 
 Distance = Literal["", "near", "apart", "far"]
-"""How far ours is from the paper's: within one of its standard deviations, within two, beyond."""
+"""Distance of ours from the paper's: within one of its standard deviations, within two, beyond."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Measured:
     """A metric over the runs of a condition."""
 
     n: int
-    """Runs."""
+    """Number of runs."""
     n_infinite: int
-    """Runs that never got there; mean and deviation leave them out."""
+    """Runs whose value is infinite, which stands for never; mean and deviation leave them out."""
     mean: float
     std: float
     iqm: Estimate
@@ -63,7 +63,7 @@ class Measured:
         return plus_minus(self.mean, self.std, decimals) + left_out
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain values; what is infinite is None."""
+        """Return the numbers as plain values; infinite ones become None."""
         numbers = {"mean": self.mean, "std": self.std, "iqm": self.iqm.value}
         finite = {name: v if math.isfinite(v) else None for name, v in numbers.items()}
         return {"n": self.n, "infinite": self.n_infinite, **finite, **_bounds(self.iqm)}
@@ -71,7 +71,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell: ours, and the paper's if it printed one."""
+    """One cell: our value, and the paper's if it printed one."""
 
     column: Column
     ours: Measured | Estimate | str | None
@@ -80,14 +80,14 @@ class Entry:
 
     @property
     def decimals(self) -> int:
-        """How precisely it is printed: as in the paper, where the paper prints it."""
+        """Number of decimals to print: as in the paper, where the paper prints it."""
         if self.printed is not None and self.printed.mean is not None:
             return printed_decimals(self.printed.printed)
         return METRICS[self.column.name].decimals
 
     @property
     def text(self) -> str:
-        """Ours as it is shown."""
+        """Our value as it is shown."""
         if isinstance(self.ours, Measured):
             return self.ours.text(self.decimals)
         if isinstance(self.ours, Estimate):
@@ -96,7 +96,7 @@ class Entry:
 
     @property
     def paper(self) -> str:
-        """The paper's as it is shown."""
+        """The paper's value as it is shown."""
         return "" if self.printed is None else printed_text(self.printed.printed)
 
     @property
@@ -123,7 +123,7 @@ class Entry:
 
     @property
     def distance(self) -> Distance:
-        """How far ours is from the paper's; settings are the same or they are not."""
+        """Distance of ours from the paper's; equal settings are "near", others "far"."""
         if isinstance(self.ours, str) and self.printed is not None:
             return "near" if _is_same(self.ours, self.printed) else "far"
         if self.z is None:
@@ -142,7 +142,7 @@ class Entry:
 
     @property
     def sort_by(self) -> float | str:
-        """Key that a column is sorted by; a missing entry comes last."""
+        """The value by which a column is sorted; missing ones come last."""
         if isinstance(self.ours, Measured):
             return self.ours.mean
         if isinstance(self.ours, Estimate):
@@ -185,17 +185,17 @@ class ReportTable:
     """The paper's number for it, or a name of our own."""
     title: str
     where: str = ""
-    """Where the paper has it."""
+    """Its place in the paper; empty if it is not one of the paper's."""
     headings: tuple[str, ...]
-    """Of the labels."""
+    """Headings of the labels."""
     columns: tuple[Column, ...]
-    """Of the entries."""
+    """Columns of the entries."""
     lines: tuple[Line, ...]
     note: str = ""
 
     @property
     def name(self) -> str:
-        """Its name; the paper's tables go by their number."""
+        """Its name; tables of the paper go by their number."""
         return f"Table {self.id}" if self.where else self.title
 
     @property
@@ -210,7 +210,7 @@ class ReportTable:
 
     @property
     def has_statistics(self) -> bool:
-        """Whether there is more to know of its cells than they show."""
+        """Whether some of its cells have more statistics than they show."""
         return any(isinstance(entry.ours, Measured) for entry in self.entries)
 
     def to_dict(self) -> dict[str, Any]:
@@ -226,7 +226,7 @@ class ReportTable:
 
 
 def compare(table: Table, experiment: Experiment, results: Results) -> ReportTable:
-    """Return a table of the paper with ours beside it, from an experiment that has it."""
+    """Return a table of the paper with our values beside it, from the experiment that fills it."""
     measures = all(column.name in METRICS for column in table.columns)
     if measures:
         lines = tuple(_measured_line(table, row, results) for row in table.rows)
@@ -245,7 +245,7 @@ def compare(table: Table, experiment: Experiment, results: Results) -> ReportTab
 
 
 def measured_entries(runs: Runs, columns: Iterable[Column]) -> tuple[Entry, ...]:
-    """Return the cells of a condition that the paper printed nothing of."""
+    """Return our cells of a condition, without numbers of the paper."""
     return tuple(Entry(column, Measured.of(runs.values(column.name))) for column in columns)
 
 
@@ -260,7 +260,7 @@ def _measured_line(table: Table, row: Row, results: Results) -> Line:
 
 
 def _settings_line(table: Table, row: Row, experiment: Experiment, results: Results) -> Line:
-    """Return the settings of an experiment on the row's task, or else of the main experiments."""
+    """Return settings as they ran: in conditions on the row's task, or in the main experiments."""
     if row.task is None:
         conditions = [results.find(task, "smgrnn").condition for task in TASKS]
     else:
@@ -302,7 +302,7 @@ def _is_same(ours: str, printed: Cell) -> bool:
 
 
 def _note(table: Table, lines: Iterable[Line]) -> str:
-    """Return notes on the numbers of a table."""
+    """Return the remarks that a reader needs on the numbers of a table."""
     notes = []
     names = {column.name for column in table.columns}
     if "n_nodes" in names:
@@ -319,7 +319,7 @@ def _note(table: Table, lines: Iterable[Line]) -> str:
 
 @cache
 def _iqm(values: tuple[float, ...]) -> Estimate:
-    """Return the interquartile mean; runs that never got there leave its interval unknown.
+    """Return the interquartile mean; infinite values leave its interval unknown.
 
     The same numbers have the same interval, whatever else is in the report.
     """

@@ -1,8 +1,8 @@
-"""Measures of final graphs, weights and growth, of which the paper speaks without numbers.
+"""Measures that the paper discusses without numbers: of final graphs, their weights, their growth.
 
 Paper: Sec. IV-C, IV-D, Figs. 3, 5, 6 and 8.  Each measure is defined by the sentence of its name
-under `[metrics]` in `claims.toml`; where that leaves a case open, the function here says what it
-gives.
+under `[metrics]` in `claims.toml`; where that leaves a case open, the docstring of the
+function here settles it.
 """
 
 from collections.abc import Callable
@@ -20,14 +20,14 @@ from smgrnn.runs.record import Record
 SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""
 NEVER = "convergence_episode"
-"""The metric that a run has only if it got there."""
+"""The metric that is infinite for a run that never reached the threshold."""
 
 
 def measure(record: Record, metric: str) -> float:
     """Return a metric of a run: one of `MEASURES`, or else a figure of its summary.
 
-    The convergence episode of a run that never reached the threshold is infinite.  What a run of
-    its kind does not have, such as the churn ratio of an evolution, is a MetricError.
+    The convergence episode of a run that never reached the threshold is infinite.  A metric that
+    runs of its kind do not have, such as the churn ratio of an evolution, raises MetricError.
     """
     if metric in MEASURES:
         return float(MEASURES[metric](record))
@@ -152,4 +152,4 @@ MEASURES: dict[str, Callable[[Record], float]] = {
     "feedback_edges": _of_graph(feedback_edges),
     "relay_paths": _of_graph(relay_paths),
 }
-"""How each metric of `claims.toml` is measured that is not in the summary of a run."""
+"""Functions that measure those metrics of `claims.toml` that the summary of a run does not have."""

@@ -1,4 +1,4 @@
-"""Verdicts: what the runs say about each claim, in numbers and in a sentence."""
+"""Verdicts: how the runs decide each claim, in numbers and in a sentence."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -33,17 +33,17 @@ class Sampled:
     source: Source
     ours: Measured | None
     n_asked: int
-    """Runs that there should be."""
+    """Number of runs that the experiment asks for."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, and what the runs say about it."""
+    """A claim and the verdict of the runs on it."""
 
     claim: Claim
     samples: tuple[Sampled, ...]
     judgement: Judgement | None
-    """None where runs are missing altogether."""
+    """The judgement; None if a condition has no runs at all."""
     n_family: int
     """Claims that it was corrected with, itself included."""
 
@@ -60,7 +60,7 @@ class Finding:
 
     @property
     def n_missing(self) -> int:
-        """Runs that there should be and are not."""
+        """Number of runs that were asked for and not found."""
         return sum(each.n_asked - (each.ours.n if each.ours else 0) for each in self.samples)
 
     @property
@@ -160,14 +160,14 @@ def _weight(finding: Finding) -> str:
 
 
 def _describe(claim: Claim, part: tuple[Source, ...], evidence: Evidence) -> str:
-    """Return in words what a comparison found."""
+    """Return the result of a comparison in words."""
     interval = "" if evidence.interval == UNKNOWN else f" {between(*evidence.interval, 2)}"
     chance = f"with probability {number(evidence.effect, 2)}{interval}"
     return f"In {METRICS[claim.metric].word}, {_relation(claim, part)} {chance}"
 
 
 def _relation(claim: Claim, part: tuple[Source, ...]) -> str:
-    """Return the relation whose probability is a comparison's effect."""
+    """Return in words the relation whose probability is the effect of a comparison."""
     if claim.bound is not None:
         return f"a run of {_name(part[0])} is above {claim.bound:g}"
     names = [_differing(source, part) for source in part]

@@ -9,7 +9,7 @@ MISSING = "–"
 
 
 class Metric(NamedTuple):
-    """How a metric is called and printed."""
+    """The name of a metric, its meaning, and the decimals it is printed with."""
 
     word: str
     meaning: str

@@ -1,4 +1,4 @@
-"""Whole runs: their plans, their records, their figures, and what is left of them on disk."""
+"""Whole runs: their plans, their records, their figures, and their folders on disk."""
 
 from smgrnn.policy import Policy
 from smgrnn.runs.evaluation import evaluate

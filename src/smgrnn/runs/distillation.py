@@ -20,7 +20,7 @@ FIRST_COMPARED = 1_000_000  # numbered apart from those of the final evaluation
 
 
 class Distillation:
-    """A run in progress: the task, the teacher, the student and where episodes happen.
+    """A run in progress: the task, the teacher, the student and the backend of the episodes.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Distillation:
     expert
         The teacher, or where to find it; one that is code must be given.
     normalisation
-        Statistics to go on with instead of taking new ones.
+        Statistics of an earlier part of the run, to use instead of taking new ones.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Distillation:
 
     @cached_property
     def teacher(self) -> Teacher | None:
-        """The teacher, which only training needs; examples teach themselves."""
+        """The teacher, which only training needs; None for examples, which have labels."""
         return find_teacher_again(self.plan.teacher, self.task, self._expert)
 
     @cached_property
@@ -72,7 +72,7 @@ class Distillation:
 
     @cached_property
     def normalisation(self) -> Normalisation | None:
-        """How the student's observations are normalised."""
+        """The normalisation of the student's observations, if there is one."""
         if not self.plan.episodes.normalise or self._normalisation is not None:
             return self._normalisation
         if self.examples is not None:
@@ -82,7 +82,7 @@ class Distillation:
 
     @cached_property
     def backend(self) -> Backend:
-        """Where episodes happen."""
+        """The backend on which episodes happen."""
         kind = self.plan.episodes.backend
         if kind == "compiled":
             if self.task.compiled is None:

@@ -1,8 +1,8 @@
 """Evolution on the budget of a distillation: one episode for every candidate.  Paper: Sec. IV-A4.
 
-All candidates of a generation play the same episode, and every generation another one.  What is
-left is a record like that of a distillation, with the champion as its student: the candidate with
-the best single episode, which is partly luck, so it is judged again on held-out episodes.
+All candidates of a generation play the same episode, and every generation another one.  The result
+is a record like that of a distillation, with the champion as its student: the candidate with the
+best single episode, which is partly luck, so it is judged again on held-out episodes.
 """
 
 import time
@@ -73,7 +73,7 @@ class Evolution:
 
     @property
     def seconds(self) -> float:
-        """Time spent so far."""
+        """Seconds spent so far."""
         return self._times.training
 
     @property
@@ -87,7 +87,7 @@ class Evolution:
 
     @property
     def record(self) -> Record:
-        """All that there is of the search so far."""
+        """The record of the search so far."""
         best = self.generations
         return Record(
             plan=self.plan,

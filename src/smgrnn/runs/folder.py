@@ -1,7 +1,7 @@
-"""The run folder: the record in one file, and what other tools read as JSON and CSV.
+"""The run folder: the record in one file, and results for other tools as JSON and CSV.
 
-`model.safetensors` is the record: everything a run is, replaced as a whole.  A run that was killed
-goes on from it, and what it had recorded since is recorded again, bit for bit.
+`model.safetensors` is the record: everything about a run, replaced as a whole.  A run that was
+killed is resumed from it, and repeats all it had done since, bit for bit.
 """
 
 import json
@@ -35,18 +35,18 @@ def create(path: Path) -> None:
 
 
 def clear_partial(path: Path) -> None:
-    """Remove what a process that was killed while writing left behind."""
+    """Remove partial files of a process that was killed while writing."""
     for stale in path.glob(".*.partial"):
         stale.unlink(missing_ok=True)
 
 
 def folder_summary(record: Record, path: Path | None) -> dict[str, Any]:
-    """Return the figures of a run, and where it is kept."""
+    """Return the figures of a run, and the folder it is kept in."""
     return record.summary() | {"run_dir": str(path) if path else None}
 
 
 def write_results(path: Path, record: Record) -> None:
-    """Write what a run leaves for other tools: run.json, its episodes and its edits."""
+    """Write the results for other tools: run.json, the episodes and the edits."""
     content = {
         "task": record.plan.task.id,
         "plan": record.plan.to_dict(),

@@ -12,7 +12,7 @@ from smgrnn.tasks import Task
 
 
 def late_share(n_episodes: int) -> slice:
-    """Return the final quarter of the episodes, at least one."""
+    """Return the slice of the final quarter of the episodes, at least one."""
     return slice(n_episodes - max(n_episodes // 4, 1), n_episodes)
 
 
@@ -71,7 +71,7 @@ def summarise(
 
 
 def played_returns(candidates: Episodes) -> Floats:
-    """Return the returns, minus infinity of candidates that were too small to play."""
+    """Return the returns, which are minus infinity for candidates too small to play."""
     return np.where(candidates.steps > 0, candidates.returns, -np.inf)
 
 
@@ -119,13 +119,13 @@ def evolution_figures(
 
 
 def held_out_figures(task: Task, returns: Floats) -> dict[str, Any]:
-    """Return mean and deviation of held-out returns, and on a recording what they mean."""
+    """Return mean and deviation of held-out returns and, for a recording, the likeness to it."""
     mean, std = (float(returns.mean()), float(returns.std())) if returns.size else (None, None)
     return {"held_out_mean": mean, "held_out_std": std, **held_out_likeness(task, returns)}
 
 
 def held_out_likeness(task: Task, returns: Any) -> dict[str, float]:
-    """Return by its name the likeness to held-out rows of a recording; nothing elsewhere."""
+    """Return the likeness to held-out rows of a recording by its name; empty for other tasks."""
     if task.recording is None or not returns.size:
         return {}
     mean = float(returns.mean())

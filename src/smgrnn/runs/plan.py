@@ -1,6 +1,6 @@
 """Plan: all settings of a run exactly as the engine gets them.
 
-A plan is what is trained, hashed into the key of the store, saved, printed and reported; nothing
+The plan itself is trained, hashed into the key of the store, saved, printed and reported; nothing
 rewrites a setting after it.  Settings that a student or a task contradicts are refused here.
 """
 
@@ -40,12 +40,12 @@ OPTIMIZER_SETTINGS = {
     "alpha": ("rmsprop",),
     "momentum": ("sgd", "rmsprop"),
 }
-"""The optimizers that each of their settings means something to."""
+"""The optimizers that use each of these settings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodePlan(Settings):
-    """How many episodes, where they happen, and which of them do what."""
+    """The episodes of a run: how many there are, where they happen, and their purposes."""
 
     number: Count
     """Training episodes."""
@@ -84,7 +84,7 @@ class Plan(Settings):
     seed: Whole
     """Seed of the initial graph, of the rules' choices and of the episodes."""
     teacher: TeacherId
-    """Whom the student learns from."""
+    """The identity of the teacher."""
     network: NetworkConfig
     """The network; inputs beyond the task's own are constant 1."""
     first_graph: Literal["random", "layered"]
@@ -107,7 +107,7 @@ class Plan(Settings):
         return self.episodes.held_out
 
     def make_graph(self) -> Graph:
-        """Return the graph that the student starts from; that of its ablations is the same."""
+        """Return the graph that the student starts from; its ablations start from the same one."""
         rng = stream(self.seed, "init")
         if self.first_graph == "random":
             return initial_graph(self.network, rng)
@@ -115,7 +115,7 @@ class Plan(Settings):
         return mlp_graph(network.n_inputs - 1, network.n_hidden, network.n_outputs, rng)
 
     def key_content(self) -> dict[str, Any]:
-        """Return all that the results depend on: of task and teacher their names and contents."""
+        """Return all that the results depend on: the task by its id, the teacher by its digest."""
         content = super().key_content()
         return content | {"task": self.task.id, "teacher": self.teacher.digest}
 
@@ -145,7 +145,7 @@ class EvolutionPlan(Settings):
 
     @property
     def student(self) -> str:
-        """The kind of student that comes of it."""
+        """The kind of student that is evolved, which is the method's name."""
         return self.method
 
     @property
@@ -175,7 +175,7 @@ def _key(kind: str, plan: Settings) -> str:
 
 
 def plan_evolution(config: EvolutionConfig, task: Task, neat_settings: str) -> EvolutionPlan:
-    """Return the plan of a search; `neat_settings` is the text that NEAT is configured by."""
+    """Return the plan of a search; `neat_settings` is the text of NEAT's configuration."""
     if config.method != "neat" and config.neat_config is not None:
         raise ConfigError("A configuration for NEAT says nothing to NDP; leave it out.")
     return EvolutionPlan(
@@ -190,7 +190,7 @@ def plan_evolution(config: EvolutionConfig, task: Task, neat_settings: str) -> E
 
 
 def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
-    """Return the plan of a distillation, or refuse what student or task contradicts.
+    """Return the plan of a distillation; refuse settings that student or task contradicts.
 
     >>> from smgrnn.experts import find_teacher
     >>> from smgrnn.tasks import find_task
@@ -250,7 +250,7 @@ def _plasticity(config: RunConfig) -> PlasticityConfig:
 def _backend(
     config: RunConfig, task: Task, teacher: TeacherId
 ) -> Literal["compiled", "gymnasium", "examples"]:
-    """Return where episodes happen: in compiled code if they can and nothing else was asked for."""
+    """Return the backend of the episodes: compiled if it can be and no other is asked for."""
     if task.is_supervised:
         _require(
             config.env_backend is None,

@@ -1,4 +1,4 @@
-"""Record: what a run leaves behind, a distillation and an evolution alike, in one file.
+"""Record: the plan and results of a run, a distillation or an evolution, in one file.
 
 A run folder and an entry of the store hold the same format.  It has no code in it and names none
 that loading would run.
@@ -33,14 +33,14 @@ from smgrnn.runs.snapshots import Snapshots
 from smgrnn.storage import digest, read_arrays, write_arrays, writing
 
 MODEL = "model.safetensors"
-"""The record in a run folder."""
+"""File name of the record in a run folder."""
 KIND = "run"
 _PLANS: dict[str, type[AnyPlan]] = {"distillation": Plan, "evolution": EvolutionPlan}
 _RESUME = "resume."
 
 
 class Times(NamedTuple):
-    """When a run was and how long it took."""
+    """The time at which a run began, and how long it took."""
 
     began: float = 0.0
     """Seconds since 1970."""
@@ -51,14 +51,14 @@ class Times(NamedTuple):
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of all that a result depends on."""
+    """Return the versions of Python and of the packages that a result depends on."""
     found = {name: version(name) for name in ("smgrnn", "numpy", "numba", "gymnasium")}
     return found | {"python": platform.python_version()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """A run so far: its plan and all that came of it.
+    """A run so far: its plan and all its results.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Record:
     edits: Edits
     """Every structural change."""
     snapshots: Snapshots
-    """The weights on the way; none of a run without a folder."""
+    """Weights at moments during training; none for a run without a folder."""
     students: Mapping[str, Policy]
     """Networks by role: "final" is as the run left it, or the champion of an evolution; "best"
     scored best among the checkpoints."""
@@ -95,15 +95,15 @@ class Record:
     warnings: tuple[str, ...] = ()
     """Warnings, such as of a limit that stopped growth."""
     versions: Mapping[str, str] = field(default_factory=versions)
-    """The packages that it was computed with."""
+    """Versions of Python and of the packages that it was computed with."""
     times: Times = field(default_factory=Times)
-    """When it was, and how long it took."""
+    """The time at which it began, and how long it took."""
     resume: Arrays | None = None
-    """State of the learner, while the run can go on."""
+    """State of the learner to resume from; None if the run cannot be resumed."""
 
     @property
     def is_evolved(self) -> bool:
-        """Whether it is of an evolution."""
+        """Whether the run is an evolution."""
         return isinstance(self.plan, EvolutionPlan)
 
     @property
@@ -180,7 +180,7 @@ class Record:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of plan and results; times, versions and the weights on the way do not count."""
+        """SHA-256 of plan and results; times, versions and snapshots do not count."""
         content = {"plan": self.plan.key(), **self._facts()}
         return digest("results", content, self._results())
 
@@ -229,12 +229,12 @@ class Record:
 
 
 def record_file(path: Path) -> Path:
-    """Return the file that a path means: a name without an ending is a folder's."""
+    """Return the file of a record: `path` if it is named like one, else the one in that folder."""
     return path if path.suffix == Path(MODEL).suffix and not path.is_dir() else path / MODEL
 
 
 def _read(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
-    """Return the fields of a record, or raise whatever is wrong with the file."""
+    """Return the fields of a record; an error of any kind means that the file is wrong."""
     plan = _PLANS[content["run"]].from_dict(content["plan"])
     nodes, edges = content["started"]
     resume = {

@@ -32,13 +32,13 @@ class Run:
     plan
         All settings, as `plan_run` or a record gives them.
     folder
-        Where to keep it; None keeps nothing until `save`.
+        Folder to keep it in; None keeps nothing until `save`.
     task
         The task, or where to find it; one that is code of the user's own must be given.
     expert
         The teacher, or where to find it; one that is code must be given.
     record
-        How far it has come already.
+        The record of the run so far, if it has begun.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Run:
         task: TaskSource | None = None,
         expert: ExpertSource | None = None,
     ) -> "Run":
-        """Go on with a run from its last checkpoint; give again what is code of your own.
+        """Return a run that continues from its last checkpoint; give code of your own again.
 
         >>> run = new_run("xor", RunConfig.for_task("xor"), Path("stopped"))
         >>> run.begin()
@@ -128,13 +128,13 @@ class Run:
 
     @property
     def record(self) -> Record:
-        """All that there is of the run so far."""
+        """The record of the run so far."""
         if self._record is None:
             self._record = self._start()
         return self._record
 
     def _start(self) -> Record:
-        """Return the record of a run that has not begun; to start one, its teacher is found."""
+        """Return the record of a run that has not begun; finds its teacher first."""
         distillation = self._distillation
         _ = distillation.teacher
         student = distillation.policy
@@ -159,7 +159,7 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Time spent on training."""
+        """Seconds spent on training."""
         return self.record.times.training
 
     @property
@@ -184,7 +184,7 @@ class Run:
 
     @property
     def snapshots(self) -> Snapshots:
-        """The weights on the way, if the run has a folder to keep them in."""
+        """Weights at moments during training, if the run has a folder to keep them in."""
         return self.record.snapshots
 
     @property
@@ -256,7 +256,7 @@ class Run:
             self._update(held_out=self.score(self.plan.held_out))
 
     def _chunks(self) -> Iterator[tuple[int, int]]:
-        """Cut the episodes still to come at every checkpoint and every chunk of the backend."""
+        """Yield the remaining episodes in parts, cut at checkpoints and chunks of the backend."""
         first, end = self.episodes.n, self.plan.episodes.number
         every = self.plan.episodes.checkpoint_every
         while not self.is_finished:
@@ -353,7 +353,7 @@ def distill(
         A Gymnasium id, "xor", a file of recorded examples, or a function that makes an environment.
     expert
         A file, the name of a function, or a function that gives the action for an observation;
-        without one it is the expert that comes with the package.
+        by default the expert that comes with the package.
     out
         A new folder to keep the run in, with checkpoints to resume from; None keeps nothing.
     watch

@@ -1,9 +1,9 @@
 """From a task to an expert: train, keep the checkpoint that teaches best, then judge it once.
 
 Checkpoints are compared on episodes of their own.  Among those that are good, the one to keep is
-chosen by what an MLP student makes of it; where students do not tell them apart, by its own return,
-and then by its return with many random actions: a teacher must be right where a student goes, not
-only where it goes itself.  The held-out episodes are played once, by the winner.
+chosen by the returns of its MLP students; if these are equal, by its own return, and then by its
+return with many random actions: a teacher must be right where a student goes, not only where it
+goes itself.  The held-out episodes are played once, by the winner.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,15 +25,15 @@ GOOD = {"CartPole-v1": 500.0, "Acrobot-v1": -85.0, "LunarLander-v3": 250.0}
 
 
 class ScoredCheckpoint(NamedTuple):
-    """One checkpoint and what it scored."""
+    """One checkpoint and its scores."""
 
     step: int
     expert: Expert
     choosing: Score
     disturbed: Score
-    """The same episodes with many random actions."""
+    """Score on the same episodes with many random actions."""
     teachability: Teachability | None
-    """Late returns of its MLP students, if it is good."""
+    """Returns of its MLP students; None if it is not good itself."""
 
     @property
     def rank(self) -> tuple[float, float, float]:
@@ -52,7 +52,7 @@ def train_expert(
 ) -> tuple[Expert, Record]:
     """Return the best checkpoint of one training run and its record.
 
-    `config` is the task's recipe by default; `report` hears of every checkpoint.
+    `config` is the task's recipe by default; `report` is called with every checkpoint.
     """
     task = find_task(task_id)
     config = find_recipe(task_id) if config is None else config

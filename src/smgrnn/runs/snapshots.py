@@ -1,4 +1,4 @@
-"""The weights of a run at a few hundred moments, for whoever wants to watch it learn."""
+"""The weights of a run at a few hundred moments, from which a viewer shows how it learned."""
 
 from typing import NamedTuple, Self
 
@@ -9,9 +9,9 @@ from smgrnn.arrays import Ints
 from smgrnn.graph.state import Graph
 
 MOST_MOMENTS = 300
-"""Moments that are kept at most."""
+"""Most moments that are kept."""
 MOST_WEIGHTS = 1_000_000
-"""Weights that are kept at most, over all moments: a large network is kept less often."""
+"""Most weights that are kept, over all moments: a large network is kept less often."""
 
 
 class Snapshots(NamedTuple):
@@ -20,7 +20,7 @@ class Snapshots(NamedTuple):
     episode: Ints
     """Episodes that had ended at each moment (n_moments,)."""
     n_edges: Ints
-    """Edges there were at each moment (n_moments,)."""
+    """Number of edges at each moment (n_moments,)."""
     edge_ids: Ints
     """Stable ids of the edges, one moment after the other (n_weights,)."""
     weight: NDArray[np.float32]
@@ -30,7 +30,7 @@ class Snapshots(NamedTuple):
 
     @classmethod
     def start(cls) -> Self:
-        """Return a record without a moment."""
+        """Return snapshots without a moment."""
         none = np.empty(0, dtype=np.int64)
         return cls(none, none, none, np.empty(0, dtype=np.float32), spacing=1)
 

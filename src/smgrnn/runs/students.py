@@ -1,4 +1,4 @@
-"""Students: what a run trains, as it is before its first episode.  Paper: Sec. IV-A2, IV-A4."""
+"""Students: the networks that runs train, before the first episode.  Paper: Sec. IV-A2, IV-A4."""
 
 from smgrnn.engine import Learner
 from smgrnn.runs.plan import Plan

@@ -1,4 +1,4 @@
-"""How well an expert teaches: what an MLP student makes of it.
+"""How well an expert teaches: the returns of MLP students that learn from it.
 
 An expert that is good by itself can be rugged, and then no student learns it.  Among good
 checkpoints the one to keep is chosen by a student of another kind than those it will teach, on

@@ -40,7 +40,7 @@ def start(seed: int) -> Floats:
 
 @inlined
 def observe(state: Floats, observation: Floats) -> None:
-    """Write what Gymnasium would show: cosine and sine of both angles, both spins, as float32."""
+    """Write Gymnasium's observation: cosine and sine of both angles, both spins, as float32."""
     for i in range(4):
         observation[i] = np.float64(np.float32(state[4 + i]))
     observation[4] = np.float64(np.float32(state[2]))
@@ -113,7 +113,7 @@ def _squared(value: float) -> float:
 
 @inlined
 def _weighted(first: float, second: float, third: float, fourth: float) -> float:
-    """Return the change of the state by the four slopes of a Runge-Kutta step."""
+    """Return the change of the state that the four slopes of a Runge-Kutta step make."""
     return TIME_STEP / 6.0 * (first + 2 * second + 2 * third + fourth)
 
 

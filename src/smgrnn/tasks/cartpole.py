@@ -40,7 +40,7 @@ def start(seed: int) -> Floats:
 
 @inlined
 def observe(state: Floats, observation: Floats) -> None:
-    """Write what Gymnasium would show: the state as float32."""
+    """Write Gymnasium's observation: the state as float32."""
     for i in range(4):
         observation[i] = np.float64(np.float32(state[i]))
 

@@ -22,22 +22,22 @@ from smgrnn.errors import TaskError
 FEWEST = 10
 """Rows that a recording must have, so that there is something to learn and to judge by."""
 SHARE = 0.1
-"""Of the episodes, what is held out; as many compare checkpoints, and the rest is learned from."""
+"""Share of the episodes that is held out; as many compare checkpoints, the rest is learned from."""
 
 
 class Recording(NamedTuple):
-    """Observations and actions, row by row."""
+    """Observations and the actions that were taken, row by row."""
 
     observations: Floats
     """(n, n_inputs)."""
     actions: Any
     """Choices (n,) as int64, or continuous actions (n, n_outputs) as float64."""
     episodes: Ints
-    """The episode of each row (n,); every row is one of its own if nothing is known of them."""
+    """The episode of each row (n,); each row is an episode of its own if the file numbers none."""
 
     @property
     def n_rows(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return len(self.actions)
 
     @property
@@ -72,7 +72,7 @@ class Recording(NamedTuple):
 
 
 def read_recording(path: Path) -> Recording:
-    """Read a recording, or say in one sentence why it is none."""
+    """Read a recording, or raise TaskError with one sentence on why it is none."""
     if not path.is_file():
         raise TaskError(f"There is no recording {path}.")
     try:

@@ -1,4 +1,4 @@
-"""Which tasks there are: XOR, recorded examples, and any environment with flat observations."""
+"""The tasks by name: XOR, recorded examples, and any environment with flat observations."""
 
 import importlib
 import warnings
@@ -30,7 +30,7 @@ TaskSource = str | Path | Callable[[], Any]
 
 @dataclass(frozen=True)
 class Task(Settings):
-    """The facts that a network has to know about a task before it meets it."""
+    """The facts about a task that have to be known before a network can be made for it."""
 
     id: str
     """A Gymnasium id, "xor", or the name of a file or of an environment."""
@@ -62,12 +62,12 @@ class Task(Settings):
 
     @property
     def is_own_code(self) -> bool:
-        """Whether to make the task is to run code of the user's own: a function, or a module."""
+        """Whether making the task runs code of the user's own: a function, or a module."""
         return self.recording is None and (self.is_made or ":" in self.id)
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the facts, the place of a recording aside."""
+        """SHA-256 of the facts, except the path of a recording."""
         return digest("task", self.to_dict() | {"recording": self.recording is not None}, {})
 
     @property
@@ -77,7 +77,7 @@ class Task(Settings):
 
     @property
     def has_agreement(self) -> bool:
-        """Whether an answer is the teacher's or not; of vectors only a distance can be told."""
+        """Whether answers can equal the teacher's; vectors only have a distance to it."""
         return self.is_discrete or self.id == XOR.id
 
     @property
@@ -86,7 +86,7 @@ class Task(Settings):
         return self.max_steps or LONGEST_EPISODE
 
     def read(self, observation: Any) -> Any:
-        """Check an observation of the environment and return it as an array."""
+        """Return an observation as an array, or raise TaskError with what is wrong with it."""
         try:
             array = np.asarray(observation)
         except ValueError:  # rows of different lengths
@@ -107,7 +107,7 @@ class Task(Settings):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Rebuild a task from `to_dict`, to use what it learned without its environment."""
+        """Rebuild a task from `to_dict`, to use what was learned on it without its environment."""
         task = super().from_dict(values | {"make": None})
         bounds = () if task.is_discrete else (task.action_low, task.action_high)
         if any(bound is None or len(bound) != task.n_outputs for bound in bounds):
@@ -163,7 +163,7 @@ def find_task(source: TaskSource) -> Task:
 def find_again(recorded: Task, source: TaskSource | Task | None = None) -> Task:
     """Return the task that a record is about; one that is code must be given again.
 
-    Nothing is imported that the record names.
+    Nothing that the record names is imported.
 
     >>> find_again(find_task("CartPole-v1")).max_steps
     500
@@ -194,7 +194,7 @@ def make_env(task: Task) -> "gym.Env[Any, Any]":
 
 
 def _find_made(make: Callable[[], Any]) -> Task:
-    """Return the task of the environment that a function makes; it is named after its class."""
+    """Return the task of the environment that a function makes, named after the class of that."""
     import gymnasium as gym
 
     name = getattr(make, "__name__", type(make).__name__)
@@ -306,7 +306,7 @@ def _is_flat(space: "gym.spaces.Box") -> bool:
 
 
 def _text(thing: object) -> str:
-    """Return a space, or whatever stands in its place, in one line."""
+    """Return a space, or any object given in its place, in one line."""
     return " ".join(str(thing).split())
 
 

@@ -21,7 +21,7 @@ from smgrnn.view.style import FONT, INK, LINE, SOFT
 from smgrnn.view.timeline import Timeline
 
 MOST_POINTS = 2000
-"""Episodes of which a curve shows its value."""
+"""Most episodes whose values a curve shows."""
 LEFT, RIGHT = 52, 12
 """Room beside the curves for the numbers, in pixels; the page's cursor moves between."""
 

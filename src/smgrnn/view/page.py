@@ -64,7 +64,7 @@ def page(record: Record) -> str:
 
 
 def notices(record: Record, whole: Timeline, drawn: Timeline) -> list[str]:
-    """Return notices for whoever looks at the page, a sentence each."""
+    """Return the notices that a reader of the page needs, a sentence each."""
     found = []
     if record.is_evolved:
         found.append(

@@ -40,7 +40,7 @@ def place_nodes(timeline: Timeline) -> Floats:
 
 
 def _is_layer(timeline: Timeline) -> bool:
-    """Return whether no two hidden nodes are ever joined, as in an MLP that never changes."""
+    """Return whether no hidden node was added and no two are ever joined, as in a static MLP."""
     edges = timeline.edges
     hidden = [np.isin(ends, timeline.hidden.id) for ends in (edges.source, edges.target)]
     return not (hidden[0] & hidden[1]).any() and not (timeline.hidden.born > 0).any()

@@ -27,7 +27,7 @@ DOTS_PER_INCH = 100
 N_TINTS = 5
 """Steps from white to each colour in a GIF: few, to keep it small."""
 GLOW = 3 / N_FRAMES
-"""Share of the run for which what is new glows."""
+"""Share of the run for which new nodes and edges glow."""
 SCALE = 0.8
 """Size of nodes and edges as a share of that on the page."""
 
@@ -81,7 +81,7 @@ def _write_mp4(film: "Film", times: list[float], path: Path) -> None:
 
 
 WRITERS = {".gif": _write_gif, ".mp4": _write_mp4}
-"""How a film is written, by the ending of its name."""
+"""The function that writes a film, by the ending of its name."""
 
 
 class Film:
@@ -147,7 +147,7 @@ class Film:
         self._title.set_text(f"{self._moment(time)}{self._note}")
 
     def _moment(self, time: float) -> str:
-        """Return the title of a frame: after which episode it is, or that it is the champion."""
+        """Return the title of a moment: the network after an episode, or the evolved champion."""
         number = max(ceil(time), 1)
         if self._record.is_evolved:
             graph = self._record.graph
@@ -157,7 +157,7 @@ class Film:
         return f"episode {number}: {n_nodes:,} nodes, {n_edges:,} edges"
 
     def _newness(self, lives: Lives, time: float) -> Floats:
-        """Return 1 for what has just grown, falling to 0 (n,)."""
+        """Return how new each node or edge is: 1 when it has just grown, falling to 0 (n,)."""
         n_episodes = self._timeline.ends.size - 1
         age = (time - self._timeline.times(lives.born)) / (GLOW * n_episodes)
         return np.where(lives.born_by < 0, 0, np.clip(1 - age, 0, 1))

@@ -1,4 +1,4 @@
-"""Style of page and film: colours, sizes and words."""
+"""The colours, sizes and words that page and film share."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from smgrnn.view.timeline import Timeline
 INK, SOFT, LINE = "#1b2430", "#5a6675", "#dfe4ea"
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 GROWN = {Cause.RELAY: "#a3329f", Cause.EXPLORATION: "#0b9a9e"}
-"""Colours of what has just come, by its cause."""
+"""Colours of nodes and edges that have just been added, by cause."""
 GLOW, FADE = 0.012, 0.006
-"""Share of the run for which what is new glows, and for which what was removed fades."""
+"""Share of the run for which new nodes and edges glow, and for which removed ones fade."""
 NARROW = 0.6
 """Width of an edge without weight, in points."""
 BEND, N_POINTS = 0.12, 9

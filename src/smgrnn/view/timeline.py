@@ -1,4 +1,4 @@
-"""The timeline of a run: when each node and edge lived, why, and what the edge weighed.
+"""The timeline of a run: when each node and edge existed, why, and the weight of each edge.
 
 It is made of the structural edits, the snapshots of the weights and the final graph, so that it
 needs nothing but a run folder.  Time is counted in weight updates.
@@ -17,11 +17,11 @@ from smgrnn.graph.state import Graph
 from smgrnn.runs.record import Record
 
 FOREVER = np.iinfo(np.int32).max
-"""When those die that are there to the end."""
+"""Update of removal of nodes and edges that stay to the end."""
 NO_CAUSE = -1
-"""Why those came that were there from the start, and those died that never did."""
+"""Cause of nodes and edges there from the start, and of a removal that never happened."""
 MOST_NODES, MOST_EDGES = 300, 1500
-"""Hidden nodes and edges that are drawn at a time, at most."""
+"""Most hidden nodes, and most edges, that are drawn at a time."""
 
 
 class Lives(NamedTuple):
@@ -33,9 +33,9 @@ class Lives(NamedTuple):
     target: Ints
     """Id of the node an edge enters; of a node, that of the edge it relays, or -1."""
     born: Ints
-    """Update after which each came; 0 from the start."""
+    """Update after which each was added; 0 if it was there from the start."""
     born_by: Ints
-    """Cause of its coming, or NO_CAUSE."""
+    """Cause of its addition, or NO_CAUSE."""
     died: Ints
     """Update after which each was removed, or FOREVER."""
     died_by: Ints
@@ -45,7 +45,7 @@ class Lives(NamedTuple):
     def replay(
         cls, edits: Edits, add: Operation, remove: Operation, last: Iterable[tuple[int, int, int]]
     ) -> Self:
-        """Return the lives that the edits began and ended; `last` are those that are left."""
+        """Return the lives that the edits began and ended; `last` are those of the final graph."""
         lives: dict[int, list[int]] = {}
         rows = zip(edits.update.tolist(), edits.rows.tolist(), strict=True)
         for update, (operation, cause, id, source, target) in rows:
@@ -62,11 +62,11 @@ class Lives(NamedTuple):
 
     @property
     def n(self) -> int:
-        """How many there ever were."""
+        """Number of nodes or edges that there ever were."""
         return self.id.size
 
     def alive(self, update: int) -> Bools:
-        """Flag those that are there after an update (n,)."""
+        """Return True for each that exists after an update (n,)."""
         return (self.born <= update) & (update < self.died)
 
     def most_at_once(self) -> int:
@@ -87,7 +87,7 @@ def _from_the_start(id: int, source: int, target: int) -> list[int]:
 
 
 class Tracks(NamedTuple):
-    """Known weights of each edge over time, one edge after the other."""
+    """The known weights of each edge over time, one edge after the other."""
 
     first: Ints
     """Where the entries of each edge begin; the last is the number of entries (n_edges + 1,)."""
@@ -97,7 +97,7 @@ class Tracks(NamedTuple):
     """The weight (n_entries,)."""
 
     def at(self, edge: int, update: int) -> float:
-        """Return the weight of an edge (by row) after an update, between two entries in line."""
+        """Return the weight of an edge (by row) after an update, interpolated between entries."""
         entries = slice(self.first[edge], self.first[edge + 1])
         return float(np.interp(update, self.update[entries], self.weight[entries]))
 
@@ -113,7 +113,7 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True)
 class Timeline:
-    """Everything that a run's network was, from the first edge to the final graph."""
+    """The whole history of a run's network, from the initial to the final graph."""
 
     n_inputs: int
     n_outputs: int
@@ -123,7 +123,7 @@ class Timeline:
     ends: Ints
     """Update at the end of each episode, after a 0 for the start (n_episodes + 1,)."""
     names: tuple[str, ...]
-    """Names of inputs and outputs, numbered as in observations and actions."""
+    """Names of the inputs and outputs, numbered as in observations and actions."""
 
     @classmethod
     def of(cls, record: Record) -> Self:
@@ -168,7 +168,7 @@ class Timeline:
         return Frame(np.flatnonzero(self.nodes.alive(update)), edges, weight)
 
     def thinned(self) -> Self:
-        """Return a part that can be drawn: every k-th hidden node, of its edges every m-th."""
+        """Return a part small enough to draw: every k-th hidden node, every m-th edge left."""
         step = -(-self.hidden.most_at_once() // MOST_NODES) or 1
         rows = np.arange(self.nodes.n) - self.n_fixed
         nodes = self.nodes.only((rows < 0) | (rows % step == 0))
@@ -193,7 +193,7 @@ def _names(graph: Graph, n_observed: int) -> tuple[str, ...]:
 
 
 def _tracks(record: Record, edges: Lives, ends: Ints) -> Tracks:
-    """Collect the weights that edits, snapshots and the final graph tell."""
+    """Collect the weights that edits, snapshots and the final graph contain."""
     edits, snapshots, graph = record.edits, record.snapshots, record.graph
     told = np.isin(edits.rows[:, 0], (Operation.ADD_EDGE, Operation.REMOVE_EDGE))
     ids = np.concatenate([edits.rows[told, 2], snapshots.edge_ids, graph.edge_ids])

@@ -1,4 +1,4 @@
-"""Readings: what the paper leaves open about its rules, and every combination that is tried."""
+"""Readings: the choices that the paper's rules leave open, and every combination that is tried."""
 
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
@@ -22,7 +22,7 @@ class Reading:
 
     @classmethod
     def of(cls, settings: RunConfig) -> "Reading":
-        """Return how a run reads the rules."""
+        """Return the reading of the rules in a run's settings."""
         both = settings.plasticity.to_dict() | settings.learning.to_dict()
         return cls(**{field.name: both[field.name] for field in fields(cls)})
 
@@ -50,7 +50,7 @@ AXES: dict[str, tuple[Any, ...]] = {
     "optimizer_on_edit": ("keep", "reset"),
     "bias_correction": ("shared", "edge"),
 }
-"""The values that are tried of each setting."""
+"""The values that are tried for each setting."""
 
 
 def reading(*values: Any) -> Reading:
@@ -63,7 +63,7 @@ WINDOW = 100
 
 
 def _is_tried(read: Reading) -> bool:
-    """Return whether a combination is worth its time and says something of its own."""
+    """Return whether a combination is worth its time and differs in effect from the others."""
     # An optimizer that starts anew at every edit has one step count for all edges either way.
     is_new = (read.optimizer_on_edit, read.bias_correction) != ("reset", "edge")
     # A window that is emptied by an edit is full again when the next call is a window later.

@@ -1,7 +1,7 @@
 """Stages: which readings run which conditions.
 
-Seeds are none of the paper's experiments, so what is chosen here is not chosen on them.  Growth is
-limited where a network is so large already that its distance is counted as the largest.
+The seeds are none of those of the paper's experiments, so that no choice here is made on them.
+Growth is limited where a network is so large already that its distance counts as the largest.
 """
 
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ SCREENED = (
     "Acrobot-v1/smgrnn",
     "Acrobot-v1/n_hidden=0",
 )
-"""The rows that all readings run: a run each of 1000 episodes on CartPole and 2000 on Acrobot."""
+"""The rows that all readings run: 1000 episodes on CartPole and 2000 on Acrobot, one run each."""
 CHEAP = tuple(row for row in ROWS if not row.startswith("LunarLander"))
 """The rows that the shortlist runs."""
 

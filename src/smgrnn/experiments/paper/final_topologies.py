@@ -1,4 +1,4 @@
-"""Final topologies: what the networks look like in the end.
+"""Final topologies: the structure of the networks in the end.
 
 Paper: Sec. IV-D, Fig. 8.  The paper shows one network per task and does not print how it was
 chosen; here all ten are measured.

@@ -1,4 +1,4 @@
-"""Growth ablation: what structural plasticity adds to training the weights alone.
+"""Growth ablation: the gain from structural plasticity over training the weights alone.
 
 Paper: Sec. IV-C1, Tables I and A.IV, Fig. 4.  Both start from the same graph, without hidden nodes.
 """

@@ -1,4 +1,4 @@
-"""Protocol: what the paper's experiments have in common.  Paper: Sec. IV-A1 to IV-A4.
+"""Protocol: the settings that the paper's experiments have in common.  Paper: Sec. IV-A1 to IV-A4.
 
 The paper prints 2000 episodes and 10 runs for the main experiments and does not print which seeds;
 here they are 0, 1, ….  Everything that is not changed by a condition is the default of RunConfig.
@@ -19,5 +19,5 @@ FEW_SEEDS = tuple(range(5))
 
 
 def standard(task: str, **changes: Any) -> Condition:
-    """Return the growing and pruning network of the main experiments."""
+    """Return the growing and pruning network of the main experiments, with some changes."""
     return Condition.distill(task, **{"episodes": EPISODES, **changes})

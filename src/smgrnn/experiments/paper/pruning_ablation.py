@@ -1,4 +1,4 @@
-"""Pruning ablation: what pruning does for the return, and what for the size.
+"""Pruning ablation: the effect of pruning on the return and on the size.
 
 Paper: Sec. IV-C2, Table II, Figs. 5 and A.2.  Without pruning the paper's networks gain 1891, 2408
 and 5535 nodes; growth stops at the limits of PlasticityConfig, and the record says if it did.

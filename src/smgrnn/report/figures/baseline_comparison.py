@@ -38,7 +38,7 @@ from smgrnn.runs.record import Record
 VARIANTS = ("smgrnn", "mlp-100", "mlp-200", "neat", "ndp")
 EVOLVED = ("neat", "ndp")
 CROSS: dict[str, Any] = {"marker": "x", "markersize": 3.5}
-"""How the best of a generation is marked."""
+"""Marker of the best candidate of a generation."""
 STRIP = 0.2
 """Width of the strip that shows the end, as a share of the panel's."""
 
@@ -52,7 +52,7 @@ def best_of_generations(record: Record, column: str) -> Floats:
 
 @styled
 def draw_baseline_comparison(records: Records) -> Figure:
-    """Draw returns above and nodes below, a column for each task, with what the end is like."""
+    """Draw returns above and nodes below, a column for each task, and strips for the end."""
     (figure, body), width = new_figure(5.0), smoothing_width(n_episodes(records))
     ratios = [1, STRIP] * len(CONTROL_TASKS)
     axes = body.subplots(2, len(ratios), width_ratios=ratios)

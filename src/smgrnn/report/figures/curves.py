@@ -11,20 +11,20 @@ from smgrnn.arrays import Floats, Ints
 from smgrnn.report.figures.style import BAND_OPACITY, Look
 
 POINTS = 70
-"""Points that are left of a curve, closer than what a moving mean is over."""
+"""Most points kept of a curve; they are closer together than the width of a moving mean."""
 SMOOTHED_SHARE = 40
-"""A moving mean is over one part in so many of the episodes."""
+"""A moving mean spans the number of episodes divided by this."""
 
 Band = Literal["std", "range"]
 BANDS: dict[Band, str] = {
     "std": "one standard deviation across runs to either side",
     "range": "from the lowest to the highest run",
 }
-"""The span of each kind of band."""
+"""The range that each kind of band spans, in words."""
 
 
 class Curve(NamedTuple):
-    """A mean over runs and what is shaded around it."""
+    """The mean over runs and the bounds of the band around it."""
 
     x: Floats
     mean: Floats
@@ -42,7 +42,7 @@ class Curve(NamedTuple):
     ) -> Self:
         """Smooth each run by a moving mean, then take mean and band over the runs.
 
-        What is NaN in some runs is of the others only.  Episodes count from 1, at least to
+        Where some runs are NaN, only the others count.  Episodes count from 1, at least to
         `length`.
         """
         rows = np.ma.masked_invalid([moving_mean(run, width) for run in pad(runs, length)])
@@ -58,7 +58,7 @@ class Curve(NamedTuple):
 
 
 def smoothing_width(n_episodes: int, share: int = SMOOTHED_SHARE) -> int:
-    """Return the episodes that a moving mean is over.
+    """Return the number of episodes that a moving mean spans.
 
     >>> smoothing_width(2000), smoothing_width(10)
     (50, 1)
@@ -67,9 +67,9 @@ def smoothing_width(n_episodes: int, share: int = SMOOTHED_SHARE) -> int:
 
 
 def moving_mean(values: ArrayLike, width: int) -> Floats:
-    """Return the mean over `width` values around each; at the ends over those that there are.
+    """Return the mean over `width` values around each; fewer at the ends.
 
-    NaN counts as not there, and so is the mean of nothing else.
+    NaN values are left out; where there is no other value, the mean is NaN.
 
     >>> moving_mean([0.0, 3.0, 6.0, 0.0], 3).tolist()
     [1.5, 3.0, 3.0, 3.0]

@@ -12,7 +12,7 @@ from smgrnn.graph.state import Graph
 from smgrnn.report.figures.style import GREY, Records, add_note, new_figure, styled
 
 STRUCTURE, WEIGHTS = "#0072b2", "#d55e00"
-"""Colours of what changes the graph, and of what changes its weights."""
+"""Colours of the parts that change the graph, and of those that change its weights."""
 SIZE = (100.0, 60.0)
 """Width and height of the drawing, in its own units."""
 

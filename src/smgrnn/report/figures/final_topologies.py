@@ -22,7 +22,7 @@ from smgrnn.report.figures.style import (
 from smgrnn.runs.record import Record
 
 MOST_LINES = 360
-"""Edges in all that are drawn as lines; more are drawn as dots, or the file would be too large."""
+"""Most edges, in all graphs, to be drawn as lines; more are drawn as dots, for smaller files."""
 
 
 def representative(runs: Sequence[Record]) -> Record:

@@ -22,7 +22,7 @@ from smgrnn.runs.record import Record
 
 VARIANTS = tuple(f"n_hidden={n}" for n in N_HIDDEN)
 GROWTH_SHARE = 10
-"""Growth is averaged over one part in so many of the episodes: it comes and goes with pruning."""
+"""Growth is averaged over the episodes divided by this: it comes and goes with pruning."""
 PERIOD = PlasticityConfig().prune_period
 """Calls, one an episode, from one pruning to the next."""
 

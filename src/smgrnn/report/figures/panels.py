@@ -1,4 +1,4 @@
-"""Panels: what several figures draw the same way -- a grid over tasks, curves, thresholds, keys."""
+"""Panels: the parts that several figures share -- a grid over tasks, curves, thresholds, keys."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -64,7 +64,7 @@ def fill_row(
 
 
 def returns(record: Record) -> ArrayLike:
-    """Return the return of each episode, NaN of a candidate that was too small to play."""
+    """Return the return of each episode, NaN for a candidate that was too small to play."""
     return np.where(record.episodes.steps > 0, record.episodes.returns, np.nan)
 
 

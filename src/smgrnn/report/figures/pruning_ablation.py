@@ -78,7 +78,7 @@ def _on_task(records: Records, task: str) -> Runs:
 
 
 def _say_limits(records: Records) -> str:
-    """Return how many runs were kept from growing on, if any."""
+    """Return a sentence on how many runs a limit kept from growing; empty if there are none."""
     n_stopped = sum(bool(run.warnings) for runs in records.values() for run in runs)
     stopped = f"In {quantity(n_stopped, 'run')} growth stopped at a limit of nodes or edges."
     return stopped if n_stopped else ""

@@ -1,4 +1,4 @@
-"""Registry: how each figure of the paper is drawn, and which runs it takes."""
+"""Registry: the function that draws each figure of the paper, and the runs it shows."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from smgrnn.report.results import Results, Runs
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """How a figure is drawn and which conditions it shows.
+    """A figure: the function that draws it, and the conditions it shows.
 
     A figure that is not one of the paper's has a title and a caption of its own; experiments show
     it by naming "Fig. " and its id among their artefacts.

@@ -18,7 +18,7 @@ from smgrnn.report.figures.style import (
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#8a5a00", "#7a1f5c")
 LINES = ("-", "--", ":")
 SHOWN = 8
-"""Names that the legend has room for."""
+"""Most names that the legend has room for."""
 
 
 @styled

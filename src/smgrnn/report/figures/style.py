@@ -1,4 +1,4 @@
-"""Style: what all figures share -- sizes, and one colour and one name for each condition and task.
+"""Style that all figures share: sizes, and one colour and one name for each condition and task.
 
 Colours are Okabe and Ito's, or dark steps of viridis for tasks, which are ordered by difficulty:
 both can be told apart by colour-blind readers, and in grey.  Sizes are for a page's full width and
@@ -24,10 +24,10 @@ Records = Mapping[str, Sequence[Record]]
 """The runs of each condition, by the condition's name in its experiment: task, "/", variant."""
 
 WIDTH = 7.2
-"""Inches that all figures are wide."""
+"""Width of all figures, in inches."""
 BAND_OPACITY = 0.2
 GREY = "#6b6b6b"
-"""Of all that is not data: notes, thresholds, guides."""
+"""Colour of everything that is not data: notes, thresholds, guides."""
 SETTINGS: Any = {
     "font.size": 9,
     "axes.titlesize": 9,
@@ -53,7 +53,7 @@ SETTINGS: Any = {
 
 
 class Look(NamedTuple):
-    """How a condition or a task is shown, in every figure alike."""
+    """The label, colour and line of a condition or a task, the same in every figure."""
 
     label: str
     colour: str
@@ -72,14 +72,14 @@ CONDITIONS: dict[str, Look] = {
     "n_hidden=5": Look("5", "#e69f00"),
     "n_hidden=10": Look("10", "#7a1f5c"),
 }
-"""Conditions by what their names say after the task."""
+"""The look of each condition, by the part of its name after the task."""
 TASKS: dict[str, Look] = {
     "xor": Look("XOR", "#a89500"),
     "CartPole-v1": Look("CartPole", "#35a07a"),
     "Acrobot-v1": Look("Acrobot", "#31688e", "--"),
     "LunarLander-v3": Look("LunarLander", "#440154", ":"),
 }
-"""Tasks by id, from the easiest to the hardest."""
+"""The look of each task by id, from the easiest to the hardest."""
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
@@ -110,7 +110,7 @@ def add_title(figure: Figure, text: str) -> None:
 
 
 def name_panel(panel: Axes | FigureBase, number: int, text: str) -> None:
-    """Head a panel with its letter, counted from 0, and what it is of.
+    """Title a panel with its letter, counted from 0, and a text.
 
     >>> from matplotlib.figure import Figure
     >>> ax = Figure().subplots()
@@ -126,7 +126,7 @@ def name_panel(panel: Axes | FigureBase, number: int, text: str) -> None:
 
 
 def limit_ticks(axes: Iterable[Axes], n: int = 4) -> None:
-    """Leave room between the numbers at an axis: about `n` of them, at round places."""
+    """Limit the numbers at each axis to about `n`, at round places."""
     for ax in axes:
         for axis in (ax.xaxis, ax.yaxis):
             if axis.get_scale() == "linear":
@@ -145,13 +145,13 @@ def add_legend(body: SubFigure, handles: Sequence[Artist]) -> None:
 
 
 def add_note(figure: Figure, *sentences: str) -> None:
-    """Describe the panels below them; empty sentences are left out."""
+    """Write a note below the panels; empty sentences are left out."""
     text = fill(" ".join(filter(None, sentences)), 126)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, color=GREY)
 
 
 def runs_each(groups: Iterable[Sequence[Record]]) -> str:
-    """Return how many runs the conditions have that have any.
+    """Return in words how many runs each condition has, leaving out those without any.
 
     >>> runs_each([]), runs_each([[None]]), runs_each([[None] * 3, [None] * 10, []])
     ('no runs', '1 run', '3 to 10 runs')

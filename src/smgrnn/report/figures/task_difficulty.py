@@ -57,7 +57,7 @@ def draw_task_difficulty(records: Records) -> Figure:
 
 
 def _draw_end(ax: Axes, place: int, runs: Sequence[Record], colour: str) -> None:
-    """Draw the final nodes of all runs and of each, and those of the final quarter."""
+    """Draw the final nodes, as mean and run by run, and the mean over the final quarter."""
     final, late = ([measure(run, name) for run in runs] for name in ("n_nodes", "late_nodes"))
     ax.bar(place, float(np.mean(final)), width=0.6, color=colour, alpha=0.4)
     ax.errorbar(place, np.mean(final), np.std(final), color=colour, elinewidth=1.2)
@@ -66,7 +66,7 @@ def _draw_end(ax: Axes, place: int, runs: Sequence[Record], colour: str) -> None
 
 
 def _draw_printed(ax: Axes, place: float, task: str) -> None:
-    """Draw what the paper prints."""
+    """Draw the number of nodes that the paper prints, with its deviation."""
     printed = load_paper().tables["A.VI"].cell(f"{task}/smgrnn", "n_nodes")
     assert printed.mean is not None
     ax.errorbar(
