@@ -46,7 +46,7 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class Extras:
-    """What a run leaves beside its record."""
+    """Things that a run leaves beside its record."""
 
     tensorboard: Flag = False
     """Also write curves for TensorBoard into the run folder."""

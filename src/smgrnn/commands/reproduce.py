@@ -17,7 +17,7 @@ from smgrnn.experiments.runner import Progress, run_experiments
 from smgrnn.experiments.store import Store
 
 DEFAULT_STORE = Path("results/store")
-"""Folder that the command keeps records in, below the one it is called in."""
+"""Where the command keeps records, below the folder it is called in."""
 
 
 def reproduce_command(
@@ -29,8 +29,7 @@ def reproduce_command(
     as_json: bool = False,
     is_quiet: bool = False,
 ) -> None:
-    """Run the missing runs of the named experiments; exit with 1 if one failed."""
-    experiments = choose_experiments(names, seeds=seeds, episodes=episodes, smoke=smoke)
+    """Run what the experiments still lack; exit with 1 if a run failed."""
     kept = Store(store)
     with SessionDisplay(is_quiet=is_quiet) as display, _executor(jobs, scheduler) as executor:
         try:
@@ -52,7 +51,7 @@ def reproduce_command(
 
 
 def _executor(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Executor]:
-    """Return the cluster at an address, or else local processes: `jobs`, or one for each core."""
+    """Return the cluster of an address, or else processes here, one for each core."""
     if jobs is not None and jobs < 1:
         raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
     if scheduler is None:
