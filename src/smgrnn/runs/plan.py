@@ -1,0 +1,345 @@
+"""Plan: all settings of a run exactly as the engine gets them.
+
+A plan is what is trained, hashed into the key of the store, saved, printed and reported; nothing
+rewrites a setting after it.  Settings that a student or a task contradicts are refused here.
+"""
+
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, Literal
+
+from smgrnn.baselines.mlp import find_budget, mlp_graph, mlp_width
+from smgrnn.config import (
+    DEMANDS,
+    EvolutionConfig,
+    LearningConfig,
+    Loss,
+    Method,
+    NetworkConfig,
+    PlasticityConfig,
+    Readout,
+    RunConfig,
+    Student,
+)
+from smgrnn.errors import ConfigError
+from smgrnn.experts import TeacherId
+from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.state import Graph
+from smgrnn.seeding import stream
+from smgrnn.storage import digest
+from smgrnn.tasks import Task
+from smgrnn.validation import Count, Settings, Whole
+
+RECORDS_VERSION = 2
+"""Part of every key: raise it when equal plans can lead to other results than before."""
+MLP_SHARES = {"mlp-100": 1, "mlp-200": 2}
+"""Parameters of an MLP as a multiple of the budget."""
+MOMENTUM = {"sgd": 0.9}
+"""Momentum by optimizer where none is given, as in the paper; 0 for the others."""
+WEIGHT_DECAY = {"adamw": 0.01}
+"""Weight decay by optimizer where none is given, as in torch; 0 for the others."""
+OPTIMIZER_SETTINGS = {
+    "beta1": ("adam", "adamw"),
+    "beta2": ("adam", "adamw"),
+    "alpha": ("rmsprop",),
+    "momentum": ("sgd", "rmsprop"),
+}
+"""The optimizers that each of their settings means something to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodePlan(Settings):
+    """How many episodes, where they happen, and which of them do what."""
+
+    number: Count
+    """Training episodes."""
+    stop_after: Whole
+    """Stop after this many episodes in a row that reach the task's threshold; 0 is never."""
+    backend: Literal["compiled", "gymnasium", "examples"]
+    """Compiled code, the Gymnasium environment, or rounds through examples."""
+    normalise: bool
+    """Whether observations are normalised for the network."""
+    checkpoint_every: Count
+    """Episodes between two checkpoints."""
+    held_out: Count
+    """Held-out episodes that judge the finished student."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Settings):
+    """A distillation: all that the engine gets, resolved.
+
+    Examples
+    --------
+    >>> import smgrnn
+    >>> plan = smgrnn.distill("xor", episodes=1).plan
+    >>> plan.learning.loss, plan.episodes.backend
+    ('mse', 'examples')
+    >>> plan.make_graph()
+    Graph(3 inputs, 0 hidden, 1 outputs, 3 edges)
+    >>> plan.key_content()["task"], len(plan.key())
+    ('xor', 64)
+    """
+
+    task: Task
+    """The facts about the task."""
+    student: Student
+    """The kind of student."""
+    seed: Whole
+    """Seed of the initial graph, of the rules' choices and of the episodes."""
+    teacher: TeacherId
+    """Whom the student learns from."""
+    network: NetworkConfig
+    """The network; inputs beyond the task's own are constant 1."""
+    first_graph: Literal["random", "layered"]
+    """A random graph of some density, or one layer of hidden nodes, as in an MLP."""
+    learning: LearningConfig
+    """Optimizer and loss."""
+    plasticity: PlasticityConfig
+    """Rules of growth and pruning."""
+    episodes: EpisodePlan
+    """How many episodes, and where."""
+
+    @property
+    def n_episodes(self) -> int:
+        """Training episodes."""
+        return self.episodes.number
+
+    @property
+    def held_out(self) -> int:
+        """Held-out episodes that judge the finished student."""
+        return self.episodes.held_out
+
+    def make_graph(self) -> Graph:
+        """Return the graph that the student starts from; that of its ablations is the same."""
+        rng = stream(self.seed, "init")
+        if self.first_graph == "random":
+            return initial_graph(self.network, rng)
+        network = self.network
+        return mlp_graph(network.n_inputs - 1, network.n_hidden, network.n_outputs, rng)
+
+    def key_content(self) -> dict[str, Any]:
+        """Return all that the results depend on: of task and teacher their names and contents."""
+        content = super().key_content()
+        return content | {"task": self.task.id, "teacher": self.teacher.digest}
+
+    def key(self) -> str:
+        """Return the SHA-256 of all that the results depend on."""
+        return _key("distillation", self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvolutionPlan(Settings):
+    """An evolutionary search."""
+
+    task: Task
+    """The facts about the task."""
+    method: Method
+    """How controllers are bred."""
+    seed: Whole
+    """Seed of the search and of the episodes."""
+    rollouts: Count
+    """Episodes in all, one for each candidate."""
+    population: Count
+    """Candidates in a generation."""
+    held_out: Count
+    """Held-out episodes that judge the champion."""
+    neat_settings: str
+    """Text of the configuration for neat-python; nothing for another method."""
+
+    @property
+    def student(self) -> str:
+        """The kind of student that comes of it."""
+        return self.method
+
+    @property
+    def n_episodes(self) -> int:
+        """Episodes in all."""
+        return self.rollouts
+
+    @property
+    def generations(self) -> int:
+        """Generations that the budget pays for."""
+        return self.rollouts // self.population
+
+    def key_content(self) -> dict[str, Any]:
+        """Return all that the results depend on."""
+        return super().key_content() | {"task": self.task.id}
+
+    def key(self) -> str:
+        """Return the SHA-256 of all that the results depend on."""
+        return _key("evolution", self)
+
+
+AnyPlan = Plan | EvolutionPlan
+
+
+def _key(kind: str, plan: Settings) -> str:
+    return digest(kind, {"records": RECORDS_VERSION, "plan": plan.key_content()}, {})
+
+
+def plan_evolution(config: EvolutionConfig, task: Task, neat_settings: str) -> EvolutionPlan:
+    """Return the plan of a search; `neat_settings` is the text that NEAT is configured by."""
+    if config.method != "neat" and config.neat_config is not None:
+        raise ConfigError("A configuration for NEAT says nothing to NDP; leave it out.")
+    return EvolutionPlan(
+        task=replace(task, make=None),
+        method=config.method,
+        seed=config.seed,
+        rollouts=config.rollouts,
+        population=config.population,
+        held_out=config.held_out,
+        neat_settings=neat_settings,
+    )
+
+
+def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
+    """Return the plan of a distillation, or refuse what student or task contradicts.
+
+    >>> from smgrnn.experts import find_teacher
+    >>> from smgrnn.tasks import find_task
+    >>> task = find_task("CartPole-v1")
+    >>> config = RunConfig.for_task(task.id, student="mlp-100")
+    >>> plan_run(config, task, find_teacher(None, task)[0]).network.n_hidden
+    11
+    """
+    _check_student(config)
+    _check_task(config, task)
+    _check_optimizer(config)
+    plan = Plan(
+        task=replace(task, make=None),
+        student=config.student,
+        seed=config.seed,
+        teacher=teacher,
+        network=_network(config, task),
+        first_graph="layered" if config.student in MLP_SHARES else "random",
+        learning=_learning(config, task),
+        plasticity=_plasticity(config),
+        episodes=EpisodePlan(
+            number=config.episodes,
+            stop_after=config.stop_after,
+            backend=_backend(config, task, teacher),
+            normalise=config.normalise,
+            checkpoint_every=config.checkpoint_every,
+            held_out=config.held_out,
+        ),
+    )
+    _check_limit(config, plan)
+    return plan
+
+
+def _network(config: RunConfig, task: Task) -> NetworkConfig:
+    readout: Readout = "sum" if task.is_discrete else "state"
+    chosen = config.network.to_dict() | {"readout": config.network.readout or readout}
+    if config.student in MLP_SHARES:
+        budget = find_budget(task.id) if config.budget is None else config.budget
+        n_parameters = MLP_SHARES[config.student] * budget
+        chosen["n_hidden"] = mlp_width(task.n_inputs, task.n_outputs, n_parameters)
+    n_inputs = task.n_inputs + config.bias
+    return NetworkConfig(n_inputs=n_inputs, n_outputs=task.n_outputs, **chosen)
+
+
+def _learning(config: RunConfig, task: Task) -> LearningConfig:
+    loss: Loss = "cross_entropy" if task.is_discrete else "mse"
+    chosen, optimizer = config.learning.to_dict(), config.learning.optimizer
+    for name, usual in (("momentum", MOMENTUM), ("weight_decay", WEIGHT_DECAY)):
+        if chosen[name] is None:
+            chosen[name] = usual.get(optimizer, 0.0)
+    return LearningConfig(**chosen | {"loss": loss})
+
+
+def _plasticity(config: RunConfig) -> PlasticityConfig:
+    rules = config.plasticity
+    if config.max_parameters is None:
+        return rules
+    return replace(rules, max_edges=min(config.max_parameters, rules.max_edges))
+
+
+def _backend(
+    config: RunConfig, task: Task, teacher: TeacherId
+) -> Literal["compiled", "gymnasium", "examples"]:
+    """Return where episodes happen: in compiled code if they can and nothing else was asked for."""
+    if task.is_supervised:
+        _require(
+            config.env_backend is None,
+            f"{task.id} is learned from examples and has no environment: leave --env-backend out",
+        )
+        return "examples"
+    obstacles = {
+        f"the task {task.id} is not compiled": task.compiled is None,
+        "its expert is a function": teacher.kind == "function",
+        "its observations are normalised": config.normalise,
+    }
+    found = [obstacle for obstacle, is_there in obstacles.items() if is_there]
+    if config.env_backend == "compiled" and found:
+        raise ConfigError(f"--env-backend must be gymnasium here: {found[0]}.")
+    return config.env_backend or ("gymnasium" if found else "compiled")
+
+
+def _check_student(config: RunConfig) -> None:
+    for place, wanted in DEMANDS[config.student].items():
+        found = attrgetter(place)(config)
+        if found != wanted:
+            flag = place.removeprefix("network.").replace("_", "-")
+            raise ConfigError(
+                f"--{flag} {found} contradicts the student {config.student}: it must be {wanted}."
+            )
+    _require(
+        config.budget is None or config.student in MLP_SHARES,
+        f"--budget measures an MLP, and the student {config.student} is none: leave it out",
+    )
+
+
+def _check_task(config: RunConfig, task: Task) -> None:
+    actions, loss = ("choices", "cross_entropy") if task.is_discrete else ("continuous", "mse")
+    network = config.network
+    _require(
+        config.learning.loss in (None, loss),
+        f"--learning.loss {config.learning.loss} contradicts the task {task.id}, whose actions are "
+        f"{actions}: it must be {loss}",
+    )
+    _require(
+        task.is_discrete or network.readout != "sum",
+        f"--readout sum contradicts the task {task.id}, whose actions are continuous: it must be "
+        f"state",
+    )
+    _require(
+        task.recording is None or not network.carry_state,
+        f"--carry-state contradicts the task {task.id}, whose recorded examples come in no order: "
+        f"it must be --no-carry-state",
+    )
+    _require(
+        not config.stop_after or task.reward_threshold is not None,
+        f"--stop-after {config.stop_after} contradicts the task {task.id}, which has no threshold "
+        f"to reach: it must be 0",
+    )
+
+
+def _check_optimizer(config: RunConfig) -> None:
+    learning, usual = config.learning, LearningConfig()
+    for name, optimizers in OPTIMIZER_SETTINGS.items():
+        value = getattr(learning, name)
+        is_off = value == getattr(usual, name) or (name == "momentum" and value == 0)
+        if learning.optimizer not in optimizers and not is_off:
+            raise ConfigError(
+                f"--learning.{name} {value} says nothing to the optimizer {learning.optimizer}: "
+                f"leave it out, or choose {' or '.join(optimizers)}."
+            )
+
+
+def _check_limit(config: RunConfig, plan: Plan) -> None:
+    if config.max_parameters is None:
+        return
+    n_edges, lower = plan.make_graph().n_edges, "density"
+    if plan.first_graph == "layered":
+        lower = "budget"
+    _require(
+        n_edges <= config.max_parameters,
+        f"The network starts with {n_edges} edges, more than max_parameters="
+        f"{config.max_parameters}; lower the {lower}",
+    )
+
+
+def _require(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise ConfigError(f"{sentence}.")

@@ -1,0 +1,325 @@
+"""A plan holds what is trained: every student on every kind of task, and what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smgrnn.config import DEMANDS, LearningConfig, PlasticityConfig, RunConfig
+from smgrnn.engine.state import EngineSettings
+from smgrnn.errors import ConfigError
+from smgrnn.experts import TeacherId, find_teacher
+from smgrnn.runs.plan import Plan, plan_run
+from smgrnn.runs.run import new_run
+from smgrnn.runs.students import new_learner
+from smgrnn.tasks import Task, find_task
+from support.runs import teacher
+
+TASKS = ("CartPole-v1", "Acrobot-v1", "LunarLander-v3", "Pendulum-v1", "xor", "choices.npz")
+"""Compiled, in Gymnasium, with continuous actions, with examples."""
+FUNCTION = TeacherId(kind="function", name="my_module:expert", digest="")
+FILE = TeacherId(kind="file", name="/expert.safetensors", digest="")
+every_task = pytest.mark.parametrize("task", TASKS)
+every_student = pytest.mark.parametrize("student", DEMANDS)
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Task]:
+    path = tmp_path_factory.mktemp("recording") / "choices.npz"
+    np.savez(path, observations=np.eye(12), actions=np.arange(12) % 3)
+    return {name: find_task(path if name == path.name else name) for name in TASKS}
+
+
+def planned(task: Task, teacher: TeacherId = FILE, **settings: Any) -> Plan:
+    return plan_run(RunConfig.for_task(task.id, **settings), task, teacher)
+
+
+@every_task
+@every_student
+def test_the_network_fits_the_task(tasks: dict[str, Task], task: str, student: str) -> None:
+    found = tasks[task]
+    budget: dict[str, Any] = {"budget": 60} if student.startswith("mlp") else {}
+    plan = planned(found, student=student, **budget)
+    has_bias = student.startswith("mlp") or found.is_supervised
+    assert plan.network.n_inputs == found.n_inputs + has_bias
+    assert plan.network.n_outputs == found.n_outputs
+    assert plan.network.readout == ("sum" if found.is_discrete else "state")
+    assert plan.learning.loss == ("cross_entropy" if found.is_discrete else "mse")
+    assert (plan.first_graph == "layered") == student.startswith("mlp")
+    graph = plan.make_graph()
+    assert (graph.n_inputs, graph.n_hidden) == (plan.network.n_inputs, plan.network.n_hidden)
+    kinds = {"CartPole-v1": "compiled", "Acrobot-v1": "compiled"}
+    usual = "examples" if found.is_supervised else "gymnasium"
+    assert plan.episodes.backend == kinds.get(task, usual)
+    assert Plan.from_dict(plan.to_dict()) == plan
+
+
+@every_student
+def test_a_student_is_what_its_name_says(tasks: dict[str, Task], student: str) -> None:
+    plan = planned(tasks["CartPole-v1"], student=student)
+    network, rules = plan.network, plan.plasticity
+    assert (rules.growth, rules.pruning, rules.orphan_removal) == {
+        "smgrnn": ("relay", "weak", True),
+        "growth-only": ("relay", "none", False),
+    }.get(student, ("none", "none", False))
+    assert (network.iterations, network.output_activation, network.carry_state) == (
+        (2, "identity", False) if student.startswith("mlp") else (1, "tanh", True)
+    )
+    widths = {"mlp-100": 11, "mlp-200": 23}
+    assert network.n_hidden == widths.get(student, 0)
+
+
+def test_the_rules_of_the_ablations_keep_all_their_other_numbers(tasks: dict[str, Task]) -> None:
+    numbers = {"window": 7, "interval": 3, "max_relays": 5}
+    full, static, growing = (
+        planned(tasks["CartPole-v1"], student=student, plasticity=numbers).plasticity
+        for student in ("smgrnn", "static", "growth-only")
+    )
+    assert static == replace(full, growth="none", pruning="none", orphan_removal=False)
+    assert growing == replace(full, pruning="none", orphan_removal=False)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "momentum", "decay"),
+    [("adam", 0.0, 0.0), ("adamw", 0.0, 0.01), ("sgd", 0.9, 0.0), ("rmsprop", 0.0, 0.0)],
+)
+def test_what_an_optimizer_does_by_default_is_in_the_plan(
+    tasks: dict[str, Task], optimizer: str, momentum: float, decay: float
+) -> None:
+    learning = planned(tasks["CartPole-v1"], learning={"optimizer": optimizer}).learning
+    assert (learning.momentum, learning.weight_decay) == (momentum, decay)
+    given = {"optimizer": "sgd", "momentum": 0.5, "weight_decay": 0.1}
+    learning = planned(tasks["CartPole-v1"], learning=given).learning
+    assert (learning.momentum, learning.weight_decay) == (0.5, 0.1)
+    assert type(learning) is LearningConfig
+
+
+def test_the_most_parameters_are_the_most_edges(tasks: dict[str, Task]) -> None:
+    task = tasks["CartPole-v1"]
+    assert planned(task, max_parameters=50).plasticity.max_edges == 50
+    few = planned(task, max_parameters=50, plasticity={"max_edges": 20})
+    assert few.plasticity.max_edges == 20
+
+
+@pytest.mark.parametrize("settings", [{"normalise": True}, {"env_backend": "gymnasium"}])
+def test_a_compiled_task_runs_in_gymnasium_where_it_must(
+    tasks: dict[str, Task], settings: dict[str, Any]
+) -> None:
+    task = tasks["CartPole-v1"]
+    assert planned(task, **settings).episodes.backend == "gymnasium"
+    assert planned(task, teacher=FUNCTION).episodes.backend == "gymnasium"
+
+
+# --- the engine gets the plan --------------------------------------------------------------------
+
+
+def read_back(settings: Any) -> dict[str, Any]:
+    """Return the arguments of the kernels as plain values."""
+    return {
+        name: [np.asarray(each).tolist() for each in value]
+        if isinstance(value, tuple)
+        else np.asarray(value).tolist()
+        for name, value in settings._asdict().items()
+    }
+
+
+@every_task
+@every_student
+def test_the_arguments_of_the_kernels_are_those_of_the_plan(
+    tasks: dict[str, Task], task: str, student: str
+) -> None:
+    """Rules, loss, iterations and outputs were once changed after the settings were recorded."""
+    settings = {"budget": 60} if student.startswith("mlp") else {"plasticity": {"window": 7}}
+    plan = planned(tasks[task], student=student, max_parameters=200, **settings)
+    learner = new_learner(plan)
+    expected = EngineSettings.of(plan.network, plan.learning, plan.plasticity)
+    assert read_back(learner._settings) == read_back(expected)
+    assert (learner.config, learner.learning) == (plan.network, plan.learning)
+    assert learner.plasticity == plan.plasticity
+    assert learner._state.trace.shape[0] == plan.network.iterations + 1
+    assert learner.graph == plan.make_graph()
+
+
+def test_a_run_trains_with_the_learner_of_its_plan(tmp_path: Path) -> None:
+    config = RunConfig.for_task("CartPole-v1", expert=teacher(tmp_path, "CartPole-v1"), episodes=2)
+    run = new_run("CartPole-v1", config)
+    run.train()
+    learner = run._distillation.learner
+    expected = EngineSettings.of(run.plan.network, run.plan.learning, run.plan.plasticity)
+    assert read_back(learner._settings) == read_back(expected)
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "CartPole-v1",
+        {"student": "mlp-100", "iterations": 3},
+        "--iterations 3 contradicts the student mlp-100: it must be 2.",
+    ),
+    (
+        "CartPole-v1",
+        {"student": "mlp-200", "carry_state": True},
+        "--carry-state True contradicts the student mlp-200: it must be False.",
+    ),
+    (
+        "CartPole-v1",
+        {"student": "mlp-100", "n_hidden": 8},
+        "--n-hidden 8 contradicts the student mlp-100: it must be 0.",
+    ),
+    (
+        "CartPole-v1",
+        {"student": "mlp-100", "bias": False},
+        "--bias False contradicts the student mlp-100: it must be True.",
+    ),
+    (
+        "CartPole-v1",
+        {"student": "mlp-100", "plasticity": {"window": 50}},
+        "--plasticity.window 50 contradicts the student mlp-100: it must be 100.",
+    ),
+    (
+        "CartPole-v1",
+        {"student": "static", "plasticity": {"growth": "relay"}},
+        "--plasticity.growth relay contradicts the student static: it must be none.",
+    ),
+    (
+        "CartPole-v1",
+        {"student": "growth-only", "plasticity": PlasticityConfig()},
+        "--plasticity.pruning weak contradicts the student growth-only: it must be none.",
+    ),
+    (
+        "CartPole-v1",
+        {"budget": 80},
+        "--budget measures an MLP, and the student smgrnn is none: leave it out.",
+    ),
+    (
+        "Pendulum-v1",
+        {"learning": {"loss": "cross_entropy"}},
+        "--learning.loss cross_entropy contradicts the task Pendulum-v1, whose actions are "
+        "continuous: it must be mse.",
+    ),
+    (
+        "CartPole-v1",
+        {"learning": {"loss": "mse"}},
+        "--learning.loss mse contradicts the task CartPole-v1, whose actions are choices: it must "
+        "be cross_entropy.",
+    ),
+    (
+        "xor",
+        {"readout": "sum"},
+        "--readout sum contradicts the task xor, whose actions are continuous: it must be state.",
+    ),
+    (
+        "choices.npz",
+        {"carry_state": True},
+        "--carry-state contradicts the task choices.npz, whose recorded examples come in no order: "
+        "it must be --no-carry-state.",
+    ),
+    (
+        "Pendulum-v1",
+        {"stop_after": 5},
+        "--stop-after 5 contradicts the task Pendulum-v1, which has no threshold to reach: it must "
+        "be 0.",
+    ),
+    (
+        "LunarLander-v3",
+        {"env_backend": "compiled"},
+        "--env-backend must be gymnasium here: the task LunarLander-v3 is not compiled.",
+    ),
+    (
+        "CartPole-v1",
+        {"env_backend": "compiled", "normalise": True},
+        "--env-backend must be gymnasium here: its observations are normalised.",
+    ),
+    (
+        "xor",
+        {"env_backend": "gymnasium"},
+        "xor is learned from examples and has no environment: leave --env-backend out.",
+    ),
+    (
+        "CartPole-v1",
+        {"learning": {"momentum": 0.5}},
+        "--learning.momentum 0.5 says nothing to the optimizer adam: leave it out, or choose sgd "
+        "or rmsprop.",
+    ),
+    (
+        "CartPole-v1",
+        {"learning": {"optimizer": "sgd", "beta1": 0.5}},
+        "--learning.beta1 0.5 says nothing to the optimizer sgd: leave it out, or choose adam or "
+        "adamw.",
+    ),
+    (
+        "CartPole-v1",
+        {"max_parameters": 3},
+        "The network starts with 6 edges, more than max_parameters=3; lower the density.",
+    ),
+    (
+        "CartPole-v1",
+        {"student": "mlp-100", "max_parameters": 30},
+        "The network starts with 79 edges, more than max_parameters=30; lower the budget.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("task", "settings", "sentence"), REFUSED)
+def test_a_setting_that_student_or_task_contradicts_is_refused(
+    tasks: dict[str, Task], task: str, settings: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        planned(tasks[task], **settings)
+    assert str(caught.value) == sentence
+
+
+def test_a_function_is_no_compiled_code(tasks: dict[str, Task]) -> None:
+    with pytest.raises(ConfigError, match="must be gymnasium here: its expert is a function"):
+        planned(tasks["CartPole-v1"], teacher=FUNCTION, env_backend="compiled")
+
+
+@pytest.mark.parametrize("student", [name for name in DEMANDS if DEMANDS[name]])
+def test_every_setting_that_makes_a_student_is_refused_otherwise(
+    tasks: dict[str, Task], student: str
+) -> None:
+    config, task = RunConfig.for_task("CartPole-v1", student=student), tasks["CartPole-v1"]
+    for place, wanted in DEMANDS[student].items():
+        part, _, name = place.rpartition(".")
+        changed = OTHERS.get(name, 7 if not isinstance(wanted, bool) else not wanted)
+        changes = {part: {name: changed}} if part else {name: changed}
+        with pytest.raises(ConfigError, match=f"contradicts the student {student}: it must be"):
+            plan_run(config.with_changes(**changes), task, FILE)
+
+
+OTHERS: dict[str, Any] = {
+    "scale": "weight",
+    "history_on_edit": "reset",
+    "optimizer_on_edit": "reset",
+    "growth": "relay",
+    "pruning": "weak",
+    "output_activation": "tanh",
+    "density": 0.5,
+    "prune_fraction": 0.5,
+    "explore_probability": 0.5,
+    "explore_ratio": 0.5,
+}
+"""Other values, of settings that 7 is none of."""
+
+
+def test_the_same_settings_give_the_same_plan_and_its_key_depends_on_the_content(
+    tmp_path: Path,
+) -> None:
+    task = find_task("CartPole-v1")
+    here, there = (Path(teacher(folder, "CartPole-v1")) for folder in _two(tmp_path))
+    plans = [
+        plan_run(RunConfig.for_task(task.id), task, find_teacher(path, task)[0])
+        for path in (here, there)
+    ]
+    assert plans[0] != plans[1]  # another path
+    assert plans[0].key() == plans[1].key()
+
+
+def _two(folder: Path) -> list[Path]:
+    found = [folder / "here", folder / "there"]
+    for each in found:
+        each.mkdir()
+    return found

@@ -1,0 +1,255 @@
+"""A record comes back as it was, says what ran, and leads to the same results again."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file
+
+import smgrnn
+from smgrnn.config import DEMANDS
+from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
+from smgrnn.experiments import Store
+from smgrnn.runs import Plan, Record, Run, evaluate
+from smgrnn.runs.record import Times
+from smgrnn.storage import write_arrays
+from support.runs import settings, teacher, trained
+
+MODEL = "model.safetensors"
+BACKENDS = ("compiled", "gymnasium")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a short run with many edits."""
+    folder = tmp_path_factory.mktemp("runs")
+    trained(folder, checkpoint_every=5, seed=5)
+    return folder / "run"
+
+
+def content_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the plain values and the arrays in a record's file."""
+    with safe_open(path, framework="numpy") as file:
+        return json.loads(file.metadata()["smgrnn"])["content"], load_file(path)
+
+
+def test_a_record_comes_back_as_it_was(folder: Path, tmp_path: Path) -> None:
+    record = Record.load(folder)
+    record.save(tmp_path / "copy.safetensors")
+    copy = Record.load(tmp_path / "copy.safetensors")
+    assert (copy.plan, copy.times, copy.versions) == (record.plan, record.times, record.versions)
+    assert copy.fingerprint == record.fingerprint
+    assert copy.summary() == record.summary()
+    for part in ("episodes", "edits", "snapshots"):
+        ours, theirs = (getattr(each, part) for each in (record, copy))
+        for name, column in ours._asdict().items():
+            assert np.array_equal(column, getattr(theirs, name)), name
+            assert np.asarray(column).dtype == np.asarray(getattr(theirs, name)).dtype, name
+    assert copy.graph == record.graph
+    assert copy.students["best"].graph == record.students["best"].graph != record.graph
+    assert copy.resume is not None
+    assert record.resume is not None
+    assert {n: a.tobytes() for n, a in copy.resume.items()} == {
+        n: a.tobytes() for n, a in record.resume.items()
+    }
+
+
+def test_a_folder_and_a_file_of_the_store_hold_the_same(folder: Path, tmp_path: Path) -> None:
+    record, store = Record.load(folder), Store(tmp_path)
+    store.save(replace(record, resume=None))
+    path = store.path(record.plan.key())
+    kept = Record.load(path)
+    assert kept.fingerprint == record.fingerprint
+    assert np.array_equal(evaluate(kept, 3), evaluate(record, 3))
+    assert smgrnn.load(path, best=True).graph == smgrnn.load(folder, best=True).graph
+    assert Run.read(path).episodes.n == 30
+    with pytest.raises(ConfigError, match="it cannot go on"):
+        Run.resume(path)
+
+
+def test_a_run_that_was_read_is_kept_as_it_was(folder: Path, tmp_path: Path) -> None:
+    record = Record.load(folder)
+    replace(record, resume=None).save(tmp_path / "results.safetensors")
+    Run.read(tmp_path / "results.safetensors").save(tmp_path / "copy")
+    assert Record.load(tmp_path / "copy").resume is None
+    with pytest.raises(ConfigError, match="it cannot go on"):
+        Run.read(tmp_path / "copy").train()
+    Run.read(folder).save(tmp_path / "whole")
+    assert Run.resume(tmp_path / "whole").train().fingerprint == record.fingerprint
+
+
+def test_times_and_versions_are_no_results_and_the_rest_is(folder: Path) -> None:
+    record = Record.load(folder)
+    same = replace(record, times=Times(1.0, 2.0, 3.0), versions={"python": "4"}, resume=None)
+    assert same.fingerprint == record.fingerprint
+    others = [
+        replace(record, held_out=record.held_out + 1),
+        replace(record, best_score=0.5),
+        replace(record, students={"final": record.students["final"]}),
+        replace(record, episodes=record.episodes._replace(loss=record.episodes.loss + 1e-9)),
+        replace(record, plan=replace(record.plan, seed=6)),
+    ]
+    assert len({each.fingerprint for each in (record, *others)}) == 6
+
+
+def test_a_file_with_any_byte_changed_is_refused(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    data = (folder / MODEL).read_bytes()
+    rng = np.random.default_rng(0)
+    places = {*range(0, 200, 7), *rng.integers(0, len(data), 150).tolist(), len(data) - 1}
+    for place in sorted(places):
+        spoiled = bytearray(data)
+        spoiled[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(spoiled)
+        with pytest.raises(FileFormatError) as caught:
+            Record.load(path)
+        assert str(path) in str(caught.value)
+
+
+def test_a_record_of_version_1_is_refused(folder: Path, tmp_path: Path) -> None:
+    data = (folder / MODEL).read_bytes()
+    older = data.replace(rb"\"version\": 2", rb"\"version\": 1", 1)
+    assert older != data
+    (tmp_path / "a.safetensors").write_bytes(older)
+    with pytest.raises(FileFormatError) as caught:
+        Record.load(tmp_path / "a.safetensors")
+    assert str(caught.value).endswith(
+        "has format version 1, and this smgrnn reads version 2: it was written by an earlier "
+        "smgrnn."
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("run",), "dream"),
+        (("plan", "seed"), -1),
+        (("plan", "task", "n_inputs"), "four"),
+        (("plan", "task", "n_inputs"), 3),
+        (("plan", "task", "is_discrete"), False),
+        (("plan", "network", "n_outputs"), 3),
+        (("plan", "episodes"), None),
+        (("students", "final", "n_inputs"), 9),
+        (("students",), []),
+        (("started",), [1]),
+        (("best_score",), "high"),
+        (("times",), {"began": "noon"}),
+        (("warnings",), 3),
+    ],
+)
+def test_a_record_that_contradicts_itself_is_refused(
+    folder: Path, tmp_path: Path, place: tuple[str, ...], value: Any
+) -> None:
+    """Such a file has a digest that fits: it was made on purpose."""
+    content, arrays = content_of(folder / MODEL)
+    *parts, last = place
+    inner = content
+    for part in parts:
+        inner = inner[part]
+    inner[last] = value
+    path = tmp_path / "a.safetensors"
+    write_arrays(path, "run", content, arrays)
+    with pytest.raises(SmgrnnError):
+        Run.resume(path)
+
+
+@pytest.mark.parametrize("name", ["task", "teacher"])
+def test_nothing_is_imported_that_a_file_names(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A stranger's record could name a module of theirs that lies beside it."""
+    (tmp_path / "my_trap.py").write_text("raise SystemExit('caught')")
+    monkeypatch.syspath_prepend(tmp_path)
+    content, arrays = content_of(folder / MODEL)
+    changes: list[dict[str, Any]] = (
+        [{"id": "my_trap:Env-v0"}, {"recording": "my_trap:Env-v0"}]
+        if name == "task"
+        else [{"name": "my_trap:act", "kind": kind} for kind in ("shipped", "file", "function")]
+    )
+    changes += [] if name == "task" else [{"name": "/my_trap.zip", "kind": "file"}]
+    path = tmp_path / "run" / MODEL
+    path.parent.mkdir()
+    for change in changes:
+        plan = content["plan"] | {name: content["plan"][name] | change}
+        write_arrays(path, "run", content | {"plan": plan}, arrays)
+        with pytest.raises(SmgrnnError):
+            Run.resume(path.parent).train()
+        smgrnn.load(path.parent)
+        Run.read(path.parent)
+
+
+# --- the same again, from the record alone --------------------------------------------------------
+
+
+def rebuilt(record: Record) -> str:
+    """Return the fingerprint of a run with the plan of a record, and nothing else of it."""
+    assert isinstance(record.plan, Plan)
+    return Run(record.plan).train().fingerprint
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("task", ["CartPole-v1", "Acrobot-v1"])
+@pytest.mark.parametrize("student", DEMANDS)
+def test_a_run_rebuilt_from_its_record_alone_ends_bit_identical(
+    tmp_path: Path, student: str, task: str, backend: str
+) -> None:
+    episodes = 8 if task == "CartPole-v1" else 2
+    trained(tmp_path, task, student=student, env_backend=backend, episodes=episodes, held_out=3)
+    record = Record.load(tmp_path / "run")
+    assert isinstance(record.plan, Plan)
+    assert record.plan.episodes.backend == backend
+    assert rebuilt(record) == record.fingerprint
+
+
+@pytest.mark.parametrize("student", DEMANDS)
+@pytest.mark.parametrize("task", ["Pendulum-v1", "xor", "choices.npz", "moves.npz"])
+def test_a_run_of_another_kind_rebuilt_from_its_record_ends_bit_identical(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, student: str, task: str
+) -> None:
+    rng = np.random.default_rng(0)
+    observations = rng.normal(size=(40, 3))
+    actions = {"choices": rng.integers(0, 2, 40), "moves": rng.normal(size=(40, 2))}
+    for name, column in actions.items():
+        np.savez(tmp_path / f"{name}.npz", observations=observations, actions=column)
+    monkeypatch.chdir(tmp_path)
+    changes: dict[str, Any] = {"budget": 40} if student.startswith("mlp") else {}
+    changes |= {"normalise": task != "xor", "episodes": 2 if task == "Pendulum-v1" else 6}
+    run = trained(tmp_path, task, student=student, held_out=2, **changes)
+    monkeypatch.chdir("/")  # the record has the whole path of a recording
+    assert rebuilt(Record.load(tmp_path / "run")) == run.record.fingerprint
+
+
+def test_a_run_with_the_shipped_expert_is_rebuilt_too() -> None:
+    run = smgrnn.distill("CartPole-v1", episodes=3, held_out=2, learning={"optimizer": "rmsprop"})
+    assert rebuilt(run.record) == run.record.fingerprint
+
+
+def test_a_run_with_a_function_is_rebuilt_when_it_is_given_again(tmp_path: Path) -> None:
+    def lean(observation: Any) -> int:
+        return int(observation[2] > 0)
+
+    run = smgrnn.distill("CartPole-v1", expert=lean, episodes=3, held_out=2, out=tmp_path / "run")
+    plan = Record.load(tmp_path / "run").plan
+    assert isinstance(plan, Plan)
+    assert Run(plan, expert=lean).train().fingerprint == run.record.fingerprint
+
+
+def test_an_expert_that_changed_is_refused(tmp_path: Path) -> None:
+    run = trained(tmp_path, episodes=2)
+    path = Path(teacher(tmp_path, "CartPole-v1"))
+    assert run.plan.teacher.name == str(path)
+    path.unlink()
+    with pytest.raises(SmgrnnError, match="There is no expert file"):
+        Run(run.plan).train()
+
+
+def test_warnings_are_on_record_whether_a_run_has_a_folder_or_not(tmp_path: Path) -> None:
+    with pytest.warns(smgrnn.GrowthLimitWarning):
+        run = trained(tmp_path, max_parameters=9)
+    assert run.record.warnings == Record.load(tmp_path / "run").warnings
+    assert "max_edges=9" in run.record.warnings[0]
+    assert settings(tmp_path).max_parameters is None
