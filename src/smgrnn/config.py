@@ -14,6 +14,7 @@ from smgrnn.validation import (
     Share,
     Whole,
     Within,
+    later,
 )
 
 Activation = Literal["tanh", "sigmoid", "relu", "identity"]
@@ -135,7 +136,7 @@ class PlasticityConfig(Settings):
     orphan_removal: bool = True
     """Remove hidden nodes without incoming or without outgoing edges."""
 
-    horizon: Count = 1000
+    horizon: Count = later(1000)
     """Updates over which activity and errors of nodes are averaged, for rules that read them."""
     max_nodes: Count = 10_000
     """Growth stops at this many nodes."""
