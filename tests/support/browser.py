@@ -24,7 +24,7 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
-SECONDS = 20.0
+SECONDS = 300.0
 """How long to wait for an answer."""
 
 

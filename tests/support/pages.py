@@ -60,7 +60,7 @@ def run_console(code: str, folder: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr

@@ -15,8 +15,8 @@ from smgrnn.experiments.execution import execute
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs.record import Record
 
-PATIENCE = 60.0
-"""Seconds after which a test gives up waiting."""
+PATIENCE = 900.0
+"""Seconds after which a test gives up waiting: however busy the machine, more than it takes."""
 
 
 RULES = {
