@@ -198,6 +198,16 @@ def test_a_run_trains_with_what_its_record_says(tmp_path: Path, backend: Any) ->
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "CartPole-v1",
+        {"plasticity": {"growth": "relai"}},
+        "There is no growth rule 'relai'. Did you mean 'relay'?",
+    ),
+    (
+        "CartPole-v1",
+        {"learning": {"rule": "backprob"}},
+        "There is no learning rule 'backprob'. Did you mean 'backprop'?",
+    ),
+    (
+        "CartPole-v1",
         {"student": "mlp-100", "iterations": 3},
         "--iterations 3 contradicts the student mlp-100: it must be 2.",
     ),

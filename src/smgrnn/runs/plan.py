@@ -25,6 +25,8 @@ from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph
+from smgrnn.learning.rules import LEARNING
+from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
@@ -202,6 +204,7 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
     _check_student(config)
     _check_task(config, task)
     _check_optimizer(config)
+    _check_rules(config)
     plan = Plan(
         task=replace(task, make=None),
         student=config.student,
@@ -317,6 +320,12 @@ def _check_optimizer(config: RunConfig) -> None:
                 f"--learning.{name} {value} says nothing to the optimizer {learning.optimizer}: "
                 f"leave it out, or choose {' or '.join(optimizers)}."
             )
+
+
+def _check_rules(config: RunConfig) -> None:
+    """Refuse a rule that there is not, with the one that was probably meant."""
+    rules = config.plasticity
+    _ = GROWTH[rules.growth], PRUNING[rules.pruning], LEARNING[config.learning.rule]
 
 
 def _check_limit(config: RunConfig, plan: Plan) -> None:
