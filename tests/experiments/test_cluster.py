@@ -32,7 +32,7 @@ def test_a_cluster_gives_the_same_records_though_a_worker_is_killed(tmp_path: Pa
 
     stores = Store(tmp_path / "cluster"), Store(tmp_path / "local")
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
     )
     with cluster, cluster_executor(cluster.scheduler_address) as executor:
         killer = threading.Thread(target=kill)
