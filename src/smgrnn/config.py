@@ -7,6 +7,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.validation import (
     Count,
     Decay,
+    Finite,
     NonNegative,
     Positive,
     Probability,
@@ -24,6 +25,7 @@ OnEdit = Literal["keep", "reset"]
 Optimizer = Literal["adam", "adamw", "sgd", "rmsprop"]
 BiasCorrection = Literal["shared", "edge"]
 Loss = Literal["cross_entropy", "mse"]
+Rate = Literal["constant", "falling"]
 Method = Literal["neat", "ndp"]
 Preset = Literal["paper", "as_printed"]
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200"]
@@ -136,8 +138,17 @@ class PlasticityConfig(Settings):
     orphan_removal: bool = True
     """Remove hidden nodes without incoming or without outgoing edges."""
 
-    horizon: Count = later(1000)
-    """Updates over which activity and errors of nodes are averaged, for rules that read them."""
+    size: Count | None = later(None)
+    """Edges that rules which follow a size end with; None lets the size follow the error."""
+    least_updates: Whole = later(0)
+    """With interval="episode", fewest updates between two calls: the end of an earlier episode is
+    passed over."""
+    n_candidates: Count = later(32)
+    """Candidate nodes that the growth rule "candidates" watches."""
+    candidate_sources: Count = later(3)
+    """Nodes that a candidate listens to."""
+    candidate_gain: Positive = later(2.0)
+    """Standard deviation of a candidate's weights, for sources with a mean square of 1."""
     max_nodes: Count = 10_000
     """Growth stops at this many nodes."""
     max_edges: Count = 100_000
@@ -232,6 +243,11 @@ class LearningConfig(Settings):
     """Weight decay; None is torch's: 0.01 for AdamW, 0 for the others."""
     loss: Loss = "cross_entropy"
     """Cross-entropy for discrete actions, mean squared error for continuous ones."""
+    schedule: Rate = later("constant")
+    """The learning rate over a run: as it is, or falling linearly to 5 % in the second half; in a
+    loop whose length is not known it does not fall."""
+    averaging: Decay = later(0.0)
+    """Keep a running mean of the weights, to which an update adds at least this share; 0 is not."""
 
     def resolved(self) -> Self:
         """Return the settings with momentum and weight decay filled in where they are None.
@@ -315,6 +331,10 @@ class RunConfig(Settings):
     """Add an input that is always 1; its edges are biases."""
     normalise: bool = False
     """Scale observations to mean 0 and deviation 1, by statistics that the run keeps."""
+    gain: Positive = later(1.0)
+    """Factor of the student's inputs, which its weights absorb in the end."""
+    bar: Finite | None = later(None)
+    """Mean return of the last episodes at which nothing grows any more; None is none."""
     network: NetworkSettings = field(default_factory=NetworkSettings)
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)

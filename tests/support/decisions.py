@@ -9,6 +9,7 @@ from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import Graph, GraphEdit
 from smgrnn.plasticity import Decision, Evidence, Memory, UpdateHistory, decide_by
+from smgrnn.plasticity.size import Goal
 
 RESTLESS, DRIFTING, AT_REST = [1.0, -1.0], [0.05, 0.05], [0.0, 0.0]  # the updates of an edge
 CHI_SQUARE_999 = {3: 16.3, 9: 27.9, 19: 43.8}  # exceeded once in 1000 times, by degrees of freedom
@@ -46,9 +47,9 @@ def evidence(graph: Graph, mean: Floats, variance: Floats, counts: Any = None) -
     none = np.zeros(0)
     counts = np.full(graph.n_edges, 10**6) if counts is None else np.asarray(counts)
     history, pairs = UpdateHistory.start(graph.n_edges, 1), np.zeros((2, 0), np.int64)
-    return Evidence(
-        graph, history, 1, counts, mean, variance, none, none, none, pairs, none, Memory.none()
-    )
+    goal, per_node = Goal(10**6, 0, True, True, False), (none,) * 4
+    memory = Memory.none()
+    return Evidence(graph, history, 1, goal, counts, mean, variance, *per_node, pairs, none, memory)
 
 
 def causes(edit: GraphEdit) -> Counter[str]:

@@ -14,7 +14,7 @@ from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel, reduction
 from smgrnn.learning.backprop import backward
 from smgrnn.learning.loss import cross_entropy
-from smgrnn.learning.optimizers import optimize
+from smgrnn.learning.optimizers import Pace, optimize
 from smgrnn.learning.rule import Pass
 from smgrnn.plasticity.history import push
 from smgrnn.plasticity.schedule import decide
@@ -51,7 +51,8 @@ def _optimizations(state: LearnerState, settings: EngineSettings, n: int) -> Non
     weight, moments, room = state.graph.weight, state.moments, state.room
     gradient, delta, first, last = room.gradient, room.delta, room.first, room.last
     for step in range(1, n + 1):
-        optimize(settings.learning, step, weight, gradient, moments, delta, first, last)
+        pace = Pace(step, settings.learning.learning_rate)
+        optimize(settings.learning, pace, weight, gradient, moments, delta, first, last)
 
 
 @inlined

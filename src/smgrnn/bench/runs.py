@@ -45,11 +45,12 @@ def beside_the_environment(episodes: int) -> dict[str, Any]:
     first, second = Distillation(plan), Distillation(plan)
     recorded = GymnasiumBackend(task, recorder)
     env, run_s, bare_s, n_steps = make_env(task), 0.0, 0.0, 0
+    progress = np.zeros(BLOCK)
     for seeds in blocks:
         recorder.actions.clear()
-        recorded.distil(first.learner, first.teacher, seeds)
+        recorded.distil(first.learner, first.teacher, seeds, progress)
         begin = time.perf_counter()
-        second.backend.distil(second.learner, second.teacher, seeds)
+        second.backend.distil(second.learner, second.teacher, seeds, progress)
         between = time.perf_counter()
         _replay(env, seeds, recorder.actions)
         bare_s += time.perf_counter() - between

@@ -13,7 +13,7 @@ from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine.handle import SIZE, Handle, hold
 from smgrnn.engine.restructuring import Restructured, carry_state, engine_settings, restructure
-from smgrnn.engine.state import CALLS, NO_ROOM, LearnerState, furnish, start_state
+from smgrnn.engine.state import CALLED, CALLS, NO_ROOM, LearnerState, furnish, start_state
 from smgrnn.engine.steps import act_step, learn_step
 from smgrnn.engine.stream import Advanced, Rows, learn_stream
 from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
@@ -22,9 +22,11 @@ from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
+from smgrnn.learning.schedule import averaged
 from smgrnn.plasticity.history import TOTAL, check_history
 from smgrnn.plasticity.rule import PythonRule, ask_rule
-from smgrnn.plasticity.schedule import check_noticed
+from smgrnn.plasticity.schedule import check_noticed, is_due
+from smgrnn.plasticity.size import PROGRESS, note_return
 from smgrnn.seeding import dump_generator, restore_generator, stream
 
 _NO_TARGET = np.empty(0)
@@ -149,6 +151,33 @@ class Learner:
         return graph._replace(weight=graph.weight.copy())
 
     @property
+    def averaged_graph(self) -> Graph:
+        """The graph with the running mean of its weights, if `learning.averaging` keeps one.
+
+        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2), LearningConfig(averaging=0.1))
+        >>> learner.averaged_graph == learner.graph
+        True
+        """
+        graph, average = self.graph, self._state.average
+        if not average.shape[1]:
+            return graph
+        return graph._replace(weight=averaged(average, graph.weight))
+
+    @property
+    def progress(self) -> float | None:
+        """The share of the run that is behind; None, as at first, if its length is not known."""
+        progress = float(self._state.noticed.aim[PROGRESS])
+        return None if progress < 0.0 else progress
+
+    @progress.setter
+    def progress(self, share: float | None) -> None:
+        self._state.noticed.aim[PROGRESS] = -1.0 if share is None else share
+
+    def say_return(self, total: float, bar: float) -> None:
+        """Say the return of an episode; while the mean of the last reaches `bar`, nothing grows."""
+        note_return(self._state.noticed.aim, total, bar)
+
+    @property
     def n_updates(self) -> int:
         """Examples learned so far."""
         return int(self._state.history.clock[TOTAL])
@@ -206,8 +235,8 @@ class Learner:
             self._restructure(stacklevel)
 
     def end_episode(self) -> None:
-        """Set all node states to zero; with interval="episode" restructure first."""
-        if self._interval == 0:
+        """Set all node states to zero; with interval="episode" restructure first if it is due."""
+        if not self._interval and self._is_due(is_last=True):
             self._restructure()
         self._state.trace[-1, self._n_inputs :] = 0.0
 
@@ -273,7 +302,8 @@ class Learner:
 
     def _is_due(self, is_last: bool) -> bool:
         """Return whether the plasticity module is due after the last update."""
-        return self.n_updates % self._interval == 0 if self._interval else bool(is_last)
+        least, last_call = self.plasticity.least_updates, self._state.clock[CALLED]
+        return is_due(self._interval, least, self.n_updates, last_call, is_last)
 
     def advance(self, loop: Callable[..., Advanced], stacklevel: int = 4) -> None:
         """Run a compiled loop of learning steps over this learner's state and keep its result.
@@ -330,13 +360,14 @@ class Learner:
         check_width(graph, self.config)
         check_history(history, graph.n_edges)
         check_noticed(self.plasticity, graph, state.noticed)
-        floats, n_edges = (state.trace, state.moments, state.credit), graph.n_edges
+        floats, n_edges = (state.trace, state.moments, state.credit, state.average), graph.n_edges
         fits = (
             history.window == self.plasticity.window
-            and clock.shape == (2,)
+            and clock.shape == (3,)
             and clock.dtype == np.int64
             and state.trace.shape == (self.config.iterations + 1, graph.n_nodes)
             and state.moments.shape == (self._settings.learning.n_moments, n_edges)
+            and state.average.shape == (2, n_edges if self.learning.averaging else 0)
             and state.credit.shape == (len(self._state.credit), n_edges)
             and all(array.dtype == np.float64 for array in floats)
         )
@@ -367,6 +398,7 @@ class Learner:
         """Make one call of a rule that is a Python function."""
         state = self._state
         state.clock[CALLS] += 1
+        state.clock[CALLED] = self.n_updates
         edit = ask_rule(rule, self.graph, state.history, self._rng)
         if not edit:
             return Restructured(state, self.log, is_capped=False)

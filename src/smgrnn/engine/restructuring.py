@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import typeof, types
 
-from smgrnn.arrays import Floats, Ints
+from smgrnn.arrays import Ints
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine.state import (
+    CALLED,
     CALLS,
     SETTINGS_TYPE,
     STATE_TYPE,
@@ -19,7 +20,7 @@ from smgrnn.engine.state import (
     LearnerState,
     furnish,
 )
-from smgrnn.graph.edit import apply_edit
+from smgrnn.graph.edit import apply_edit, carry
 from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph
@@ -37,23 +38,13 @@ class Restructured(NamedTuple):
     is_capped: bool
 
 
-@kernel
-def carry(values: Floats, origin: Ints) -> Floats:
-    """Rearrange the columns by `origin`; columns without an origin (-1) become 0."""
-    carried = np.zeros((values.shape[0], origin.size))
-    for row in range(values.shape[0]):
-        for column in range(origin.size):
-            if origin[column] >= 0:
-                carried[row, column] = values[row, origin[column]]
-    return carried
-
-
 def _restructure(
     state: LearnerState, settings: EngineSettings, log: EditLog, rng: np.random.Generator
 ) -> Restructured:
     """Call the plasticity module once, apply what it decides, and log it."""
     state.clock[CALLS] += 1
     call, update = state.clock[CALLS], state.history.clock[TOTAL]
+    state.clock[CALLED] = update
     edit, is_capped = decide(
         settings.plasticity, state.graph, state.history, state.noticed, call, rng
     )
@@ -94,6 +85,7 @@ def carry_state(
         carry(state.trace, node_origin),
         moments,
         carry(state.credit, edge_origin),
+        carry(state.average, edge_origin) if state.average.shape[1] > 0 else state.average,
         state.room,
     )
     return furnish(settings, carried)
@@ -125,6 +117,7 @@ def engine_settings(
         LearningNumbers.of(learning),
         Plasticity.of(plasticity),
         interval=0 if plasticity.interval == "episode" else plasticity.interval,
+        least_updates=plasticity.least_updates,
         restructure=0 if plasticity.is_static else RESTRUCTURE.address,
         keeps_history=plasticity.history_on_edit == "keep",
         keeps_optimizer=plasticity.optimizer_on_edit == "keep",

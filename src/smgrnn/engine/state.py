@@ -15,8 +15,9 @@ from smgrnn.learning.rules import LEARNING
 from smgrnn.plasticity.evidence import Memory, Statistics
 from smgrnn.plasticity.history import UpdateHistory
 from smgrnn.plasticity.schedule import Noticed, Plasticity, start_noticed
+from smgrnn.plasticity.size import start_aim
 
-STEP, CALLS = 0, 1  # places in `LearnerState.clock`
+STEP, CALLS, CALLED = 0, 1, 2  # places in `LearnerState.clock`
 
 
 class EngineSettings(NamedTuple):
@@ -27,6 +28,8 @@ class EngineSettings(NamedTuple):
     plasticity: Plasticity
     interval: int
     """Updates between two calls of the plasticity module; 0 is at the end of each episode."""
+    least_updates: int
+    """Fewest updates between two calls at the end of episodes."""
     restructure: int
     """Address of the function that makes one call of the module and applies what it decides; 0 if
     it never decides on anything."""
@@ -63,13 +66,15 @@ class LearnerState(NamedTuple):
     noticed: Noticed
     """Statistics and memories that the rules of growth and pruning read."""
     clock: Ints
-    """Steps of the optimizer and calls of the plasticity module (2,)."""
+    """Steps of the optimizer, calls of the plasticity module, and updates before the last (3,)."""
     trace: Floats
     """Node states before and after each iteration (K + 1, n_nodes)."""
     moments: Floats
     """The optimizer's memory of each edge (2 or 4, n_edges)."""
     credit: Floats
     """The learning rule's memory of each edge (rows, n_edges)."""
+    average: Floats
+    """Running mean and age of each weight; without columns if it is not kept (2, n_edges)."""
     room: Room
 
 
@@ -88,10 +93,11 @@ def start_state(
             graph=graph,
             history=UpdateHistory.start(n_edges, plasticity.window),
             noticed=start_noticed(plasticity, graph, rng),
-            clock=np.zeros(2, dtype=np.int64),
+            clock=np.zeros(3, dtype=np.int64),
             trace=np.zeros((settings.network.iterations + 1, graph.n_nodes)),
             moments=np.zeros((settings.learning.n_moments, n_edges)),
             credit=np.zeros((LEARNING[learning.rule].n_rows, n_edges)),
+            average=np.zeros((2, n_edges if learning.averaging else 0)),
             room=NO_ROOM,
         ),
     )
@@ -136,6 +142,7 @@ def furnish(settings: EngineSettings, state: LearnerState) -> LearnerState:
         state.trace,
         state.moments,
         state.credit,
+        state.average,
         room,
     )
 
@@ -144,14 +151,15 @@ def _types() -> tuple[Any, Any]:
     """Return the Numba types of a state and of settings, read off the smallest examples."""
     graph, rows = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)]), np.zeros((2, 1))
     statistics = Statistics.start(0, np.zeros((2, 0), np.int64))
-    noticed = Noticed(statistics, Memory.none(), Memory.none())
-    clock, history = np.zeros(2, np.int64), UpdateHistory.start(1, 1)
-    state = LearnerState(graph, history, noticed, clock, rows, rows, rows, NO_ROOM)
+    noticed = Noticed(statistics, Memory.none(), Memory.none(), start_aim(None))
+    clock, history = np.zeros(3, np.int64), UpdateHistory.start(1, 1)
+    state = LearnerState(graph, history, noticed, clock, rows, rows, rows, rows, NO_ROOM)
     settings = EngineSettings(
         NetworkNumbers.of(NetworkConfig(n_inputs=1, n_outputs=1)),
         LearningNumbers.of(LearningConfig()),
         Plasticity.of(PlasticityConfig.static()),
         interval=0,
+        least_updates=0,
         restructure=0,
         keeps_history=True,
         keeps_optimizer=True,

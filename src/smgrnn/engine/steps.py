@@ -4,18 +4,20 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine.handle import Handle, held_by
-from smgrnn.engine.state import CALLS, STEP
+from smgrnn.engine.state import CALLED, CALLS, STEP
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.propagation import forget_states, forward, settle
 from smgrnn.kernels import inlined, lean, reduction
 from smgrnn.learning.backprop import backward
 from smgrnn.learning.loss import cross_entropy, mean_squared_error
 from smgrnn.learning.numbers import CROSS_ENTROPY, MSE
-from smgrnn.learning.optimizers import optimize
+from smgrnn.learning.optimizers import Pace, optimize
 from smgrnn.learning.rule import Pass, credit_at
+from smgrnn.learning.schedule import average, rate_at
 from smgrnn.plasticity.evidence import Moment
 from smgrnn.plasticity.history import TOTAL, push
-from smgrnn.plasticity.schedule import is_idle, notice
+from smgrnn.plasticity.schedule import is_due, is_idle, notice
+from smgrnn.plasticity.size import PROGRESS, note_return
 
 
 @reduction
@@ -97,13 +99,16 @@ def learn_step(
         _undo(trace)
         return action, np.nan
     if settings.plasticity.watches:
-        notice(settings.plasticity, state.noticed, Moment(trace, errors))
+        notice(settings.plasticity, state.noticed, Moment(trace, errors, network.activation))
     if network.reads_sums:
         settle(trace, network)
     state.clock[STEP] += 1
-    step = state.clock[STEP]
-    optimize(learning, step, weight, gradient, state.moments, delta, first, last)
+    rate = learning.learning_rate * rate_at(learning.schedule, state.noticed.aim[PROGRESS])
+    pace = Pace(state.clock[STEP], rate)
+    optimize(learning, pace, weight, gradient, state.moments, delta, first, last)
     push(state.history, delta, first, last)
+    if learning.averaging > 0.0:
+        average(state.average, weight, learning.averaging, first, last)
     return action, loss if all_finite(weight, first, last) else np.inf
 
 
@@ -114,15 +119,28 @@ def wants_edit(handle: Handle, is_last: bool) -> bool:
     A call that is certain to find nothing is only counted.
     """
     state, settings = held_by(handle)
-    interval, history = settings.interval, state.history
-    is_due = history.clock[TOTAL] % interval == 0 if interval > 0 else is_last
-    if not is_due or settings.restructure == 0:
+    history, interval, least = state.history, settings.interval, settings.least_updates
+    n_updates = history.clock[TOTAL]
+    is_now = is_due(interval, least, n_updates, state.clock[CALLED], is_last)
+    if not is_now or settings.restructure == 0:
         return False
     call, weight, room = state.clock[CALLS] + 1, state.graph.weight, state.room
     if not is_idle(settings.plasticity, weight, history, call, room.first, room.last):
         return True
-    state.clock[CALLS] = call
+    state.clock[CALLS], state.clock[CALLED] = call, n_updates
     return False
+
+
+@lean
+def set_progress(handle: Handle, progress: float) -> None:
+    """Say which share of the run is behind."""
+    held_by(handle).state.noticed.aim[PROGRESS] = progress
+
+
+@lean
+def say_return(handle: Handle, total: float, bar: float) -> None:
+    """Say the return of an episode, and the mean that the job asks for."""
+    note_return(held_by(handle).state.noticed.aim, total, bar)
 
 
 @lean

@@ -1,6 +1,6 @@
 """Backends: the places where the episodes of a run happen, compiled code or Gymnasium."""
 
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,8 +21,10 @@ class Backend(Protocol):
     chunk: int
     """Episodes trained in one call, between two reports of progress."""
 
-    def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
-        """Train on one episode per seed."""
+    def distil(
+        self, learner: Learner, expert: Teacher | None, seeds: list[int], progress: Floats
+    ) -> Episodes:
+        """Train on one episode per seed, each at some share of the run."""
 
     def play(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Play one episode per seed."""
@@ -30,6 +32,11 @@ class Backend(Protocol):
     def compare(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Play to compare checkpoints, never on the examples that judge the winner."""
         return self.play(policy, seeds)
+
+
+def input_scale(n_inputs: int, n_observed: int, gain: float) -> Floats:
+    """Return the factor of each input: the gain for those of the task, 1 for a constant."""
+    return np.where(np.arange(n_inputs) < n_observed, gain, 1.0)
 
 
 def find_backend(task: Task) -> Backend:
@@ -42,15 +49,21 @@ class CompiledBackend(Backend):
 
     chunk = 20
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, gain: float = 1.0, bar: float = nan) -> None:
         assert task.compiled is not None
         assert task.max_steps is not None
         self._code, self._max_steps = task.compiled, task.max_steps
+        self._n_inputs, self._gain, self._bar = task.n_inputs, gain, bar
 
-    def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
-        """Train on one episode per seed."""
+    def distil(
+        self, learner: Learner, expert: Teacher | None, seeds: list[int], progress: Floats
+    ) -> Episodes:
+        """Train on one episode per seed, each at some share of the run."""
         assert isinstance(expert, Expert)  # a function is no compiled code
-        episodes, course = Episodes.start(len(seeds)), self._course(learner.config.n_inputs, seeds)
+        episodes = Episodes.start(len(seeds))
+        scale = input_scale(learner.config.n_inputs, self._n_inputs, self._gain)
+        course = Course.start(self._code, seeds, self._max_steps, scale)
+        course = course._replace(progress=progress, bar=self._bar)
         learner.advance(
             lambda state, settings, handle, log, rng: distill_episodes(
                 state, settings, handle, log, rng, course, expert, episodes
@@ -58,12 +71,10 @@ class CompiledBackend(Backend):
         )
         return episodes
 
-    def _course(self, n_inputs: int, seeds: list[int]) -> Course:
-        return Course.start(self._code, seeds, self._max_steps, n_inputs)
-
     def play(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Play one episode per seed."""
-        episodes, course = Episodes.start(len(seeds)), self._course(policy.config.n_inputs, seeds)
+        episodes, scale = Episodes.start(len(seeds)), np.ones(policy.config.n_inputs)
+        course = Course.start(self._code, seeds, self._max_steps, scale)
         policy.look(lambda handle: play_episodes(handle, course, episodes))
         episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
         if np.isnan(episodes.returns).any():
@@ -77,31 +88,41 @@ class GymnasiumBackend(Backend):
     chunk = 1
 
     def __init__(
-        self, task: Task, env: Any = None, normalisation: Normalisation | None = None
+        self,
+        task: Task,
+        env: Any = None,
+        normalisation: Normalisation | None = None,
+        gain: float = 1.0,
+        bar: float = nan,
     ) -> None:
         self._task = task
         self._env = make_env(task) if env is None else env
         self._normalisation = normalisation
-        self._max_steps = task.most_steps
+        self._max_steps, self._gain, self._bar = task.most_steps, gain, bar
 
-    def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
-        """Train on one episode per seed."""
+    def distil(
+        self, learner: Learner, expert: Teacher | None, seeds: list[int], progress: Floats
+    ) -> Episodes:
+        """Train on one episode per seed, each at some share of the run."""
         assert expert is not None
         row = np.ones(learner.config.n_inputs)  # an input beyond the observation is always 1
-        seen, normalise = row[: self._task.n_inputs], self._normalisation
+        scale = input_scale(row.size, self._task.n_inputs, self._gain)
+        seen, inputs, normalise = row[: self._task.n_inputs], row.copy(), self._normalisation
         episodes = Episodes.start(len(seeds))
-        teach = self._teacher(learner, expert, row)
+        teach = self._teacher(learner, expert, row, inputs)
         for number, seed in enumerate(seeds):
-            observation = self._reset(seed)
+            learner.progress, observation = progress[number], self._reset(seed)
             total, lost, n_steps, n_agreed, is_over = 0.0, 0.0, 0, 0, False
             while not is_over and n_steps < self._max_steps:
                 seen[:] = observation if normalise is None else normalise(observation)
+                np.multiply(row, scale, out=inputs)
                 action, has_agreed = teach(observation)
                 observation, reward, is_over = self._step(action)
                 total += reward
                 n_steps += 1
                 n_agreed += has_agreed
                 lost += learner.loss
+            learner.say_return(total, self._bar)
             learner.end_episode()
             episodes.returns[number], episodes.steps[number] = total, n_steps
             episodes.agreed[number], episodes.loss[number] = n_agreed, lost
@@ -124,28 +145,28 @@ class GymnasiumBackend(Backend):
         policy.reset()
         return episodes
 
-    def _teacher(self, learner: Learner, expert: Teacher, row: Floats) -> Any:
+    def _teacher(self, learner: Learner, expert: Teacher, row: Floats, inputs: Floats) -> Any:
         """Return a function that teaches the learner the expert's answer to an observation.
 
-        It takes the observation, whose network inputs must be in `row` by then, and returns the
-        student's action and whether that is the expert's.
+        It takes the observation, which must be in `row` and, scaled, in `inputs` by then, and
+        returns the student's action and whether that is the expert's.
         """
         if not self._task.is_discrete:
 
             def move(observation: Any) -> tuple[Any, bool]:
                 wanted = scale_target(self._task, expert.values(observation))
-                return learner.learn(row, wanted), False
+                return learner.learn(inputs, wanted), False
 
             return move
         if not isinstance(expert, Expert) or self._normalisation is not None:
 
             def choose(observation: Any) -> tuple[Any, bool]:
                 label = expert.action(observation)
-                action = learner.learn(row, label)
+                action = learner.learn(inputs, label)
                 return action, action == label
 
             return choose
-        question = (*expert, expert.scratch(), row, np.empty(0))
+        question = (*expert, expert.scratch(), row, inputs, np.empty(0))
 
         def choose_fast(_: Any) -> tuple[int, bool]:
             action, _, label = learner.learn_by(taught_step, *question)

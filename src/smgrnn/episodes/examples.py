@@ -5,6 +5,7 @@ the four were answered right; for recorded choices, the share that was answered 
 recorded continuous actions, minus the mean squared error, on a scale where their bounds are ±1.
 """
 
+from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
-from smgrnn.episodes.backends import Backend
+from smgrnn.episodes.backends import Backend, input_scale
 from smgrnn.episodes.table import Episodes
 from smgrnn.experts import Teacher
 from smgrnn.policy import Normalisation, Policy, scale_target, widen
@@ -50,23 +51,34 @@ class ExamplesBackend(Backend):
     chunk = 1
 
     def __init__(
-        self, task: Task, examples: Examples, normalisation: Normalisation | None = None
+        self,
+        task: Task,
+        examples: Examples,
+        normalisation: Normalisation | None = None,
+        gain: float = 1.0,
+        bar: float = nan,
     ) -> None:
         self._task, self._examples, self._normalisation = task, examples, normalisation
+        self._gain, self._bar = gain, bar
 
-    def distil(self, learner: Learner, expert: Teacher | None, seeds: list[int]) -> Episodes:
-        """Train on one round per seed."""
+    def distil(
+        self, learner: Learner, expert: Teacher | None, seeds: list[int], progress: Floats
+    ) -> Episodes:
+        """Train on one round per seed, each at some share of the run."""
         episodes = Episodes.start(len(seeds))
         questions, n_inputs = self._examples.train, learner.config.n_inputs
         rows = np.array([widen(r, n_inputs, self._normalisation) for r in questions.observations])
+        rows *= input_scale(n_inputs, self._task.n_inputs, self._gain)
         labels = self._labels(questions)
         n = len(labels)
         is_last = np.arange(1, n + 1) == n
         learner.learn_stream(rows[:0], labels[:0])  # compiles, even for no round at all
         for number, seed in enumerate(seeds):
+            learner.progress = progress[number]
             order = np.random.default_rng(seed).permutation(n)
             actions, losses = learner.learn_stream(rows[order], labels[order], is_last)
             self._note(episodes, number, self._is_right(actions, labels[order], losses), losses)
+            learner.say_return(episodes.returns[number], self._bar)
             episodes.n_nodes[number] = learner.graph.n_nodes
             episodes.n_edges[number] = learner.graph.n_edges
         return episodes

@@ -12,12 +12,19 @@ from smgrnn.arrays import Floats, Ints, Singles
 from smgrnn.engine.handle import Handle, hold
 from smgrnn.engine.restructuring import restructure_at
 from smgrnn.engine.state import EngineSettings, LearnerState
-from smgrnn.engine.steps import act_step, end_episode, learn_step, wants_edit
+from smgrnn.engine.steps import (
+    act_step,
+    end_episode,
+    learn_step,
+    say_return,
+    set_progress,
+    wants_edit,
+)
 from smgrnn.engine.stream import Advanced
 from smgrnn.episodes.table import Episodes
 from smgrnn.experts.mlp import Expert, expert_action
 from smgrnn.graph.log import EditLog
-from smgrnn.kernels import kernel, lean
+from smgrnn.kernels import inlined, kernel, lean
 from smgrnn.tasks import compiled
 
 
@@ -30,26 +37,54 @@ class Course(NamedTuple):
     """State of the world in each episode, initially its start (n_episodes, state_size)."""
     max_steps: int
     """Steps after which an episode is cut off."""
+    progress: Floats
+    """Share of the run that is behind before each episode (n_episodes,)."""
+    bar: float
+    """Mean return that the job asks for; NaN if nothing does."""
     observation: Floats
-    """The student's inputs; one beyond the task's observation is always 1 (n_inputs,)."""
+    """The observation; an input beyond the task's own is always 1 (n_inputs,)."""
+    scale: Floats
+    """Factor of each input (n_inputs,)."""
+    inputs: Floats
+    """The student's inputs, which are the observation times the scale (n_inputs,)."""
     totals: Floats
     """Sum of rewards, and of losses (2,)."""
     counts: Ints
     """Steps, and those on which student and expert agreed (2,)."""
 
     @classmethod
-    def start(cls, task: int, seeds: list[int], max_steps: int, n_inputs: int) -> Self:
-        """Return a course of one episode per seed."""
-        worlds, counts = compiled.start_states(task, seeds), np.zeros(2, np.int64)
-        return cls(task, worlds, max_steps, np.ones(n_inputs), np.zeros(2), counts)
+    def start(cls, task: int, seeds: list[int], max_steps: int, scale: Floats) -> Self:
+        """Return a course of one episode per seed, in a run of unknown length."""
+        return cls(
+            task,
+            compiled.start_states(task, seeds),
+            max_steps,
+            progress=np.full(len(seeds), -1.0),
+            bar=np.nan,
+            observation=np.ones(scale.size),
+            scale=scale,
+            inputs=scale.copy(),
+            totals=np.zeros(2),
+            counts=np.zeros(2, np.int64),
+        )
 
 
 @lean
-def _begin(course: Course, number: int) -> None:
+def _begin(handle: Handle, course: Course, number: int) -> None:
     """Show the student the start of an episode."""
-    compiled.observe(course.task, course.worlds[number], course.observation)
+    set_progress(handle, course.progress[number])
+    _show(course, course.worlds[number])
     course.totals[:] = 0.0
     course.counts[:] = 0
+
+
+@inlined
+def _show(course: Course, world: Floats) -> None:
+    """Show the student the world as it is."""
+    observation, inputs, scale = course.observation, course.inputs, course.scale
+    compiled.observe(course.task, world, observation)
+    for i in range(inputs.size):
+        inputs[i] = observation[i] * scale[i]
 
 
 @lean
@@ -62,15 +97,16 @@ def _learn_steps(
     """
     sizes, parameters, codes = expert
     task, observation, world = course.task, course.observation, course.worlds[number]
+    inputs = course.inputs
     totals, counts, no_target = course.totals, course.counts, course.totals[:0]
     loss, is_over, is_due = 0.0, False, False
     while not (is_over or is_due):
         label = expert_action(sizes, parameters, codes, scratch, observation)
-        action, loss = learn_step(handle, observation, label, no_target)
+        action, loss = learn_step(handle, inputs, label, no_target)
         if not np.isfinite(loss):
             return loss, True, False
         reward, is_terminal = compiled.step(task, world, action)
-        compiled.observe(task, world, observation)
+        _show(course, world)
         counts[0] += 1
         counts[1] += action == label
         totals[0] += reward
@@ -78,6 +114,7 @@ def _learn_steps(
         is_over = is_terminal or counts[0] == course.max_steps
         is_due = wants_edit(handle, is_over)
     if is_over:
+        say_return(handle, totals[0], course.bar)
         end_episode(handle)
     return loss, is_over, is_due
 
@@ -97,7 +134,7 @@ def distill_episodes(
     scratch = np.empty((2, int(expert.sizes.max())), dtype=np.float32)
     loss, is_capped = 0.0, False
     for number in range(len(course.worlds)):
-        _begin(course, number)
+        _begin(handle, course, number)
         is_over = False
         while not is_over:
             loss, is_over, is_due = _learn_steps(handle, course, number, expert, scratch)
@@ -123,6 +160,7 @@ def taught_step(
     codes: Ints,
     scratch: Singles,
     observation: Floats,
+    inputs: Floats,
     no_target: Floats,
 ) -> tuple[int, float, int]:
     """Ask the expert and learn its label; return the student's action, the loss and the label.
@@ -131,7 +169,7 @@ def taught_step(
     the fastest arguments.
     """
     label = expert_action(sizes, parameters, codes, scratch, observation)
-    action, loss = learn_step(handle, observation, label, no_target)
+    action, loss = learn_step(handle, inputs, label, no_target)
     return action, loss, label
 
 

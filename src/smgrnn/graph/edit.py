@@ -34,6 +34,9 @@ class Cause(IntEnum):
     WEAK_EDGE = 2
     ORPHAN = 3
     CUSTOM = 4
+    CANDIDATE = 5
+    GRADIENT = 6
+    CONTRIBUTION = 7
 
 
 class Change(NamedTuple):
@@ -368,3 +371,14 @@ def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
         graph.next_edge_id + n_new_edges,
     )
     return Applied(edited, node_origin, edge_origin)
+
+
+@kernel
+def carry(values: Floats, origin: Ints) -> Floats:
+    """Rearrange the columns by `origin`; columns without an origin (-1) become 0."""
+    carried = np.zeros((values.shape[0], origin.size))
+    for row in range(values.shape[0]):
+        for column in range(origin.size):
+            if origin[column] >= 0:
+                carried[row, column] = values[row, origin[column]]
+    return carried

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Self, get_args
 
-from smgrnn.config import LearningConfig, Loss, Optimizer
+from smgrnn.config import LearningConfig, Loss, Optimizer, Rate
 from smgrnn.learning.rules import LEARNING
 
 OPTIMIZERS: tuple[Optimizer, ...] = get_args(Optimizer)
@@ -11,6 +11,9 @@ ADAM, ADAMW, SGD, RMSPROP = range(len(OPTIMIZERS))
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 CROSS_ENTROPY, MSE = range(len(LOSSES))
 """Codes of the losses, their places in LOSSES."""
+RATES: tuple[Rate, ...] = get_args(Rate)
+CONSTANT, FALLING = range(len(RATES))
+"""Codes of the schedules of the learning rate, their places in RATES."""
 
 
 class LearningNumbers(NamedTuple):
@@ -31,6 +34,9 @@ class LearningNumbers(NamedTuple):
     epsilon: float
     momentum: float
     weight_decay: float
+    schedule: int
+    """Place in RATES."""
+    averaging: float
 
     @classmethod
     def of(cls, config: LearningConfig) -> Self:
@@ -40,6 +46,7 @@ class LearningNumbers(NamedTuple):
             "loss": LOSSES.index(config.loss),
             "credit": LEARNING[config.rule].address,
             "optimizer": OPTIMIZERS.index(config.optimizer),
+            "schedule": RATES.index(config.schedule),
             "n_moments": 4 if config.bias_correction == "edge" else 2,
         }
         return cls(**{name: numbers[name] for name in cls._fields})

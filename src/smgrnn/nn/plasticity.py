@@ -14,9 +14,11 @@ import torch
 from smgrnn.arrays import Floats, from_arrays, to_arrays
 from smgrnn.config import PlasticityConfig
 from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError
-from smgrnn.graph.edit import GraphEdit
+from smgrnn.graph.activation import ACTIVATIONS
+from smgrnn.graph.edit import GraphEdit, carry
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
+from smgrnn.learning.schedule import average, averaged
 from smgrnn.nn.network import SMGrNN
 from smgrnn.nn.optimizer_state import (
     carry_optimizer_state,
@@ -31,9 +33,11 @@ from smgrnn.plasticity.schedule import (
     carry_noticed,
     check_noticed,
     decide,
+    is_due,
     notice_all,
     start_noticed,
 )
+from smgrnn.plasticity.size import PROGRESS, note_return
 from smgrnn.seeding import dump_generator, restore_generator, stream
 
 _NO_EDIT = GraphEdit.empty()
@@ -63,6 +67,8 @@ class StructuralPlasticity:
     rule
         A rule of your own, `rule(graph, history, rng) -> GraphEdit`, called whenever the module is
         due instead of those that the settings name.  Compiled rules are named in the settings.
+    averaging
+        Keep a running mean of the weights, to which an update adds at least this share; 0 is none.
 
     Examples
     --------
@@ -82,6 +88,7 @@ class StructuralPlasticity:
 
     history: UpdateHistory
     _noticed: Noticed
+    _average: Floats
     _structure: Graph
     _observed: Floats
 
@@ -93,6 +100,7 @@ class StructuralPlasticity:
         *,
         seed: int = 0,
         rule: PythonRule | None = None,
+        averaging: float = 0.0,
     ) -> None:
         if optimizer is not None:
             check_optimizer(optimizer, network.weight)
@@ -105,7 +113,10 @@ class StructuralPlasticity:
         self.optimizer = optimizer
         self.config = config or PlasticityConfig()
         self.rule = rule
+        self.averaging = averaging
         self.calls = 0
+        self._last_call = 0
+        self._interval = 0 if self.config.interval == "episode" else self.config.interval
         self._plasticity = Plasticity.of(self.config)
         self._rng = stream(seed, "plasticity")
         self._has_warned = False
@@ -126,14 +137,15 @@ class StructuralPlasticity:
         self.history.push(weight - self._observed)
         self._observed = weight
         if self._plasticity.watches:
-            notice_all(self._plasticity, self._noticed, *self.network.take_moments())
-        interval = self.config.interval
-        if interval == "episode" or self.history.n_updates % interval:
-            return _NO_EDIT
-        return self._act()
+            activation = ACTIVATIONS.index(self.network.config.activation)
+            moments = self.network.take_moments()
+            notice_all(self._plasticity, self._noticed, *moments, activation)
+        if self.averaging:
+            average(self._average, weight, self.averaging, 0, weight.size)
+        return self._act() if self._interval and self._is_due(is_last=False) else _NO_EDIT
 
     def end_episode(self) -> GraphEdit:
-        """End an episode: with `interval="episode"` edit the graph; return the edit.
+        """End an episode: with `interval="episode"` edit the graph if it is due; return the edit.
 
         >>> rules = PlasticityConfig(interval="episode")
         >>> plasticity = StructuralPlasticity(SMGrNN(4, 2), config=rules)
@@ -141,7 +153,35 @@ class StructuralPlasticity:
         >>> plasticity.calls
         1
         """
-        return self._act() if self.config.interval == "episode" else _NO_EDIT
+        return self._act() if not self._interval and self._is_due(is_last=True) else _NO_EDIT
+
+    def _is_due(self, is_last: bool) -> bool:
+        n_updates, least = self.history.n_updates, self.config.least_updates
+        return is_due(self._interval, least, n_updates, self._last_call, is_last)
+
+    @property
+    def progress(self) -> float | None:
+        """The share of the run that is behind; None, as at first, if its length is not known."""
+        progress = float(self._noticed.aim[PROGRESS])
+        return None if progress < 0.0 else progress
+
+    @progress.setter
+    def progress(self, share: float | None) -> None:
+        self._noticed.aim[PROGRESS] = -1.0 if share is None else share
+
+    def say_return(self, total: float, bar: float) -> None:
+        """Say the return of an episode; while the mean of the last reaches `bar`, nothing grows."""
+        note_return(self._noticed.aim, total, bar)
+
+    @property
+    def averaged_graph(self) -> Graph:
+        """The graph with the running mean of its weights, if `averaging` keeps one.
+
+        >>> StructuralPlasticity(SMGrNN(4, 2), averaging=0.1).averaged_graph.n_inputs
+        4
+        """
+        weight = averaged(self._average, self._observed) if self.averaging else self._observed
+        return self._structure._replace(weight=weight.copy())
 
     def detach(self) -> None:
         """Let go of the network, so that another module may edit it."""
@@ -158,6 +198,7 @@ class StructuralPlasticity:
         if self._is_replaced():
             self._watch()
         self.calls += 1
+        self._last_call = self.history.n_updates
         graph = self._structure._replace(weight=self._observed.copy())
         is_capped = False
         if self.rule is not None:
@@ -188,6 +229,7 @@ class StructuralPlasticity:
             applied.edge_origin,
             self._rng,
         )
+        self._average = carry(self._average, applied.edge_origin)
         if self.optimizer is not None:
             parameter = self.network.weight
             check_optimizer(self.optimizer, parameter)
@@ -204,6 +246,7 @@ class StructuralPlasticity:
         self._structure = self.network._structure
         self.history = UpdateHistory.start(self._structure.n_edges, self.config.window)
         self._noticed = start_noticed(self.config, self._structure, self._rng)
+        self._average = np.zeros((2, self._structure.n_edges))
         self.network.is_watched = self._plasticity.watches
         self._observed = self._weights()
 
@@ -241,7 +284,9 @@ class StructuralPlasticity:
             "noticed": noticed,
             "edges": edges,
             "observed": observed,
+            "average": torch.tensor(self._average),
             "calls": self.calls,
+            "last_call": self._last_call,
             "rng": rng,
         }
 
@@ -260,5 +305,6 @@ class StructuralPlasticity:
         self._structure = self.network._structure
         self.history, self._noticed = history, noticed
         self._observed = state["observed"].numpy().copy()
-        self.calls = int(state["calls"])
+        self._average = state["average"].numpy().copy()
+        self.calls, self._last_call = int(state["calls"]), int(state["last_call"])
         restore_generator(self._rng, state["rng"])

@@ -1,8 +1,8 @@
 """Evidence: everything that a growth or pruning rule may read, in one tuple.
 
 The update history is always kept, because it is the paper's.  Statistics of nodes and of pairs of
-nodes are kept only where a chosen rule reads them.  Their means forget slowly: after `horizon`
-updates an observation weighs about a third of a new one.
+nodes are kept only where a chosen rule reads them.  Their means are over the updates since the last
+call of the module, so that all of them are of the graph as it is.
 """
 
 from typing import NamedTuple, Self
@@ -13,8 +13,9 @@ from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
 from smgrnn.plasticity.history import UpdateHistory, window_statistics
+from smgrnn.plasticity.size import Goal
 
-COUNT, ACTIVITY, SQUARE, ERROR = range(4)  # rows of `Statistics.nodes`
+ACTIVITY, SQUARE, ERROR, STRAIN = range(4)  # rows of `Statistics.nodes`
 
 
 class Memory(NamedTuple):
@@ -38,24 +39,27 @@ class Moment(NamedTuple):
     """Node states before and after each iteration (K + 1, n_nodes)."""
     errors: Floats
     """dL/d(sum into each node) in each iteration (K, n_nodes)."""
+    activation: int
+    """Activation of hidden nodes, its place in ACTIVATIONS."""
 
 
 class Statistics(NamedTuple):
-    """Running sums over recent updates; tables without columns where no rule reads them."""
+    """Sums over the updates since the last call; without columns where no rule reads them."""
 
+    n_updates: Ints
+    """Updates since the last call (1,)."""
     nodes: Floats
-    """Of each node, the number of updates and the sums of its activity, squared activity and error,
-    all decayed (4, n_nodes)."""
+    """Sums of each node's activity, squared activity, error and squared error (4, n_nodes)."""
     pairs: Ints
     """Positions of the source and the target of each pair that a rule named (2, n_pairs)."""
     products: Floats
-    """Of each pair, the number of updates and the sum of error at the target times activity at the
-    source, both decayed (2, n_pairs)."""
+    """Of each pair, the sum of error at the target times activity at the source (n_pairs,)."""
 
     @classmethod
     def start(cls, n_nodes: int, pairs: Ints) -> Self:
         """Return empty statistics of `n_nodes` nodes and of these pairs."""
-        return cls(np.zeros((4, n_nodes)), pairs, np.zeros((2, pairs.shape[1])))
+        n_updates, n_pairs = np.zeros(1, np.int64), pairs.shape[1]
+        return cls(n_updates, np.zeros((4, n_nodes)), pairs, np.zeros(n_pairs))
 
 
 class Evidence(NamedTuple):
@@ -67,6 +71,8 @@ class Evidence(NamedTuple):
     """The last updates of each edge."""
     call: int
     """Number of the call, from 1."""
+    goal: Goal
+    """The size to aim at now."""
     counts: Ints
     """Updates in each edge's window (n_edges,)."""
     mean: Floats
@@ -75,47 +81,47 @@ class Evidence(NamedTuple):
     """Their population variance, σ² of Eq. (1) (n_edges,)."""
     activity: Floats
     """Mean state of each node that the outputs receive, which is the one before the last iteration;
-    empty unless kept (n_nodes,)."""
+    empty unless kept, as the next three are (n_nodes,)."""
     square: Floats
-    """Mean squared state of each node; empty unless kept (n_nodes,)."""
+    """Mean squared state of each node (n_nodes,)."""
     error: Floats
-    """Mean of dL/d(sum into each node), summed over iterations; empty unless kept (n_nodes,)."""
+    """Mean of dL/d(sum into each node), summed over iterations (n_nodes,)."""
+    strain: Floats
+    """Mean square of the same (n_nodes,)."""
     pairs: Ints
     """Positions of the source and the target of each pair that the rule named (2, n_pairs)."""
     product: Floats
     """Mean of the error at the target times the activity at the source: the gradient that an edge
     of weight 0 would have there (n_pairs,)."""
     memory: Memory
-    """The arrays that the rule owns; it may change their values."""
+    """The arrays that the rule owns; it may change their content."""
 
 
 @kernel
 def gather(
-    graph: Graph, history: UpdateHistory, statistics: Statistics, memory: Memory, call: int
+    graph: Graph,
+    history: UpdateHistory,
+    statistics: Statistics,
+    memory: Memory,
+    goal: Goal,
+    call: int,
 ) -> Evidence:
     """Return the evidence of a call: the means of all statistics that were kept."""
     counts, mean, variance = window_statistics(history)
-    n_nodes, n_pairs = statistics.nodes.shape[1], statistics.pairs.shape[1]
-    activity, square, error = np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes)
-    for node in range(n_nodes):
-        past = max(statistics.nodes[COUNT, node], 1e-300)  # a new node has no past, and sums of 0
-        activity[node] = statistics.nodes[ACTIVITY, node] / past
-        square[node] = statistics.nodes[SQUARE, node] / past
-        error[node] = statistics.nodes[ERROR, node] / past
-    product = np.empty(n_pairs)
-    for pair in range(n_pairs):
-        past = max(statistics.products[0, pair], 1e-300)
-        product[pair] = statistics.products[1, pair] / past
+    nodes = statistics.nodes / max(statistics.n_updates[0], 1)
+    product = statistics.products / max(statistics.n_updates[0], 1)
     return Evidence(
         graph,
         history,
         call,
+        goal,
         counts,
         mean,
         variance,
-        activity,
-        square,
-        error,
+        nodes[ACTIVITY],
+        nodes[SQUARE],
+        nodes[ERROR],
+        nodes[STRAIN],
         statistics.pairs,
         product,
         memory,
@@ -123,52 +129,30 @@ def gather(
 
 
 @inlined
-def note(statistics: Statistics, moment: Moment, horizon: int) -> None:
+def note(statistics: Statistics, moment: Moment) -> None:
     """Add one update to the statistics that are kept."""
     trace, errors = moment.trace, moment.errors
     n_iterations = errors.shape[0]
-    heard, keep = n_iterations - 1, 1.0 - 1.0 / horizon
+    heard = n_iterations - 1
     nodes, pairs, products = statistics.nodes, statistics.pairs, statistics.products
+    statistics.n_updates[0] += 1
     for node in range(nodes.shape[1]):
         state, error = trace[heard, node], 0.0
         for row in range(n_iterations):
             error += errors[row, node]
-        nodes[COUNT, node] = nodes[COUNT, node] * keep + 1.0
-        nodes[ACTIVITY, node] = nodes[ACTIVITY, node] * keep + state
-        nodes[SQUARE, node] = nodes[SQUARE, node] * keep + state * state
-        nodes[ERROR, node] = nodes[ERROR, node] * keep + error
+        nodes[ACTIVITY, node] += state
+        nodes[SQUARE, node] += state * state
+        nodes[ERROR, node] += error
+        nodes[STRAIN, node] += error * error
     for pair in range(pairs.shape[1]):
         source, target = pairs[0, pair], pairs[1, pair]
-        product = 0.0
         for row in range(n_iterations):
-            product += errors[row, target] * trace[row, source]
-        products[0, pair] = products[0, pair] * keep + 1.0
-        products[1, pair] = products[1, pair] * keep + product
+            products[pair] += errors[row, target] * trace[row, source]
 
 
 @kernel
-def carry_statistics(statistics: Statistics, node_origin: Ints, pairs: Ints) -> Statistics:
-    """Return the statistics after an edit: nodes keep theirs, and so do pairs named once more.
-
-    Pairs stand in row order, by target and then by source, and an edit keeps the order of the nodes
-    that stay, so the two lists of pairs are walked side by side.
-    """
-    n_kept, n_nodes = statistics.nodes.shape[1], node_origin.size
-    nodes = np.zeros((4, n_nodes if n_kept > 0 else 0))
-    for node in range(nodes.shape[1]):
-        if node_origin[node] >= 0:
-            for row in range(4):
-                nodes[row, node] = statistics.nodes[row, node_origin[node]]
-    products, former, old = np.zeros((2, pairs.shape[1])), statistics.pairs, 0
-    for pair in range(pairs.shape[1]):
-        source, target = node_origin[pairs[0, pair]], node_origin[pairs[1, pair]]
-        if source < 0 or target < 0:
-            continue
-        while old < former.shape[1] and (
-            former[1, old] < target or (former[1, old] == target and former[0, old] < source)
-        ):
-            old += 1
-        if old < former.shape[1] and former[1, old] == target and former[0, old] == source:
-            products[0, pair] = statistics.products[0, old]
-            products[1, pair] = statistics.products[1, old]
-    return Statistics(nodes, pairs, products)
+def forget(statistics: Statistics) -> None:
+    """Empty the statistics, after a call of the module."""
+    statistics.n_updates[0] = 0
+    statistics.nodes[:] = 0.0
+    statistics.products[:] = 0.0

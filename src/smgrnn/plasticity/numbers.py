@@ -31,7 +31,9 @@ class RuleNumbers(NamedTuple):
     orphan_removal: bool
     max_nodes: int
     max_edges: int
-    horizon: int
+    n_candidates: int
+    candidate_sources: int
+    candidate_gain: float
 
     @classmethod
     def of(cls, config: PlasticityConfig) -> Self:

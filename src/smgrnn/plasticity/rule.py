@@ -21,6 +21,7 @@ from smgrnn.kernels import Part, part_at
 from smgrnn.plasticity.evidence import Evidence, Memory, Moment
 from smgrnn.plasticity.history import UpdateHistory
 from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.size import Goal
 
 PythonRule = Callable[[Graph, UpdateHistory, np.random.Generator], GraphEdit]
 """A rule that is a Python function: it reads the graph and the update history, and nothing else."""
@@ -69,13 +70,13 @@ class Rule:
     summary: str
     """A few words on how it works."""
     decide: Callable[[Evidence, RuleNumbers, np.random.Generator], Decision]
-    """Returns the decision of one call; changes nothing but the values of its own memory."""
+    """Returns the decision of one call; changes nothing but the content of its own memory."""
     is_idle: Callable[[Any, UpdateHistory, RuleNumbers, int, int], bool] | None = None
     """Whether `decide` is certain to find nothing and to draw nothing, from the weights, the
     history and the first and last edge that can move: makes a call at every update cheap.  It must
     make no array."""
     reads_nodes: bool = False
-    """Whether it reads `activity`, `square` or `error` of the evidence."""
+    """Whether it reads `activity`, `square`, `error` or `strain` of the evidence, or its goal."""
     pairs: Callable[[Graph, Memory, RuleNumbers], Ints] | None = None
     """Names the pairs of nodes whose products it reads, by target and then by source (2, n_pairs);
     asked after every edit.  Only growth rules are asked: pruning has the updates of its edges."""
@@ -122,15 +123,14 @@ def _types() -> dict[str, Any]:
     history, edit = UpdateHistory.start(1, 1), GraphEdit.empty()
     ints, floats, memory = np.zeros(1, np.int64), np.zeros(1), Memory.none()
     pairs = np.zeros((2, 0), np.int64)
-    evidence = Evidence(
-        graph, history, 1, ints, floats, floats, floats, floats, floats, pairs, floats, memory
-    )
+    goal, per_edge, per_node = Goal(1, 1, True, True, False), (ints, floats, floats), (floats,) * 4
+    evidence = Evidence(graph, history, 1, goal, *per_edge, *per_node, pairs, floats, memory)
     examples = {
         "graph": graph,
         "history": history,
         "numbers": RuleNumbers.of(PlasticityConfig()),
         "memory": memory,
-        "moment": Moment(np.zeros((2, 1)), np.zeros((1, 1))),
+        "moment": Moment(np.zeros((2, 1)), np.zeros((1, 1)), 0),
         "evidence": evidence,
         "decision": Decision(edit, is_capped=False),
         "pairs": pairs,

@@ -6,8 +6,19 @@ then every command knows the rule by its name.
 """
 
 from smgrnn.parts import Table
-from smgrnn.plasticity import exploration, idle, relay, weak
+from smgrnn.plasticity import contribution, exploration, gradient, idle, relay, weak
 from smgrnn.plasticity.rule import Rule
 
-GROWTH = Table[Rule]("growth", [relay.RULE, relay.ALONE, exploration.RULE, idle.GROWTH])
-PRUNING = Table[Rule]("pruning", [weak.RULE, idle.PRUNING])
+GROWTH = Table[Rule](
+    "growth",
+    [
+        relay.RULE,
+        relay.ALONE,
+        exploration.RULE,
+        gradient.FRUGAL,
+        gradient.CANDIDATES,
+        gradient.RULE,
+        idle.GROWTH,
+    ],
+)
+PRUNING = Table[Rule]("pruning", [weak.RULE, contribution.RULE, idle.PRUNING])

@@ -16,10 +16,11 @@ from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.kernels import inlined, kernel
 from smgrnn.plasticity.evidence import (
+    STRAIN,
     Memory,
     Moment,
     Statistics,
-    carry_statistics,
+    forget,
     gather,
     note,
 )
@@ -36,6 +37,7 @@ from smgrnn.plasticity.rule import (
     step_at,
 )
 from smgrnn.plasticity.rules import GROWTH, PRUNING
+from smgrnn.plasticity.size import goal_at, start_aim
 
 
 class Plasticity(NamedTuple):
@@ -72,6 +74,8 @@ class Noticed(NamedTuple):
     statistics: Statistics
     growth: Memory
     pruning: Memory
+    aim: Floats
+    """How far the run is and how large the graph should be, see `plasticity.size`."""
 
 
 def start_noticed(config: PlasticityConfig, graph: Graph, rng: np.random.Generator) -> Noticed:
@@ -83,7 +87,7 @@ def start_noticed(config: PlasticityConfig, graph: Graph, rng: np.random.Generat
     )
     pairs = named_pairs(plasticity, graph, growth)
     n_nodes = graph.n_nodes if plasticity.keeps_nodes else 0
-    return Noticed(Statistics.start(n_nodes, pairs), growth, pruning)
+    return Noticed(Statistics.start(n_nodes, pairs), growth, pruning, start_aim(config.size))
 
 
 def check_noticed(config: PlasticityConfig, graph: Graph, noticed: Noticed) -> None:
@@ -93,11 +97,14 @@ def check_noticed(config: PlasticityConfig, graph: Graph, noticed: Noticed) -> N
     fits = (
         statistics.nodes.shape == (4, graph.n_nodes if plasticity.keeps_nodes else 0)
         and pairs.shape == (2, pairs.shape[-1])
-        and statistics.products.shape == pairs.shape
+        and statistics.products.shape == pairs.shape[1:]
+        and statistics.n_updates.shape == (1,)
+        and noticed.aim.shape == start_aim(None).shape
         and bool(((pairs >= 0) & (pairs < graph.n_nodes)).all())
         and (plasticity.growth.pairs != 0 or pairs.size == 0)
         and statistics.nodes.dtype == statistics.products.dtype == np.float64
-        and pairs.dtype == np.int64
+        and pairs.dtype == statistics.n_updates.dtype == np.int64
+        and noticed.aim.dtype == np.float64
     )
     rules = (GROWTH[config.growth], noticed.growth), (PRUNING[config.pruning], noticed.pruning)
     for rule, memory in rules:
@@ -124,7 +131,7 @@ def named_pairs(plasticity: Plasticity, graph: Graph, growth: Memory) -> Ints:
 def notice(plasticity: Plasticity, noticed: Noticed, moment: Moment) -> None:
     """Add one update to the statistics and to the memories of the rules."""
     numbers = plasticity.numbers
-    note(noticed.statistics, moment, numbers.horizon)
+    note(noticed.statistics, moment)
     if plasticity.growth.step != 0:
         step_at(plasticity.growth.step)(noticed.growth, moment, numbers)
     if plasticity.pruning.step != 0:
@@ -132,10 +139,12 @@ def notice(plasticity: Plasticity, noticed: Noticed, moment: Moment) -> None:
 
 
 @kernel
-def notice_all(plasticity: Plasticity, noticed: Noticed, traces: Floats, errors: Floats) -> None:
+def notice_all(
+    plasticity: Plasticity, noticed: Noticed, traces: Floats, errors: Floats, activation: int
+) -> None:
     """Notice several passes one by one: traces (n, K + 1, n_nodes) and errors (n, K, n_nodes)."""
     for row in range(len(traces)):
-        notice(plasticity, noticed, Moment(traces[row], errors[row]))
+        notice(plasticity, noticed, Moment(traces[row], errors[row], activation))
 
 
 @kernel
@@ -149,13 +158,28 @@ def decide(
 ) -> Decision:
     """Prune at every prune_period-th call and grow at the others -- Eq. (9); calls count from 1."""
     memory, address = noticed.growth, plasticity.growth.decide
-    if call % plasticity.numbers.prune_period == 0:
+    is_pruning = call % plasticity.numbers.prune_period == 0
+    if is_pruning:
         memory, address = noticed.pruning, plasticity.pruning.decide
     if address == 0:  # a module that never decides on anything
         return Decision(GraphEdit(np.empty((0, 5), dtype=np.int64), np.empty(0)), False)
-    evidence = gather(graph, history, noticed.statistics, memory, call)
+    statistics = noticed.statistics
+    goal = goal_at(noticed.aim, graph.source.size, _strain(graph, statistics), not is_pruning)
+    evidence = gather(graph, history, statistics, memory, goal, call)
     decision: Decision = decide_at(address)(evidence, plasticity.numbers, rng)
+    forget(statistics)
     return decision
+
+
+@kernel
+def _strain(graph: Graph, statistics: Statistics) -> float:
+    """Return the mean squared error at the outputs since the last call; NaN if it is not known."""
+    total, n_updates = 0.0, statistics.n_updates[0]
+    if statistics.nodes.shape[1] == 0 or n_updates == 0:
+        return np.nan
+    for output in range(graph.n_inputs, graph.n_inputs + graph.n_outputs):
+        total += statistics.nodes[STRAIN, output]
+    return float(total / n_updates)
 
 
 def decide_by(
@@ -172,6 +196,22 @@ def decide_by(
 
 
 @inlined
+def is_due(
+    interval: int, least_updates: int, n_updates: int, last_call: int, is_last: bool
+) -> bool:
+    """Return whether the module is called after update `n_updates`, which may end an episode.
+
+    An interval of 0 is a call at an episode's end, if `least_updates` were made since the last.
+
+    >>> is_due(100, 0, 200, 100, False), is_due(0, 50, 200, 160, True)
+    (True, False)
+    """
+    if interval > 0:
+        return n_updates % interval == 0
+    return is_last and n_updates - last_call >= least_updates
+
+
+@inlined
 def is_idle(
     plasticity: Plasticity,
     weight: Floats,
@@ -185,6 +225,8 @@ def is_idle(
     This makes no array, so that a call at every update stays cheap.  Only the edges [first, last)
     have ever moved.
     """
+    if plasticity.watches:  # statistics are of the updates since a call that read them
+        return False
     is_pruning = call % plasticity.numbers.prune_period == 0
     look = plasticity.pruning.is_idle if is_pruning else plasticity.growth.is_idle
     return look != 0 and is_idle_at(look)(weight, history, plasticity.numbers, first, last)
@@ -210,4 +252,7 @@ def carry_noticed(
         take = carry_at(plasticity.pruning.carry)
         pruning = take(pruning, graph, node_origin, edge_origin, numbers, rng)
     pairs = named_pairs(plasticity, graph, growth)
-    return Noticed(carry_statistics(noticed.statistics, node_origin, pairs), growth, pruning)
+    n_nodes = graph.node_ids.size if plasticity.keeps_nodes else 0
+    sums, products = np.zeros((4, n_nodes)), np.zeros(pairs.shape[1])
+    statistics = Statistics(np.zeros(1, dtype=np.int64), sums, pairs, products)
+    return Noticed(statistics, growth, pruning, noticed.aim)

@@ -1,14 +1,18 @@
 """Distillation: a growing student learns from a frozen expert while it acts.  Paper: Sec. III-E."""
 
 from functools import cached_property
+from math import nan
+
+import numpy as np
 
 from smgrnn.engine import Learner
 from smgrnn.episodes.backends import Backend, CompiledBackend, GymnasiumBackend
 from smgrnn.episodes.examples import Examples, ExamplesBackend, find_examples
 from smgrnn.episodes.normalisation import normalisation_by
-from smgrnn.episodes.table import Episodes
+from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError
 from smgrnn.experts import ExpertSource, Teacher, find_teacher_again
+from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.students import new_learner
@@ -83,22 +87,36 @@ class Distillation:
     @cached_property
     def backend(self) -> Backend:
         """The backend on which episodes happen."""
-        kind = self.plan.episodes.backend
+        episodes = self.plan.episodes
+        kind, bar = episodes.backend, episodes.bar
+        aims = {"gain": episodes.gain, "bar": nan if bar is None else bar}
         if kind == "compiled":
             if self.task.compiled is None:
                 raise ConfigError(f"The task {self.task.id} is not compiled.")
-            return CompiledBackend(self.task)
+            return CompiledBackend(self.task, **aims)
         if kind == "gymnasium":
-            return GymnasiumBackend(self.task, normalisation=self.normalisation)
+            return GymnasiumBackend(self.task, normalisation=self.normalisation, **aims)
         if self.examples is None:
             raise ConfigError(f"The task {self.task.id} has no examples.")
-        return ExamplesBackend(self.task, self.examples, self.normalisation)
+        return ExamplesBackend(self.task, self.examples, self.normalisation, **aims)
 
     @property
     def policy(self) -> Policy:
         """The student as it is now, to play with."""
+        return self._policy(self.learner.graph)
+
+    @property
+    def averaged_policy(self) -> Policy | None:
+        """The student with the running mean of its weights, if the run keeps one."""
+        is_kept = self.plan.learning.averaging > 0.0
+        return self._policy(self.learner.averaged_graph) if is_kept else None
+
+    def _policy(self, graph: Graph) -> Policy:
+        """Return a network to play with, which takes observations as they are."""
+        n_inputs = self.plan.task.n_inputs
+        gain = np.where(graph.source < n_inputs, self.plan.episodes.gain, 1.0)
         return Policy(
-            self.learner.graph,
+            graph._replace(weight=graph.weight * gain),
             self.plan.network,
             self.plan.task,
             student=self.plan.student,
@@ -108,7 +126,15 @@ class Distillation:
     def train(self, first: int, last: int) -> Episodes:
         """Train on the episodes first … last - 1 and return their record."""
         seeds = [episode_seed(self.plan.seed, number, "train") for number in range(first, last)]
-        return self.backend.distil(self.learner, self.teacher, seeds)
+        progress = np.arange(first, last) / self.plan.episodes.number
+        return self.backend.distil(self.learner, self.teacher, seeds, progress)
+
+    def take_edits(self) -> Edits:
+        """Return the edits since the last call, and forget them."""
+        edits = Edits.of(self.learner.forget_log())
+        is_scaled = (edits.rows[:, 3] >= 0) & (edits.rows[:, 3] < self.plan.task.n_inputs)
+        gain = np.where(is_scaled, self.plan.episodes.gain, 1.0)
+        return edits._replace(weight=edits.weight * gain)
 
     def compare(self, policy: Policy) -> float:
         """Return the score of a checkpoint, to compare it with others."""

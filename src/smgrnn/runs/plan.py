@@ -30,7 +30,7 @@ from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
-from smgrnn.validation import Count, Settings, Whole
+from smgrnn.validation import Count, Finite, Positive, Settings, Whole, later
 
 RECORDS_VERSION = 2
 """Part of every key: raise it when equal plans can lead to other results than before."""
@@ -61,6 +61,10 @@ class EpisodePlan(Settings):
     """Episodes between two checkpoints."""
     held_out: Count
     """Held-out episodes that judge the finished student."""
+    gain: Positive = later(1.0)
+    """Factor of the student's inputs, which its weights absorb in the end."""
+    bar: Finite | None = later(None)
+    """Mean return of the last episodes at which nothing grows any more; None is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +225,8 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
             normalise=config.normalise,
             checkpoint_every=config.checkpoint_every,
             held_out=config.held_out,
+            gain=config.gain,
+            bar=config.bar,
         ),
     )
     _check_limit(config, plan)

@@ -141,7 +141,7 @@ class Run:
         return Record(
             plan=self.plan,
             episodes=Episodes.start(0),
-            edits=Edits.of(distillation.learner.forget_log()),
+            edits=distillation.take_edits(),
             snapshots=Snapshots.start(),
             students={"final": student, "best": student},
             started=(student.graph.n_nodes, student.graph.n_edges),
@@ -272,7 +272,7 @@ class Run:
         student = self._distillation.policy
         self._update(
             episodes=self.episodes.followed_by(episodes),
-            edits=self.edits.followed_by(Edits.of(learner.forget_log())),
+            edits=self.edits.followed_by(self._distillation.take_edits()),
             students={**self.record.students, "final": student},
             times=self.record.times._replace(training=seconds),
         )

@@ -53,6 +53,7 @@ def late_returns(
         config = RunConfig.for_task(task.id, student="mlp-100", budget=budget, seed=seed)
         student = new_learner(plan_run(config, task, identity))
         starts = [episode_seed(seed, episode, "train") for episode in range(episodes)]
-        record = backend.distil(student, expert, starts)
+        progress = np.arange(len(starts)) / len(starts)
+        record = backend.distil(student, expert, starts, progress)
         returns.append(record.returns[late_share(episodes)].mean())
     return np.array(returns)

@@ -7,7 +7,12 @@ from smgrnn.view.timeline import Timeline
 
 INK, SOFT, LINE = "#1b2430", "#5a6675", "#dfe4ea"
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
-GROWN = {Cause.RELAY: "#a3329f", Cause.EXPLORATION: "#0b9a9e"}
+GROWN = {
+    Cause.RELAY: "#a3329f",
+    Cause.EXPLORATION: "#0b9a9e",
+    Cause.CANDIDATE: "#a3329f",
+    Cause.GRADIENT: "#0b9a9e",
+}
 """Colours of nodes and edges that have just been added, by cause."""
 GLOW, FADE = 0.012, 0.006
 """Share of the run for which new nodes and edges glow, and for which removed ones fade."""
