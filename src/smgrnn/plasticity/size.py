@@ -72,7 +72,7 @@ def target_at(progress: float, size: int) -> float:
 
 @kernel
 def goal_at(aim: Floats, n_edges: int, strain: float, is_growing: bool) -> Goal:
-    """Return the goal of a call; `strain` is the mean squared error at the outputs, NaN if unknown."""
+    """Return the goal of a call; `strain` is the mean squared error at the outputs, or NaN."""
     progress, size = aim[PROGRESS], int(aim[SIZE])
     is_over = progress >= GROWN
     if size == 0:
