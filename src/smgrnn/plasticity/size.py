@@ -17,7 +17,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined, kernel
 
-PROGRESS, SIZE, RETURN, MET, TARGET, BEFORE, STRAIN, COUNTDOWN, WAIT = range(9)
+PROGRESS, SIZE, RETURN, BEST, WORST, MET, TARGET, BEFORE, STRAIN, COUNTDOWN, WAIT = range(11)
 """Places in an aim: the share of the run that is behind, -1 if its length is not known; the size
 asked for, 0 if none is; the mean return of the last episodes; whether it reaches the bar; and where
 the size follows the error: the target, size and error before the trial, growth calls until it is
@@ -32,6 +32,7 @@ SLACK = 0.15
 PRICE, JUDGED_AFTER, LEAST_TRIAL = 0.01, 3, 6
 """Share of the error that an edge must save, growth calls after which a trial is judged, and the
 fewest edges that one may add: enough for a hidden node."""
+HURT, MENDED = 0.1, 0.8
 RECENT = 20
 """Episodes over which returns are averaged."""
 
@@ -53,9 +54,10 @@ class Goal(NamedTuple):
 
 def start_aim(size: int | None) -> Floats:
     """Return the aim of a loop that has not begun and whose length is not known."""
-    aim = np.zeros(9)
+    aim = np.zeros(11)
     aim[PROGRESS], aim[RETURN], aim[STRAIN] = -1.0, -np.inf, np.inf
     aim[SIZE], aim[WAIT] = size or 0, JUDGED_AFTER
+    aim[BEST], aim[WORST] = -np.inf, np.inf
     return aim
 
 
@@ -86,7 +88,9 @@ def goal_at(aim: Floats, n_edges: int, strain: float, is_growing: bool) -> Goal:
     grows = not is_over
     if aim[MET] > 0.0:  # the job is done with what there is
         target, slack, grows = min(target, n_edges), 0, False
-    return Goal(target, slack, grows, not grows and progress < SETTLED, is_over)
+    is_hurt = aim[RETURN] < aim[BEST] - HURT * (aim[BEST] - aim[WORST])
+    swaps = not grows and (progress < SETTLED or (is_hurt and progress < MENDED))
+    return Goal(target, slack, grows, swaps, is_over)
 
 
 @kernel
@@ -113,4 +117,5 @@ def note_return(aim: Floats, total: float, bar: float) -> None:
     if aim[RETURN] == -np.inf:
         aim[RETURN] = total
     aim[RETURN] += (total - aim[RETURN]) / RECENT
+    aim[BEST], aim[WORST] = max(aim[BEST], aim[RETURN]), min(aim[WORST], aim[RETURN])
     aim[MET] = 1.0 if aim[RETURN] >= bar else 0.0
