@@ -17,7 +17,7 @@ from smgrnn.experiments.paper.protocol import TASKS
 from smgrnn.report import statistics
 from smgrnn.report.paper import Cell, Column, Row, Table, parse_printed
 from smgrnn.report.results import Results, Runs
-from smgrnn.report.statistics import UNKNOWN, Estimate
+from smgrnn.report.statistics import UNKNOWN, Estimate, Interval
 from smgrnn.report.wording import (
     METRICS,
     MISSING,
@@ -66,7 +66,7 @@ class Measured:
         """Return the numbers as plain values; infinite ones become None."""
         numbers = {"mean": self.mean, "std": self.std, "iqm": self.iqm.value}
         finite = {name: v if math.isfinite(v) else None for name, v in numbers.items()}
-        return {"n": self.n, "infinite": self.n_infinite, **finite, **_bounds(self.iqm)}
+        return {"n": self.n, "infinite": self.n_infinite, **finite, **bounds(self.iqm.interval)}
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Entry:
         if isinstance(self.ours, Measured):
             return self.ours.text(self.decimals)
         if isinstance(self.ours, Estimate):
-            return _estimate_text(self.ours, 2)
+            return estimate_text(self.ours, 2)
         return MISSING if self.ours is None else self.ours
 
     @property
@@ -104,7 +104,7 @@ class Entry:
         """The interquartile mean with its interval as it is shown."""
         if not isinstance(self.ours, Measured):
             return MISSING
-        return _estimate_text(self.ours.iqm, self.decimals)
+        return estimate_text(self.ours.iqm, self.decimals)
 
     @property
     def difference(self) -> float | None:
@@ -155,7 +155,7 @@ class Entry:
         if isinstance(ours, Measured):
             ours = ours.to_dict()
         elif isinstance(ours, Estimate):
-            ours = {"value": ours.value, **_bounds(ours)}
+            ours = {"value": ours.value, **bounds(ours.interval)}
         found = {"ours": ours}
         if self.printed is not None:
             cell = self.printed
@@ -286,13 +286,15 @@ def _setting(condition: Condition, name: str) -> str:
     return f"{getattr(part, name):g}"
 
 
-def _estimate_text(found: Estimate, decimals: int) -> str:
+def estimate_text(found: Estimate, decimals: int) -> str:
+    """Return a statistic and, where it is known, its interval."""
     text = number(found.value, decimals)
     return text if found.interval == UNKNOWN else f"{text} {between(*found.interval, decimals)}"
 
 
-def _bounds(found: Estimate) -> dict[str, float | None]:
-    low, high = (None, None) if found.interval == UNKNOWN else found.interval
+def bounds(interval: Interval) -> dict[str, float | None]:
+    """Return the ends of an interval as plain values; those of an unknown one become None."""
+    low, high = (None, None) if interval == UNKNOWN else interval
     return {"low": low, "high": high}
 
 
