@@ -86,9 +86,7 @@ def _experiment(section: Section) -> Iterable[str]:
     yield from map(_figure, section.illustrations)
     for table in section.tables:
         yield from _table(table)
-    yield _fold("Conditions, and the settings that each has of its own", sheets.conditions(section))
-    for title, sheet in sheets.shared_settings(section):
-        yield _fold(title, sheet)
+    yield from (_fold(title, sheet) for title, sheet in sheets.settings(section))
 
 
 def _figure(illustration: Illustration) -> str:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 from smgrnn.report import sheets
 from smgrnn.report.contents import Illustration, Report, Section
@@ -40,10 +41,8 @@ def _contents(report: Report) -> Markup:
     links += [_link("#method", "Method")] if report.drawings else []
     parts = [element("li", link) for link in links]
     for section in report.sections:
-        names = [each.name for each in section.illustrations] + [
-            each.name for each in section.tables
-        ]
-        inner = [element("li", _link(f"#{_anchor(name)}", name)) for name in names]
+        shown: list[Illustration | ReportTable] = [*section.illustrations, *section.tables]
+        inner = [element("li", _link(f"#{_anchor(each.name)}", each.name)) for each in shown]
         link = _link(f"#{section.id}", section.title)
         parts.append(element("li", link, element("ol", *inner)))
     heading = element("summary", "Contents")
@@ -53,15 +52,12 @@ def _contents(report: Report) -> Markup:
 def _summary(report: Report) -> Markup:
     overview = report.overview
     seeds = " or ".join(map(str, overview.n_seeds))
+    computing = f"{duration(overview.seconds)} of computing on one core each"
     tiles = [
         ("Runs", number(overview.n_runs, 0), f"of {number(overview.n_asked, 0)}"),
         ("Seeds per condition", seeds, "as the experiment asks"),
         ("Environment steps", _large(overview.steps), "one weight update each"),
-        (
-            "Time",
-            duration(overview.wall_seconds),
-            f"{duration(overview.seconds)} of computing on one core each",
-        ),
+        ("Time", duration(overview.wall_seconds), computing),
     ]
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
     return join(
@@ -85,12 +81,8 @@ def _tile(term: str, value: str, small: str) -> Markup:
 
 def _standings(report: Report) -> Markup:
     counts = report.overview.standings
-    labels = {
-        standing: f"{counts[standing]} {_plural(standing, counts[standing])}"
-        for standing in STANDINGS
-    }
-    title = f"{quantity(sum(counts.values()), 'claim')} of the paper"
-    return _bar(title, [(_anchor(s), counts[s], labels[s]) for s in STANDINGS if counts[s]])
+    parts = [(_anchor(standing), n, _plural(standing, n)) for standing, n in counts.items()]
+    return _bar(f"{quantity(sum(counts.values()), 'claim')} of the paper", parts)
 
 
 def _distances(report: Report) -> Markup:
@@ -101,15 +93,13 @@ def _distances(report: Report) -> Markup:
         "far": "further away",
     }
     title = f"{quantity(sum(counts.values()), 'table cell')} with a printed deviation"
-    return _bar(
-        title, [(k, counts[k], f"{counts[k]} {word}") for k, word in words.items() if counts[k]]
-    )
+    return _bar(title, [(name, counts[name], word) for name, word in words.items()])
 
 
 def _bar(title: str, parts: list[tuple[str, int, str]]) -> Markup:
-    """Return shares of a whole as one bar, each with its label."""
-    shares = [element("span", class_=kind, style=f"flex: {n}") for kind, n, _ in parts]
-    legend = [element("li", label, class_=kind) for kind, _, label in parts]
+    """Return shares of a whole as one bar, each with its number and its word; none of 0."""
+    shares = [element("span", class_=kind, style=f"flex: {n}") for kind, n, _ in parts if n]
+    legend = [element("li", f"{n} {word}", class_=kind) for kind, n, word in parts if n]
     return element(
         "div",
         element("h3", title),
@@ -125,44 +115,36 @@ def _notice(report: Report) -> Markup | None:
         return None
     n = quantity(len(overview.missing), "run")
     text = f"{n} of {overview.n_asked} are missing; the numbers below are over those there are."
-    places = []
-    for section in report.sections:
-        absent = [element("li", gap) for gap in sheets.gaps(section)]
-        if absent:
-            places.append(element("p", section.id))
-            places.append(element("ul", *absent))
-    damaged = [element("li", reason) for reason in overview.damaged]
+    places = [
+        join(element("p", section.id), _bullets(gaps))
+        for section in report.sections
+        if (gaps := sheets.gaps(section))
+    ]
     return element(
         "div",
         element("p", element("b", text)) if overview.missing else None,
         _fold("Which", join(*places)) if places else None,
-        element("p", "Files that could not be read:") if damaged else None,
-        element("ul", *damaged) if damaged else None,
+        element("p", "Files that could not be read:") if overview.damaged else None,
+        _bullets(overview.damaged) if overview.damaged else None,
         class_="notice",
     )
 
 
+def _bullets(texts: Iterable[str]) -> Markup:
+    return element("ul", *(element("li", text) for text in texts))
+
+
 def _claims(report: Report) -> Markup:
-    counts = report.overview.standings
+    about = "What Sections IV and V and Appendix A of the paper say, and what our runs say."
     buttons = [element("button", "All", type="button", value="", aria_pressed="true")]
-    for standing in STANDINGS:
-        label = f"{standing.capitalize()} ({counts[standing]})"
-        buttons.append(
-            element(
-                "button",
-                label,
-                type="button",
-                value=_anchor(standing),
-                aria_pressed="false",
-                disabled=not counts[standing],
-            )
-        )
+    for standing, n in report.overview.standings.items():
+        label, value = f"{standing.capitalize()} ({n})", _anchor(standing)
+        state: dict[str, Any] = {"aria_pressed": "false", "disabled": not n}
+        buttons.append(element("button", label, type="button", value=value, **state))
     return element(
         "section",
         element("h2", "Claims"),
-        element(
-            "p", "What Sections IV and V and Appendix A of the paper say, and what our runs say."
-        ),
+        element("p", about),
         element("div", *buttons, class_="filter", role="group", aria_label="Verdicts to show"),
         *(_family(section) for section in report.sections if section.findings),
         id="claims",
@@ -223,11 +205,7 @@ def _experiment(section: Section) -> Markup:
         *(element("p", _warned(text, n), class_="notice") for text, n in section.warnings.items()),
         *(_figure(each) for each in section.illustrations),
         *(_table(each) for each in section.tables),
-        _fold(
-            "Conditions, and the settings that each has of its own",
-            _sheet(sheets.conditions(section)),
-        ),
-        *(_fold(title, _sheet(sheet)) for title, sheet in sheets.shared_settings(section)),
+        *(_fold(title, _sheet(sheet)) for title, sheet in sheets.settings(section)),
         id=section.id,
     )
 
@@ -282,10 +260,7 @@ def _headings(table: ReportTable) -> list[Markup]:
 
 
 def _row(table: ReportTable, line: Line) -> Markup:
-    labels = [
-        element("th", label, scope="row", data_label=heading, data_sort=_sort_key(label))
-        for heading, label in zip(table.headings, line.labels, strict=True)
-    ]
+    labels = map(_label, table.headings, line.labels)
     names = [element("span", word, class_=kind) for kind, word in _KEY] if line.has_paper else []
     key = element("td", *names, class_="key") if table.has_paper else None
     return element("tr", *labels, key, *(_cell(entry) for entry in line.entries))
@@ -308,15 +283,19 @@ def _sheet(sheet: Sheet) -> Markup:
     headings = [element("th", heading, scope="col") for heading in sheet.headings]
     rows = []
     for row in sheet.rows:
-        cells = []
-        for i, (heading, text) in enumerate(zip(sheet.headings, row, strict=True)):
-            about = {"data_label": heading, "data_sort": _sort_key(text)}
-            if i < sheet.n_labels:
-                cells.append(element("th", text, scope="row", **about))
-            else:
-                cells.append(element("td", element("span", text), **about))
-        rows.append(element("tr", *cells))
+        pairs = list(zip(sheet.headings, row, strict=True))
+        labels = [_label(*pair) for pair in pairs[: sheet.n_labels]]
+        cells = [
+            element("td", element("span", text), data_label=heading, data_sort=_sort_key(text))
+            for heading, text in pairs[sheet.n_labels :]
+        ]
+        rows.append(element("tr", *labels, *cells))
     return _sortable(headings, rows)
+
+
+def _label(heading: str, text: str) -> Markup:
+    """Return the cell that names a row, or a part of its name."""
+    return element("th", text, scope="row", data_label=heading, data_sort=_sort_key(text))
 
 
 def _sortable(headings: list[Markup], rows: list[Markup], kind: str = "") -> Markup:
@@ -377,6 +356,6 @@ def _large(n: int) -> str:
     >>> _large(1_234_567_890), _large(4_200_000), _large(900)
     ('1.23 billion', '4.2 million', '900')
     """
-    if n >= 1_000_000_000:
+    if n >= 1e9:
         return f"{n / 1e9:.2f} billion"
-    return f"{n / 1e6:.1f} million" if n >= 1_000_000 else number(n, 0)
+    return f"{n / 1e6:.1f} million" if n >= 1e6 else number(n, 0)

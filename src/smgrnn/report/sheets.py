@@ -1,5 +1,6 @@
 """Sheets: plain tables of texts, behind the tables and claims."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from smgrnn.report.contents import Section
@@ -88,23 +89,18 @@ def conditions(section: Section) -> Sheet:
     return Sheet(headings, tuple(rows))
 
 
-def shared_settings(section: Section) -> list[tuple[str, Sheet]]:
-    """Return the settings that all runs of a student share, each sheet with its title."""
-    return [
-        (
-            f"Settings that all runs of {name} share",
-            Sheet(("Setting", "Value"), tuple(shared.items())),
-        )
-        for name, shared in section.shared.items()
-    ]
+def settings(section: Section) -> Iterator[tuple[str, Sheet]]:
+    """Yield the settings of each condition and of each student, every sheet with its title."""
+    yield "Conditions, and the settings that each has of its own", conditions(section)
+    for name, shared in section.shared.items():
+        sheet = Sheet(("Setting", "Value"), tuple(shared.items()))
+        yield f"Settings that all runs of {name} share", sheet
 
 
 def gaps(section: Section) -> list[str]:
     """Return how many runs of an experiment are missing, by condition."""
-    found = []
-    for setup in section.setups:
-        n_missing = setup.n_asked - setup.n_runs
-        if n_missing:
-            name = condition_text(setup.name)
-            found.append(f"{name}: {quantity(n_missing, 'run')} of {setup.n_asked}")
-    return found
+    return [
+        f"{condition_text(setup.name)}: {quantity(n_missing, 'run')} of {setup.n_asked}"
+        for setup in section.setups
+        if (n_missing := setup.n_asked - setup.n_runs)
+    ]
