@@ -14,19 +14,10 @@ from numpy.typing import NDArray
 
 from smgrnn.experiments import Condition, Experiment
 from smgrnn.experiments.paper.protocol import TASKS
-from smgrnn.report import statistics
+from smgrnn.report import statistics, wording
 from smgrnn.report.paper import Cell, Column, Row, Table, parse_printed
 from smgrnn.report.results import Results, Runs
 from smgrnn.report.statistics import UNKNOWN, Estimate, Interval
-from smgrnn.report.wording import (
-    METRICS,
-    MISSING,
-    between,
-    number,
-    plus_minus,
-    printed_decimals,
-    printed_text,
-)
 from smgrnn.runs.plan import Plan
 
 Distance = Literal["", "near", "apart", "far"]
@@ -60,7 +51,7 @@ class Measured:
         if self.n_infinite == self.n:
             return "∞"
         left_out = f" ({self.n - self.n_infinite} of {self.n})" if self.n_infinite else ""
-        return plus_minus(self.mean, self.std, decimals) + left_out
+        return wording.plus_minus(self.mean, self.std, decimals) + left_out
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values; infinite ones become None."""
@@ -82,8 +73,8 @@ class Entry:
     def decimals(self) -> int:
         """Number of decimals to print: as in the paper, where the paper prints it."""
         if self.printed is not None and self.printed.mean is not None:
-            return printed_decimals(self.printed.printed)
-        return METRICS[self.column.name].decimals
+            return wording.printed_decimals(self.printed.printed)
+        return wording.METRICS[self.column.name].decimals
 
     @property
     def text(self) -> str:
@@ -92,18 +83,18 @@ class Entry:
             return self.ours.text(self.decimals)
         if isinstance(self.ours, Estimate):
             return estimate_text(self.ours, 2)
-        return MISSING if self.ours is None else self.ours
+        return wording.MISSING if self.ours is None else self.ours
 
     @property
     def paper(self) -> str:
         """The paper's value as it is shown."""
-        return "" if self.printed is None else printed_text(self.printed.printed)
+        return "" if self.printed is None else wording.printed_text(self.printed.printed)
 
     @property
     def iqm(self) -> str:
         """The interquartile mean with its interval as it is shown."""
         if not isinstance(self.ours, Measured):
-            return MISSING
+            return wording.MISSING
         return estimate_text(self.ours.iqm, self.decimals)
 
     @property
@@ -136,9 +127,9 @@ class Entry:
         if isinstance(self.ours, str) and self.printed is not None:
             return "same" if self.distance == "near" else "differs"
         if self.difference is None:
-            return MISSING
-        z = "" if self.z is None else f" (z {number(self.z, 1, signed=True)})"
-        return number(self.difference, self.decimals, signed=True) + z
+            return wording.MISSING
+        z = "" if self.z is None else f" (z {wording.number(self.z, 1, signed=True)})"
+        return wording.number(self.difference, self.decimals, signed=True) + z
 
     @property
     def sort_by(self) -> float | str:
@@ -227,7 +218,7 @@ class ReportTable:
 
 def compare(table: Table, experiment: Experiment, results: Results) -> ReportTable:
     """Return a table of the paper with our values beside it, from the experiment that fills it."""
-    measures = all(column.name in METRICS for column in table.columns)
+    measures = all(column.name in wording.METRICS for column in table.columns)
     if measures:
         lines = tuple(_measured_line(table, row, results) for row in table.rows)
     else:
@@ -288,8 +279,8 @@ def _setting(condition: Condition, name: str) -> str:
 
 def estimate_text(found: Estimate, decimals: int) -> str:
     """Return a statistic and, where it is known, its interval."""
-    text = number(found.value, decimals)
-    return text if found.interval == UNKNOWN else f"{text} {between(*found.interval, decimals)}"
+    text, span = wording.number(found.value, decimals), wording.between(*found.interval, decimals)
+    return text if found.interval == UNKNOWN else f"{text} {span}"
 
 
 def bounds(interval: Interval) -> dict[str, float | None]:
