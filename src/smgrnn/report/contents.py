@@ -233,7 +233,7 @@ def _section(
             illustrations.append(_illustrate(id, results, paper))
     seed, conditions = experiment.seeds[0], experiment.conditions
     shared = shared_settings(each.plan(seed) for each in conditions.values())
-    records = (run for runs in results.records(experiment).values() for run in runs)
+    records = (run for each in conditions for run in results.runs(experiment, each).records)
     name = base_name(experiment)
     return Section(
         id=experiment.id,

@@ -82,7 +82,7 @@ def _experiment(section: Section) -> Iterable[str]:
     yield f"## {section.title}"
     yield f"**{section.question}**" if section.question else ""
     yield section.facts
-    yield from (f"{quantity(n, 'run')} warned: {text}" for text, n in section.warnings.items())
+    yield from sheets.warnings(section)
     yield from map(_figure, section.illustrations)
     for table in section.tables:
         yield from _table(table)

@@ -25,10 +25,11 @@ PIXELS = 130
 
 def page(report: Report) -> str:
     """Return the report as HTML."""
+    drawings = [_figure(drawing) for drawing in report.drawings]
     body = join(
         _summary(report),
         _claims(report) if report.has_claims else None,
-        _method(report.drawings) if report.drawings else None,
+        element("section", element("h2", "Method"), *drawings, id="method") if drawings else None,
         *(_experiment(section) for section in report.sections),
     )
     frame = files("smgrnn.report").joinpath("page.html").read_text(encoding="utf-8")
@@ -187,11 +188,6 @@ def _claim(finding: Finding) -> Markup:
     return element("details", head, body, class_="claim", id=f"claim-{claim.id}")
 
 
-def _method(drawings: Iterable[Illustration]) -> Markup:
-    pictures = [_figure(drawing) for drawing in drawings]
-    return element("section", element("h2", "Method"), *pictures, id="method")
-
-
 def _experiment(section: Section) -> Markup:
     counts = Counter(finding.standing for finding in section.findings)
     verdicts = ", ".join(f"{counts[s]} {_plural(s, counts[s])}" for s in STANDINGS if counts[s])
@@ -202,16 +198,12 @@ def _experiment(section: Section) -> Markup:
         element("h2", section.title),
         element("p", element("b", section.question)) if section.question else None,
         element("p", facts, class_="facts soft small"),
-        *(element("p", _warned(text, n), class_="notice") for text, n in section.warnings.items()),
+        *(element("p", warning, class_="notice") for warning in sheets.warnings(section)),
         *(_figure(each) for each in section.illustrations),
         *(_table(each) for each in section.tables),
         *(_fold(title, _sheet(sheet)) for title, sheet in sheets.settings(section)),
         id=section.id,
     )
-
-
-def _warned(text: str, n: int) -> str:
-    return f"{quantity(n, 'run')} warned: {text}"
 
 
 def _figure(illustration: Illustration) -> Markup:
@@ -231,6 +223,7 @@ def _figure(illustration: Illustration) -> Markup:
 
 def _table(table: ReportTable) -> Markup:
     place = f" ({table.where})" if table.where else ""
+    title = table.title if table.name == table.title else f"{table.name}. {table.title}"
     if len(table.columns) == 1:
         content = _sheet(sheets.side_by_side(table))
     else:
@@ -238,7 +231,7 @@ def _table(table: ReportTable) -> Markup:
         content = _sortable(_headings(table), rows, "labelled" if len(table.headings) > 2 else "")
     return element(
         "div",
-        element("h3", _full_title(table), element("span", place, class_="soft small")),
+        element("h3", title, element("span", place, class_="soft small")),
         content,
         element("p", table.note, class_="note") if table.note else None,
         _fold("All numbers, with intervals", _sheet(sheets.details(table)))
@@ -307,10 +300,6 @@ def _sortable(headings: list[Markup], rows: list[Markup], kind: str = "") -> Mar
 
 def _fold(title: str, content: Markup) -> Markup:
     return element("details", element("summary", title), content, class_="fold")
-
-
-def _full_title(table: ReportTable) -> str:
-    return table.title if table.name == table.title else f"{table.name}. {table.title}"
 
 
 def _link(target: str, text: str) -> Markup:

@@ -85,10 +85,6 @@ class Results:
         """Return the runs found of a condition on a task, whichever experiment runs it."""
         return self.runs(*self._names[f"{task}/{condition}"])
 
-    def records(self, experiment: Experiment) -> dict[str, list[Record]]:
-        """Return the records found of an experiment: by condition, in the order of its seeds."""
-        return {name: list(self.runs(experiment, name).records) for name in experiment.conditions}
-
     def all_records(self) -> list[Record]:
         """Return the records found of the experiments that are reported, each run once."""
         keys = {key: None for key, _ in self._keys()}

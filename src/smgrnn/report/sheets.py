@@ -89,6 +89,11 @@ def settings(section: Section) -> Iterator[tuple[str, Sheet]]:
         yield f"Settings that all runs of {name} share", sheet
 
 
+def warnings(section: Section) -> list[str]:
+    """Return the warnings of an experiment, and how many runs gave each."""
+    return [f"{wording.quantity(n, 'run')} warned: {it}" for it, n in section.warnings.items()]
+
+
 def gaps(section: Section) -> list[str]:
     """Return how many runs of an experiment are missing, by condition."""
     return [
