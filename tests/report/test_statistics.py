@@ -12,8 +12,8 @@ from scipy import stats
 from smgrnn.errors import SampleError
 from smgrnn.report.statistics import (
     UNKNOWN,
-    Evidence,
     Interval,
+    Significance,
     above,
     all_of,
     concordance,
@@ -37,8 +37,8 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-def outcome(p_for: float, p_against: float, effect: float = 0.5) -> Evidence:
-    return Evidence(effect, Interval(effect - 0.1, effect + 0.1), p_for, p_against)
+def outcome(p_for: float, p_against: float, effect: float = 0.5) -> Significance:
+    return Significance(effect, Interval(effect - 0.1, effect + 0.1), p_for, p_against)
 
 
 def test_five_counts_of_nodes_print_as_in_table_a_ii() -> None:
@@ -104,13 +104,13 @@ def test_equal_perfect_scores_are_undecided_as_greater_and_hold_as_equivalent(
 ) -> None:
     """CartPole's best return is 500.0 ± 0.0 with and without pruning (Table II)."""
     found = exceeds(PERFECT, PERFECT, rng)
-    assert found == Evidence(0.5, Interval(0.5, 0.5), 1.0, 1.0)
+    assert found == Significance(0.5, Interval(0.5, 0.5), 1.0, 1.0)
     assert verdict(found.p_for, found.p_against) == "undecided"
     both = all_of([exceeds(PERFECT, PERFECT, rng, margin=20.0)] * 2)
     assert both.effect == 1.0
     assert verdict(both.p_for, both.p_against) == "holds"
     trend = rises([PERFECT] * 3, rng)
-    assert trend == Evidence(0.5, Interval(0.5, 0.5), 1.0, 1.0)
+    assert trend == Significance(0.5, Interval(0.5, 0.5), 1.0, 1.0)
     same = deviations(PERFECT)
     assert exceeds(same, same, rng).p_for == 1.0
 

@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from rich import progress as bars
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from smgrnn.arrays import Floats
 from smgrnn.experiments.runner import Progress as SessionProgress
+from smgrnn.report.wording import duration
 from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
@@ -20,10 +21,25 @@ N_SHOWN = 10
 """Most failures of a session that are listed one by one."""
 
 
-class TwoLines(bars.Progress):
-    """A progress bar with a line of text under it, so that both fit a narrow terminal."""
+class Display(bars.Progress):
+    """A progress bar on stderr, shown inside a `with` block, with a line of text under it.
 
-    line = "compiling …"
+    The line is one of its own, so that both fit a narrow terminal.
+    """
+
+    def __init__(
+        self, name: str, line: str, last: bars.ProgressColumn, *, is_quiet: bool, **task: Any
+    ) -> None:
+        self.line = line  # first, as a bar is rendered when it is made
+        super().__init__(
+            bars.TextColumn("{task.description}"),
+            bars.BarColumn(bar_width=20),
+            bars.MofNCompleteColumn(),
+            last,
+            console=Console(file=sys.stderr),
+            disable=is_quiet,
+        )
+        self.bar = self.add_task(name, **task)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """Return the bar and the line."""
@@ -31,26 +47,12 @@ class TwoLines(bars.Progress):
         yield Text(self.line, overflow="ellipsis", no_wrap=True)
 
 
-class RunDisplay:
+class RunDisplay(Display):
     """Live progress of one run: give an instance as a watch, inside a `with` block."""
 
     def __init__(self, run_name: str, episodes: int, *, is_quiet: bool = False) -> None:
-        self._progress = TwoLines(
-            bars.TextColumn("{task.description}"),
-            bars.BarColumn(bar_width=20),
-            bars.MofNCompleteColumn(),
-            bars.TimeRemainingColumn(),
-            console=Console(file=sys.stderr),
-            disable=is_quiet,
-        )
-        self._bar = self._progress.add_task(run_name, total=episodes)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._progress.stop()
+        left = bars.TimeRemainingColumn()
+        super().__init__(run_name, "compiling …", left, is_quiet=is_quiet, total=episodes)
 
     def __call__(self, run: Run) -> None:
         """Show the progress of the run."""
@@ -65,60 +67,41 @@ class RunDisplay:
         last, mean = episodes.returns[-1], episodes.returns[recent].mean()
         # Of a recording the return is nothing but the likeness.
         score = f"return {last:.0f} (of 50: {mean:.1f}) · " if run.task.recording is None else ""
-        self._show(
-            episodes.n,
+        self.line = (
             f"{score}{episodes.n_nodes[-1]} nodes, {episodes.n_edges[-1]} edges · "
-            f"{likeness} · {_short(speed)} steps/s",
+            f"{likeness} · {_short(speed)} steps/s"
         )
+        self.update(self.bar, completed=episodes.n)
 
     def show_generation(self, evolution: Evolution) -> None:
         """Show the progress of an evolutionary search."""
         episodes, best = evolution.episodes, evolution.generations
         recent = episodes.returns[-evolution.plan.population :]
         speed = episodes.steps.sum() / max(evolution.seconds, 1e-9)
-        self._show(
-            episodes.n,
+        self.line = (
             f"generation {best.n}: best {best.returns[-1]:.0f}, mean {recent.mean():.1f} · "
-            f"{best.n_nodes[-1]} nodes, {best.n_edges[-1]} edges · {_short(speed)} steps/s",
+            f"{best.n_nodes[-1]} nodes, {best.n_edges[-1]} edges · {_short(speed)} steps/s"
         )
-
-    def _show(self, n_done: int, figures: str) -> None:
-        self._progress.line = figures
-        self._progress.update(self._bar, completed=n_done)
+        self.update(self.bar, completed=episodes.n)
 
 
-class SessionDisplay:
+class SessionDisplay(Display):
     """Live progress of a session: give an instance as a watch, inside a `with` block."""
 
     def __init__(self, *, is_quiet: bool = False) -> None:
-        self._progress = TwoLines(
-            bars.TextColumn("{task.description}"),
-            bars.BarColumn(bar_width=20),
-            bars.MofNCompleteColumn(),
-            bars.TextColumn("{task.fields[left]}"),
-            console=Console(file=sys.stderr),
-            disable=is_quiet,
-        )
-        self._progress.line = "starting …"
-        self._bar = self._progress.add_task("runs", total=None, left="")
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._progress.stop()
+        left = bars.TextColumn("{task.fields[left]}")
+        super().__init__("runs", "starting …", left, is_quiet=is_quiet, total=None, left="")
 
     def __call__(self, progress: SessionProgress) -> None:
         """Show the progress of the session."""
         left = progress.seconds_left
         n_failed = len(progress.failures)
-        notes = [f"{span(left)} left"] if left is not None else []
+        notes = [f"{duration(left)} left"] if left is not None else []
         notes += [f"{n_failed} failed"] if n_failed else []
         if progress.latest is not None:
-            self._progress.line = _describe_latest(*progress.latest)
-        self._progress.update(
-            self._bar,
+            self.line = _describe_latest(*progress.latest)
+        self.update(
+            self.bar,
             completed=progress.n_found + progress.n_done + n_failed,
             total=progress.n_runs,
             left=", ".join(notes),
@@ -126,28 +109,35 @@ class SessionDisplay:
 
 
 def describe(summary: dict[str, Any]) -> str:
-    """Return the summary of a finished run in a few sentences."""
+    """Return the summary of a finished run, or of a search, in a few sentences."""
+    is_evolved = "generations" in summary
+    length = (
+        f"{summary['generations']} generations of {summary['population']}"
+        if is_evolved
+        else f"{summary['episodes']} episodes"
+    )
     lines = [
-        f"{summary['task']}, {summary['student']}, seed {summary['seed']}: "
-        f"{summary['episodes']} episodes, {_short(summary['steps'])} steps in "
-        f"{summary['seconds']:.1f} s.",
-        *_score_lines(summary),
-        f"It has {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
-        f"{summary['n_edges']} edges, grown by {summary['net_growth_nodes']} nodes and "
-        f"{summary['net_growth_edges']} edges, with a churn ratio of "
-        f"{summary['churn_ratio']:.1f}; {_likeness(summary)}.",
+        f"{summary['task']}, {summary['student']}, seed {summary['seed']}: {length}, "
+        f"{_short(summary['steps'])} steps in {summary['seconds']:.1f} s.",
+        *(_evolution_lines(summary) if is_evolved else _run_lines(summary)),
     ]
     if summary["run_dir"]:
         lines.append(f"Everything is in {summary['run_dir']}.")
     return "\n".join(lines)
 
 
-def describe_evolution(summary: dict[str, Any]) -> str:
-    """Return the summary of an evolutionary search in a few sentences."""
-    lines = [
-        f"{summary['task']}, {summary['student']}, seed {summary['seed']}: "
-        f"{summary['generations']} generations of {summary['population']}, "
-        f"{_short(summary['steps'])} steps in {summary['seconds']:.1f} s.",
+def _run_lines(summary: dict[str, Any]) -> list[str]:
+    return [
+        *_score_lines(summary),
+        f"It has {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
+        f"{summary['n_edges']} edges, grown by {summary['net_growth_nodes']} nodes and "
+        f"{summary['net_growth_edges']} edges, with a churn ratio of "
+        f"{summary['churn_ratio']:.1f}; {_likeness(summary)}.",
+    ]
+
+
+def _evolution_lines(summary: dict[str, Any]) -> list[str]:
+    return [
         f"The best of the last generation returned {summary['generation_best']:.1f}, the champion "
         f"{summary['champion_return']:.1f} in generation {summary['champion_generation']}"
         f"{_convergence(summary)}.",
@@ -155,22 +145,13 @@ def describe_evolution(summary: dict[str, Any]) -> str:
         f"{summary['held_out_std']:.1f}; it has {summary['n_nodes']} nodes "
         f"({summary['n_hidden']} hidden) and {summary['n_edges']} edges.",
     ]
-    if summary["run_dir"]:
-        lines.append(f"Everything is in {summary['run_dir']}.")
-    return "\n".join(lines)
 
 
-def print_summaries(
-    summaries: list[dict[str, Any]],
-    describe_one: Callable[[dict[str, Any]], str],
-    *,
-    as_json: bool,
-    is_quiet: bool,
-) -> None:
+def print_summaries(summaries: list[dict[str, Any]], *, as_json: bool, is_quiet: bool) -> None:
     """Print the figures of runs: in words on stderr, as JSON on stdout."""
     if not is_quiet:
         for summary in summaries:
-            print(describe_one(summary), file=sys.stderr)
+            print(describe(summary), file=sys.stderr)
         if len(summaries) > 1:
             print(describe_all(summaries), file=sys.stderr)
     if as_json:
@@ -254,7 +235,7 @@ def describe_session(progress: SessionProgress, folder: object) -> str:
     """Return the results of a session in a few sentences."""
     lines = [
         f"{progress.n_runs} runs: {progress.n_found} were in {folder}, {progress.n_done} were run "
-        f"in {span(progress.seconds)} ({progress.steps / 1e6:.1f}M steps), "
+        f"in {duration(progress.seconds)} ({progress.steps / 1e6:.1f}M steps), "
         f"{len(progress.failures)} failed."
     ]
     if progress.n_lost:
@@ -265,23 +246,9 @@ def describe_session(progress: SessionProgress, folder: object) -> str:
     return "\n".join(lines)
 
 
-def span(seconds: float) -> str:
-    """Return a time span as people write it.
-
-    >>> span(42.3), span(125), span(7260)
-    ('42 s', '2 min 5 s', '2 h 1 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
 def _describe_latest(name: str, record: Record) -> str:
     summary = record.summary()
     return (
         f"{name}: late return {summary['late_return']:.1f}, {summary['n_nodes']} nodes, "
-        f"{summary['n_edges']} edges · {span(record.times.total)}"
+        f"{summary['n_edges']} edges · {duration(record.times.total)}"
     )

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, describe, print_summaries
+from smgrnn.commands.display import RunDisplay, print_summaries
 from smgrnn.config import RECORDINGS, RunConfig
 from smgrnn.errors import ConfigError
+from smgrnn.report.settings import flatten
 from smgrnn.runs.pictures import draw_curves, draw_topology
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run
@@ -71,10 +72,8 @@ def show_plans(
         print(json.dumps(shown[0] if len(shown) == 1 else shown))
         return
     for content in shown:
-        for name, value in content.items():
-            parts = value if isinstance(value, dict) else {"": value}
-            for part, entry in parts.items():
-                print(f"{f'{name}.{part}'.rstrip('.'):<36}{entry}")
+        for name, value in flatten(content).items():
+            print(f"{name:<36}{value}")
         print()
 
 
@@ -83,7 +82,7 @@ def distill_command(
 ) -> None:
     """Train, show progress, and print a summary."""
     summaries = [_train(run, with_tensorboard, is_quiet=is_quiet) for run in runs]
-    print_summaries(summaries, describe, as_json=as_json, is_quiet=is_quiet)
+    print_summaries(summaries, as_json=as_json, is_quiet=is_quiet)
 
 
 def _train(run: Run, with_tensorboard: bool, *, is_quiet: bool) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from smgrnn.commands.display import RunDisplay, describe_evolution, print_summaries
+from smgrnn.commands.display import RunDisplay, print_summaries
 from smgrnn.commands.distill import draw_pictures, each_seed, run_folder
 from smgrnn.config import EvolutionConfig
 from smgrnn.runs.evolution import new_evolution
@@ -31,4 +31,4 @@ def evolve_command(
             record = evolution.train(display.show_generation)
         summaries.append(evolution.save(folder))
         draw_pictures(record, folder)
-    print_summaries(summaries, describe_evolution, as_json=as_json, is_quiet=is_quiet)
+    print_summaries(summaries, as_json=as_json, is_quiet=is_quiet)

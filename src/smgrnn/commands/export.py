@@ -23,7 +23,8 @@ def export_command(run: Path, to: str, out: Path | None, *, best: bool, as_json:
         return
     for path in paths:
         print(f"{path}: {path.stat().st_size} bytes")
-    print(_describe(policy))
+    n_hidden, what = policy.graph.n_hidden, f"{policy.task.id}, {policy.student}"
+    print(f"{what}: {n_parameters(policy)} parameters, {n_hidden} hidden nodes")
     if sizes is not None:
         print(_describe_sizes(sizes))
 
@@ -32,13 +33,6 @@ def _report(policy: Policy, to: str, paths: list[Path], sizes: Sizes | None) -> 
     files = {str(path): path.stat().st_size for path in paths}
     figures = {} if sizes is None else sizes._asdict()
     return {"format": to, "files": files, **facts(policy), **figures}
-
-
-def _describe(policy: Policy) -> str:
-    return (
-        f"{policy.task.id}, {policy.student}: {n_parameters(policy)} parameters, "
-        f"{policy.graph.n_hidden} hidden nodes"
-    )
 
 
 def _describe_sizes(sizes: Sizes) -> str:

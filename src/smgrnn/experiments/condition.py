@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from smgrnn.config import EvolutionConfig, RunConfig
 from smgrnn.errors import ConfigError
@@ -47,11 +47,6 @@ class Condition:
         return cls(task, EvolutionConfig(**changes))
 
     @property
-    def kind(self) -> Literal["distill", "evolve"]:
-        """How it is run: by distillation or by evolution."""
-        return "distill" if isinstance(self.settings, RunConfig) else "evolve"
-
-    @property
     def variant(self) -> str:
         """The student that is trained, or the method that evolves one."""
         settings = self.settings
@@ -71,16 +66,14 @@ class Condition:
         """
         if n < 1:
             raise ConfigError(f"The number of episodes must be at least 1. Got {n} instead.")
-        held_out = min(self.settings.held_out, n)
+        short: dict[str, Any] = {"held_out": min(self.settings.held_out, n)}
         if isinstance(self.settings, RunConfig):
-            short = replace(self.settings, episodes=n, checkpoint_every=n, held_out=held_out)
-            return replace(self, settings=short)
-        population = max(min(self.settings.population, n // 2), FEWEST)
-        rollouts = population * max(n // population, 2)
-        settings = replace(
-            self.settings, rollouts=rollouts, population=population, held_out=held_out
-        )
-        return replace(self, settings=settings)
+            short |= {"episodes": n, "checkpoint_every": n}
+        else:
+            population = max(min(self.settings.population, n // 2), FEWEST)
+            rollouts = population * max(n // population, 2)
+            short |= {"rollouts": rollouts, "population": population}
+        return replace(self, settings=replace(self.settings, **short))
 
     def plan(self, seed: int) -> AnyPlan:
         """Return the plan of a run; files, such as the expert's, enter it by their content."""

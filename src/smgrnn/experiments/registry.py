@@ -1,6 +1,5 @@
 """Registry: all experiments, by id and by name."""
 
-import re
 from collections.abc import Iterable
 
 from smgrnn.errors import ConfigError, suggest
@@ -48,10 +47,7 @@ def find_experiment(name: str) -> Experiment:
     'growth-ablation-v1'
     """
     named = EXPERIMENTS | STUDIES
-    if name in named:
-        return named[name]
-    versions = [id for id in named if re.sub(r"-v\d+$", "", id) == name]
-    if versions:
+    if versions := _versions(name):
         return named[max(versions, key=lambda id: int(id.rpartition("-v")[2]))]
     hint = suggest(name, [*named, ALL], cutoff=0.4) or f"There are {', '.join(named)}."
     raise ConfigError(f"There is no experiment {name!r}. {hint}")
@@ -59,8 +55,12 @@ def find_experiment(name: str) -> Experiment:
 
 def is_experiment(name: str) -> bool:
     """Return whether there is an experiment of this name, with or without its -vN."""
-    ids = EXPERIMENTS | STUDIES
-    return name == ALL or name in ids or name in {re.sub(r"-v\d+$", "", id) for id in ids}
+    return name == ALL or bool(_versions(name))
+
+
+def _versions(name: str) -> list[str]:
+    """Return the id of this name, or the ids that begin with it and end in -vN."""
+    return [id for id in EXPERIMENTS | STUDIES if name in (id, id.rpartition("-v")[0])]
 
 
 def choose_experiments(

@@ -57,7 +57,8 @@ def evaluate_expert(
     env = make_env(task)
     seeds = range(FIRST_SEED[purpose], FIRST_SEED[purpose] + episodes)
     try:
-        return np.array([_episode(expert, task, env, seed, disturbance) for seed in seeds])
+        played = (play_expert(expert, task, env, seed, disturbance) for seed in seeds)
+        return np.array([sum(reward for _, reward in steps) for steps in played])
     finally:
         env.close()
 
@@ -74,10 +75,6 @@ def score_expert(
     returns = evaluate_expert(expert, task, episodes, purpose, disturbance=disturbance)
     mean, std = float(returns.mean()), float(returns.std())
     return Score(mean, std, episodes, FIRST_SEED[purpose], disturbance)
-
-
-def _episode(expert: Teacher, task: Task, env: Any, seed: int, disturbance: float) -> float:
-    return sum(reward for _, reward in play_expert(expert, task, env, seed, disturbance))
 
 
 def play_expert(

@@ -1,10 +1,13 @@
 """How experts are trained: the paper's settings, the changes for each task, and their reasons.
 
 Paper: Sec. IV-A1 prints the network, Adam with its step size, the discount, ε-greedy exploration,
-the size of the replay buffer, the batch, and the steps between updates.
+the size of the replay buffer, the batch, and the steps between updates.  What the tasks change, and
+the reasons, are in `recipes.toml`.
 """
 
+import tomllib
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Annotated, Any, NamedTuple, Self
 
 from smgrnn.validation import Count, Decay, Positive, Probability, Settings, Within
@@ -68,30 +71,8 @@ class DQNConfig(Settings):
         return cls(**{**plain, **changes})
 
 
-RECIPES = {
-    "CartPole-v1": DQNConfig(
-        steps=160_000,
-        check_every=20_000,
-        replay=40_000,
-        final_learning_rate=1e-5,
-        policy_averaging=0.0005,
-        action_noise=0.5,
-        mirror=True,
-    ),
-    "Acrobot-v1": DQNConfig(steps=150_000, check_every=10_000),
-    "LunarLander-v3": DQNConfig(
-        steps=600_000,
-        check_every=50_000,
-        replay=100_000,
-        final_learning_rate=1e-5,
-        reward_scale=1.0,
-        standardise=False,
-        target_averaging=0.005,
-        policy_averaging=0.0005,
-        action_noise=0.15,
-        mirror=True,
-    ),
-}
+_DATA = tomllib.loads(files("smgrnn.experts").joinpath("recipes.toml").read_text(encoding="utf-8"))
+RECIPES = {task: DQNConfig(**settings) for task, settings in _DATA["recipes"].items()}
 """Settings that give a good expert, by task; other tasks start from the defaults."""
 
 
@@ -114,26 +95,6 @@ MIRRORS = {
 }
 """Tasks that look the same in a mirror."""
 
-_REASONS = {
-    "action_noise": "Not printed: where nothing disturbs it, a balanced pole or a hovering lander "
-    "leaves all actions alike, and the choice among them is rugged. Disturbed, it has to be right "
-    "everywhere.",
-    "mirror": "Not printed: the task looks the same in a mirror. Experts that did not preferred "
-    "one side, which a student without biases finds hard to learn.",
-    "final_learning_rate": "Not printed: a falling step size steadies the last checkpoints.",
-    "reward_scale": "Not printed: at 1, CartPole (seed 1) never reached 300 steps and ended at 22; "
-    "at 0.01 it was at 500 from step 30,000 on. With values near 100 the Huber loss, linear beyond "
-    "1, makes little of rare failures.",
-    "standardise": "Not printed: on raw observations one of three CartPole runs settled at 500 "
-    "steps, divided by their deviation four of four did.",
-    "target_averaging": "Not printed: at 0.005, CartPole (seed 1) needed 55,000 steps instead of "
-    "30,000, because values grow by one step's reward in about 1000 steps.",
-    "policy_averaging": "Not printed: the average of the weights is a steadier policy, and a "
-    "smoother teacher, than the weights of any one moment.",
-    "replay": "With the paper's 10,000 the best checkpoint of LunarLander (seed 2) averaged 246 "
-    "over 100 episodes and later ones were unsteady; with 100,000 it averaged 267.",
-}
-
 
 def find_recipe(task_id: str) -> DQNConfig:
     """Return the settings for training an expert for this task."""
@@ -145,4 +106,4 @@ def changes(config: DQNConfig) -> dict[str, str]:
     ours = config.to_dict()
     paper = DQNConfig.paper(steps=config.steps, check_every=config.check_every).to_dict()
     different = [name for name in ours if ours[name] != paper[name]]
-    return {name: _REASONS.get(name, "Set by hand.") for name in different}
+    return {name: _DATA["reasons"].get(name, "Set by hand.") for name in different}

@@ -6,18 +6,8 @@ A step computes what `graph.propagation.forward` does, in single precision.
 import re
 
 from smgrnn import __version__
+from smgrnn.export import c_templates
 from smgrnn.export.c_tables import c_tables
-from smgrnn.export.c_templates import (
-    ACTIVATE_HIDDEN,
-    ACTIVATION,
-    CHOOSE,
-    FORMULAS,
-    HEADER,
-    NORMALISED,
-    SCALE,
-    SET_BIASES,
-    SOURCE,
-)
 from smgrnn.export.wiring import n_biases, n_parameters, n_states
 from smgrnn.policy import Policy
 
@@ -27,7 +17,7 @@ FLOAT_BYTES = 4
 def c_files(policy: Policy, stem: str) -> dict[str, bytes]:
     """Return the header and the source by the suffix of their files."""
     parts = {"file": stem, **_header_parts(policy, c_name(stem)), **_source_parts(policy)}
-    texts = {".h": HEADER, ".c": SOURCE}
+    texts = {".h": c_templates.HEADER, ".c": c_templates.SOURCE}
     return {suffix: text.substitute(parts).encode() for suffix, text in texts.items()}
 
 
@@ -87,19 +77,19 @@ def _source_parts(policy: Policy) -> dict[str, str | int]:
     if has_hidden:
         kinds["hidden"] = network.activation
     activations = (
-        ACTIVATION.substitute(kind=kind, formula=FORMULAS[activation])
+        c_templates.ACTIVATION.substitute(kind=kind, formula=c_templates.FORMULAS[activation])
         for kind, activation in kinds.items()
     )
     return {
         "n_inputs": network.n_inputs,
         "inputs": "the observation" + (", and a constant 1" if n_biases(policy) else ""),
-        "observed": NORMALISED if policy.normalisation else "observation[i]",
+        "observed": c_templates.NORMALISED if policy.normalisation else "observation[i]",
         "iterations": network.iterations,
         "tables": "\n".join(map(str, c_tables(policy))),
         "activations": "\n".join(activations),
-        "set_biases": SET_BIASES if n_biases(policy) else "",
+        "set_biases": c_templates.SET_BIASES if n_biases(policy) else "",
         "carried": "state->node[i]" if network.carry_state else "0.0f",
-        "activate_hidden": ACTIVATE_HIDDEN if has_hidden else "",
+        "activate_hidden": c_templates.ACTIVATE_HIDDEN if has_hidden else "",
         "output": "sum" if network.readout == "sum" else "node + INPUTS",
-        "act": CHOOSE if policy.task.is_discrete else SCALE,
+        "act": c_templates.CHOOSE if policy.task.is_discrete else c_templates.SCALE,
     }

@@ -8,8 +8,6 @@ import numpy as np
 from smgrnn.export.wiring import Wiring
 from smgrnn.policy import Policy
 
-INDEX_TYPES: dict[str, Any] = {"uint8_t": np.uint8, "uint16_t": np.uint16, "uint32_t": np.uint32}
-
 
 class Table(NamedTuple):
     """One constant array."""
@@ -63,6 +61,5 @@ def _floats(comment: str, name: str, values: Any) -> Table:
 
 
 def _indices(comment: str, name: str, values: Any) -> Table:
-    fitting = (t for t, dtype in INDEX_TYPES.items() if values.max() <= np.iinfo(dtype).max)
-    c_type = next(fitting)
-    return Table(comment, name, c_type, values.astype(INDEX_TYPES[c_type]))
+    smallest = np.min_scalar_type(values.max())  # uint8, uint16, …
+    return Table(comment, name, f"{smallest.name}_t", values.astype(smallest))

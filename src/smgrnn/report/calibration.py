@@ -5,7 +5,7 @@ A number is as far away as |ours − the paper's| in standard deviations of the 
 each of which weighs the same.  All this was fixed before the first run of the study.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +51,7 @@ class Printed(NamedTuple):
         """Return the mean over our runs."""
         if self.metric != "first_growth":
             return float(runs.values(self.metric).mean())
-        grown = [int(each.episodes.n_nodes[0]) - each.started[0] for each in runs.records]
-        return float(np.mean(grown))
+        return float(np.mean([int(r.episodes.n_nodes[0]) - r.started[0] for r in runs.records]))
 
     def distance(self, ours: float) -> float:
         """Return how far our value is from it, in standard deviations, at most `FARTHEST`."""
@@ -108,13 +107,10 @@ class Distances(NamedTuple):
     @property
     def tables(self) -> dict[str, float]:
         """The distance from each table whose runs are there."""
-        names = dict.fromkeys(printed.table for printed in self.numbers)
-        return {
-            name: float(
-                np.mean([p.distance(v) for p, v in self.numbers.items() if p.table == name])
-            )
-            for name in names
-        }
+        found: dict[str, list[float]] = {}
+        for printed, ours in self.numbers.items():
+            found.setdefault(printed.table, []).append(printed.distance(ours))
+        return {name: float(np.mean(distances)) for name, distances in found.items()}
 
     @property
     def overall(self) -> float:
@@ -159,14 +155,10 @@ def ranking(ranked: list[Distances]) -> ReportTable:
         headings=("Rank", *AXES),
         columns=columns,
         lines=tuple(
-            Line(
-                (str(rank), *(str(getattr(found.reading, axis)) for axis in AXES)),
-                tuple(
-                    Entry(column, Estimate(value, UNKNOWN))
-                    for column, value in zip(
-                        columns, (found.overall, *found.tables.values()), strict=True
-                    )
-                ),
+            _line(
+                (rank, *(getattr(found.reading, axis) for axis in AXES)),
+                columns,
+                (found.overall, *found.tables.values()),
             )
             for rank, found in enumerate(ranked[:SHOWN], 1)
         ),
@@ -182,10 +174,7 @@ def axes(ranked: list[Distances]) -> ReportTable:
         for value in values:
             found = [each.overall for each in ranked if getattr(each.reading, axis) == value]
             if found:
-                both = (min(found), float(np.median(found)))
-                entries = zip(columns, both, strict=True)
-                estimates = tuple(Entry(column, Estimate(v, UNKNOWN)) for column, v in entries)
-                lines.append(Line((axis, str(value)), estimates))
+                lines.append(_line((axis, value), columns, (min(found), float(np.median(found)))))
     return ReportTable(
         id="axes",
         title="What each open setting does to the distance",
@@ -197,23 +186,16 @@ def axes(ranked: list[Distances]) -> ReportTable:
 
 def numbers(ranked: list[Distances]) -> ReportTable:
     """Return every number of the closest reading, and how close any reading comes to it."""
-    columns = tuple(
-        Column(name, heading)
-        for name, heading in (
-            ("paper", "Paper"),
-            ("ours", "Closest reading"),
-            ("z", "z"),
-            ("best", "z of any reading"),
-        )
-    )
+    names = ("paper", "ours", "z", "best")
+    headings = ("Paper", "Closest reading", "z", "z of any reading")
+    columns = tuple(map(Column, names, headings))
     lines = []
     for printed, ours in ranked[0].numbers.items() if ranked else ():
         best = min(printed.distance(each.numbers[printed]) for each in ranked)
-        texts = (number(printed.mean, 1), number(ours, 1), number(printed.distance(ours), 1))
-        entries = zip(columns, (*texts, number(best, 1)), strict=True)
+        values = (printed.mean, ours, printed.distance(ours), best)
         word = METRICS[printed.metric].word if printed.metric in METRICS else "growth"
         labels = (_heading(printed.table), printed.row, word)
-        lines.append(Line(labels, tuple(Entry(column, text) for column, text in entries)))
+        lines.append(_line(labels, columns, (number(value, 1) for value in values)))
     return ReportTable(
         id="numbers",
         title="Every structural number",
@@ -228,6 +210,15 @@ def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -
     """Return the tables on a stage of the calibration; none if no reading has run in full."""
     ranked = rank_readings(experiment, results, paper)
     return [ranking(ranked), axes(ranked), numbers(ranked)] if ranked else []
+
+
+def _line(
+    labels: Iterable[object], columns: Iterable[Column], values: Iterable[float | str]
+) -> Line:
+    """Return a line of numbers, or of texts, below the columns."""
+    cells = (each if isinstance(each, str) else Estimate(each, UNKNOWN) for each in values)
+    pairs = zip(columns, cells, strict=True)
+    return Line(tuple(map(str, labels)), tuple(Entry(*pair) for pair in pairs))
 
 
 def _heading(table: str) -> str:

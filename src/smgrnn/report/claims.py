@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from smgrnn.errors import ConfigError
 from smgrnn.report import statistics
 from smgrnn.report.paper import Catalogue, read_data
-from smgrnn.report.statistics import Evidence, Verdict
+from smgrnn.report.statistics import Significance, Verdict
 
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 Group = tuple[str, ...]
@@ -94,13 +94,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim, the evidence of the runs on it, and the verdict."""
+    """A claim, the tests of the runs on it, and the verdict."""
 
     claim: Claim
-    parts: tuple[Evidence, ...]
-    """Evidence on each of the claim's parts, in their order."""
-    whole: Evidence
-    """Evidence on all parts together; its p-values are not corrected."""
+    parts: tuple[Significance, ...]
+    """The test of each of the claim's parts, in their order."""
+    whole: Significance
+    """The tests of all parts together; its p-values are not corrected."""
     p_for: float
     """p-value in favour of the claim, corrected over the family."""
     p_against: float
@@ -144,8 +144,8 @@ def weigh(
 
 def _test(
     claim: Claim, part: tuple[Source, ...], samples: Samples, rng: np.random.Generator
-) -> Evidence:
-    """Return the evidence of one comparison."""
+) -> Significance:
+    """Return the test of one comparison."""
     runs = [samples(source, claim.metric) for source in part]
     if claim.spread:
         runs = [statistics.deviations(values) for values in runs]

@@ -3,10 +3,10 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 from smgrnn.experiments import Experiment
 from smgrnn.report.claims import load_claims
@@ -19,6 +19,7 @@ from smgrnn.report.settings import Stated, own_settings, shared_settings
 from smgrnn.report.tables import ReportTable, compare
 from smgrnn.report.verdicts import STANDINGS, Finding, judge
 from smgrnn.report.wording import duration, quantity
+from smgrnn.runs.plan import AnyPlan
 from smgrnn.runs.record import Record
 
 TITLE = "Growing networks: the paper, reproduced"
@@ -84,6 +85,15 @@ class Setup:
     """Environment steps of all runs."""
     seconds: float
     """Seconds that all runs took."""
+
+    @classmethod
+    def of(
+        cls, name: str, records: Sequence[Record], n_asked: int, plan: AnyPlan, own: Stated
+    ) -> Self:
+        """Return the setup of a condition, whose plan is that of any of its runs."""
+        steps = sum(int(record.episodes.steps.sum()) for record in records)
+        seconds = sum(record.times.total for record in records)
+        return cls(name, plan.student, own, len(records), n_asked, steps, seconds)
 
 
 @dataclass(frozen=True)
@@ -223,6 +233,7 @@ def _section(
             illustrations.append(_illustrate(id, results, paper))
     seed, conditions = experiment.seeds[0], experiment.conditions
     shared = shared_settings(each.plan(seed) for each in conditions.values())
+    records = (run for each in conditions for run in results.runs(experiment, each).records)
     name = base_name(experiment)
     return Section(
         id=experiment.id,
@@ -234,9 +245,7 @@ def _section(
         setups=tuple(_setup(experiment, each, results, shared) for each in conditions),
         shared=shared,
         findings=tuple(each for each in findings if each.claim.experiment == name),
-        warnings=count_warnings(
-            run for runs in results.records(experiment).values() for run in runs
-        ),
+        warnings=count_warnings(records),
     )
 
 
@@ -276,15 +285,7 @@ def _caption(figure: Figure) -> str:
 def _setup(experiment: Experiment, name: str, results: Results, shared: dict[str, Stated]) -> Setup:
     runs = results.runs(experiment, name)
     plan = runs.condition.plan(experiment.seeds[0])
-    return Setup(
-        name=name,
-        student=plan.student,
-        own=own_settings(plan, shared),
-        n_runs=len(runs.records),
-        n_asked=len(runs.seeds),
-        steps=sum(int(record.episodes.steps.sum()) for record in runs.records),
-        seconds=sum(record.times.total for record in runs.records),
-    )
+    return Setup.of(name, runs.records, len(runs.seeds), plan, own_settings(plan, shared))
 
 
 def _overview(results: Results, sections: tuple[Section, ...]) -> Overview:

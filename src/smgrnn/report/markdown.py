@@ -82,13 +82,11 @@ def _experiment(section: Section) -> Iterable[str]:
     yield f"## {section.title}"
     yield f"**{section.question}**" if section.question else ""
     yield section.facts
-    yield from (f"{quantity(n, 'run')} warned: {text}" for text, n in section.warnings.items())
+    yield from sheets.warnings(section)
     yield from map(_figure, section.illustrations)
     for table in section.tables:
         yield from _table(table)
-    yield _fold("Conditions, and the settings that each has of its own", sheets.conditions(section))
-    for title, sheet in sheets.shared_settings(section):
-        yield _fold(title, sheet)
+    yield from (_fold(title, sheet) for title, sheet in sheets.settings(section))
 
 
 def _figure(illustration: Illustration) -> str:

@@ -24,13 +24,8 @@ BASELINES = ("smgrnn", "static", "mlp-100", "mlp-200", "neat", "ndp")
 BASELINE_METRICS = ("late_return", "held_out_mean", "n_parameters", "seconds")
 IMPROVEMENT_METRICS = ("late_return", "held_out_mean")
 TOPOLOGY_METRICS = (
-    "n_nodes",
-    "n_edges",
-    "sparsity",
-    "centralisation",
-    "skip_edges",
-    "feedback_edges",
-    "relay_paths",
+    *("n_nodes", "n_edges", "sparsity", "centralisation"),
+    *("skip_edges", "feedback_edges", "relay_paths"),
 )
 GRID_METRICS = ("late_return", "n_nodes")
 SHOWN = 10
@@ -130,11 +125,8 @@ def best_of_grid(results: Results, paper: Paper) -> ReportTable:
     lines = []
     for name in shown:
         values = dict(part.split("=") for part in name.split(","))
-        labels = (
-            str(ranked.index(name) + 1),
-            *(values[setting] for setting in SYMBOLS),
-            named.get(name, ""),
-        )
+        point = (values[setting] for setting in SYMBOLS)
+        labels = (str(ranked.index(name) + 1), *point, named.get(name, ""))
         entries = measured_entries(results.runs(experiment, name), columns)
         lines.append(Line(labels, tuple(_beside_text(entry, name, paper) for entry in entries)))
     return ReportTable(
@@ -179,7 +171,7 @@ def _beside_text(entry: Entry, condition: str, paper: Paper) -> Entry:
     """Return a cell with the number that the paper's running text states for it, if it does."""
     for stated in paper.statements:
         if (stated.condition, stated.metric) == (condition, entry.column.name):
-            return replace(entry, printed=Cell.read(condition, stated.metric, stated.printed))
+            return replace(entry, printed=Cell(condition, stated.metric, stated.printed))
     return entry
 
 

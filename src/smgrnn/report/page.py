@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 from smgrnn.report import sheets
 from smgrnn.report.contents import Illustration, Report, Section
@@ -24,10 +25,11 @@ PIXELS = 130
 
 def page(report: Report) -> str:
     """Return the report as HTML."""
+    drawings = [_figure(drawing) for drawing in report.drawings]
     body = join(
         _summary(report),
         _claims(report) if report.has_claims else None,
-        _method(report.drawings) if report.drawings else None,
+        element("section", element("h2", "Method"), *drawings, id="method") if drawings else None,
         *(_experiment(section) for section in report.sections),
     )
     frame = files("smgrnn.report").joinpath("page.html").read_text(encoding="utf-8")
@@ -40,10 +42,8 @@ def _contents(report: Report) -> Markup:
     links += [_link("#method", "Method")] if report.drawings else []
     parts = [element("li", link) for link in links]
     for section in report.sections:
-        names = [each.name for each in section.illustrations] + [
-            each.name for each in section.tables
-        ]
-        inner = [element("li", _link(f"#{_anchor(name)}", name)) for name in names]
+        shown: list[Illustration | ReportTable] = [*section.illustrations, *section.tables]
+        inner = [element("li", _link(f"#{_anchor(each.name)}", each.name)) for each in shown]
         link = _link(f"#{section.id}", section.title)
         parts.append(element("li", link, element("ol", *inner)))
     heading = element("summary", "Contents")
@@ -53,15 +53,12 @@ def _contents(report: Report) -> Markup:
 def _summary(report: Report) -> Markup:
     overview = report.overview
     seeds = " or ".join(map(str, overview.n_seeds))
+    computing = f"{duration(overview.seconds)} of computing on one core each"
     tiles = [
         ("Runs", number(overview.n_runs, 0), f"of {number(overview.n_asked, 0)}"),
         ("Seeds per condition", seeds, "as the experiment asks"),
         ("Environment steps", _large(overview.steps), "one weight update each"),
-        (
-            "Time",
-            duration(overview.wall_seconds),
-            f"{duration(overview.seconds)} of computing on one core each",
-        ),
+        ("Time", duration(overview.wall_seconds), computing),
     ]
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
     return join(
@@ -85,12 +82,8 @@ def _tile(term: str, value: str, small: str) -> Markup:
 
 def _standings(report: Report) -> Markup:
     counts = report.overview.standings
-    labels = {
-        standing: f"{counts[standing]} {_plural(standing, counts[standing])}"
-        for standing in STANDINGS
-    }
-    title = f"{quantity(sum(counts.values()), 'claim')} of the paper"
-    return _bar(title, [(_anchor(s), counts[s], labels[s]) for s in STANDINGS if counts[s]])
+    parts = [(_anchor(standing), n, _plural(standing, n)) for standing, n in counts.items()]
+    return _bar(f"{quantity(sum(counts.values()), 'claim')} of the paper", parts)
 
 
 def _distances(report: Report) -> Markup:
@@ -101,15 +94,13 @@ def _distances(report: Report) -> Markup:
         "far": "further away",
     }
     title = f"{quantity(sum(counts.values()), 'table cell')} with a printed deviation"
-    return _bar(
-        title, [(k, counts[k], f"{counts[k]} {word}") for k, word in words.items() if counts[k]]
-    )
+    return _bar(title, [(name, counts[name], word) for name, word in words.items()])
 
 
 def _bar(title: str, parts: list[tuple[str, int, str]]) -> Markup:
-    """Return shares of a whole as one bar, each with its label."""
-    shares = [element("span", class_=kind, style=f"flex: {n}") for kind, n, _ in parts]
-    legend = [element("li", label, class_=kind) for kind, _, label in parts]
+    """Return shares of a whole as one bar, each with its number and its word; none of 0."""
+    shares = [element("span", class_=kind, style=f"flex: {n}") for kind, n, _ in parts if n]
+    legend = [element("li", f"{n} {word}", class_=kind) for kind, n, word in parts if n]
     return element(
         "div",
         element("h3", title),
@@ -125,44 +116,36 @@ def _notice(report: Report) -> Markup | None:
         return None
     n = quantity(len(overview.missing), "run")
     text = f"{n} of {overview.n_asked} are missing; the numbers below are over those there are."
-    places = []
-    for section in report.sections:
-        absent = [element("li", gap) for gap in sheets.gaps(section)]
-        if absent:
-            places.append(element("p", section.id))
-            places.append(element("ul", *absent))
-    damaged = [element("li", reason) for reason in overview.damaged]
+    places = [
+        join(element("p", section.id), _bullets(gaps))
+        for section in report.sections
+        if (gaps := sheets.gaps(section))
+    ]
     return element(
         "div",
         element("p", element("b", text)) if overview.missing else None,
         _fold("Which", join(*places)) if places else None,
-        element("p", "Files that could not be read:") if damaged else None,
-        element("ul", *damaged) if damaged else None,
+        element("p", "Files that could not be read:") if overview.damaged else None,
+        _bullets(overview.damaged) if overview.damaged else None,
         class_="notice",
     )
 
 
+def _bullets(texts: Iterable[str]) -> Markup:
+    return element("ul", *(element("li", text) for text in texts))
+
+
 def _claims(report: Report) -> Markup:
-    counts = report.overview.standings
+    about = "What Sections IV and V and Appendix A of the paper say, and what our runs say."
     buttons = [element("button", "All", type="button", value="", aria_pressed="true")]
-    for standing in STANDINGS:
-        label = f"{standing.capitalize()} ({counts[standing]})"
-        buttons.append(
-            element(
-                "button",
-                label,
-                type="button",
-                value=_anchor(standing),
-                aria_pressed="false",
-                disabled=not counts[standing],
-            )
-        )
+    for standing, n in report.overview.standings.items():
+        label, value = f"{standing.capitalize()} ({n})", _anchor(standing)
+        state: dict[str, Any] = {"aria_pressed": "false", "disabled": not n}
+        buttons.append(element("button", label, type="button", value=value, **state))
     return element(
         "section",
         element("h2", "Claims"),
-        element(
-            "p", "What Sections IV and V and Appendix A of the paper say, and what our runs say."
-        ),
+        element("p", about),
         element("div", *buttons, class_="filter", role="group", aria_label="Verdicts to show"),
         *(_family(section) for section in report.sections if section.findings),
         id="claims",
@@ -205,11 +188,6 @@ def _claim(finding: Finding) -> Markup:
     return element("details", head, body, class_="claim", id=f"claim-{claim.id}")
 
 
-def _method(drawings: Iterable[Illustration]) -> Markup:
-    pictures = [_figure(drawing) for drawing in drawings]
-    return element("section", element("h2", "Method"), *pictures, id="method")
-
-
 def _experiment(section: Section) -> Markup:
     counts = Counter(finding.standing for finding in section.findings)
     verdicts = ", ".join(f"{counts[s]} {_plural(s, counts[s])}" for s in STANDINGS if counts[s])
@@ -220,20 +198,12 @@ def _experiment(section: Section) -> Markup:
         element("h2", section.title),
         element("p", element("b", section.question)) if section.question else None,
         element("p", facts, class_="facts soft small"),
-        *(element("p", _warned(text, n), class_="notice") for text, n in section.warnings.items()),
+        *(element("p", warning, class_="notice") for warning in sheets.warnings(section)),
         *(_figure(each) for each in section.illustrations),
         *(_table(each) for each in section.tables),
-        _fold(
-            "Conditions, and the settings that each has of its own",
-            _sheet(sheets.conditions(section)),
-        ),
-        *(_fold(title, _sheet(sheet)) for title, sheet in sheets.shared_settings(section)),
+        *(_fold(title, _sheet(sheet)) for title, sheet in sheets.settings(section)),
         id=section.id,
     )
-
-
-def _warned(text: str, n: int) -> str:
-    return f"{quantity(n, 'run')} warned: {text}"
 
 
 def _figure(illustration: Illustration) -> Markup:
@@ -253,6 +223,7 @@ def _figure(illustration: Illustration) -> Markup:
 
 def _table(table: ReportTable) -> Markup:
     place = f" ({table.where})" if table.where else ""
+    title = table.title if table.name == table.title else f"{table.name}. {table.title}"
     if len(table.columns) == 1:
         content = _sheet(sheets.side_by_side(table))
     else:
@@ -260,7 +231,7 @@ def _table(table: ReportTable) -> Markup:
         content = _sortable(_headings(table), rows, "labelled" if len(table.headings) > 2 else "")
     return element(
         "div",
-        element("h3", _full_title(table), element("span", place, class_="soft small")),
+        element("h3", title, element("span", place, class_="soft small")),
         content,
         element("p", table.note, class_="note") if table.note else None,
         _fold("All numbers, with intervals", _sheet(sheets.details(table)))
@@ -282,10 +253,7 @@ def _headings(table: ReportTable) -> list[Markup]:
 
 
 def _row(table: ReportTable, line: Line) -> Markup:
-    labels = [
-        element("th", label, scope="row", data_label=heading, data_sort=_sort_key(label))
-        for heading, label in zip(table.headings, line.labels, strict=True)
-    ]
+    labels = map(_label, table.headings, line.labels)
     names = [element("span", word, class_=kind) for kind, word in _KEY] if line.has_paper else []
     key = element("td", *names, class_="key") if table.has_paper else None
     return element("tr", *labels, key, *(_cell(entry) for entry in line.entries))
@@ -308,15 +276,19 @@ def _sheet(sheet: Sheet) -> Markup:
     headings = [element("th", heading, scope="col") for heading in sheet.headings]
     rows = []
     for row in sheet.rows:
-        cells = []
-        for i, (heading, text) in enumerate(zip(sheet.headings, row, strict=True)):
-            about = {"data_label": heading, "data_sort": _sort_key(text)}
-            if i < sheet.n_labels:
-                cells.append(element("th", text, scope="row", **about))
-            else:
-                cells.append(element("td", element("span", text), **about))
-        rows.append(element("tr", *cells))
+        pairs = list(zip(sheet.headings, row, strict=True))
+        labels = [_label(*pair) for pair in pairs[: sheet.n_labels]]
+        cells = [
+            element("td", element("span", text), data_label=heading, data_sort=_sort_key(text))
+            for heading, text in pairs[sheet.n_labels :]
+        ]
+        rows.append(element("tr", *labels, *cells))
     return _sortable(headings, rows)
+
+
+def _label(heading: str, text: str) -> Markup:
+    """Return the cell that names a row, or a part of its name."""
+    return element("th", text, scope="row", data_label=heading, data_sort=_sort_key(text))
 
 
 def _sortable(headings: list[Markup], rows: list[Markup], kind: str = "") -> Markup:
@@ -328,10 +300,6 @@ def _sortable(headings: list[Markup], rows: list[Markup], kind: str = "") -> Mar
 
 def _fold(title: str, content: Markup) -> Markup:
     return element("details", element("summary", title), content, class_="fold")
-
-
-def _full_title(table: ReportTable) -> str:
-    return table.title if table.name == table.title else f"{table.name}. {table.title}"
 
 
 def _link(target: str, text: str) -> Markup:
@@ -377,6 +345,6 @@ def _large(n: int) -> str:
     >>> _large(1_234_567_890), _large(4_200_000), _large(900)
     ('1.23 billion', '4.2 million', '900')
     """
-    if n >= 1_000_000_000:
+    if n >= 1e9:
         return f"{n / 1e9:.2f} billion"
-    return f"{n / 1e6:.1f} million" if n >= 1_000_000 else number(n, 0)
+    return f"{n / 1e6:.1f} million" if n >= 1e6 else number(n, 0)

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from smgrnn.errors import UnknownNameError, suggest
 
@@ -48,23 +48,30 @@ def parse_printed(printed: str) -> tuple[float | None, float | None]:
     return float(mean), None if std is None else float(std)
 
 
+class PrintedNumber:
+    """A number as the paper's text, `printed`, states it."""
+
+    printed: str
+
+    @property
+    def mean(self) -> float | None:
+        """The number, or None where words or several numbers are printed."""
+        return parse_printed(self.printed)[0]
+
+    @property
+    def std(self) -> float | None:
+        """The number behind ±; it divides by the number of runs, see `statistics.mean_std`."""
+        return parse_printed(self.printed)[1]
+
+
 @dataclass(frozen=True)
-class Cell:
+class Cell(PrintedNumber):
     """One entry of a table."""
 
     row: str
     column: str
-    mean: float | None
-    """The number, or None where words or several numbers are printed."""
-    std: float | None
-    """The number behind ±; it divides by the number of runs, see `statistics.mean_std`."""
     printed: str
     """The text in the paper."""
-
-    @classmethod
-    def read(cls, row: str, column: str, printed: str) -> Self:
-        """Return the cell with the numbers of its text."""
-        return cls(row, column, *parse_printed(printed), printed)
 
 
 @dataclass(frozen=True)
@@ -105,23 +112,21 @@ class Table:
         >>> load_paper().tables["II"].cell("CartPole-v1/growth-only", "n_edges").printed
         '6128 ± 1108'
         """
-        rows = enumerate(entry.name for entry in self.rows)
-        columns = enumerate(entry.name for entry in self.columns)
-        lines = Catalogue(f"row of Table {self.id} named", ((name, i) for i, name in rows))
-        places = Catalogue(f"column of Table {self.id} named", ((name, i) for i, name in columns))
-        return self.cells[lines[row] * len(self.columns) + places[column]]
+        rows = {entry.name: i for i, entry in enumerate(self.rows)}
+        columns = {entry.name: i for i, entry in enumerate(self.columns)}
+        line = Catalogue(f"row of Table {self.id} named", rows)[row]
+        place = Catalogue(f"column of Table {self.id} named", columns)[column]
+        return self.cells[line * len(columns) + place]
 
 
 @dataclass(frozen=True)
-class Statement:
+class Statement(PrintedNumber):
     """A result that the running text states with a number."""
 
     where: str
     task: str
     condition: str
     metric: str
-    mean: float | None
-    std: float | None
     printed: str
 
 
@@ -178,7 +183,7 @@ def load_paper() -> Paper:
     return Paper(
         tables=Catalogue("table", ((id, _table(id, **it)) for id, it in data["tables"].items())),
         figures=Catalogue("figure", ((entry["id"], _figure(**entry)) for entry in data["figures"])),
-        statements=tuple(_statement(**entry) for entry in data["statements"]),
+        statements=tuple(Statement(**entry) for entry in data["statements"]),
         settings=Catalogue("setting", ((setting.name, setting) for setting in settings)),
     )
 
@@ -198,7 +203,7 @@ def _table(
 ) -> Table:
     lines = [_row(entry) for entry in rows]
     cells = [
-        Cell.read(line.name, column, printed)
+        Cell(line.name, column, printed)
         for line, entry in zip(lines, rows, strict=True)
         for column, printed in zip(columns, entry["cells"], strict=True)
     ]
@@ -210,10 +215,6 @@ def _row(entry: dict[str, Any]) -> Row:
     task, condition = entry.get("task"), entry.get("condition")
     name = entry.get("name") or "/".join(part for part in (task, condition) if part)
     return Row(name, task, condition)
-
-
-def _statement(where: str, task: str, condition: str, metric: str, printed: str) -> Statement:
-    return Statement(where, task, condition, metric, *parse_printed(printed), printed)
 
 
 def _figure(

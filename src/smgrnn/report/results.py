@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from smgrnn.errors import FileFormatError, MetricError
+from smgrnn.errors import MetricError
 from smgrnn.experiments import Condition, Experiment, Store, choose_experiments
 from smgrnn.report.paper import Catalogue
 from smgrnn.report.topology import measure
@@ -66,9 +66,9 @@ class Results:
         """All experiments by name, because one of them may show the runs of another."""
         self.chosen = choose_experiments(names, seeds=seeds, episodes=episodes)
         """The experiments that are reported."""
-        self.damaged: dict[str, str] = {}
-        """Files that could not be read, and why."""
         self.store = store
+        self.damaged = store.damaged
+        """Files that could not be read, and why."""
         self._records: dict[str, Record | None] = {}
         self._runs: dict[tuple[str, str], Runs] = {}
 
@@ -84,10 +84,6 @@ class Results:
     def find(self, task: str, condition: str) -> Runs:
         """Return the runs found of a condition on a task, whichever experiment runs it."""
         return self.runs(*self._names[f"{task}/{condition}"])
-
-    def records(self, experiment: Experiment) -> dict[str, list[Record]]:
-        """Return the records found of an experiment: by condition, in the order of its seeds."""
-        return {name: list(self.runs(experiment, name).records) for name in experiment.conditions}
 
     def all_records(self) -> list[Record]:
         """Return the records found of the experiments that are reported, each run once."""
@@ -117,12 +113,7 @@ class Results:
 
     def _load(self, key: str) -> Record | None:
         if key not in self._records:
-            try:
-                self._records[key] = self.store.load(key)
-            except FileFormatError as error:
-                self._records[key] = None
-                if self.store.path(key).exists():
-                    self.damaged[key] = str(error)
+            self._records[key] = self.store.find(key)
         return self._records[key]
 
 

@@ -8,7 +8,7 @@ from smgrnn.report.figures.run_curves import draw_run_curves
 from smgrnn.report.figures.style import add_title
 from smgrnn.report.paper import Column
 from smgrnn.report.pictures import take_picture
-from smgrnn.report.settings import own_settings, shared_settings
+from smgrnn.report.settings import Stated, own_settings, shared_settings
 from smgrnn.report.tables import Entry, Line, ReportTable
 from smgrnn.report.wording import METRICS, MISSING, number
 from smgrnn.runs.record import Record
@@ -34,6 +34,7 @@ CURVES = FigureSpec(
 
 def build_run_report(records: Mapping[str, Record]) -> Report:
     """Return a report on runs, which are given by name."""
+    shared = shared_settings(record.plan for record in records.values())
     section = Section(
         id="runs",
         title="Runs",
@@ -41,28 +42,19 @@ def build_run_report(records: Mapping[str, Record]) -> Report:
         seeds=tuple(sorted({record.plan.seed for record in records.values()})),
         tables=(_table(records),),
         illustrations=(_curves(records),),
-        setups=_setups(records),
-        shared=shared_settings(record.plan for record in records.values()),
+        setups=tuple(
+            Setup.of(name, [record], 1, record.plan, _own(record, shared))
+            for name, record in records.items()
+        ),
+        shared=shared,
         warnings=count_warnings(records.values()),
     )
     found = overview(list(records.values()), (section,))
     return Report(found, None, (), (section,), TITLE, INTRODUCTION, GUIDE)
 
 
-def _setups(records: Mapping[str, Record]) -> tuple[Setup, ...]:
-    shared = shared_settings(record.plan for record in records.values())
-    return tuple(
-        Setup(
-            name=name,
-            student=record.plan.student,
-            own=own_settings(record.plan, shared) | {"seed": str(record.plan.seed)},
-            n_runs=1,
-            n_asked=1,
-            steps=int(record.episodes.steps.sum()),
-            seconds=record.times.total,
-        )
-        for name, record in records.items()
-    )
+def _own(record: Record, shared: dict[str, Stated]) -> Stated:
+    return own_settings(record.plan, shared) | {"seed": str(record.plan.seed)}
 
 
 def _table(records: Mapping[str, Record]) -> ReportTable:

@@ -1,20 +1,12 @@
 """Sheets: plain tables of texts, behind the tables and claims."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from smgrnn.report import wording
 from smgrnn.report.contents import Section
 from smgrnn.report.tables import Measured, ReportTable
 from smgrnn.report.verdicts import Finding, comparisons
-from smgrnn.report.wording import (
-    METRICS,
-    MISSING,
-    between,
-    condition_text,
-    duration,
-    number,
-    p_value,
-    quantity,
-)
 
 
 class Sheet(NamedTuple):
@@ -44,7 +36,7 @@ def details(table: ReportTable) -> Sheet:
         for entry in line.entries:
             ours = entry.ours
             n = str(ours.n) if isinstance(ours, Measured) else "0"
-            paper = entry.paper or MISSING
+            paper = entry.paper or wording.MISSING
             heading = entry.column.heading
             rows.append((*line.labels, heading, n, entry.text, entry.iqm, paper, entry.comparison))
     headings = ("Metric", "Runs", "Mean ± std", "IQM [95 %]", "Paper", "Difference")
@@ -53,16 +45,16 @@ def details(table: ReportTable) -> Sheet:
 
 def samples(finding: Finding) -> Sheet:
     """Return the statistics of each condition that a claim is about."""
-    decimals = METRICS[finding.claim.metric].decimals
+    decimals = wording.METRICS[finding.claim.metric].decimals
     rows = []
     for sample in finding.samples:
         ours, n = sample.ours, sample.n_asked
-        source = sample.source.task, condition_text(sample.source.condition)
+        source = sample.source.task, wording.condition_text(sample.source.condition)
         if ours is None:
-            rows.append((*source, f"0 of {n}", MISSING, MISSING))
+            rows.append((*source, f"0 of {n}", wording.MISSING, wording.MISSING))
             continue
         value, interval = ours.iqm
-        iqm = f"{number(value, decimals)} {between(*interval, decimals)}"
+        iqm = f"{wording.number(value, decimals)} {wording.between(*interval, decimals)}"
         rows.append((*source, f"{ours.n} of {n}", ours.text(decimals), iqm))
     return Sheet(("Task", "Condition", "Runs", "Mean ± std", "IQM [95 %]"), tuple(rows), 2)
 
@@ -71,8 +63,8 @@ def tests(finding: Finding) -> Sheet:
     """Return every comparison that a claim needs, its effect and its p-values, not corrected."""
     rows = []
     for text, found in comparisons(finding):
-        effect = f"{number(found.effect, 2)} {between(*found.interval, 2)}"
-        rows.append((text, effect, p_value(found.p_for), p_value(found.p_against)))
+        effect = f"{wording.number(found.effect, 2)} {wording.between(*found.interval, 2)}"
+        rows.append((text, effect, wording.p_value(found.p_for), wording.p_value(found.p_against)))
     return Sheet(("Comparison", "Probability [95 %]", "For", "Against"), tuple(rows))
 
 
@@ -82,29 +74,30 @@ def conditions(section: Section) -> Sheet:
     for setup in section.setups:
         own = ", ".join(f"{name} = {value}" for name, value in setup.own.items())
         runs = f"{setup.n_runs} of {setup.n_asked}"
-        steps, time = number(setup.steps, 0), duration(setup.seconds)
-        rows.append((condition_text(setup.name), setup.student, own or "none", runs, steps, time))
+        name, student = wording.condition_text(setup.name), setup.student
+        steps, time = wording.number(setup.steps, 0), wording.duration(setup.seconds)
+        rows.append((name, student, own or "none", runs, steps, time))
     headings = ("Condition", "Student", "Settings of its own", "Runs", "Steps", "Time")
     return Sheet(headings, tuple(rows))
 
 
-def shared_settings(section: Section) -> list[tuple[str, Sheet]]:
-    """Return the settings that all runs of a student share, each sheet with its title."""
-    return [
-        (
-            f"Settings that all runs of {name} share",
-            Sheet(("Setting", "Value"), tuple(shared.items())),
-        )
-        for name, shared in section.shared.items()
-    ]
+def settings(section: Section) -> Iterator[tuple[str, Sheet]]:
+    """Yield the settings of each condition and of each student, every sheet with its title."""
+    yield "Conditions, and the settings that each has of its own", conditions(section)
+    for name, shared in section.shared.items():
+        sheet = Sheet(("Setting", "Value"), tuple(shared.items()))
+        yield f"Settings that all runs of {name} share", sheet
+
+
+def warnings(section: Section) -> list[str]:
+    """Return the warnings of an experiment, and how many runs gave each."""
+    return [f"{wording.quantity(n, 'run')} warned: {it}" for it, n in section.warnings.items()]
 
 
 def gaps(section: Section) -> list[str]:
     """Return how many runs of an experiment are missing, by condition."""
-    found = []
-    for setup in section.setups:
-        n_missing = setup.n_asked - setup.n_runs
-        if n_missing:
-            name = condition_text(setup.name)
-            found.append(f"{name}: {quantity(n_missing, 'run')} of {setup.n_asked}")
-    return found
+    return [
+        f"{wording.condition_text(each.name)}: {wording.quantity(n, 'run')} of {each.n_asked}"
+        for each in section.setups
+        if (n := each.n_asked - each.n_runs)
+    ]

@@ -8,7 +8,7 @@ intervals alone: no p-value and no verdict depends on `rng`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
@@ -46,7 +46,7 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Significance:
     """The result of a test."""
 
     effect: float
@@ -137,21 +137,17 @@ def exceeds(
     *,
     margin: float = 0.0,
     factor: float = 1.0,
-) -> Evidence:
+) -> Significance:
     """Test that one condition is above another -- Mann and Whitney's test, one-sided.
 
     With a margin, that it is not below by as much; with a factor, that it is above that multiple.
     """
     low, high = factor * _sample(lower), _sample(higher) + margin
     effect = estimate([low, high], concordance, rng)
-    p_for, p_against = (
-        float(stats.mannwhitneyu(high, low, alternative=side).pvalue)
-        for side in ("greater", "less")
-    )
-    return Evidence(*effect, p_for, p_against)
+    return Significance(*effect, *_p_values(stats.mannwhitneyu, high, low))
 
 
-def rises(levels: Sequence[ArrayLike], rng: np.random.Generator) -> Evidence:
+def rises(levels: Sequence[ArrayLike], rng: np.random.Generator) -> Significance:
     """Test that a metric rises from level to level -- Jonckheere's test, as Kendall's τ."""
     samples = [_sample(values) for values in levels]
     if len(samples) < 2:
@@ -160,25 +156,23 @@ def rises(levels: Sequence[ArrayLike], rng: np.random.Generator) -> Evidence:
     runs = np.concatenate(samples)
     effect = estimate(samples, concordance, rng)
     if np.all(runs == runs[0]):  # τ divides by the number of runs that differ
-        return Evidence(*effect, 1.0, 1.0)
-    p_for, p_against = (
-        float(stats.kendalltau(ranks, runs, alternative=side).pvalue)
-        for side in ("greater", "less")
-    )
-    return Evidence(*effect, p_for, p_against)
+        return Significance(*effect, 1.0, 1.0)
+    return Significance(*effect, *_p_values(stats.kendalltau, ranks, runs))
 
 
-def above(values: ArrayLike, bound: float) -> Evidence:
+def above(values: ArrayLike, bound: float) -> Significance:
     """Test that most runs are above a bound -- the sign test."""
     runs = _sample(values)
     n_above, n = int((runs > bound).sum()), runs.size
-    p_for, p_against = (
-        float(stats.binomtest(n_above, n, alternative=side).pvalue) for side in ("greater", "less")
-    )
-    interval = stats.binomtest(n_above, n).proportion_ci(CONFIDENCE)
-    return Evidence(
-        n_above / n, Interval(float(interval.low), float(interval.high)), p_for, p_against
-    )
+    found = stats.binomtest(n_above, n).proportion_ci(CONFIDENCE)
+    interval = Interval(float(found.low), float(found.high))
+    return Significance(n_above / n, interval, *_p_values(stats.binomtest, n_above, n))
+
+
+def _p_values(test: Callable[..., Any], *data: Any) -> tuple[float, float]:
+    """Return the p-values of a test in favour of a claim and against it."""
+    greater, less = (test(*data, alternative=side) for side in ("greater", "less"))
+    return float(greater.pvalue), float(less.pvalue)
 
 
 def deviations(values: ArrayLike) -> Values:
@@ -194,8 +188,8 @@ def deviations(values: ArrayLike) -> Values:
     return np.sort(np.abs(apart))[runs.size % 2 if runs.size > 1 else 0 :]
 
 
-def all_of(parts: Sequence[Evidence]) -> Evidence:
-    """Return the evidence for a claim that is made of several parts and needs them all.
+def all_of(parts: Sequence[Significance]) -> Significance:
+    """Return the test of a claim that is made of several parts and needs them all.
 
     Effect and interval are those of the weakest part.  To call the claim true, each part has to be
     shown, so the largest p-value stands as it is; to call it false one part is enough, so the
@@ -203,9 +197,7 @@ def all_of(parts: Sequence[Evidence]) -> Evidence:
     """
     weakest = max(parts, key=lambda part: (part.p_for, -part.effect))
     p_against = min(part.p_against for part in parts)
-    return Evidence(
-        weakest.effect, weakest.interval, weakest.p_for, min(1.0, len(parts) * p_against)
-    )
+    return replace(weakest, p_against=min(1.0, len(parts) * p_against))
 
 
 def holm(p_values: ArrayLike) -> Values:

@@ -14,19 +14,10 @@ from numpy.typing import NDArray
 
 from smgrnn.experiments import Condition, Experiment
 from smgrnn.experiments.paper.protocol import TASKS
-from smgrnn.report import statistics
+from smgrnn.report import statistics, wording
 from smgrnn.report.paper import Cell, Column, Row, Table, parse_printed
 from smgrnn.report.results import Results, Runs
-from smgrnn.report.statistics import UNKNOWN, Estimate
-from smgrnn.report.wording import (
-    METRICS,
-    MISSING,
-    between,
-    number,
-    plus_minus,
-    printed_decimals,
-    printed_text,
-)
+from smgrnn.report.statistics import UNKNOWN, Estimate, Interval
 from smgrnn.runs.plan import Plan
 
 Distance = Literal["", "near", "apart", "far"]
@@ -60,13 +51,13 @@ class Measured:
         if self.n_infinite == self.n:
             return "∞"
         left_out = f" ({self.n - self.n_infinite} of {self.n})" if self.n_infinite else ""
-        return plus_minus(self.mean, self.std, decimals) + left_out
+        return wording.plus_minus(self.mean, self.std, decimals) + left_out
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values; infinite ones become None."""
         numbers = {"mean": self.mean, "std": self.std, "iqm": self.iqm.value}
         finite = {name: v if math.isfinite(v) else None for name, v in numbers.items()}
-        return {"n": self.n, "infinite": self.n_infinite, **finite, **_bounds(self.iqm)}
+        return {"n": self.n, "infinite": self.n_infinite, **finite, **bounds(self.iqm.interval)}
 
 
 @dataclass(frozen=True)
@@ -82,8 +73,8 @@ class Entry:
     def decimals(self) -> int:
         """Number of decimals to print: as in the paper, where the paper prints it."""
         if self.printed is not None and self.printed.mean is not None:
-            return printed_decimals(self.printed.printed)
-        return METRICS[self.column.name].decimals
+            return wording.printed_decimals(self.printed.printed)
+        return wording.METRICS[self.column.name].decimals
 
     @property
     def text(self) -> str:
@@ -91,20 +82,20 @@ class Entry:
         if isinstance(self.ours, Measured):
             return self.ours.text(self.decimals)
         if isinstance(self.ours, Estimate):
-            return _estimate_text(self.ours, 2)
-        return MISSING if self.ours is None else self.ours
+            return estimate_text(self.ours, 2)
+        return wording.MISSING if self.ours is None else self.ours
 
     @property
     def paper(self) -> str:
         """The paper's value as it is shown."""
-        return "" if self.printed is None else printed_text(self.printed.printed)
+        return "" if self.printed is None else wording.printed_text(self.printed.printed)
 
     @property
     def iqm(self) -> str:
         """The interquartile mean with its interval as it is shown."""
         if not isinstance(self.ours, Measured):
-            return MISSING
-        return _estimate_text(self.ours.iqm, self.decimals)
+            return wording.MISSING
+        return estimate_text(self.ours.iqm, self.decimals)
 
     @property
     def difference(self) -> float | None:
@@ -136,9 +127,9 @@ class Entry:
         if isinstance(self.ours, str) and self.printed is not None:
             return "same" if self.distance == "near" else "differs"
         if self.difference is None:
-            return MISSING
-        z = "" if self.z is None else f" (z {number(self.z, 1, signed=True)})"
-        return number(self.difference, self.decimals, signed=True) + z
+            return wording.MISSING
+        z = "" if self.z is None else f" (z {wording.number(self.z, 1, signed=True)})"
+        return wording.number(self.difference, self.decimals, signed=True) + z
 
     @property
     def sort_by(self) -> float | str:
@@ -155,7 +146,7 @@ class Entry:
         if isinstance(ours, Measured):
             ours = ours.to_dict()
         elif isinstance(ours, Estimate):
-            ours = {"value": ours.value, **_bounds(ours)}
+            ours = {"value": ours.value, **bounds(ours.interval)}
         found = {"ours": ours}
         if self.printed is not None:
             cell = self.printed
@@ -227,7 +218,7 @@ class ReportTable:
 
 def compare(table: Table, experiment: Experiment, results: Results) -> ReportTable:
     """Return a table of the paper with our values beside it, from the experiment that fills it."""
-    measures = all(column.name in METRICS for column in table.columns)
+    measures = all(column.name in wording.METRICS for column in table.columns)
     if measures:
         lines = tuple(_measured_line(table, row, results) for row in table.rows)
     else:
@@ -286,13 +277,15 @@ def _setting(condition: Condition, name: str) -> str:
     return f"{getattr(part, name):g}"
 
 
-def _estimate_text(found: Estimate, decimals: int) -> str:
-    text = number(found.value, decimals)
-    return text if found.interval == UNKNOWN else f"{text} {between(*found.interval, decimals)}"
+def estimate_text(found: Estimate, decimals: int) -> str:
+    """Return a statistic and, where it is known, its interval."""
+    text, span = wording.number(found.value, decimals), wording.between(*found.interval, decimals)
+    return text if found.interval == UNKNOWN else f"{text} {span}"
 
 
-def _bounds(found: Estimate) -> dict[str, float | None]:
-    low, high = (None, None) if found.interval == UNKNOWN else found.interval
+def bounds(interval: Interval) -> dict[str, float | None]:
+    """Return the ends of an interval as plain values; those of an unknown one become None."""
+    low, high = (None, None) if interval == UNKNOWN else interval
     return {"low": low, "high": high}
 
 

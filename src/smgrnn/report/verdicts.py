@@ -9,9 +9,9 @@ import numpy as np
 
 from smgrnn.report.claims import Claim, Judgement, Source, weigh
 from smgrnn.report.results import Results
-from smgrnn.report.statistics import UNKNOWN, Evidence, Verdict
-from smgrnn.report.tables import Measured
-from smgrnn.report.wording import METRICS, between, condition_text, number, p_value, quantity
+from smgrnn.report.statistics import Estimate, Significance, Verdict
+from smgrnn.report.tables import Measured, bounds, estimate_text
+from smgrnn.report.wording import METRICS, condition_text, number, p_value, quantity
 
 Standing = Verdict | Literal["not run"]
 STANDINGS: tuple[Standing, ...] = ("holds", "does not hold", "undecided", "not run")
@@ -74,10 +74,11 @@ class Finding:
         if self.judgement is None:
             absent = [_name(each.source) for each in self.samples if each.ours is None]
             return f"Nothing is known of {_enumerate(absent)}."
-        part, evidence = _decisive(self.judgement)
+        part, tested = _decisive(self.judgement)
         n_parts = len(self.judgement.parts)
-        which = "" if n_parts == 1 else f"{_weight(self)} of {n_parts} comparisons; "
-        found = _describe(self.claim, part, evidence)
+        weight = "the clearest against it" if self.standing == "does not hold" else "the weakest"
+        which = "" if n_parts == 1 else f"{weight} of {n_parts} comparisons; "
+        found = _describe(self.claim, part, tested)
         partly = f" {quantity(self.n_missing, 'run')} missing." if self.n_missing else ""
         return f"{found} ({which}{self._p()}).{partly}"
 
@@ -128,24 +129,23 @@ def judge(claims: Sequence[Claim], results: Results) -> list[Finding]:
     ]
 
 
-def comparisons(finding: Finding) -> list[tuple[str, Evidence]]:
-    """Return the comparison in each part of a claim, in words, and its evidence."""
+def comparisons(finding: Finding) -> list[tuple[str, Significance]]:
+    """Return the comparison in each part of a claim, in words, and its test."""
     claim, judgement = finding.claim, finding.judgement
     found = () if judgement is None else judgement.parts
     pairs = zip(claim.parts, found, strict=judgement is not None)
-    return [(_relation(claim, part), evidence) for part, evidence in pairs]
+    return [(_relation(claim, part), tested) for part, tested in pairs]
 
 
 def _samples(claim: Claim, results: Results) -> tuple[Sampled, ...]:
-    found = []
-    for source in claim.sources:
-        runs = results.find(*source)
-        ours = Measured.of(runs.values(claim.metric))
-        found.append(Sampled(source, ours, len(runs.seeds)))
-    return tuple(found)
+    found = {source: results.find(*source) for source in claim.sources}
+    return tuple(
+        Sampled(source, Measured.of(runs.values(claim.metric)), len(runs.seeds))
+        for source, runs in found.items()
+    )
 
 
-def _decisive(judgement: Judgement) -> tuple[tuple[Source, ...], Evidence]:
+def _decisive(judgement: Judgement) -> tuple[tuple[Source, ...], Significance]:
     """Return the comparison on which the verdict rests: the weakest, or the one that refutes."""
     pairs = list(zip(judgement.claim.parts, judgement.parts, strict=True))
     if judgement.verdict == "does not hold":
@@ -153,25 +153,20 @@ def _decisive(judgement: Judgement) -> tuple[tuple[Source, ...], Evidence]:
     return max(pairs, key=lambda pair: (pair[1].p_for, -pair[1].effect))
 
 
-def _weight(finding: Finding) -> str:
-    if finding.standing == "does not hold":
-        return "the clearest against it"
-    return "the weakest"
-
-
-def _describe(claim: Claim, part: tuple[Source, ...], evidence: Evidence) -> str:
+def _describe(claim: Claim, part: tuple[Source, ...], tested: Significance) -> str:
     """Return the result of a comparison in words."""
-    interval = "" if evidence.interval == UNKNOWN else f" {between(*evidence.interval, 2)}"
-    chance = f"with probability {number(evidence.effect, 2)}{interval}"
-    return f"In {METRICS[claim.metric].word}, {_relation(claim, part)} {chance}"
+    chance = estimate_text(Estimate(tested.effect, tested.interval), 2)
+    word = METRICS[claim.metric].word
+    return f"In {word}, {_relation(claim, part)} with probability {chance}"
 
 
 def _relation(claim: Claim, part: tuple[Source, ...]) -> str:
     """Return in words the relation whose probability is the effect of a comparison."""
     if claim.bound is not None:
         return f"a run of {_name(part[0])} is above {claim.bound:g}"
-    names = [_differing(source, part) for source in part]
-    shared = f" on {part[0].task}" if _is_one_task(part) else ""
+    is_one_task = len({source.task for source in part}) == 1
+    names = [condition_text(each.condition) if is_one_task else each.task for each in part]
+    shared = f" on {part[0].task}" if is_one_task else ""
     if claim.kind == "trend":
         return f"two runs are in the order {' < '.join(names)}{shared}"
     low, high = names
@@ -186,15 +181,6 @@ def _relation(claim: Claim, part: tuple[Source, ...]) -> str:
     return f"a run of {high} {relation}{shared}"
 
 
-def _differing(source: Source, part: tuple[Source, ...]) -> str:
-    """Return the word that tells a source from the others it is compared with."""
-    return condition_text(source.condition) if _is_one_task(part) else source.task
-
-
-def _is_one_task(part: tuple[Source, ...]) -> bool:
-    return len({source.task for source in part}) == 1
-
-
 def _name(source: Source) -> str:
     return f"{condition_text(source.condition)} on {source.task}"
 
@@ -205,19 +191,13 @@ def _enumerate(words: Sequence[str]) -> str:
 
 def _numbers(judgement: Judgement) -> dict[str, Any]:
     parts = [
-        {"sources": [source._asdict() for source in part], **_plain(evidence)}
-        for part, evidence in zip(judgement.claim.parts, judgement.parts, strict=True)
+        {"sources": [source._asdict() for source in part], **_plain(tested)}
+        for part, tested in zip(judgement.claim.parts, judgement.parts, strict=True)
     ]
     corrected = {"p_for_corrected": judgement.p_for, "p_against_corrected": judgement.p_against}
     return {**_plain(judgement.whole), **corrected, "parts": parts}
 
 
-def _plain(evidence: Evidence) -> dict[str, Any]:
-    low, high = (None, None) if evidence.interval == UNKNOWN else evidence.interval
-    return {
-        "effect": evidence.effect,
-        "low": low,
-        "high": high,
-        "p_for": evidence.p_for,
-        "p_against": evidence.p_against,
-    }
+def _plain(tested: Significance) -> dict[str, Any]:
+    p_values = {"p_for": tested.p_for, "p_against": tested.p_against}
+    return {"effect": tested.effect, **bounds(tested.interval), **p_values}

@@ -4,6 +4,8 @@ import math
 import re
 from typing import NamedTuple
 
+from smgrnn.report.paper import read_data
+
 MINUS = "−"
 MISSING = "–"
 
@@ -16,44 +18,7 @@ class Metric(NamedTuple):
     decimals: int
 
 
-METRICS = {
-    "late_return": Metric("late return", "mean return over the final quarter of the episodes", 1),
-    "best_return": Metric("best return", "best return of a single episode", 1),
-    "convergence_episode": Metric(
-        "convergence episode", "first episode whose return reaches the task's threshold", 0
-    ),
-    "held_out_mean": Metric(
-        "held-out return", "mean return of the finished network on episodes it never trained on", 1
-    ),
-    "n_nodes": Metric("nodes", "nodes at the end: inputs, outputs and hidden ones", 1),
-    "n_edges": Metric("edges", "edges at the end, which are all parameters there are", 0),
-    "n_parameters": Metric("parameters", "trainable parameters at the end", 0),
-    "net_growth_nodes": Metric("net growth", "nodes at the end less nodes at the start", 1),
-    "churn_ratio": Metric("churn ratio", "structural changes for each unit of net change", 1),
-    "seconds": Metric("seconds", "time that the training of one run took", 1),
-    "early_growth_nodes": Metric("early growth", "net growth over the first quarter", 1),
-    "settled_share": Metric(
-        "settled share", "share of the net growth that comes before the final quarter", 2
-    ),
-    "growth_linearity": Metric(
-        "linearity of growth", "squared correlation of the best candidate's size with time", 2
-    ),
-    "small_weight_share": Metric(
-        "small weights", "share of the final weights that are at most 0.1 in magnitude", 2
-    ),
-    "weight_range": Metric("weight range", "largest less smallest final weight", 2),
-    "sparsity": Metric("sparsity", "share of the allowed node pairs that no edge joins", 2),
-    "centralisation": Metric(
-        "centralisation", "0 if all nodes have as many edges, 1 if one node has them all", 2
-    ),
-    "skip_edges": Metric(
-        "skip edges", "edges from an input straight to an output beside a longer path", 1
-    ),
-    "feedback_edges": Metric("feedback edges", "edges that lie on a cycle", 1),
-    "relay_paths": Metric(
-        "relay paths", "two-step paths through a hidden node beside an edge of the same ends", 1
-    ),
-}
+METRICS = {name: Metric(**entry) for name, entry in read_data("metrics.toml").items()}
 """Every metric that a table or a claim uses."""
 
 SYMBOLS = {

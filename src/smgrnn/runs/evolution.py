@@ -192,13 +192,12 @@ def evolve(
     >>> smgrnn.load("evolved").graph == evolution.champion.policy.graph
     True
     """
-    folder = Path(out) if out is not None else None
     evolution = new_evolution(task, EvolutionConfig(**settings))
-    if folder is not None:
-        check_new(folder)
+    if out is not None:
+        check_new(Path(out))
     evolution.train(*([watch] if watch is not None else []))
-    if folder is not None:
-        evolution.save(folder)
+    if out is not None:
+        evolution.save(out)
     return evolution
 
 

@@ -24,6 +24,12 @@ MOST_POINTS = 2000
 """Most episodes whose values a curve shows."""
 LEFT, RIGHT = 52, 12
 """Room beside the curves for the numbers, in pixels; the page's cursor moves between."""
+LINE_COLUMNS = {"xs": "xs", "ys": "ys", "line_width": "width"}
+LINE_COLUMNS |= {"line_color": "colour", "line_alpha": "alpha"}
+"""The columns that `player.js` fills for lines, by what they are to Bokeh."""
+DOT_COLUMNS = {"x": "x", "y": "y", "size": "size", "fill_color": "fill"}
+DOT_COLUMNS |= {"line_color": "outline", "line_width": "border", "alpha": "alpha"}
+"""The columns that it fills for dots."""
 
 
 def network_figure(timeline: Timeline, places: Floats) -> UIElement:
@@ -55,34 +61,14 @@ def network_figure(timeline: Timeline, places: Floats) -> UIElement:
 
 
 def _add_lines(plot: Any, name: str) -> Any:
-    source = ColumnDataSource({key: [] for key in ("xs", "ys", "width", "colour", "alpha")})
-    return plot.multi_line(
-        xs="xs",
-        ys="ys",
-        line_width="width",
-        line_color="colour",
-        line_alpha="alpha",
-        line_cap="round",
-        hover_line_color=INK,
-        source=source,
-        name=name,
-    )
+    source = ColumnDataSource({key: [] for key in LINE_COLUMNS.values()})
+    look = {"line_cap": "round", "hover_line_color": INK}
+    return plot.multi_line(**LINE_COLUMNS, **look, source=source, name=name)
 
 
 def _add_dots(plot: Any, name: str) -> Any:
-    columns = ("x", "y", "size", "fill", "outline", "border", "alpha")
-    return plot.scatter(
-        x="x",
-        y="y",
-        size="size",
-        fill_color="fill",
-        line_color="outline",
-        line_width="border",
-        alpha="alpha",
-        hover_line_color=INK,
-        source=ColumnDataSource({key: [] for key in columns}),
-        name=name,
-    )
+    source = ColumnDataSource({key: [] for key in DOT_COLUMNS.values()})
+    return plot.scatter(**DOT_COLUMNS, hover_line_color=INK, source=source, name=name)
 
 
 def _add_names(plot: Any, timeline: Timeline, places: Floats) -> None:

@@ -16,6 +16,7 @@ from bokeh.embed import json_item
 from bokeh.resources import Resources
 from numpy.typing import NDArray
 
+from smgrnn.episodes.table import Episodes
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.edit import Cause
 from smgrnn.runs.record import Record
@@ -23,7 +24,7 @@ from smgrnn.storage import write_file, writing
 from smgrnn.view import style
 from smgrnn.view.figures import LEFT, RIGHT, curves_figure, network_figure
 from smgrnn.view.places import place_nodes
-from smgrnn.view.timeline import Lives, Timeline
+from smgrnn.view.timeline import Lives, Timeline, Tracks
 
 
 def write_page(record: Record, path: str | Path) -> None:
@@ -44,7 +45,7 @@ def page(record: Record) -> str:
         "network": json_item(network_figure(timeline, places)),
         "curves": None if curves is None else json_item(curves),
         "timeline": _timeline(timeline, places),
-        "episodes": {name: _pack(column) for name, column in record.episodes._asdict().items()},
+        "episodes": _pack_all(record.episodes),
         "style": _style(timeline),
         "unit": unit,
     }
@@ -113,9 +114,9 @@ def _timeline(timeline: Timeline, places: NDArray[Any]) -> dict[str, Any]:
     return {
         "nInputs": timeline.n_inputs,
         "nFixed": timeline.n_fixed,
-        "nodes": _pack_lives(timeline.nodes) | {"x": _pack(places[:, 0]), "y": _pack(places[:, 1])},
-        "edges": _pack_lives(timeline.edges),
-        "tracks": {name: _pack(column) for name, column in timeline.tracks._asdict().items()},
+        "nodes": _pack_all(timeline.nodes) | {"x": _pack(places[:, 0]), "y": _pack(places[:, 1])},
+        "edges": _pack_all(timeline.edges),
+        "tracks": _pack_all(timeline.tracks),
         "ends": _pack(timeline.ends),
     }
 
@@ -139,8 +140,8 @@ def _style(timeline: Timeline) -> dict[str, Any]:
     }
 
 
-def _pack_lives(lives: Lives) -> dict[str, Any]:
-    return {name: _pack(column) for name, column in lives._asdict().items()}
+def _pack_all(columns: Episodes | Lives | Tracks) -> dict[str, Any]:
+    return {name: _pack(column) for name, column in columns._asdict().items()}
 
 
 def _pack(column: NDArray[Any]) -> dict[str, str]:

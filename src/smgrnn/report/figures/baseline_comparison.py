@@ -9,29 +9,8 @@ from matplotlib.figure import Figure
 
 from smgrnn.arrays import Floats
 from smgrnn.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn.report.figures import panels, style
 from smgrnn.report.figures.curves import BANDS, Curve, plot_curve, smoothing_width
-from smgrnn.report.figures.panels import (
-    line_key,
-    mark_thresholds,
-    n_episodes,
-    returns,
-    sizes,
-    threshold_key,
-)
-from smgrnn.report.figures.style import (
-    CONDITIONS,
-    TASKS,
-    Look,
-    Records,
-    add_legend,
-    add_note,
-    limit_ticks,
-    name_panel,
-    new_figure,
-    runs_each,
-    say_empty,
-    styled,
-)
 from smgrnn.report.topology import measure
 from smgrnn.runs.record import Record
 
@@ -50,26 +29,28 @@ def best_of_generations(record: Record, column: str) -> Floats:
     return np.where(record.generations.steps > 0, values, np.nan)
 
 
-@styled
-def draw_baseline_comparison(records: Records) -> Figure:
+@style.styled
+def draw_baseline_comparison(records: style.Records) -> Figure:
     """Draw returns above and nodes below, a column for each task, and strips for the end."""
-    (figure, body), width = new_figure(5.0), smoothing_width(n_episodes(records))
+    (figure, body), width = style.new_figure(5.0), smoothing_width(panels.n_episodes(records))
     ratios = [1, STRIP] * len(CONTROL_TASKS)
     axes = body.subplots(2, len(ratios), width_ratios=ratios)
     for column, task in enumerate(CONTROL_TASKS):
         runs = {name: records.get(f"{task}/{name}", ()) for name in VARIANTS}
         _draw_task(axes[:, 2 * column], axes[:, 2 * column + 1], runs, width)
-        name_panel(axes[0, 2 * column], column, TASKS[task].label)
-        name_panel(axes[1, 2 * column], column + len(CONTROL_TASKS), TASKS[task].label)
+        for row in range(2):
+            number = column + row * len(CONTROL_TASKS)
+            style.name_panel(axes[row, 2 * column], number, style.TASKS[task].label)
         axes[1, 2 * column].set_xlabel("episode")
-    mark_thresholds(axes[0, ::2], records)
+    panels.mark_thresholds(axes[0, ::2], records)
     axes[0, 0].set_ylabel("return")
     axes[1, 0].set_ylabel("nodes")
-    keys = [line_key(CONDITIONS[name], **CROSS if name in EVOLVED else {}) for name in VARIANTS]
-    add_legend(body, [*keys, threshold_key()])
-    add_note(
+    looks = {name: CROSS if name in EVOLVED else {} for name in VARIANTS}
+    keys = [panels.line_key(style.CONDITIONS[name], **look) for name, look in looks.items()]
+    style.add_legend(body, [*keys, panels.threshold_key()])
+    style.add_note(
         figure,
-        f"Lines: mean over {runs_each(records.values())} of a moving mean over {width} episodes;",
+        f"Lines: mean over {style.runs_each(records)} of a moving mean over {width} episodes;",
         "of NEAT and NDP, a candidate plays one episode. Crosses: the best of each generation,",
         "mean over runs; its nodes are the lines of NEAT and NDP in (d-f).",
         f"Shaded: {BANDS['std']}. Dots to the right: late return and final nodes,",
@@ -79,40 +60,37 @@ def draw_baseline_comparison(records: Records) -> Figure:
 
 
 def _draw_task(
-    panels: Sequence[Axes],
-    strips: Sequence[Axes],
-    runs: dict[str, Sequence[Record]],
-    width: int,
+    axes: Sequence[Axes], strips: Sequence[Axes], runs: dict[str, Sequence[Record]], width: int
 ) -> None:
     """Draw both panels of a task, and their strips."""
-    for panel, strip in zip(panels, strips, strict=True):
+    for panel, strip in zip(axes, strips, strict=True):
         strip.sharey(panel)
     for place, (variant, found) in enumerate(runs.items()):
         if found:
-            look = CONDITIONS[variant]
-            _draw_returns(panels[0], found, look, width)
-            _draw_sizes(panels[1], found, look, width)
+            look = style.CONDITIONS[variant]
+            _draw_returns(axes[0], found, look, width)
+            _draw_sizes(axes[1], found, look, width)
             for strip, metric in zip(strips, ("late_return", "n_nodes"), strict=True):
                 _draw_end(strip, [measure(run, metric) for run in found], place, look)
-    for panel, strip in zip(panels, strips, strict=True):
+    for panel, strip in zip(axes, strips, strict=True):
         if not panel.lines:
-            say_empty(panel)
+            style.say_empty(panel)
         strip.set(xlim=(-1, len(VARIANTS)), xticks=[], facecolor="#f4f4f4")
         strip.tick_params(left=False, labelleft=False)
         strip.spines[:].set_visible(False)
-    limit_ticks(panels)
+    style.limit_ticks(axes)
 
 
-def _draw_returns(ax: Axes, runs: Sequence[Record], look: Look, width: int) -> None:
-    plot_curve(ax, Curve.of([returns(run) for run in runs], width=width), look)
+def _draw_returns(ax: Axes, runs: Sequence[Record], look: style.Look, width: int) -> None:
+    plot_curve(ax, Curve.of([panels.returns(run) for run in runs], width=width), look)
     if runs[0].generations is not None:
         best = Curve.of([best_of_generations(run, "returns") for run in runs])
         ax.plot(_ends(runs[0], best), best.mean, color=look.colour, linestyle="", **CROSS)
 
 
-def _draw_sizes(ax: Axes, runs: Sequence[Record], look: Look, width: int) -> None:
+def _draw_sizes(ax: Axes, runs: Sequence[Record], look: style.Look, width: int) -> None:
     if runs[0].generations is None:
-        plot_curve(ax, Curve.of([sizes(run) for run in runs], width=width), look)
+        plot_curve(ax, Curve.of([panels.sizes(run) for run in runs], width=width), look)
     else:
         best = Curve.of([best_of_generations(run, "n_nodes") for run in runs])
         plot_curve(ax, best._replace(x=_ends(runs[0], best)), look)
@@ -124,13 +102,6 @@ def _ends(record: Record, best: Curve) -> Floats:
     return best.x * (record.episodes.n / record.generations.n)
 
 
-def _draw_end(strip: Axes, values: Sequence[float], place: int, look: Look) -> None:
-    strip.errorbar(
-        place,
-        np.mean(values),
-        np.std(values),
-        fmt="o",
-        color=look.colour,
-        markersize=3,
-        elinewidth=1,
-    )
+def _draw_end(strip: Axes, values: Sequence[float], place: int, look: style.Look) -> None:
+    dot: Any = {"fmt": "o", "color": look.colour, "markersize": 3, "elinewidth": 1}
+    strip.errorbar(place, np.mean(values), np.std(values), **dot)

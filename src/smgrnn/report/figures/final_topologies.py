@@ -9,16 +9,7 @@ from matplotlib.lines import Line2D
 from smgrnn.experiments.paper.protocol import TASKS as CONTROL_TASKS
 from smgrnn.graph import draw
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
-from smgrnn.report.figures.style import (
-    TASKS,
-    Records,
-    add_legend,
-    add_note,
-    name_panel,
-    new_figure,
-    say_empty,
-    styled,
-)
+from smgrnn.report.figures import style
 from smgrnn.runs.record import Record
 
 MOST_LINES = 360
@@ -31,20 +22,20 @@ def representative(runs: Sequence[Record]) -> Record:
     return ranked[(len(ranked) - 1) // 2]
 
 
-@styled
-def draw_final_topologies(records: Records) -> Figure:
+@style.styled
+def draw_final_topologies(records: style.Records) -> Figure:
     """Draw a graph for each control task."""
-    figure, body = new_figure(3.7)
+    figure, body = style.new_figure(3.7)
     found = {task: records.get(f"{task}/smgrnn", ()) for task in CONTROL_TASKS}
     shown = {task: representative(runs) for task, runs in found.items() if runs}
     is_dense = sum(run.graph.n_edges for run in shown.values()) > MOST_LINES
     for number, (ax, task) in enumerate(zip(body.subplots(1, 3), CONTROL_TASKS, strict=True)):
-        name_panel(ax, number, TASKS[task].label)
+        style.name_panel(ax, number, style.TASKS[task].label)
         if task in shown:
             _draw_graph(ax, shown[task])
             ax.set_rasterization_zorder(1.5 if is_dense else 0)  # edges are at 1, nodes at 2
         else:
-            say_empty(ax)
+            style.say_empty(ax)
             ax.set_axis_off()
     kinds = [
         Line2D([], [], marker="o", linestyle="", color="white", markeredgecolor=colour, label=kind)
@@ -54,8 +45,8 @@ def draw_final_topologies(records: Records) -> Figure:
         Line2D([], [], color=colour, label=f"{sign} weight")
         for sign, colour in (("positive", POSITIVE), ("negative", NEGATIVE))
     ]
-    add_legend(body, [*kinds, *signs])
-    add_note(
+    style.add_legend(body, [*kinds, *signs])
+    style.add_note(
         figure,
         "Of each task the run of median size: by nodes, then by edges, the smaller of two in the",
         "middle. Edges are wider the larger their weight is in its network.",

@@ -10,18 +10,7 @@ from matplotlib.gridspec import GridSpec
 from smgrnn.config import PlasticityConfig
 from smgrnn.experiments.paper.hyperparameter_sweeps import SWEEPS
 from smgrnn.experiments.paper.hyperparameter_sweeps import TASKS as SWEPT_TASKS
-from smgrnn.report.figures.style import (
-    GREY,
-    TASKS,
-    Records,
-    add_note,
-    limit_ticks,
-    name_panel,
-    new_figure,
-    runs_each,
-    say_empty,
-    styled,
-)
+from smgrnn.report.figures import style
 from smgrnn.report.topology import measure
 from smgrnn.runs.record import Record
 
@@ -34,32 +23,32 @@ NAMES = {
 METRICS = {"late_return": "late return", "n_nodes": "final nodes"}
 
 
-@styled
-def draw_hyperparameter_sweeps(records: Records) -> Figure:
+@style.styled
+def draw_hyperparameter_sweeps(records: style.Records) -> Figure:
     """Draw four panels, one for each setting: late return and final nodes on both tasks."""
-    figure, body = new_figure(6.6)
+    figure, body = style.new_figure(6.6)
     places = GridSpec(2, 2, figure, wspace=0.04, hspace=0.04)
     for number, setting in enumerate(SWEEPS):
         panel = body.add_subfigure(places[number])
         _draw_setting(panel, setting, records)
-        name_panel(panel, number, f"By {NAMES[setting]}")
-    add_note(
+        style.name_panel(panel, number, f"By {NAMES[setting]}")
+    style.add_note(
         figure,
-        f"Mean over {runs_each(records.values())}; bars: one standard deviation across runs to",
+        f"Mean over {style.runs_each(records)}; bars: one standard deviation across runs to",
         "either side. Dotted: the shared default. All other settings have their defaults.",
     )
     return figure
 
 
-def _draw_setting(panel: SubFigure, setting: str, records: Records) -> None:
+def _draw_setting(panel: SubFigure, setting: str, records: style.Records) -> None:
     """Draw a row for each metric and a column for each task."""
     axes = panel.subplots(len(METRICS), len(SWEPT_TASKS), sharex=True)
     for column, task in enumerate(SWEPT_TASKS):
         runs = {v: records.get(f"{task}/{setting}={v}", ()) for v in SWEEPS[setting]}
         for row, metric in enumerate(METRICS):
-            _draw_metric(axes[row, column], runs, metric, TASKS[task].colour)
+            _draw_metric(axes[row, column], runs, metric, style.TASKS[task].colour)
             _mark_default(axes[row, column], setting)
-        axes[0, column].set_title(TASKS[task].label, fontweight="normal", fontsize=8.5)
+        axes[0, column].set_title(style.TASKS[task].label, fontweight="normal", fontsize=8.5)
         axes[-1, column].set_xlabel(NAMES[setting].split()[-1])
     for row, label in enumerate(METRICS.values()):
         axes[row, 0].set_ylabel(label)
@@ -73,8 +62,8 @@ def _draw_metric(ax: Axes, runs: dict[float, Sequence[Record]], metric: str, col
         means, stds = ([f(each) for each in values] for f in (np.mean, np.std))
         ax.errorbar(there, means, stds, fmt="o-", color=colour, markersize=3.5, capsize=2)
     else:
-        say_empty(ax)
-    limit_ticks([ax])
+        style.say_empty(ax)
+    style.limit_ticks([ax])
     ax.set_xticks(range(len(runs)), [f"{value:g}" for value in runs], fontsize=7)
 
 
@@ -82,6 +71,5 @@ def _mark_default(ax: Axes, setting: str) -> None:
     """Draw a dotted line at the default, which all sweeps have in common."""
     default = getattr(PlasticityConfig(), setting)
     if default in SWEEPS[setting]:
-        ax.axvline(
-            SWEEPS[setting].index(default), color=GREY, linestyle=":", linewidth=0.9, zorder=1
-        )
+        place = SWEEPS[setting].index(default)
+        ax.axvline(place, color=style.GREY, linestyle=":", linewidth=0.9, zorder=1)

@@ -6,18 +6,8 @@ from numpy.typing import ArrayLike
 
 from smgrnn.config import PlasticityConfig
 from smgrnn.experiments.paper.initial_topology import N_HIDDEN
+from smgrnn.report.figures import panels, style
 from smgrnn.report.figures.curves import BANDS, smoothing_width
-from smgrnn.report.figures.panels import fill_row, line_key, n_episodes, sizes, task_grid
-from smgrnn.report.figures.style import (
-    CONDITIONS,
-    GREY,
-    Records,
-    add_legend,
-    add_note,
-    new_figure,
-    runs_each,
-    styled,
-)
 from smgrnn.runs.record import Record
 
 VARIANTS = tuple(f"n_hidden={n}" for n in N_HIDDEN)
@@ -41,20 +31,20 @@ def _whole_periods(width: int) -> int:
     return width + -width % PERIOD if width >= PERIOD else width
 
 
-@styled
-def draw_initial_topology(records: Records) -> Figure:
+@style.styled
+def draw_initial_topology(records: style.Records) -> Figure:
     """Draw nodes above and their growth per episode below, a column for each task."""
-    (figure, body), n = new_figure(4.6), n_episodes(records)
+    (figure, body), n = style.new_figure(4.6), panels.n_episodes(records)
     width, growth_width = smoothing_width(n), _whole_periods(smoothing_width(n, GROWTH_SHARE))
-    axes = task_grid(body, ("nodes", "growth\n(nodes per episode)"))
-    fill_row(axes[0], records, VARIANTS, sizes, width=width, band="std")
-    fill_row(axes[1], records, VARIANTS, growth, width=growth_width, band=None)
+    axes = panels.task_grid(body, ("nodes", "growth\n(nodes per episode)"))
+    panels.fill_row(axes[0], records, VARIANTS, panels.sizes, width=width, band="std")
+    panels.fill_row(axes[1], records, VARIANTS, growth, width=growth_width, band=None)
     for ax in axes[1]:
-        ax.axhline(0, color=GREY, linewidth=0.7, zorder=1)
-    add_legend(body, [line_key(CONDITIONS[name]) for name in VARIANTS])
-    add_note(
+        ax.axhline(0, color=style.GREY, linewidth=0.7, zorder=1)
+    style.add_legend(body, panels.line_keys(VARIANTS))
+    style.add_note(
         figure,
-        f"Mean over {runs_each(records.values())} of a moving mean over {width} episodes (a-c)",
+        f"Mean over {style.runs_each(records)} of a moving mean over {width} episodes (a-c)",
         f"and {growth_width} episodes (d-f). Shaded: {BANDS['std']}.",
     )
     return figure

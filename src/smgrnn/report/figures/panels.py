@@ -10,19 +10,12 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from smgrnn.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn.report.figures import style
 from smgrnn.report.figures.curves import Band, Curve, plot_curve
-from smgrnn.report.figures.style import (
-    CONDITIONS,
-    GREY,
-    TASKS,
-    Look,
-    Records,
-    limit_ticks,
-    name_panel,
-    say_empty,
-)
 from smgrnn.runs.record import Record
 
+THRESHOLD: Any = {"color": style.GREY, "linestyle": (0, (4, 3)), "linewidth": 0.9}
+"""The look of a line where a task counts as solved."""
 Column = Callable[[Record], ArrayLike]
 """Takes a quantity from a run, one value per episode."""
 
@@ -34,7 +27,7 @@ def task_grid(body: SubFigure, quantities: Sequence[str]) -> Any:
         axes[row, 0].set_ylabel(quantity)
         for column, task in enumerate(CONTROL_TASKS):
             number = row * len(CONTROL_TASKS) + column
-            name_panel(axes[row, column], number, TASKS[task].label)
+            style.name_panel(axes[row, column], number, style.TASKS[task].label)
     for ax in axes[-1]:
         ax.set_xlabel("episode")
     return axes
@@ -42,7 +35,7 @@ def task_grid(body: SubFigure, quantities: Sequence[str]) -> Any:
 
 def fill_row(
     axes: Sequence[Axes],
-    records: Records,
+    records: style.Records,
     variants: Iterable[str],
     column: Column,
     *,
@@ -51,16 +44,14 @@ def fill_row(
 ) -> None:
     """Draw a quantity of every variant, a panel for each control task."""
     for ax, task in zip(axes, CONTROL_TASKS, strict=True):
-        drawn = 0
         for variant in variants:
             runs = records.get(f"{task}/{variant}", ())
             if runs:
                 curve = Curve.of([column(run) for run in runs], width=width, band=band)
-                plot_curve(ax, curve, CONDITIONS[variant])
-                drawn += 1
-        if not drawn:
-            say_empty(ax)
-    limit_ticks(axes)
+                plot_curve(ax, curve, style.CONDITIONS[variant])
+        if not ax.lines:
+            style.say_empty(ax)
+    style.limit_ticks(axes)
 
 
 def returns(record: Record) -> ArrayLike:
@@ -73,27 +64,31 @@ def sizes(record: Record) -> ArrayLike:
     return record.episodes.n_nodes
 
 
-def mark_thresholds(axes: Sequence[Axes], records: Records) -> None:
+def mark_thresholds(axes: Sequence[Axes], records: style.Records) -> None:
     """Draw a dashed line where each control task counts as solved."""
     for ax, task in zip(axes, CONTROL_TASKS, strict=True):
         plans = (run.plan for runs in records.values() for run in runs)
         found = {plan.task.reward_threshold for plan in plans if plan.task.id == task}
         for threshold in found:
-            if threshold is None:
-                continue
-            ax.axhline(threshold, color=GREY, linestyle=(0, (4, 3)), linewidth=0.9, zorder=1)
+            if threshold is not None:
+                ax.axhline(threshold, zorder=1, **THRESHOLD)
 
 
-def line_key(look: Look, **style: Any) -> Line2D:
+def line_key(look: style.Look, **changes: Any) -> Line2D:
     """Return the entry of a curve for a legend."""
-    return Line2D([], [], color=look.colour, linestyle=look.line, label=look.label, **style)
+    return Line2D([], [], color=look.colour, linestyle=look.line, label=look.label, **changes)
+
+
+def line_keys(variants: Iterable[str]) -> list[Line2D]:
+    """Return the entries of variants for a legend."""
+    return [line_key(style.CONDITIONS[variant]) for variant in variants]
 
 
 def threshold_key() -> Line2D:
     """Return the entry of the thresholds for a legend."""
-    return Line2D([], [], color=GREY, linestyle=(0, (4, 3)), linewidth=0.9, label="threshold")
+    return Line2D([], [], label="threshold", **THRESHOLD)
 
 
-def n_episodes(records: Records) -> int:
+def n_episodes(records: style.Records) -> int:
     """Return the episodes of the longest run, 1 if there is none."""
     return max((run.episodes.n for runs in records.values() for run in runs), default=1)

@@ -8,34 +8,27 @@ from smgrnn.config import PlasticityConfig
 from smgrnn.graph import apply, draw
 from smgrnn.graph.state import Graph
 from smgrnn.plasticity import UpdateHistory, decide_by
-from smgrnn.report.figures.style import (
-    GREY,
-    Records,
-    add_note,
-    name_panel,
-    new_figure,
-    styled,
-)
+from smgrnn.report.figures import style
 
 POSITIONS = {0: (0.0, 0.0), 1: (1.0, 0.0), 2: (0.5, 0.62)}
 NAMES = {0: "$i$", 1: "$j$", 2: "$h$"}
 WINDOW = 10
 
 
-@styled
-def draw_relay_insertion(_: Records) -> Figure:
+@style.styled
+def draw_relay_insertion(_: style.Records) -> Figure:
     """Draw one input and one output before and after the edit; it needs no runs."""
-    figure, body = new_figure(2.6)
+    figure, body = style.new_figure(2.6)
     before = Graph.from_edges(1, 1, edges=[(0, 1, 0.8)])
     left, right = body.subplots(1, 2)
     _draw_graph(left, before)
     _draw_graph(right, with_relay(before))
-    left.text(0.5, -0.14, "unstable", color=GREY, fontsize=8, ha="center", va="top")
-    right.text(0.5, -0.14, "kept", color=GREY, fontsize=8, ha="center", va="top")
-    right.text(0.5, 0.85, "relay, with small weights", color=GREY, fontsize=8, ha="center")
-    name_panel(left, 0, "An edge whose direction never settles")
-    name_panel(right, 1, "After inserting a relay")
-    add_note(
+    left.text(0.5, -0.14, "unstable", color=style.GREY, fontsize=8, ha="center", va="top")
+    right.text(0.5, -0.14, "kept", color=style.GREY, fontsize=8, ha="center", va="top")
+    right.text(0.5, 0.85, "relay, with small weights", color=style.GREY, fontsize=8, ha="center")
+    style.name_panel(left, 0, "An edge whose direction never settles")
+    style.name_panel(right, 1, "After inserting a relay")
+    style.add_note(
         figure,
         f"Decided by the rules from {WINDOW} updates of alternating sign, by Eqs. (1) to (4), and",
         "applied to the graph. Wide: large weight; blue: positive, orange: negative.",

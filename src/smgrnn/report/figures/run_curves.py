@@ -2,18 +2,8 @@
 
 from matplotlib.figure import Figure
 
+from smgrnn.report.figures import panels, style
 from smgrnn.report.figures.curves import Curve, plot_curve, smoothing_width
-from smgrnn.report.figures.panels import line_key, n_episodes, returns, sizes
-from smgrnn.report.figures.style import (
-    Look,
-    Records,
-    add_legend,
-    add_note,
-    limit_ticks,
-    name_panel,
-    new_figure,
-    styled,
-)
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#8a5a00", "#7a1f5c")
 LINES = ("-", "--", ":")
@@ -21,25 +11,27 @@ SHOWN = 8
 """Most names that the legend has room for."""
 
 
-@styled
-def draw_run_curves(records: Records) -> Figure:
+@style.styled
+def draw_run_curves(records: style.Records) -> Figure:
     """Draw the return above and the nodes below, a line for each run."""
-    (figure, body), width = new_figure(4.6), smoothing_width(n_episodes(records))
+    (figure, body), width = style.new_figure(4.6), smoothing_width(panels.n_episodes(records))
     above, below = body.subplots(2, 1, sharex=True)
     keys = []
     for place, (name, runs) in enumerate(records.items()):
         line = LINES[place // len(COLOURS) % len(LINES)]
-        look = Look(name, COLOURS[place % len(COLOURS)], line)  # type: ignore[arg-type]
+        look = style.Look(name, COLOURS[place % len(COLOURS)], line)  # type: ignore[arg-type]
         for run in runs:
-            plot_curve(above, Curve.of([returns(run)], width=width), look)
-            plot_curve(below, Curve.of([sizes(run)], width=width), look)
-        keys.append(line_key(look))
+            plot_curve(above, Curve.of([panels.returns(run)], width=width), look)
+            plot_curve(below, Curve.of([panels.sizes(run)], width=width), look)
+        keys.append(panels.line_key(look))
     above.set(ylabel="return")
     below.set(ylabel="nodes", xlabel="episode", ylim=(0, None))
-    limit_ticks([above, below])
-    name_panel(above, 0, "Return")
-    name_panel(below, 1, "Size")
+    style.limit_ticks([above, below])
+    style.name_panel(above, 0, "Return")
+    style.name_panel(below, 1, "Size")
     if len(keys) <= SHOWN:
-        add_legend(body, keys)
-    add_note(figure, f"Moving means over {width} episodes; of an evolution, a candidate plays one.")
+        style.add_legend(body, keys)
+    style.add_note(
+        figure, f"Moving means over {width} episodes; of an evolution, a candidate plays one."
+    )
     return figure

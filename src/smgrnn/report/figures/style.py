@@ -7,8 +7,9 @@ still readable at half of it.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
+from pathlib import Path
 from textwrap import fill
-from typing import Any, Literal, NamedTuple, ParamSpec
+from typing import Literal, NamedTuple, ParamSpec
 
 import matplotlib as mpl
 from matplotlib.artist import Artist
@@ -28,28 +29,8 @@ WIDTH = 7.2
 BAND_OPACITY = 0.2
 GREY = "#6b6b6b"
 """Colour of everything that is not data: notes, thresholds, guides."""
-SETTINGS: Any = {
-    "font.size": 9,
-    "axes.titlesize": 9,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.labelsize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.7,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.6,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "lines.linewidth": 1.4,
-    "legend.fontsize": 8.5,
-    "legend.frameon": False,
-    "legend.handlelength": 1.8,
-    "figure.facecolor": "white",
-    "figure.constrained_layout.h_pad": 0.06,
-}
+SETTINGS = Path(__file__).with_name("smgrnn.mplstyle")
+"""Fonts, lines and grids, which replace the user's own."""
 
 
 class Look(NamedTuple):
@@ -83,14 +64,12 @@ TASKS: dict[str, Look] = {
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Let a function draw with the settings of this file, and leave the user's as they are."""
+    """Let a function draw with our `SETTINGS`, and leave the user's as they are."""
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
-        with mpl.rc_context():
-            mpl.rcdefaults()
-            with mpl.rc_context(SETTINGS):
-                return draw(*args, **kwargs)
+        with mpl.rc_context(fname=SETTINGS):
+            return draw(*args, **kwargs)
 
     return drawn
 
@@ -150,13 +129,13 @@ def add_note(figure: Figure, *sentences: str) -> None:
     figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, color=GREY)
 
 
-def runs_each(groups: Iterable[Sequence[Record]]) -> str:
+def runs_each(records: Records) -> str:
     """Return in words how many runs each condition has, leaving out those without any.
 
-    >>> runs_each([]), runs_each([[None]]), runs_each([[None] * 3, [None] * 10, []])
+    >>> runs_each({}), runs_each({"a": [None]}), runs_each({"a": [None] * 3, "b": [None] * 10})
     ('no runs', '1 run', '3 to 10 runs')
     """
-    counts = sorted({len(runs) for runs in groups if runs})
+    counts = sorted({len(runs) for runs in records.values() if runs})
     if not counts:
         return "no runs"
     if counts == [1]:
