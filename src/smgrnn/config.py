@@ -182,7 +182,7 @@ class PlasticityConfig(Settings):
         >>> PlasticityConfig.frugal(size=44).pruning
         'contribution'
         """
-        rules = {"growth": "frugal", "pruning": "contribution", "interval": 2500}
+        rules = {"growth": "frugal", "pruning": "contribution", "interval": 1000}
         return cls(**{**rules, "prune_period": 2, **changes})
 
     @classmethod
@@ -367,10 +367,11 @@ class RunConfig(Settings):
 
         The preset "frugal" ends with the smallest network that does the job, or with as many
         parameters as are asked for.  In an environment "paper" is the reading of the rules that
-        comes closest to the paper's sizes; "as_printed" reads them word for word.  Examples, those of XOR and recorded
-        ones, come in no order, so that nothing is carried from one to the next, a hidden node
-        needs an iteration of its own to be heard, and growth is not counted in episodes.  An MLP is
-        two iterations of a layered graph with biases, from zero states to linear outputs.
+        comes closest to the paper's sizes; "as_printed" reads them word for word.  Examples, those
+        of XOR and recorded ones, come in no order, so that nothing is carried from one to the next,
+        a hidden node needs an iteration of its own to be heard, and growth is not counted in
+        episodes.  An MLP is two iterations of a layered graph with biases, from zero states to
+        linear outputs.
 
         >>> RunConfig.for_task("xor", seed=1).network.iterations
         3

@@ -53,7 +53,8 @@ class Learner:
     learning
         Optimizer and loss.
     plasticity
-        Rules of growth and pruning.
+        Rules of growth and pruning; by default those of the preset frugal, with a call every 1000
+        updates, and a size that follows the error.  `PlasticityConfig()` are the paper's.
     graph
         Start from this graph instead of a random one.
     seed
@@ -98,7 +99,7 @@ class Learner:
             raise ConfigError("The compiled engine has scalar node states; use state_dim=1.")
         self.config = config
         self.learning = learning or LearningConfig()
-        self.plasticity = plasticity or PlasticityConfig()
+        self.plasticity = plasticity or PlasticityConfig.frugal()
         self.log = EditLog.start()
         """Every edit so far, with the update after which it was made."""
         self.loss = 0.0

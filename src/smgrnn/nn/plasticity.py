@@ -60,8 +60,8 @@ class StructuralPlasticity:
         The optimizer that trains it, whose state is carried through every edit; None for no
         optimizer at all.
     config
-        The rules and their settings; by default Table A.III where it speaks, with a call every 100
-        updates.  A run of `distill` has the calibrated ones, `PlasticityConfig.paper()`.
+        The rules and their settings; by default those of the preset frugal, with a call every 1000
+        updates, and a size that follows the error.  `PlasticityConfig()` are the paper's.
     seed
         Seed of the rules' random choices.
     rule
@@ -79,7 +79,7 @@ class StructuralPlasticity:
     >>> plasticity = StructuralPlasticity(net, optimizer)
     >>> net(torch.ones(4)).sum().backward()
     >>> optimizer.step()
-    >>> plasticity.step()  # an edit is due after 100 updates
+    >>> plasticity.step()  # an edit is due after 1000 updates
     GraphEdit(+nodes=0, +edges=0, -edges=0, -nodes=0)
     >>> saved = plasticity.state_dict()
     >>> plasticity.load_state_dict(saved)
@@ -111,7 +111,7 @@ class StructuralPlasticity:
             )
         self.network = network
         self.optimizer = optimizer
-        self.config = config or PlasticityConfig()
+        self.config = config or PlasticityConfig.frugal()
         self.rule = rule
         self.averaging = averaging
         self.calls = 0
