@@ -88,6 +88,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "prune_fraction": SHARE,
         "orphan_removal": FLAG,
         "size": [value for value in COUNT if value is not None],
+        "dense_until": PROBABILITY,
         "least_updates": [-1, 1.5, True, "3", None],
         "n_candidates": COUNT,
         "candidate_sources": COUNT,

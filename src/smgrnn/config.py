@@ -28,7 +28,7 @@ Loss = Literal["cross_entropy", "mse"]
 Rate = Literal["constant", "falling"]
 Method = Literal["neat", "ndp"]
 Preset = Literal["frugal", "paper", "as_printed"]
-Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200"]
+Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
 EnvBackend = Literal["compiled", "gymnasium"]
 RECORDINGS = (".npz", ".csv", ".safetensors")
 """Endings of the name of a task that is a file of recorded examples."""
@@ -140,6 +140,8 @@ class PlasticityConfig(Settings):
 
     size: Count | None = later(None)
     """Edges that rules which follow a size end with; None lets the size follow the error."""
+    dense_until: Probability = later(0.0)
+    """Share of a run before which rules that follow a size prune nothing."""
     least_updates: Whole = later(0)
     """With interval="episode", fewest updates between two calls: the end of an earlier episode is
     passed over."""
@@ -285,7 +287,7 @@ class LearningSettings(LearningConfig):
 
 
 _NO_RULES = {"growth": "none", "pruning": "none", "orphan_removal": False}
-_MLP: dict[str, Any] = {
+_LAYERED: dict[str, Any] = {
     "network.n_hidden": 0,  # the budget says how many there are
     "network.density": NetworkSettings.density,
     "network.weight_std": NetworkSettings.weight_std,
@@ -293,14 +295,25 @@ _MLP: dict[str, Any] = {
     "network.output_activation": "identity",
     "network.carry_state": False,
     "bias": True,
-    **{f"plasticity.{name}": v for name, v in PlasticityConfig.static().to_dict().items()},
 }
+_STATIC = PlasticityConfig.static()
+_PRUNED = PlasticityConfig.frugal(
+    growth="none", interval="episode", least_updates=2500, dense_until=0.3
+)
+
+
+def _rules(rules: PlasticityConfig) -> dict[str, Any]:
+    values = rules.to_dict().items()
+    return {f"plasticity.{name}": value for name, value in values if name != "size"}
+
+
 DEMANDS: dict[str, dict[str, Any]] = {
     "smgrnn": {},
     "static": {f"plasticity.{name}": value for name, value in _NO_RULES.items()},
     "growth-only": {"plasticity.pruning": "none", "plasticity.orphan_removal": False},
-    "mlp-100": _MLP,
-    "mlp-200": _MLP,
+    "mlp-100": _LAYERED | _rules(_STATIC),
+    "mlp-200": _LAYERED | _rules(_STATIC),
+    "mlp-pruned": _LAYERED | _rules(_PRUNED),
 }
 """Settings that define each kind of student, by their dotted names in a RunConfig."""
 
@@ -317,8 +330,8 @@ class RunConfig(Settings):
     """
 
     student: Student = "smgrnn"
-    """The growing network; the same graph kept as it is; growth without pruning; or an MLP of 100 %
-    or 200 % of the budget."""
+    """The growing network; the same graph kept as it is; growth without pruning; an MLP of 100 % or
+    200 % of the budget; or one of the budget that is pruned to `parameters`."""
     episodes: Count = 2000
     """Training episodes."""
     stop_after: Whole = 0

@@ -31,6 +31,7 @@ class RuleNumbers(NamedTuple):
     orphan_removal: bool
     max_nodes: int
     max_edges: int
+    dense_until: float
     n_candidates: int
     candidate_sources: int
     candidate_gain: float

@@ -164,7 +164,8 @@ def decide(
     if address == 0:  # a module that never decides on anything
         return Decision(GraphEdit(np.empty((0, 5), dtype=np.int64), np.empty(0)), False)
     statistics = noticed.statistics
-    goal = goal_at(noticed.aim, graph.source.size, _strain(graph, statistics), not is_pruning)
+    strain, dense_until = _strain(graph, statistics), plasticity.numbers.dense_until
+    goal = goal_at(noticed.aim, graph.source.size, strain, not is_pruning, dense_until)
     evidence = gather(graph, history, statistics, memory, goal, call)
     decision: Decision = decide_at(address)(evidence, plasticity.numbers, rng)
     forget(statistics)

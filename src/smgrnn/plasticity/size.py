@@ -73,8 +73,11 @@ def target_at(progress: float, size: int) -> float:
 
 
 @kernel
-def goal_at(aim: Floats, n_edges: int, strain: float, is_growing: bool) -> Goal:
-    """Return the goal of a call; `strain` is the mean squared error at the outputs, or NaN."""
+def goal_at(aim: Floats, n_edges: int, strain: float, is_growing: bool, dense_until: float) -> Goal:
+    """Return the goal of a call; `strain` is the mean squared error at the outputs, or NaN.
+
+    Up to the share `dense_until` of a run the graph may have the size that it has.
+    """
     progress, size = aim[PROGRESS], int(aim[SIZE])
     is_over = progress >= GROWN
     if size == 0:
@@ -85,6 +88,8 @@ def goal_at(aim: Floats, n_edges: int, strain: float, is_growing: bool) -> Goal:
     if progress < 0.0:
         return Goal(size, 0, n_edges < size, True, False)
     target, slack = int(target_at(progress, size)), max(1, int(SLACK * size))
+    if progress < dense_until:
+        target = max(target, n_edges)
     grows = not is_over
     if aim[MET] > 0.0:  # the job is done with what there is
         target, slack, grows = min(target, n_edges), 0, False

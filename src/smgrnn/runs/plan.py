@@ -34,7 +34,7 @@ from smgrnn.validation import Count, Finite, Positive, Settings, Whole, later
 
 RECORDS_VERSION = 2
 """Part of every key: raise it when equal plans can lead to other results than before."""
-MLP_SHARES = {"mlp-100": 1, "mlp-200": 2}
+MLP_SHARES = {"mlp-100": 1, "mlp-200": 2, "mlp-pruned": 1}
 """Parameters of an MLP as a multiple of the budget."""
 OPTIMIZER_SETTINGS = {
     "beta1": ("adam", "adamw"),

@@ -9,6 +9,7 @@ STUDENTS = {
     "growth-only": "grows and never prunes",
     "mlp-100": "one hidden layer, with as many parameters as the growing network takes",
     "mlp-200": "one hidden layer, with twice as many",
+    "mlp-pruned": "one hidden layer, pruned to the parameters that are asked for",
 }
 """The students of a distillation by name."""
 
