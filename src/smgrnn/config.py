@@ -307,8 +307,9 @@ class RunConfig(Settings):
     """Episodes between two checkpoints, from which an interrupted run can go on."""
     held_out: Count = 100
     """Held-out episodes that judge the finished student."""
-    max_parameters: Count | None = None
-    """Most edges the network may have; None is the limit of the plasticity settings."""
+    parameters: Count | None = None
+    """Most parameters that the network may have and that may be handed over; None is the limit of
+    the plasticity settings."""
     budget: Count | None = None
     """Parameters of a 100 % MLP; None is the number that the growing network has on average."""
     bias: bool = False

@@ -245,9 +245,9 @@ def _learning(config: RunConfig, task: Task) -> LearningConfig:
 
 def _plasticity(config: RunConfig) -> PlasticityConfig:
     rules = config.plasticity
-    if config.max_parameters is None:
+    if config.parameters is None:
         return rules
-    return replace(rules, max_edges=min(config.max_parameters, rules.max_edges))
+    return replace(rules, max_edges=min(config.parameters, rules.max_edges))
 
 
 def _backend(
@@ -329,15 +329,15 @@ def _check_rules(config: RunConfig) -> None:
 
 
 def _check_limit(config: RunConfig, plan: Plan) -> None:
-    if config.max_parameters is None:
+    if config.parameters is None:
         return
     n_edges, lower = plan.make_graph().n_edges, "density"
     if plan.first_graph == "layered":
         lower = "budget"
     _require(
-        n_edges <= config.max_parameters,
-        f"The network starts with {n_edges} edges, more than max_parameters="
-        f"{config.max_parameters}; lower the {lower}",
+        n_edges <= config.parameters,
+        f"The network starts with {n_edges} edges, more than --parameters "
+        f"{config.parameters}: lower the {lower}",
     )
 
 
