@@ -100,6 +100,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "checkpoint_every": COUNT,
         "held_out": COUNT,
         "stop_after": [-1, 1.5, True, "3", None, math.nan],
+        "handover": CHOICE,
         "parameters": [value for value in COUNT if value is not None],
         "budget": [value for value in COUNT if value is not None],
         "bias": FLAG,

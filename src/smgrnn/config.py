@@ -28,6 +28,7 @@ Method = Literal["neat", "ndp"]
 Preset = Literal["paper", "as_printed"]
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200"]
 EnvBackend = Literal["compiled", "gymnasium"]
+HandOver = Literal["best", "final"]
 RECORDINGS = (".npz", ".csv", ".safetensors")
 """Endings of the name of a task that is a file of recorded examples."""
 
@@ -306,7 +307,10 @@ class RunConfig(Settings):
     checkpoint_every: Count = 100
     """Episodes between two checkpoints, from which an interrupted run can go on."""
     held_out: Count = 100
-    """Held-out episodes that judge the finished student."""
+    """Held-out episodes that judge the student that is handed over."""
+    handover: HandOver = "final"
+    """The student to hand over: the best one that the run saw, chosen on episodes that do nothing
+    else, or the final one."""
     parameters: Count | None = None
     """Most parameters that the network may have and that may be handed over; None is the limit of
     the plasticity settings."""

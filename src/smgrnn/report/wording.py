@@ -23,7 +23,7 @@ METRICS = {
         "convergence episode", "first episode whose return reaches the task's threshold", 0
     ),
     "held_out_mean": Metric(
-        "held-out return", "mean return of the finished network on episodes it never trained on", 1
+        "held-out return", "mean return of what is handed over on episodes it never trained on", 1
     ),
     "n_nodes": Metric("nodes", "nodes at the end: inputs, outputs and hidden ones", 1),
     "n_edges": Metric("edges", "edges at the end, which are all parameters there are", 0),

@@ -12,6 +12,7 @@ from smgrnn.baselines.mlp import find_budget, mlp_graph, mlp_width
 from smgrnn.config import (
     DEMANDS,
     EvolutionConfig,
+    HandOver,
     LearningConfig,
     Loss,
     Method,
@@ -30,7 +31,7 @@ from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
-from smgrnn.validation import Count, Settings, Whole
+from smgrnn.validation import Count, Settings, Whole, later
 
 RECORDS_VERSION = 2
 """Part of every key: raise it when equal plans can lead to other results than before."""
@@ -60,7 +61,9 @@ class EpisodePlan(Settings):
     checkpoint_every: Count
     """Episodes between two checkpoints."""
     held_out: Count
-    """Held-out episodes that judge the finished student."""
+    """Held-out episodes that judge the student that is handed over."""
+    handover: HandOver = later("final")
+    """The student to hand over: the best one that the run saw, or the final one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +100,8 @@ class Plan(Settings):
     """Rules of growth and pruning."""
     episodes: EpisodePlan
     """How many episodes, and where."""
+    parameters: Count | None = later(None)
+    """Most parameters of what is handed over; None is any number."""
 
     @property
     def n_episodes(self) -> int:
@@ -105,7 +110,7 @@ class Plan(Settings):
 
     @property
     def held_out(self) -> int:
-        """Held-out episodes that judge the finished student."""
+        """Held-out episodes that judge the student that is handed over."""
         return self.episodes.held_out
 
     def make_graph(self) -> Graph:
@@ -221,7 +226,9 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
             normalise=config.normalise,
             checkpoint_every=config.checkpoint_every,
             held_out=config.held_out,
+            handover=config.handover,
         ),
+        parameters=config.parameters,
     )
     _check_limit(config, plan)
     return plan
