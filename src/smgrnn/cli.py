@@ -54,8 +54,19 @@ class Extras:
     """Print the plan of the run, all settings as the engine would get them, and run nothing."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Which:
+    """The student of a run to take; by default the one that it hands over."""
+
+    final: Flag = False
+    """Take the student that the run ended with."""
+    parameters: int | None = None
+    """Take the best student with at most this many parameters."""
+
+
 Options = Annotated[RunFlags, tyro.conf.arg(name="")]
 Outputs = Annotated[Output, tyro.conf.arg(name="")]
+Chosen = Annotated[Which, tyro.conf.arg(name="")]
 EvolutionOptions = Annotated[EvolutionConfig, tyro.conf.arg(name="")]
 TaskName = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
 ExperimentNames = Annotated[
@@ -157,10 +168,10 @@ def evaluate(
     run: RunPath,
     episodes: int = 100,
     task: str | None = None,
-    best: Flag = False,
+    which: Chosen = Which(),  # noqa: B008 - frozen
     as_json: AsJson = False,
 ) -> None:
-    """Score the frozen, greedy student of a run on held-out episodes.
+    """Score what a run hands over, frozen and greedy, on held-out episodes.
 
     Parameters
     ----------
@@ -170,14 +181,16 @@ def evaluate(
         Held-out episodes to play.
     task
         The task of the run, where it is code of your own, such as my_module:MyEnv-v0.
-    best
-        Score the best checkpoint instead of the final student.
+    which
+        The student to score.
     as_json
         Print one JSON object.
     """
     from smgrnn.commands.evaluate import evaluate_command
 
-    evaluate_command(run, episodes, task, is_best=best, as_json=as_json)
+    evaluate_command(
+        run, episodes, task, final=which.final, parameters=which.parameters, as_json=as_json
+    )
 
 
 def expert_train(
@@ -345,10 +358,10 @@ def export(
     run: RunPath,
     to: Literal["onnx", "c", "graphml", "json"],
     out: Path | None = None,
-    best: Flag = False,
+    which: Chosen = Which(),  # noqa: B008 - frozen
     as_json: AsJson = False,
 ) -> None:
-    """Take the student of a run with you: as C, as ONNX, or as a graph.
+    """Take what a run hands over with you: as C, as ONNX, or as a graph.
 
     Parameters
     ----------
@@ -358,23 +371,24 @@ def export(
         The format.
     out
         File to write, without its ending; in the run folder by default.
-    best
-        Export the best checkpoint instead of the final student.
+    which
+        The student to export.
     as_json
         Print one JSON object.
     """
     from smgrnn.commands.export import export_command
 
-    export_command(run, to, out, best=best, as_json=as_json)
+    export_command(run, to, out, final=which.final, parameters=which.parameters, as_json=as_json)
 
 
 def view(
     run: RunPath,
     out: Path | None = None,
     record: Path | None = None,
+    which: Chosen = Which(),  # noqa: B008 - frozen
     no_open: Flag = False,
 ) -> None:
-    """Watch the network of a run grow, on a page in your browser.
+    """Watch the network that a run hands over grow, on a page in your browser.
 
     Parameters
     ----------
@@ -384,12 +398,16 @@ def view(
         File to write the page to; growth.html in the run folder by default.
     record
         Also record a film into this file, a .gif or, with ffmpeg, an .mp4.
+    which
+        The student to watch.
     no_open
         Write the page and do not open it.
     """
     from smgrnn.commands.view import view_command
 
-    view_command(run, out, record, opens=not no_open)
+    view_command(
+        run, out, record, final=which.final, parameters=which.parameters, opens=not no_open
+    )
 
 
 def bench(

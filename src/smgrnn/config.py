@@ -30,6 +30,7 @@ Method = Literal["neat", "ndp"]
 Preset = Literal["frugal", "paper", "as_printed"]
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
 EnvBackend = Literal["compiled", "gymnasium"]
+HandOver = Literal["best", "final"]
 RECORDINGS = (".npz", ".csv", ".safetensors")
 """Endings of the name of a task that is a file of recorded examples."""
 
@@ -347,9 +348,13 @@ class RunConfig(Settings):
     checkpoint_every: Count = 100
     """Episodes between two checkpoints, from which an interrupted run can go on."""
     held_out: Count = 100
-    """Held-out episodes that judge the finished student."""
-    max_parameters: Count | None = None
-    """Most edges the network may have; None is the limit of the plasticity settings."""
+    """Held-out episodes that judge the student that is handed over."""
+    handover: HandOver = "final"
+    """The student to hand over: the best one that the run saw, chosen on episodes that do nothing
+    else, or the final one."""
+    parameters: Count | None = None
+    """Most parameters that the network may have and that may be handed over; None is the limit of
+    the plasticity settings."""
     budget: Count | None = None
     """Parameters of a 100 % MLP; None is the number that the growing network has on average."""
     bias: bool = False

@@ -72,7 +72,7 @@ class GrowthLimitWarning(UserWarning):
     >>> import smgrnn
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", smgrnn.GrowthLimitWarning)
-    ...     run = smgrnn.distill("xor", episodes=100, max_parameters=5)
+    ...     run = smgrnn.distill("xor", episodes=100, parameters=5)
     >>> run.graph.n_edges <= 5
     True
     """

@@ -8,7 +8,7 @@ import numpy as np
 from smgrnn.errors import ConfigError
 
 Stream = Literal["init", "plasticity", "task"]
-Purpose = Literal["train", "held_out"]
+Purpose = Literal["train", "held_out", "choosing"]
 
 
 def stream(seed: int, name: Stream) -> np.random.Generator:
@@ -19,20 +19,21 @@ def stream(seed: int, name: Stream) -> np.random.Generator:
 
 
 def episode_seed(seed: int, episode: int, purpose: Purpose) -> int:
-    """Return the seed that resets the environment of one episode, an int below 2**31.
+    """Return the seed that resets the environment of one episode, an int below 2**32.
 
-    It depends on nothing but the arguments, so a run can resume at any episode.  Training seeds are
-    even and held-out seeds odd: a network is never judged on an episode it could have trained on.
+    It depends on nothing but the arguments, so a run can resume at any episode.  Below 2**31,
+    training seeds are even and held-out seeds odd; those to choose among students by are above: a
+    network is never judged on an episode that it could have trained on or been chosen by.
 
     >>> episode_seed(0, 0, "train"), episode_seed(0, 0, "held_out")
     (1051823300, 1083867629)
     """
     _check(seed, "A seed")
     _check(episode, "An episode")
-    parity = get_args(Purpose).index(purpose)
-    key = (get_args(Stream).index("task"), parity, int(episode))
-    word = np.random.SeedSequence(int(seed), spawn_key=key).generate_state(1)[0]
-    return int(word) // 4 * 2 + parity
+    number = get_args(Purpose).index(purpose)
+    key = (get_args(Stream).index("task"), number, int(episode))
+    word = int(np.random.SeedSequence(int(seed), spawn_key=key).generate_state(1)[0])
+    return 2**31 + word // 2 if purpose == "choosing" else word // 4 * 2 + number
 
 
 def _check(number: int, subject: str) -> None:

@@ -13,8 +13,9 @@ import pytest
 from gymnasium import spaces
 
 from smgrnn.commands.display import describe, describe_all
-from smgrnn.runs import Plan, Record
+from smgrnn.runs import Plan, Record, load
 from smgrnn.runs.run import Run
+from smgrnn.seeding import episode_seed
 from support.commands import Command, Said, refused
 from support.runs import contents, teacher, trained
 
@@ -74,6 +75,39 @@ def test_the_summary_in_words_says_what_the_json_says(distill: Command) -> None:
     assert f"{summary['agreement']:.1%}" in said.err
 
 
+@pytest.mark.parametrize("handover", ["best", "final"])
+def test_the_first_line_is_what_load_gives_on_held_out_episodes(
+    distill: Command, tmp_path: Path, handover: str
+) -> None:
+    said = distill("--handover", handover, "--episodes", 60, "--out", "a", "--json")
+    given = json.loads(said.out)["handed_over"]
+    policy = load(tmp_path / "a")
+    env, returns = gym.make("CartPole-v1"), []
+    for number in range(100):
+        observation, _ = env.reset(seed=episode_seed(0, number, "held_out"))
+        policy.reset()
+        total, is_over = 0.0, False
+        while not is_over:
+            observation, reward, is_terminal, is_truncated, _ = env.step(policy(observation))
+            total, is_over = total + float(reward), is_terminal or is_truncated
+        returns.append(total)
+    assert given == {
+        "n_parameters": policy.graph.n_edges,
+        "n_nodes": policy.graph.n_nodes,
+        "held_out_mean": np.mean(returns),
+        "held_out_std": np.std(returns),
+        "episode": given["episode"],
+    }
+    first, second = said.err.splitlines()[2:4]  # after the bar and its line
+    assert first == (
+        f"Held-out return {np.mean(returns):.1f} ± {np.std(returns):.1f} (over 100 episodes) of "
+        f"what it hands over: {given['n_parameters']} parameters, {given['n_nodes']} nodes, from "
+        f"episode {given['episode']}."
+    )
+    assert second.startswith(f"Late return {json.loads(said.out)['late_return']:.1f} ")
+    assert (given["episode"] == 60) == (handover == "final")
+
+
 def test_the_json_is_the_summary_in_the_folder(distill: Command, tmp_path: Path) -> None:
     summary = json.loads(distill("--json", "--out", "a").out)
     assert json.loads((tmp_path / "a" / "run.json").read_text())["summary"] == summary
@@ -94,8 +128,15 @@ def test_several_seeds_give_a_list_and_a_folder_for_each(distill: Command, tmp_p
     summaries = json.loads(said.out)
     assert [summary["seed"] for summary in summaries] == [5, 6, 7]
     assert describe_all(summaries) in said.err
-    late = [summary["late_return"] for summary in summaries]
-    assert f"3 seeds: late return {np.mean(late):.1f} ± {np.std(late):.1f}" in said.err
+    late, held_out, size = (
+        [summary[name] for summary in summaries]
+        for name in ("late_return", "held_out_mean", "n_parameters")
+    )
+    assert said.err.splitlines()[-1] == (
+        f"3 seeds: held-out return {np.mean(held_out):.1f} ± {np.std(held_out):.1f}, "
+        f"{np.mean(size):.0f} ± {np.std(size):.0f} parameters; "
+        f"late return {np.mean(late):.1f} ± {np.std(late):.1f}."
+    )
     for summary in summaries:
         assert Run.resume(tmp_path / summary["run_dir"]).plan.seed == summary["seed"]
 
@@ -183,16 +224,38 @@ def test_a_run_is_resumed_from_its_folder_alone(smgrnn: Command, tmp_path: Path)
     assert contents(tmp_path / "run") == before
 
 
-def test_evaluate_scores_the_final_student_or_the_best_one(smgrnn: Command, tmp_path: Path) -> None:
-    run = trained(tmp_path, checkpoint_every=5, seed=5)
-    for options, is_best in (((), False), (("--best",), True)):
+def test_evaluate_scores_the_student_that_it_is_asked_for(smgrnn: Command, tmp_path: Path) -> None:
+    run = trained(tmp_path, handover="best", seed=5)
+    smallest = min(each.n_parameters for each in run.record.family)
+    seen = set()
+    for options, which in (
+        ((), {}),
+        (("--final",), {"final": True}),
+        (("--parameters", smallest), {"parameters": smallest}),
+    ):
         said = smgrnn("evaluate", "run", "--episodes", 7, "--json", *options)
-        returns = run.score(7, best=is_best)
+        returns, student = run.score(7, **which), run.record.student(**which)
         figures = json.loads(said.out)
         assert (figures["mean"], figures["std"]) == (returns.mean(), returns.std())
         assert figures["episodes"] == 7
         words = smgrnn("evaluate", "run", "--episodes", 7, *options).out
-        assert f"{returns.mean():.1f} ± {returns.std():.1f} over 7 held-out episodes" in words
+        assert words == (
+            f"CartPole-v1, {student.n_parameters} parameters, episode {student.episode} of run: "
+            f"{returns.mean():.1f} ± {returns.std():.1f} over 7 held-out episodes\n"
+        )
+        seen.add(words)
+    assert len(seen) == 3
+
+
+@pytest.mark.parametrize("command", [("evaluate",), ("view", "--no-open"), ("export", "--to", "c")])
+def test_a_student_that_there_is_not_is_refused(
+    smgrnn: Command, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    n = trained(tmp_path, episodes=2).graph.n_edges
+    sentence = f"The smallest student of the run has {n} parameters, more than {n - 1}."
+    assert refused(smgrnn(*command, "run", "--parameters", n - 1)) == sentence
+    both = "Take the final student or the best of few parameters, not both."
+    assert refused(smgrnn(*command, "run", "--parameters", n, "--final")) == both
 
 
 def test_the_final_score_in_the_summary_is_what_evaluate_gives(

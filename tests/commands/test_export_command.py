@@ -31,7 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_files_are_named_after_the_task_and_stand_in_the_run(
     to: str, run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    export_command(run, to, None, best=False, as_json=False)
+    export_command(run, to, None, as_json=False)
     printed = capsys.readouterr().out
     for name in NAMES[to]:
         file = run / name
@@ -42,11 +42,11 @@ def test_files_are_named_after_the_task_and_stand_in_the_run(
 
 
 @pytest.mark.parametrize("to", FORMATS)
-@pytest.mark.parametrize("best", [True, False])
+@pytest.mark.parametrize("final", [True, False])
 def test_json_reports_files_and_sizes(
-    to: str, best: bool, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    to: str, final: bool, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    export_command(run, to, tmp_path / "x", best=best, as_json=True)
+    export_command(run, to, tmp_path / "x", final=final, as_json=True)
     report = json.loads(capsys.readouterr().out)
     assert report["format"] == to
     assert report["task"] == "CartPole-v1"
@@ -57,12 +57,29 @@ def test_json_reports_files_and_sizes(
         assert report["state_bytes"] == 4 * (2 + report["n_hidden"])
 
 
+def test_the_student_that_is_asked_for_is_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = trained(tmp_path, handover="best", seed=5).record
+    smallest = min(each.n_parameters for each in record.family)
+    for name, which in (
+        ("a", {}),
+        ("b", {"final": True}),
+        ("c", {"parameters": smallest}),
+    ):
+        export_command(tmp_path / "run", "json", tmp_path / name, **which, as_json=True)
+        (file,) = json.loads(capsys.readouterr().out)["files"]
+        edges = json.loads(Path(file).read_text())["edges"]
+        graph = record.student(**which).policy.graph
+        assert sorted(edge["weight"] for edge in edges) == sorted(graph.weight.tolist())
+
+
 def test_the_compiled_size_holds_the_tables_and_little_else(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     exports.tool("cc")
     exports.tool("size")
-    export_command(run, "c", tmp_path / "x", best=False, as_json=True)
+    export_command(run, "c", tmp_path / "x", as_json=True)
     report = json.loads(capsys.readouterr().out)
     assert report["table_bytes"] < report["compiled_bytes"] < report["table_bytes"] + 2000
 
@@ -74,7 +91,7 @@ def test_without_a_compiler_the_size_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    export_command(run, "c", tmp_path / "x", best=False, as_json=False)
+    export_command(run, "c", tmp_path / "x", as_json=False)
     assert "bytes of state; no C compiler was found" in capsys.readouterr().out
 
 
@@ -85,47 +102,47 @@ def test_a_compiler_that_fails_is_as_good_as_none(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(sizes, "COMPILE", ("false",))
-    export_command(run, "c", tmp_path / "x", best=False, as_json=True)
+    export_command(run, "c", tmp_path / "x", as_json=True)
     assert json.loads(capsys.readouterr().out)["compiled_bytes"] is None
 
 
 @pytest.mark.parametrize("out", ["my-net", "my-net.c", "my-net.h"])
 def test_out_may_have_the_suffix_of_any_of_its_files(out: str, run: Path, tmp_path: Path) -> None:
-    export_command(run, "c", tmp_path / out, best=False, as_json=True)
+    export_command(run, "c", tmp_path / out, as_json=True)
     assert {file.name for file in tmp_path.iterdir()} == {"my-net.c", "my-net.h"}
     assert "my_net_step" in (tmp_path / "my-net.h").read_text()
     assert '#include "my-net.h"' in (tmp_path / "my-net.c").read_text()
 
 
 def test_a_source_with_another_name_than_its_functions_compiles(run: Path, tmp_path: Path) -> None:
-    export_command(run, "c", tmp_path / "My net.c", best=False, as_json=True)
+    export_command(run, "c", tmp_path / "My net.c", as_json=True)
     subprocess.run([exports.tool("cc"), "-c", "My net.c"], cwd=tmp_path, check=True)
 
 
 def test_another_suffix_stays_in_the_name(run: Path, tmp_path: Path) -> None:
-    export_command(run, "json", tmp_path / "net.v2", best=False, as_json=True)
+    export_command(run, "json", tmp_path / "net.v2", as_json=True)
     assert [file.name for file in tmp_path.iterdir()] == ["net.v2.json"]
 
 
 def test_an_unknown_format_is_met_with_the_list(run: Path) -> None:
     sentence = r"^There is no export format 'rust'; choose from onnx, c, graphml, json\.$"
     with pytest.raises(ConfigError, match=sentence):
-        export_command(run, "rust", None, best=False, as_json=False)
+        export_command(run, "rust", None, as_json=False)
 
 
 def test_a_file_that_exists_is_not_written_over(run: Path, tmp_path: Path) -> None:
     (tmp_path / "x.c").write_text("mine")
     with pytest.raises(ConfigError, match=r"x\.c exists; choose another file\.$"):
-        export_command(run, "c", tmp_path / "x", best=False, as_json=False)
+        export_command(run, "c", tmp_path / "x", as_json=False)
     assert [file.name for file in tmp_path.iterdir()] == ["x.c"]
     assert (tmp_path / "x.c").read_text() == "mine"
 
 
 def test_a_folder_that_is_missing_is_named(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot be written: its folder is missing"):
-        export_command(run, "c", tmp_path / "nowhere" / "x", best=False, as_json=False)
+        export_command(run, "c", tmp_path / "nowhere" / "x", as_json=False)
 
 
 def test_a_run_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(SmgrnnError, match=r"^There is no run folder .*nowhere\.$"):
-        export_command(tmp_path / "nowhere", "c", None, best=False, as_json=False)
+        export_command(tmp_path / "nowhere", "c", None, as_json=False)

@@ -5,6 +5,7 @@ import webbrowser
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -15,7 +16,8 @@ from smgrnn.runs import Record, Run, distill, evolve
 from smgrnn.runs.run import new_run
 from smgrnn.view import film, write_page
 from smgrnn.view.page import page
-from support.runs import settings, trained
+from smgrnn.view.timeline import Timeline
+from support.runs import RULES, settings, trained
 
 README_PICTURE = Path(__file__).parents[2] / "docs" / "figures" / "growth.gif"
 
@@ -114,6 +116,40 @@ def test_a_run_without_an_episode_has_a_page_but_no_film(tmp_path: Path) -> None
 def test_a_run_that_kept_no_weights_says_so(tmp_path: Path) -> None:
     trained(tmp_path, name=None).save(tmp_path / "run")
     assert "kept no weights on the way" in page(Record.load(tmp_path / "run"))
+
+
+def test_the_page_ends_with_the_student_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = trained(tmp_path, handover="best", seed=5)
+    given = run.handed_over
+    assert given.episode < 30
+    run_command(monkeypatch, str(tmp_path / "run"), "--no-open")
+    text = (tmp_path / "run" / "growth.html").read_text(encoding="utf-8")
+    assert f"{given.episode} episodes with " in text
+    assert f"and {given.n_parameters} edges." in text
+    assert f"This is the student of episode {given.episode}; the run went on to episode 30" in text
+    assert "interrupted" not in text
+    run_command(monkeypatch, str(tmp_path / "run"), "--no-open", "--final")
+    text = (tmp_path / "run" / "growth.html").read_text(encoding="utf-8")
+    assert f"and {run.graph.n_edges} edges." in text
+    assert "This is the student of" not in text
+
+
+@pytest.mark.parametrize("interval", [20, "episode"])
+def test_the_timeline_to_a_student_ends_with_its_graph(tmp_path: Path, interval: int | str) -> None:
+    rules = {**RULES, "interval": interval}
+    record = trained(tmp_path, handover="best", seed=5, plasticity=rules).record
+    for student in (*record.family, record.student(final=True)):
+        cut, graph = record.until(student), student.policy.graph
+        timeline = Timeline.of(cut)
+        last = timeline.frame(int(timeline.ends[-1]))
+        assert timeline.edges.id[last.edges].tolist() == sorted(graph.edge_ids.tolist())
+        assert timeline.nodes.n == len(np.unique(timeline.nodes.id))
+        weight = dict(zip(graph.edge_ids.tolist(), graph.weight.tolist(), strict=True))
+        ids = timeline.edges.id[last.edges].tolist()
+        assert last.weight.tolist() == [weight[id] for id in ids]
+        assert cut.episodes.n_edges[-1] == graph.n_edges
 
 
 def test_a_film_has_frames_and_is_small(folder: Path, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_the_record_of_an_evolution_has_the_best_of_each_generation(store: Store
 
 
 def test_a_limit_that_stopped_growth_is_on_record(tmp_path: Path) -> None:
-    condition = busy(tmp_path, max_parameters=9)
+    condition = busy(tmp_path, parameters=9)
     record = execute(condition, 0, condition.key(0)).record
     assert len(record.warnings) == 1
     assert "max_edges=9" in record.warnings[0]

@@ -83,21 +83,9 @@ def test_the_best_checkpoint_is_the_one_that_scored_best_when_it_was_made(tmp_pa
     best = int(np.argmax(scores))
     assert best < 5  # or it would be the final one
     run = trained(tmp_path, checkpoint_every=5, seed=5)
-    assert run.best_graph == graphs[best]
+    assert run.record.students["best"].graph == graphs[best]
     assert run.summary()["best_checkpoint_score"] == max(scores)
     assert run.graph == graphs[-1]
-
-
-def test_the_best_checkpoint_is_scored_and_loaded_on_demand(tmp_path: Path) -> None:
-    run = trained(tmp_path, checkpoint_every=5, seed=5)
-    best = load(tmp_path / "run", best=True)
-    assert best.graph == run.best_graph != run.graph
-    seeds = [episode_seed(5, number, "held_out") for number in range(6)]
-    scored = run.score(6, best=True)
-    assert not np.array_equal(scored, run.score(6))
-    assert np.array_equal(play(best, "CartPole-v1", seeds), scored)
-    assert np.array_equal(Run.resume(tmp_path / "run").score(6, best=True), scored)
-    assert np.array_equal(evaluate(Record.load(tmp_path / "run"), 6, best=True), scored)
 
 
 def test_a_policy_gives_actions_that_the_environment_takes(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_the_champion_is_judged_again_on_held_out_episodes(method: Any, tmp_path
     assert evolution.held_out.size == 100
     record = Record.load(tmp_path / "run")
     np.testing.assert_array_equal(evaluate(record, 100), evolution.held_out)
-    np.testing.assert_array_equal(evaluate(record, 100, best=True), evolution.held_out)
+    np.testing.assert_array_equal(evaluate(record, 100, final=True), evolution.held_out)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -185,5 +185,5 @@ def test_the_command_says_what_came_of_it(
     evolve_command("CartPole-v1", config, tmp_path / "one", 1, as_json=False, is_quiet=False)
     said = capsys.readouterr().err
     assert "4 generations of 10" in said
-    assert "On held-out episodes the champion scores" in said
+    assert "\nHeld-out return " in said
     assert {"curves.png", "topology.png"} <= {path.name for path in (tmp_path / "one").iterdir()}

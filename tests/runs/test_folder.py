@@ -376,6 +376,6 @@ def test_nothing_is_made_on_disk_for_a_run_that_cannot_start(tmp_path: Path) -> 
 
 
 def test_fewer_parameters_than_the_first_graph_has_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="max_parameters") as caught:
-        trained(tmp_path, max_parameters=3)
+    with pytest.raises(ConfigError, match="--parameters 3") as caught:
+        trained(tmp_path, parameters=3)
     assert is_one_sentence(caught.value)

@@ -105,8 +105,8 @@ def test_what_an_optimizer_does_by_default_is_in_the_plan(
 
 def test_the_most_parameters_are_the_most_edges(tasks: dict[str, Task]) -> None:
     task = tasks["CartPole-v1"]
-    assert planned(task, max_parameters=50).plasticity.max_edges == 50
-    few = planned(task, max_parameters=50, plasticity={"max_edges": 20})
+    assert planned(task, parameters=50).plasticity.max_edges == 50
+    few = planned(task, parameters=50, plasticity={"max_edges": 20})
     assert few.plasticity.max_edges == 20
 
 
@@ -168,7 +168,7 @@ def test_what_reaches_the_kernels_is_the_plan(
 ) -> None:
     """Rules, loss, iterations and outputs were once changed after the settings were recorded."""
     settings = {"budget": 60} if student.startswith("mlp") else {"plasticity": {"window": 7}}
-    plan = planned(tasks[task], student=student, max_parameters=200, **settings)
+    plan = planned(tasks[task], student=student, parameters=200, **settings)
     learner = new_learner(plan)
     recorded = {
         **plan.network.to_dict(),
@@ -304,13 +304,13 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "CartPole-v1",
-        {"max_parameters": 3},
-        "The network starts with 6 edges, more than max_parameters=3; lower the density.",
+        {"parameters": 3},
+        "The network starts with 6 edges, more than --parameters 3: lower the density.",
     ),
     (
         "CartPole-v1",
-        {"student": "mlp-100", "max_parameters": 30},
-        "The network starts with 79 edges, more than max_parameters=30; lower the budget.",
+        {"student": "mlp-100", "parameters": 30},
+        "The network starts with 79 edges, more than --parameters 30: lower the budget.",
     ),
 ]
 

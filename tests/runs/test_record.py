@@ -65,7 +65,7 @@ def test_a_folder_and_a_file_of_the_store_hold_the_same(folder: Path, tmp_path: 
     kept = Record.load(path)
     assert kept.fingerprint == record.fingerprint
     assert np.array_equal(evaluate(kept, 3), evaluate(record, 3))
-    assert smgrnn.load(path, best=True).graph == smgrnn.load(folder, best=True).graph
+    assert smgrnn.load(path).graph == smgrnn.load(folder).graph
     assert Run.read(path).episodes.n == 30
     with pytest.raises(ConfigError, match="it cannot go on"):
         Run.resume(path)
@@ -249,7 +249,7 @@ def test_an_expert_that_changed_is_refused(tmp_path: Path) -> None:
 
 def test_warnings_are_on_record_whether_a_run_has_a_folder_or_not(tmp_path: Path) -> None:
     with pytest.warns(smgrnn.GrowthLimitWarning):
-        run = trained(tmp_path, max_parameters=9)
+        run = trained(tmp_path, parameters=9)
     assert run.record.warnings == Record.load(tmp_path / "run").warnings
     assert "max_edges=9" in run.record.warnings[0]
-    assert settings(tmp_path).max_parameters is None
+    assert settings(tmp_path).parameters is None

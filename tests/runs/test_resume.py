@@ -69,18 +69,19 @@ def kill_and_resume(folder: Path, most: int, n_kills: int, **changes: Any) -> li
 
 
 @pytest.mark.parametrize(
-    ("backend", "episodes", "most", "n_kills", "normalise"),
+    ("backend", "episodes", "most", "n_kills", "changes"),
     [
-        ("compiled", 1500, 40, 20, False),
-        ("gymnasium", 150, 30, 8, False),
-        ("gymnasium", 150, 30, 8, True),
+        ("compiled", 1500, 40, 20, {}),
+        ("compiled", 1500, 40, 20, {"handover": "best"}),
+        ("gymnasium", 150, 30, 8, {}),
+        ("gymnasium", 150, 30, 8, {"normalise": True, "handover": "best"}),
     ],
 )
 def test_a_run_killed_at_random_moments_ends_bit_identical(
-    tmp_path: Path, backend: str, episodes: int, most: int, n_kills: int, normalise: bool
+    tmp_path: Path, backend: str, episodes: int, most: int, n_kills: int, changes: dict[str, Any]
 ) -> None:
     """Killed by the clock, a run on a busy machine could die before its first checkpoint."""
-    changes = {"env_backend": backend, "episodes": episodes, "normalise": normalise}
+    changes = {"env_backend": backend, "episodes": episodes, **changes}
     arguments = json.dumps([str(tmp_path), most, n_kills, {**changes, "checkpoint_every": 5}])
     command = [sys.executable, __file__, arguments]
     paths = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # of this package and `support`
@@ -134,9 +135,13 @@ def test_an_interrupted_run_saves_says_how_to_resume_and_goes_on_identically(
     assert contents(folder) == contents(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("handover", ["best", "final"])
 @pytest.mark.parametrize("student", ["smgrnn", "mlp-100"])
-def test_an_interrupt_between_checkpoints_loses_no_episode(tmp_path: Path, student: str) -> None:
+def test_an_interrupt_between_checkpoints_loses_no_episode(
+    tmp_path: Path, student: str, handover: str
+) -> None:
     changes: dict[str, Any] = {"episodes": 100, "checkpoint_every": 100, "student": student}
+    changes["handover"] = handover
 
     def interrupt(run: Run) -> None:
         if run.episodes.n >= 40:

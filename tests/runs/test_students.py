@@ -90,9 +90,11 @@ def test_the_sizes_on_record_are_those_of_the_edits_applied_to_the_first_graph(
 
 
 @pytest.mark.parametrize("student", ["smgrnn", "growth-only"])
-def test_max_parameters_is_reached_and_never_exceeded(tmp_path: Path, student: Student) -> None:
+def test_the_limit_of_parameters_is_reached_and_never_exceeded(
+    tmp_path: Path, student: Student
+) -> None:
     with pytest.warns(GrowthLimitWarning):
-        run = trained(tmp_path, name=None, student=student, max_parameters=10)
+        run = trained(tmp_path, name=None, student=student, parameters=10)
     start = new_learner(run.plan).graph
     sizes = [graph.n_edges for _, graph in replay(start, run.edits)]
     assert 9 <= max(sizes) <= 10  # a relay, which is two edges more, may not fit

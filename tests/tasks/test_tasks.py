@@ -273,6 +273,14 @@ def test_no_held_out_episode_can_be_trained_on() -> None:
     assert max(train) > 2**30
 
 
+def test_students_are_chosen_on_episodes_that_neither_train_nor_judge() -> None:
+    choosing = [episode_seed(seed, k, "choosing") for seed in range(20) for k in range(200)]
+    assert all(isinstance(seed, int) and 2**31 <= seed < 2**32 for seed in choosing)
+    assert len(set(choosing)) == len(choosing)
+    assert max(choosing) > 2**31 + 2**30
+    assert episode_seed(0, 0, "choosing") == 4269802381
+
+
 def test_a_seed_and_an_episode_are_counted_from_0() -> None:
     with pytest.raises(ConfigError, match=r"^A seed must be an int in \[0, inf\)\. Got -1 instead"):
         episode_seed(-1, 0, "train")

@@ -117,6 +117,7 @@ def describe(summary: dict[str, Any]) -> str:
         else f"{summary['episodes']} episodes"
     )
     lines = [
+        *(_champion_lines(summary) if is_evolved else _score_lines(summary)),
         f"{summary['task']}, {summary['student']}, seed {summary['seed']}: {length}, "
         f"{_short(summary['steps'])} steps in {summary['seconds']:.1f} s.",
         *(_evolution_lines(summary) if is_evolved else _run_lines(summary)),
@@ -128,11 +129,18 @@ def describe(summary: dict[str, Any]) -> str:
 
 def _run_lines(summary: dict[str, Any]) -> list[str]:
     return [
-        *_score_lines(summary),
-        f"It has {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
+        f"It ended with {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
         f"{summary['n_edges']} edges, grown by {summary['net_growth_nodes']} nodes and "
         f"{summary['net_growth_edges']} edges, with a churn ratio of "
         f"{summary['churn_ratio']:.1f}; {_likeness(summary)}.",
+    ]
+
+
+def _champion_lines(summary: dict[str, Any]) -> list[str]:
+    return [
+        f"Held-out return {summary['held_out_mean']:.1f} ± {summary['held_out_std']:.1f} (over "
+        f"{summary['held_out_episodes']} episodes) of the champion: {summary['n_parameters']} "
+        f"parameters, {summary['n_nodes']} nodes ({summary['n_hidden']} hidden).",
     ]
 
 
@@ -141,9 +149,6 @@ def _evolution_lines(summary: dict[str, Any]) -> list[str]:
         f"The best of the last generation returned {summary['generation_best']:.1f}, the champion "
         f"{summary['champion_return']:.1f} in generation {summary['champion_generation']}"
         f"{_convergence(summary)}.",
-        f"On held-out episodes the champion scores {summary['held_out_mean']:.1f} ± "
-        f"{summary['held_out_std']:.1f}; it has {summary['n_nodes']} nodes "
-        f"({summary['n_hidden']} hidden) and {summary['n_edges']} edges.",
     ]
 
 
@@ -171,14 +176,19 @@ def print_score(what: str, returns: Floats, likeness: dict[str, float], *, as_js
 
 
 def _score_lines(summary: dict[str, Any]) -> list[str]:
-    """Return how well a student did: its returns, or its likeness to a recording."""
-    if "held_out_agreement" in summary or "held_out_mse" in summary:
-        return [f"The finished student {describe_likeness(summary)}."]
+    """Return how good the student is that is handed over, and then how well the training went."""
+    given = summary["handed_over"]
+    student = (
+        f"{given['n_parameters']} parameters, {given['n_nodes']} nodes, from episode "
+        f"{given['episode']}"
+    )
+    if "held_out_agreement" in summary or "held_out_mse" in summary:  # of a recording
+        return [f"What it hands over {describe_likeness(summary)}: {student}."]
     return [
+        f"Held-out return {given['held_out_mean']:.1f} ± {given['held_out_std']:.1f} (over "
+        f"{summary['held_out_episodes']} episodes) of what it hands over: {student}.",
         f"Late return {summary['late_return']:.1f} (mean of the final quarter), best "
         f"{summary['best_return']:.1f}{_convergence(summary)}.",
-        f"On held-out episodes the finished student scores {summary['held_out_mean']:.1f} ± "
-        f"{summary['held_out_std']:.1f}.",
     ]
 
 
@@ -210,18 +220,22 @@ def _likeness(summary: dict[str, Any]) -> str:
 
 def describe_all(summaries: list[dict[str, Any]]) -> str:
     """Return mean ± std over several seeds."""
-    likeness = [name for name in ("held_out_agreement", "held_out_mse") if name in summaries[0]]
-    name, digits = (likeness[0], 4) if likeness else ("late_return", 1)
-    score, nodes, edges = (
-        np.array([summary[name] for summary in summaries], dtype=float)
-        for name in (name, "n_nodes", "n_edges")
-    )
+    given = [summary.get("handed_over", summary) for summary in summaries]  # an evolution's is all
+    size = _spread([each["n_parameters"] for each in given], 0)
+    for name in ("held_out_agreement", "held_out_mse"):
+        if name in summaries[0]:  # of a recording, which has no returns
+            score = _spread([summary[name] for summary in summaries], 4)
+            return f"{len(summaries)} seeds: {name.replace('_', ' ')} {score}, {size} parameters."
+    held_out = _spread([each["held_out_mean"] for each in given], 1)
+    late = _spread([summary["late_return"] for summary in summaries], 1)
     return (
-        f"{len(summaries)} seeds: {name.replace('_', ' ')} {score.mean():.{digits}f} ± "
-        f"{score.std():.{digits}f}, "
-        f"{nodes.mean():.1f} ± {nodes.std():.1f} nodes, "
-        f"{edges.mean():.0f} ± {edges.std():.0f} edges."
+        f"{len(summaries)} seeds: held-out return {held_out}, {size} parameters; late return "
+        f"{late}."
     )
+
+
+def _spread(values: list[float], digits: int) -> str:
+    return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
 
 
 def _short(number: float) -> str:

@@ -105,6 +105,6 @@ def _train(run: Run, with_tensorboard: bool, *, is_quiet: bool) -> dict[str, Any
 
 
 def draw_pictures(record: Record, folder: Path) -> None:
-    """Draw the curves and the final network of a run into its folder."""
+    """Draw the curves of a run, and the network that it hands over, into its folder."""
     draw_curves(record, folder / "curves.png")
     draw_topology(record, folder / "topology.png")

@@ -12,9 +12,17 @@ from smgrnn.policy import Policy
 from smgrnn.runs import load
 
 
-def export_command(run: Path, to: str, out: Path | None, *, best: bool, as_json: bool) -> None:
+def export_command(
+    run: Path,
+    to: str,
+    out: Path | None,
+    *,
+    final: bool = False,
+    parameters: int | None = None,
+    as_json: bool,
+) -> None:
     """Write the student of a run in another format and say what was written."""
-    policy = load(run, best=best)
+    policy = load(run, final=final, parameters=parameters)
     folder, name = run if run.is_dir() else run.parent, c_name(policy.task.id.split(":")[-1])
     paths = export_policy(policy, to, folder / name if out is None else out)
     sizes = measure(policy, paths[-1]) if to == "c" else None

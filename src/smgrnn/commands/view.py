@@ -11,16 +11,25 @@ from smgrnn.view.recording import check_film, film
 PAGE = "growth.html"
 
 
-def view_command(path: Path, out: Path | None, film_path: Path | None, *, opens: bool) -> None:
+def view_command(
+    path: Path,
+    out: Path | None,
+    film_path: Path | None,
+    *,
+    final: bool = False,
+    parameters: int | None = None,
+    opens: bool,
+) -> None:
     """Write the page of a run; record a film if asked for, else open the page from a terminal."""
     if film_path is not None:
         check_film(film_path)
     record = Record.load(path)
+    student = record.student(final=final, parameters=parameters)
     page = (path / PAGE if path.is_dir() else path.with_suffix(".html")) if out is None else out
-    write_page(record, page)
+    write_page(record, page, student)
     print(page)
     if film_path is not None:
-        film(record, film_path)
+        film(record, film_path, student)
         print(film_path)
     if opens and film_path is None and sys.stdout.isatty():
         webbrowser.open(page.resolve().as_uri())

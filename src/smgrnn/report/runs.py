@@ -17,8 +17,8 @@ TITLE = "Runs"
 INTRODUCTION = "Runs of smgrnn: the settings that each was trained with, and what came of it."
 GUIDE = (
     "Settings are those that the engine got, as each run recorded them. The late return is the "
-    "mean over the final quarter of the episodes; held-out returns are of the finished student on "
-    "episodes that it never trained on.",
+    "mean over the final quarter of the episodes; held-out returns are of the student that a run "
+    "hands over, on episodes that it never trained on.",
 )
 FIGURES = (
     *("late_return", "best_return", "convergence_episode", "held_out_mean"),

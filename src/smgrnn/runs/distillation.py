@@ -5,6 +5,7 @@ from math import nan
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
 from smgrnn.episodes.backends import Backend, CompiledBackend, GymnasiumBackend
 from smgrnn.episodes.examples import Examples, ExamplesBackend, find_examples
@@ -123,6 +124,12 @@ class Distillation:
             normalisation=self.normalisation,
         )
 
+    @property
+    def candidates(self) -> list[Policy]:
+        """The students of this moment that may be handed over."""
+        limit = self.plan.parameters
+        return [each for each in [self.policy] if limit is None or each.graph.n_edges <= limit]
+
     def train(self, first: int, last: int) -> Episodes:
         """Train on the episodes first … last - 1 and return their record."""
         seeds = [episode_seed(self.plan.seed, number, "train") for number in range(first, last)]
@@ -140,6 +147,11 @@ class Distillation:
         """Return the score of a checkpoint, to compare it with others."""
         seeds = held_out_seeds(self.plan.seed, FIRST_COMPARED, FIRST_COMPARED + N_COMPARED)
         return float(self.backend.compare(policy, seeds).returns.mean())
+
+    def try_out(self, policy: Policy, first: int, last: int) -> Floats:
+        """Return the returns of a policy in episodes first … last - 1 of those to choose by."""
+        seeds = [episode_seed(self.plan.seed, number, "choosing") for number in range(first, last)]
+        return self.backend.compare(policy, seeds).returns
 
 
 def held_out_seeds(seed: int, first: int, last: int) -> list[int]:

@@ -1,18 +1,23 @@
-"""Evaluation: the returns of a finished student on episodes it never trained on."""
+"""Evaluation: the returns of a student on episodes that it never trained on."""
 
 from smgrnn.arrays import Floats
 from smgrnn.episodes.backends import Backend, find_backend
 from smgrnn.policy import Policy
 from smgrnn.runs.distillation import Distillation, held_out_seeds
 from smgrnn.runs.plan import AnyPlan, Plan
-from smgrnn.runs.record import Record, find_student
+from smgrnn.runs.record import Record
 from smgrnn.tasks import Task, TaskSource, find_again
 
 
 def evaluate(
-    record: Record, n: int, *, best: bool = False, task: TaskSource | Task | None = None
+    record: Record,
+    n: int,
+    *,
+    final: bool = False,
+    parameters: int | None = None,
+    task: TaskSource | Task | None = None,
 ) -> Floats:
-    """Return the returns of the frozen, greedy student of a run on `n` held-out episodes.
+    """Return the returns of what a run hands over, frozen and greedy, on `n` held-out episodes.
 
     Parameters
     ----------
@@ -20,8 +25,10 @@ def evaluate(
         The run.
     n
         Held-out episodes.
-    best
-        Play with the best checkpoint instead of the final student.
+    final
+        Play with the student that the run ended with instead.
+    parameters
+        Play with the best student with at most this many parameters instead.
     task
         The task, where it is code of the user's own.
 
@@ -32,7 +39,7 @@ def evaluate(
     >>> evaluate(run.record, 3).shape
     (3,)
     """
-    policy = find_student(record, best=best)
+    policy = record.student(final=final, parameters=parameters).policy
     return score(_backend(record.plan, policy, task), policy, record.plan.seed, n)
 
 

@@ -121,7 +121,12 @@ def evolution_figures(
 def held_out_figures(task: Task, returns: Floats) -> dict[str, Any]:
     """Return mean and deviation of held-out returns and, for a recording, the likeness to it."""
     mean, std = (float(returns.mean()), float(returns.std())) if returns.size else (None, None)
-    return {"held_out_mean": mean, "held_out_std": std, **held_out_likeness(task, returns)}
+    return {
+        "held_out_episodes": returns.size,
+        "held_out_mean": mean,
+        "held_out_std": std,
+        **held_out_likeness(task, returns),
+    }
 
 
 def held_out_likeness(task: Task, returns: Any) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The pictures of a run: its curves and its final network."""
+"""The pictures of a run: its curves and the network that it hands over."""
 
 from pathlib import Path
 from typing import Any
@@ -64,12 +64,13 @@ def moving_average(values: Floats) -> Floats:
 
 
 def draw_topology(record: Record, path: Path) -> None:
-    """Draw the final network."""
+    """Draw the network that is handed over."""
     from matplotlib.figure import Figure
 
     from smgrnn.graph.drawing import draw
 
     figure = Figure(figsize=(7, 5), layout="constrained")
-    ax = draw(record.graph, figure.subplots())
-    ax.set_title(f"{record.plan.task.id}: {record.graph}")
+    graph = record.handed_over.policy.graph
+    ax = draw(graph, figure.subplots())
+    ax.set_title(f"{record.plan.task.id}: {graph}")
     figure.savefig(path, dpi=120)

@@ -12,6 +12,7 @@ from smgrnn.baselines.mlp import find_budget, mlp_graph, mlp_width
 from smgrnn.config import (
     DEMANDS,
     EvolutionConfig,
+    HandOver,
     LearningConfig,
     Loss,
     Method,
@@ -60,7 +61,9 @@ class EpisodePlan(Settings):
     checkpoint_every: Count
     """Episodes between two checkpoints."""
     held_out: Count
-    """Held-out episodes that judge the finished student."""
+    """Held-out episodes that judge the student that is handed over."""
+    handover: HandOver = later("final")
+    """The student to hand over: the best one that the run saw, or the final one."""
     gain: Positive = later(1.0)
     """Factor of the student's inputs, which its weights absorb in the end."""
     bar: Finite | None = later(None)
@@ -101,6 +104,8 @@ class Plan(Settings):
     """Rules of growth and pruning."""
     episodes: EpisodePlan
     """How many episodes, and where."""
+    parameters: Count | None = later(None)
+    """Most parameters of what is handed over; None is any number."""
 
     @property
     def n_episodes(self) -> int:
@@ -109,7 +114,7 @@ class Plan(Settings):
 
     @property
     def held_out(self) -> int:
-        """Held-out episodes that judge the finished student."""
+        """Held-out episodes that judge the student that is handed over."""
         return self.episodes.held_out
 
     def make_graph(self) -> Graph:
@@ -225,9 +230,11 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
             normalise=config.normalise,
             checkpoint_every=config.checkpoint_every,
             held_out=config.held_out,
+            handover=config.handover,
             gain=config.gain,
             bar=config.bar,
         ),
+        parameters=config.parameters,
     )
     _check_limit(config, plan)
     return plan
@@ -251,9 +258,9 @@ def _learning(config: RunConfig, task: Task) -> LearningConfig:
 
 def _plasticity(config: RunConfig) -> PlasticityConfig:
     rules = config.plasticity
-    if config.max_parameters is None:
+    if config.parameters is None:
         return rules
-    return replace(rules, max_edges=min(config.max_parameters, rules.max_edges))
+    return replace(rules, max_edges=min(config.parameters, rules.max_edges))
 
 
 def _backend(
@@ -335,15 +342,15 @@ def _check_rules(config: RunConfig) -> None:
 
 
 def _check_limit(config: RunConfig, plan: Plan) -> None:
-    if config.max_parameters is None:
+    if config.parameters is None:
         return
     n_edges, lower = plan.make_graph().n_edges, "density"
     if plan.first_graph == "layered":
         lower = "budget"
     _require(
-        n_edges <= config.max_parameters,
-        f"The network starts with {n_edges} edges, more than max_parameters="
-        f"{config.max_parameters}; lower the {lower}",
+        n_edges <= config.parameters,
+        f"The network starts with {n_edges} edges, more than --parameters "
+        f"{config.parameters}: lower the {lower}",
     )
 
 

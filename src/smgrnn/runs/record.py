@@ -7,7 +7,7 @@ that loading would run.
 import platform
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +22,7 @@ from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
+from smgrnn.runs.family import Family, Member, best
 from smgrnn.runs.metrics import (
     best_of_generations,
     evolution_figures,
@@ -46,6 +47,8 @@ class Times(NamedTuple):
     """Seconds since 1970."""
     training: float = 0.0
     """Seconds of training."""
+    choosing: float = 0.0
+    """Seconds of choosing among students."""
     total: float = 0.0
     """Seconds from first to last, evaluation included."""
 
@@ -85,11 +88,13 @@ class Record:
     """Weights at moments during training; none for a run without a folder."""
     students: Mapping[str, Policy]
     """Networks by role: "final" is as the run left it, or the champion of an evolution; "best"
-    scored best among the checkpoints."""
+    scored best among the checkpoints of a run that hands over its final student."""
     started: tuple[int, int]
     """Nodes and edges before the first episode; of an evolution, those of the first best."""
     held_out: Floats = field(default_factory=lambda: np.empty(0))
-    """Returns of the finished student on held-out episodes; none before it is finished."""
+    """Returns of what is handed over on held-out episodes; none before the run is finished."""
+    family: Family = ()
+    """The best students of every size, if the run hands over the best; the best of all is first."""
     best_score: float | None = None
     """Score of the best checkpoint, if any was scored."""
     warnings: tuple[str, ...] = ()
@@ -110,6 +115,59 @@ class Record:
     def graph(self) -> Graph:
         """The final graph with its weights, or the champion's."""
         return self.students["final"].graph
+
+    def student(self, *, final: bool = False, parameters: int | None = None) -> Member:
+        """Return the student that is handed over, the final one, or the best of few parameters.
+
+        An evolution hands over its champion, and an unfinished run the best student so far.
+
+        >>> import smgrnn
+        >>> record = smgrnn.distill("xor", episodes=60, handover="best").record
+        >>> record.student().episode <= record.student(final=True).episode
+        True
+        >>> record.student(parameters=1)
+        Traceback (most recent call last):
+        smgrnn.errors.ConfigError: The smallest student of the run has 3 parameters, more than 1.
+        """
+        if final and parameters is not None:
+            raise ConfigError("Take the final student or the best of few parameters, not both.")
+        last = Member(self.students["final"], self.episodes.n, np.empty(0))
+        members = self.family if self.family and not final else (last,)
+        found = best(members, np.inf if parameters is None else parameters)
+        if found is None:
+            smallest = min(member.n_parameters for member in members)
+            raise ConfigError(
+                f"The smallest student of the run has {smallest} parameters, more than "
+                f"{parameters}."
+            )
+        return found
+
+    @property
+    def handed_over(self) -> Member:
+        """The student that the run hands over."""
+        return self.student()
+
+    def until(self, student: Member) -> Self:
+        """Return the record as it would be if the run had ended with one of its students.
+
+        >>> import smgrnn
+        >>> record = smgrnn.distill("xor", episodes=60, handover="best").record
+        >>> record.until(record.handed_over).episodes.n == record.handed_over.episode
+        True
+        """
+        n = student.episode
+        is_made = self.edits.update <= self.episodes.steps[:n].sum()
+        episodes: Any = (column[:n] for column in self.episodes)
+        edits: Any = (column[is_made] for column in self.edits)
+        return replace(
+            self,
+            episodes=Episodes(*episodes),
+            edits=Edits(*edits),
+            snapshots=self.snapshots.until(n),
+            students={"final": student.policy},
+            family=(),
+            resume=None,
+        )
 
     @property
     def is_finished(self) -> bool:
@@ -167,16 +225,27 @@ class Record:
                 threshold,
                 has_agreement=plan.task.has_agreement,
             )
-        checked = {} if self.is_evolved else {"best_checkpoint_score": self.best_score}
         held_out = held_out_figures(plan.task, self.held_out)
+        given = {} if self.is_evolved else self._handover_figures(held_out)
         return {
             **head,
             "seed": plan.seed,
             **own,
             **held_out,
-            **checked,
+            **given,
             "seconds": self.times.training,
         }
+
+    def _handover_figures(self, held_out: dict[str, Any]) -> dict[str, Any]:
+        given = self.handed_over
+        figures = {
+            "n_parameters": given.n_parameters,
+            "n_nodes": given.policy.graph.n_nodes,
+            "held_out_mean": held_out["held_out_mean"],
+            "held_out_std": held_out["held_out_std"],
+            "episode": given.episode,
+        }
+        return {"handed_over": figures, "best_checkpoint_score": self.best_score}
 
     @property
     def fingerprint(self) -> str:
@@ -185,18 +254,27 @@ class Record:
         return digest("results", content, self._results())
 
     def _facts(self) -> dict[str, Any]:
-        return {
+        facts = {
             "students": {role: each.config.to_dict() for role, each in self.students.items()},
             "started": list(self.started),
             "best_score": self.best_score,
         }
+        family = [
+            {"network": each.policy.config.to_dict(), "episode": each.episode}
+            for each in self.family
+        ]
+        return facts | ({"family": family} if family else {})  # earlier records have none
 
     def _results(self) -> Arrays:
         arrays = to_arrays(self.episodes, "episodes.") | to_arrays(self.edits, "edits.")
-        for role, policy in self.students.items():
-            arrays |= to_arrays(policy.graph, f"students.{role}.graph.")
+        places = {f"students.{role}.": policy for role, policy in self.students.items()}
+        for number, member in enumerate(self.family):
+            places[f"family.{number}."] = member.policy
+            arrays[f"family.{number}.returns"] = member.returns
+        for place, policy in places.items():
+            arrays |= to_arrays(policy.graph, f"{place}graph.")
             if policy.normalisation is not None:
-                arrays |= to_arrays(policy.normalisation, f"students.{role}.normalisation.")
+                arrays |= to_arrays(policy.normalisation, f"{place}normalisation.")
         return arrays | {"held_out": self.held_out}
 
     def save(self, path: str | Path) -> None:
@@ -242,16 +320,20 @@ def _read(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         for name, each in arrays.items()
         if name.startswith(_RESUME)
     }
-    best_score = content["best_score"]
+    best_score, episodes = content["best_score"], _table(Episodes, "episodes", arrays)
     return {
         "plan": plan,
-        "episodes": _table(Episodes, "episodes", arrays),
+        "episodes": episodes,
         "edits": _table(Edits, "edits", arrays),
         "snapshots": from_arrays(Snapshots, arrays, "snapshots."),
         "students": {
-            role: _student(plan, role, network, arrays)
+            role: _student(plan, f"students.{role}", network, arrays)
             for role, network in content["students"].items()
         },
+        "family": tuple(
+            _member(plan, f"family.{number}", each, arrays, episodes.n)
+            for number, each in enumerate(content.get("family", []))
+        ),
         "started": (int(nodes), int(edges)),
         "held_out": arrays["held_out"],
         "best_score": None if best_score is None else float(best_score),
@@ -269,8 +351,17 @@ def _table(kind: Any, prefix: str, arrays: Arrays) -> Any:
     return found
 
 
-def _student(plan: AnyPlan, role: str, network: dict[str, Any], arrays: Arrays) -> Policy:
-    place = f"students.{role}"
+def _member(plan: AnyPlan, place: str, facts: dict[str, Any], arrays: Arrays, n: int) -> Member:
+    returns, episode = arrays[f"{place}.returns"], facts["episode"]
+    is_scored = returns.ndim == 1 and returns.size and np.isfinite(returns).all()
+    if returns.dtype != np.float64 or not is_scored:
+        raise ValueError("a student of its family has no returns")
+    if not isinstance(episode, int) or not 0 < episode <= n:
+        raise ValueError("a student of its family is of no episode")
+    return Member(_student(plan, place, facts["network"], arrays), episode, returns)
+
+
+def _student(plan: AnyPlan, place: str, network: dict[str, Any], arrays: Arrays) -> Policy:
     graph: Graph = from_arrays(Graph, arrays, f"{place}.graph.")
     for column in (graph.node_ids, graph.source, graph.target, graph.edge_ids):
         if column.dtype != np.int64:
@@ -284,8 +375,8 @@ def _student(plan: AnyPlan, role: str, network: dict[str, Any], arrays: Arrays) 
     return Policy(graph, config, plan.task, student=plan.student, normalisation=normalisation)
 
 
-def load(path: str | Path, *, best: bool = False) -> Policy:
-    """Return the policy that a run ended with, or with `best` the one that scored best.
+def load(path: str | Path, *, final: bool = False, parameters: int | None = None) -> Policy:
+    """Return the policy that a run hands over.
 
     It needs neither the task's environment nor its expert.
 
@@ -293,8 +384,10 @@ def load(path: str | Path, *, best: bool = False) -> Policy:
     ----------
     path
         A run folder, as `distill`, `evolve` or the command line left it, or a file of the store.
-    best
-        Take the checkpoint that scored best instead of the final student.
+    final
+        Take the student that the run ended with instead.
+    parameters
+        Take the best student with at most this many parameters instead.
 
     Examples
     --------
@@ -303,11 +396,4 @@ def load(path: str | Path, *, best: bool = False) -> Policy:
     >>> smgrnn.load("another-run").graph == run.graph
     True
     """
-    return find_student(Record.load(path), best=best)
-
-
-def find_student(record: Record, *, best: bool = False) -> Policy:
-    """Return the final student, or the best; the champion of an evolution is both."""
-    return (
-        record.students.get("best", record.students["final"]) if best else record.students["final"]
-    )
+    return Record.load(path).student(final=final, parameters=parameters).policy

@@ -3,7 +3,9 @@
 import time
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,13 @@ from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, Smgr
 from smgrnn.experts import ExpertSource, Teacher, find_teacher
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
+from smgrnn.policy import Policy
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.evaluation import score
+from smgrnn.runs.family import FIRST_ROUND, Family, Member, halved, joined, spacing
 from smgrnn.runs.folder import check_new, clear_partial, create, folder_summary, write_results
 from smgrnn.runs.plan import Plan, plan_run
-from smgrnn.runs.record import MODEL, Record, Times, find_student, record_file
+from smgrnn.runs.record import MODEL, Record, Times, record_file
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.watch import Watch
 from smgrnn.tasks import Task, TaskSource, find_task
@@ -143,7 +147,7 @@ class Run:
             episodes=Episodes.start(0),
             edits=distillation.take_edits(),
             snapshots=Snapshots.start(),
-            students={"final": student, "best": student},
+            students={"final": student} if self._chooses else {"final": student, "best": student},
             started=(student.graph.n_nodes, student.graph.n_edges),
             times=Times(began=time.time()),
             resume=None if self.folder is None else distillation.learner.arrays(),
@@ -151,6 +155,11 @@ class Run:
 
     def _update(self, **changes: Any) -> None:
         self._record = replace(self.record, **changes)
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether the run hands over the best student that it saw."""
+        return self.plan.episodes.handover == "best"
 
     @property
     def task(self) -> Task:
@@ -168,9 +177,9 @@ class Run:
         return self.record.graph
 
     @property
-    def best_graph(self) -> Graph:
-        """The graph, with its weights, that scored best among the checkpoints."""
-        return find_student(self.record, best=True).graph
+    def handed_over(self) -> Member:
+        """The student that the run hands over."""
+        return self.record.handed_over
 
     @property
     def episodes(self) -> Episodes:
@@ -189,7 +198,7 @@ class Run:
 
     @property
     def held_out(self) -> Floats:
-        """Returns of the finished student on held-out episodes."""
+        """Returns of the student that is handed over on held-out episodes."""
         return self.record.held_out
 
     @property
@@ -252,6 +261,8 @@ class Run:
                 self._train_chunk(first, last)
             for watch in watches:
                 watch(self)
+        if self._chooses:
+            self._choose()
         with interrupts_deferred():
             self._update(held_out=self.score(self.plan.held_out))
 
@@ -266,15 +277,18 @@ class Run:
             first = last
 
     def _train_chunk(self, first: int, last: int) -> None:
-        learner, begin = self._distillation.learner, time.perf_counter()
-        episodes = self._distillation.train(first, last)
-        seconds = self.seconds + time.perf_counter() - begin
-        student = self._distillation.policy
+        learner, episodes, family = self._distillation.learner, self.episodes, self.record.family
+        offers = self._offers(first, last)
+        for start, end in pairwise(sorted({first, *offers, last})):
+            with self._timed("training"):
+                episodes = episodes.followed_by(self._distillation.train(start, end))
+            if end in offers:
+                family = self._offered(family, end)
         self._update(
-            episodes=self.episodes.followed_by(episodes),
+            episodes=episodes,
             edits=self.edits.followed_by(self._distillation.take_edits()),
-            students={**self.record.students, "final": student},
-            times=self.record.times._replace(training=seconds),
+            students={**self.record.students, "final": self._distillation.policy},
+            family=family,
         )
         if self.folder is not None:  # what an error in the next chunk must not lose
             self._update(resume=learner.arrays())
@@ -282,15 +296,49 @@ class Run:
         if last % self.plan.episodes.checkpoint_every == 0 or self.is_finished:
             self._checkpoint()
 
+    def _offers(self, first: int, last: int) -> range:
+        """Return the episodes from first + 1 to last after which students are offered."""
+        every = spacing(self.plan.n_episodes)
+        return range((first // every + 1) * every, last + 1, every) if self._chooses else range(0)
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        """Add the time that the block takes to the times of the run."""
+        begin = time.perf_counter()
+        yield
+        before = self.record.times
+        spent = getattr(before, what) + time.perf_counter() - begin
+        self._update(times=before._replace(**{what: spent}))
+
+    def _offered(self, family: Family, episode: int) -> Family:
+        """Return a family that the students of now, after their first round, have joined."""
+        now = self._distillation.candidates
+        return joined(
+            family, [Member(each, episode, self._try_out(each, 0, FIRST_ROUND)) for each in now]
+        )
+
+    def _choose(self) -> None:
+        """Offer the last students too, and let the best play on until one is chosen."""
+        family, last = self.record.family, self.episodes.n
+        if all(member.episode != last for member in family):
+            self._update(family=self._offered(family, last))
+        for family in halved(self.record.family, self._try_out):
+            self._update(family=family)
+
+    def _try_out(self, policy: Policy, first: int, last: int) -> Floats:
+        with interrupts_deferred(), self._timed("choosing"):
+            return self._distillation.try_out(policy, first, last)
+
     def _take_snapshot(self) -> None:
         self._update(snapshots=self.snapshots.followed_by(self.episodes.n, self.graph))
 
     def _checkpoint(self) -> None:
-        """Score the student as it is, keep it if it is the best so far, and save."""
-        student, best = self.record.students["final"], self.record.best_score
-        found = self._distillation.compare(student)
-        if best is None or found > best:
-            self._update(students={"final": student, "best": student}, best_score=found)
+        """Save; if the final student is handed over, keep it if it is the best so far."""
+        if not self._chooses:
+            student, best = self.record.students["final"], self.record.best_score
+            found = self._distillation.compare(student)
+            if best is None or found > best:
+                self._update(students={"final": student, "best": student}, best_score=found)
         self._save()
 
     def _save(self) -> None:
@@ -304,9 +352,12 @@ class Run:
         if self.folder is not None and self.episodes.n:
             write_results(self.folder, self.record)
 
-    def score(self, n: int, *, best: bool = False) -> Floats:
-        """Return the returns of the frozen, greedy student on `n` held-out episodes."""
-        student = find_student(self.record, best=best)
+    def score(self, n: int, *, final: bool = False, parameters: int | None = None) -> Floats:
+        """Return the returns of what is handed over, or of another student, on held-out episodes.
+
+        `n` is how many episodes it plays, frozen and greedy.
+        """
+        student = self.record.student(final=final, parameters=parameters).policy
         return score(self._distillation.backend, student, self.plan.seed, n)
 
     def summary(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from smgrnn.arrays import Ints
+from smgrnn.arrays import Bools, Ints
 from smgrnn.graph.state import Graph
 
 MOST_MOMENTS = 300
@@ -47,14 +47,20 @@ class Snapshots(NamedTuple):
         is_full = longer.episode.size > MOST_MOMENTS or longer.weight.size > MOST_WEIGHTS
         return longer._thinned() if is_full else longer
 
+    def until(self, episode: int) -> Self:
+        """Return the moments up to the end of an episode."""
+        return self._only(self.episode <= episode)
+
     def _thinned(self) -> Self:
         """Return every second moment, and twice the spacing."""
         stays = np.arange(self.episode.size) % 2 == 0
+        return self._only(stays)._replace(spacing=2 * self.spacing)
+
+    def _only(self, stays: Bools) -> Self:
         weight_stays = np.repeat(stays, self.n_edges)
         return self._replace(
             episode=self.episode[stays],
             n_edges=self.n_edges[stays],
             edge_ids=self.edge_ids[weight_stays],
             weight=self.weight[weight_stays],
-            spacing=2 * self.spacing,
         )

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from smgrnn.episodes.table import Episodes
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.edit import Cause
+from smgrnn.runs.family import Member
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
 from smgrnn.view import style
@@ -27,15 +28,16 @@ from smgrnn.view.places import place_nodes
 from smgrnn.view.timeline import Lives, Timeline, Tracks
 
 
-def write_page(record: Record, path: str | Path) -> None:
-    """Write the growth of a run's network as a page."""
-    path, content = Path(path), page(record)
+def write_page(record: Record, path: str | Path, student: Member | None = None) -> None:
+    """Write the growth of what a run hands over, or of another student of it, as a page."""
+    path, content = Path(path), page(record, student)
     with writing(path):
         write_file(path, content.encode())
 
 
-def page(record: Record) -> str:
+def page(run: Record, student: Member | None = None) -> str:
     """Return the page as HTML."""
+    record = run.until(student or run.handed_over)
     plan, whole = record.plan, Timeline.of(record)
     timeline = whole.thinned()
     places = place_nodes(timeline)
@@ -54,7 +56,7 @@ def page(record: Record) -> str:
     return Template(frame).substitute(
         title=escape(f"{plan.task.id}, {plan.student}, seed {plan.seed}"),
         facts=escape(_facts(record)),
-        notices="".join(f"<p>{escape(text)}</p>" for text in notices(record, whole, timeline)),
+        notices="".join(f"<p>{escape(text)}</p>" for text in notices(run, whole, timeline)),
         legend=_legend(timeline),
         left=LEFT,
         right=RIGHT,
@@ -76,6 +78,12 @@ def notices(record: Record, whole: Timeline, drawn: Timeline) -> list[str]:
         found.append(
             f"The run was interrupted after {record.episodes.n:,} of {record.plan.n_episodes:,} "
             "episodes; this is what there is so far."
+        )
+    n_shown = whole.ends.size - 1
+    if n_shown < record.episodes.n:
+        found.append(
+            f"This is the student of episode {n_shown:,}; the run went on to episode "
+            f"{record.episodes.n:,}, which --final shows."
         )
     if record.snapshots.episode.size == 0 and not record.is_evolved:
         found.append(

@@ -15,6 +15,7 @@ from PIL import Image
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
+from smgrnn.runs.family import Member
 from smgrnn.runs.pictures import NODES, RETURN, moving_average
 from smgrnn.runs.record import Record
 from smgrnn.view import style
@@ -40,12 +41,16 @@ def check_film(path: Path) -> None:
         raise ConfigError(f"{path} cannot be written without ffmpeg; record a .gif instead.")
 
 
-def film(record: Record, path: str | Path) -> None:
-    """Write the growth of a run's network as a film, a GIF or an MP4 by its ending."""
+def film(record: Record, path: str | Path, student: Member | None = None) -> None:
+    """Write the growth of what a run hands over, or of another student of it, as a film.
+
+    It is a GIF or an MP4, by its ending.
+    """
     path = Path(path)
     check_film(path)
     if record.episodes.n == 0:
         raise ConfigError("The run has no episodes yet, so there is nothing to record.")
+    record = record.until(student or record.handed_over)
     times = np.linspace(0, record.episodes.n, N_FRAMES)
     WRITERS[path.suffix](Film(record), times.tolist(), path)
 
