@@ -78,7 +78,7 @@ RunPath = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
 def distill(
     task: TaskName = "",
     options: Options = RunFlags(),  # noqa: B008 - frozen
-    preset: Preset = "paper",
+    preset: Preset = "frugal",
     out: Path | None = None,
     resume: Path | None = None,
     seeds: int = 1,
@@ -95,8 +95,9 @@ def distill(
     options
         Settings of the run.
     preset
-        Which reading of the paper's rules the other settings start from: the one closest to its
-        sizes (xor and recordings have rules of their own), or the one that is printed.
+        What the other settings start from: frugal grows the smallest network that does the job;
+        paper is the reading of the paper closest to its sizes (xor and recordings have rules of
+        their own), as_printed the one that is printed.
     out
         New folder for the run; runs/TASK-STUDENT-SEED by default.
     resume

@@ -241,6 +241,19 @@ class Learner:
             self._restructure()
         self._state.trace[-1, self._n_inputs :] = 0.0
 
+    def settle(self) -> None:
+        """Call the pruning rule now, as at the end of a run: rules prune to the size asked for.
+
+        >>> rules = PlasticityConfig.frugal(size=3)
+        >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2, density=1.0), plasticity=rules)
+        >>> learner.settle()
+        >>> learner.graph.n_edges
+        3
+        """
+        self.progress, period, clock = 1.0, self.plasticity.prune_period, self._state.clock
+        clock[CALLS] += period - 1 - clock[CALLS] % period
+        self._restructure()
+
     def learn_stream(
         self,
         observations: ArrayLike,

@@ -151,7 +151,7 @@ def _types() -> tuple[Any, Any]:
     """Return the Numba types of a state and of settings, read off the smallest examples."""
     graph, rows = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)]), np.zeros((2, 1))
     statistics = Statistics.start(0, np.zeros((2, 0), np.int64))
-    noticed = Noticed(statistics, Memory.none(), Memory.none(), start_aim(None))
+    noticed = Noticed(statistics, Memory.none(), Memory.none(), start_aim(None, 0))
     clock, history = np.zeros(3, np.int64), UpdateHistory.start(1, 1)
     state = LearnerState(graph, history, noticed, clock, rows, rows, rows, rows, NO_ROOM)
     settings = EngineSettings(

@@ -85,5 +85,9 @@ def _prune(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -
 
 
 RULE = Rule(
-    "contribution", "the edges that carry least, down to the size", _prune, reads_nodes=True
+    "contribution",
+    "the edges that carry least, down to the size",
+    _prune,
+    follows_size=True,
+    reads_nodes=True,
 )

@@ -178,6 +178,7 @@ FRUGAL = Rule(
     "frugal",
     "the best of many candidate nodes, and the absent edges that the loss pulls at most",
     _both,
+    follows_size=True,
     reads_nodes=True,
     pairs=_name_pairs,
     start=start,
@@ -189,6 +190,7 @@ CANDIDATES = Rule(
     "candidates",
     "the best of many candidate nodes",
     _candidates,
+    follows_size=True,
     reads_nodes=True,
     start=start,
     fits=fits,
@@ -199,6 +201,7 @@ RULE = Rule(
     "gradient",
     "absent edges that the loss pulls at most",
     _edges,
+    follows_size=True,
     reads_nodes=True,
     pairs=_name_pairs,
 )

@@ -75,6 +75,8 @@ class Rule:
     """Whether `decide` is certain to find nothing and to draw nothing, from the weights, the
     history and the first and last edge that can move: makes a call at every update cheap.  It must
     make no array."""
+    follows_size: bool = False
+    """Whether it follows `size`, rather than growing up to `max_edges`."""
     reads_nodes: bool = False
     """Whether it reads `activity`, `square`, `error` or `strain` of the evidence, or its goal."""
     pairs: Callable[[Graph, Memory, RuleNumbers], Ints] | None = None

@@ -87,7 +87,9 @@ def start_noticed(config: PlasticityConfig, graph: Graph, rng: np.random.Generat
     )
     pairs = named_pairs(plasticity, graph, growth)
     n_nodes = graph.n_nodes if plasticity.keeps_nodes else 0
-    return Noticed(Statistics.start(n_nodes, pairs), growth, pruning, start_aim(config.size))
+    return Noticed(
+        Statistics.start(n_nodes, pairs), growth, pruning, start_aim(config.size, graph.n_edges)
+    )
 
 
 def check_noticed(config: PlasticityConfig, graph: Graph, noticed: Noticed) -> None:
@@ -99,7 +101,7 @@ def check_noticed(config: PlasticityConfig, graph: Graph, noticed: Noticed) -> N
         and pairs.shape == (2, pairs.shape[-1])
         and statistics.products.shape == pairs.shape[1:]
         and statistics.n_updates.shape == (1,)
-        and noticed.aim.shape == start_aim(None).shape
+        and noticed.aim.shape == start_aim(None, 0).shape
         and bool(((pairs >= 0) & (pairs < graph.n_nodes)).all())
         and (plasticity.growth.pairs != 0 or pairs.size == 0)
         and statistics.nodes.dtype == statistics.products.dtype == np.float64

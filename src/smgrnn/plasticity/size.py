@@ -17,11 +17,13 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined, kernel
 
-PROGRESS, SIZE, RETURN, BEST, WORST, MET, TARGET, BEFORE, STRAIN, COUNTDOWN, WAIT = range(11)
+PROGRESS, SIZE, START, RETURN, BEST, WORST, MET = range(7)
+TARGET, BEFORE, STRAIN, COUNTDOWN, WAIT = range(7, 12)
 """Places in an aim: the share of the run that is behind, -1 if its length is not known; the size
-asked for, 0 if none is; the mean return of the last episodes; whether it reaches the bar; and where
-the size follows the error: the target, size and error before the trial, growth calls until it is
-judged, and growth calls that the next trial waits if this one fails."""
+asked for, 0 if none is; the size at the start; the mean return of the last episodes, its best and
+worst so far, and whether it reaches the bar.  And where the size follows the error: the target, the
+size and the error before the trial, growth calls until it is judged, and growth calls that the next
+trial waits if this one fails."""
 
 FIRST, PEAK = 0.3, 1.3
 """Share of the peak that the target starts from, and the peak as a multiple of the size."""
@@ -32,7 +34,11 @@ SLACK = 0.15
 PRICE, JUDGED_AFTER, LEAST_TRIAL = 0.01, 3, 6
 """Share of the error that an edge must save, growth calls after which a trial is judged, and the
 fewest edges that one may add: enough for a hidden node."""
+LESS = 0.1
+"""Share of its edges that a graph which reaches the bar loses at a call, down to its first size."""
 HURT, MENDED = 0.1, 0.8
+"""Share of what returns have risen by, from the worst to the best, that pruning may cost before
+edges are exchanged also after the graph is settled, and the share of a run until which they are."""
 RECENT = 20
 """Episodes over which returns are averaged."""
 
@@ -52,9 +58,10 @@ class Goal(NamedTuple):
     """Whether growth has ended for good."""
 
 
-def start_aim(size: int | None) -> Floats:
+def start_aim(size: int | None, n_edges: int) -> Floats:
     """Return the aim of a loop that has not begun and whose length is not known."""
-    aim = np.zeros(11)
+    aim = np.zeros(12)
+    aim[START] = n_edges
     aim[PROGRESS], aim[RETURN], aim[STRAIN] = -1.0, -np.inf, np.inf
     aim[SIZE], aim[WAIT] = size or 0, JUDGED_AFTER
     aim[BEST], aim[WORST] = -np.inf, np.inf
@@ -91,8 +98,9 @@ def goal_at(aim: Floats, n_edges: int, strain: float, is_growing: bool, dense_un
     if progress < dense_until:
         target = max(target, n_edges)
     grows = not is_over
-    if aim[MET] > 0.0:  # the job is done with what there is
-        target, slack, grows = min(target, n_edges), 0, False
+    if aim[MET] > 0.0:  # the job is done with what there is, and perhaps with less
+        fewer = max(n_edges - max(1, int(LESS * n_edges)), int(aim[START]))
+        target, slack, grows = min(target, fewer), 0, False
     is_hurt = aim[RETURN] < aim[BEST] - HURT * (aim[BEST] - aim[WORST])
     swaps = not grows and (progress < SETTLED or (is_hurt and progress < MENDED))
     return Goal(target, slack, grows, swaps, is_over)

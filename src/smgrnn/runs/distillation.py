@@ -126,9 +126,10 @@ class Distillation:
 
     @property
     def candidates(self) -> list[Policy]:
-        """The students of this moment that may be handed over."""
-        limit = self.plan.parameters
-        return [each for each in [self.policy] if limit is None or each.graph.n_edges <= limit]
+        """The students of this moment that may be handed over: with mean weights, and as it is."""
+        limit, averaged = self.plan.parameters, self.averaged_policy
+        found = [self.policy] if averaged is None else [self.policy, averaged]
+        return [each for each in found if limit is None or each.graph.n_edges <= limit]
 
     def train(self, first: int, last: int) -> Episodes:
         """Train on the episodes first … last - 1 and return their record."""

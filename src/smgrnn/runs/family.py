@@ -13,11 +13,12 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.policy import Policy
 
-N_OFFERS = 50
-"""Most moments of a run, evenly spaced, at which its students are offered, beside its end."""
+N_OFFERS, EARLY = 50, 0.6
+"""Most moments of a run, evenly spaced, at which its students are offered, beside its end; and the
+share of a run before which only every other one is used."""
 FIRST_ROUND = 4
 """Episodes that each student plays when it is offered."""
-ROUNDS = ((10, 15), (3, 100))
+ROUNDS = ((8, 15), (3, 100))
 """How many of the best go on at the end of a run, and how many more episodes they play."""
 
 Play = Callable[[Policy, int, int], Floats]
@@ -54,13 +55,15 @@ class Member(NamedTuple):
 Family = tuple[Member, ...]
 
 
-def spacing(n_episodes: int) -> int:
-    """Return the number of episodes from one offer to the next in a run of this length.
+def offers(n_episodes: int) -> list[int]:
+    """Return the episodes of a run after which its students are offered.
 
-    >>> spacing(2000), spacing(99), spacing(1)
-    (40, 2, 1)
+    >>> offers(10), offers(1000)[:4], len(offers(2000))
+    ([2, 4, 6, 7, 8, 9, 10], [40, 80, 120, 160], 36)
     """
-    return -(-n_episodes // N_OFFERS)
+    every = -(-n_episodes // N_OFFERS)
+    late = -(-EARLY * n_episodes // 1)
+    return [n for n in range(every, n_episodes + 1, every) if n >= late or n % (2 * every) == 0]
 
 
 def joined(family: Family, offered: Iterable[Member]) -> Family:

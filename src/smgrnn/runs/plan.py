@@ -222,7 +222,7 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
         network=_network(config, task),
         first_graph="layered" if config.student in MLP_SHARES else "random",
         learning=_learning(config, task),
-        plasticity=_plasticity(config),
+        plasticity=_plasticity(config, task),
         episodes=EpisodePlan(
             number=config.episodes,
             stop_after=config.stop_after,
@@ -232,7 +232,7 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
             held_out=config.held_out,
             handover=config.handover,
             gain=config.gain,
-            bar=config.bar,
+            bar=_bar(config, task),
         ),
         parameters=config.parameters,
     )
@@ -256,11 +256,31 @@ def _learning(config: RunConfig, task: Task) -> LearningConfig:
     return LearningConfig(**config.learning.to_dict() | {"loss": loss}).resolved()
 
 
-def _plasticity(config: RunConfig) -> PlasticityConfig:
-    rules = config.plasticity
-    if config.parameters is None:
+def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:
+    """Return the rules; those that follow a size get one.
+
+    That is the parameters asked for, or more than enough, of which a run that is good takes fewer.
+    """
+    rules, parameters = config.plasticity, config.parameters
+    if _follows_size(config):
+        enough = 2 * (task.n_inputs + config.bias) * task.n_outputs + 10
+        return replace(rules, size=rules.size or parameters or enough)
+    if parameters is None:
         return rules
-    return replace(rules, max_edges=min(config.parameters, rules.max_edges))
+    return replace(rules, max_edges=min(parameters, rules.max_edges))
+
+
+def _follows_size(config: RunConfig) -> bool:
+    rules = config.plasticity
+    return GROWTH[rules.growth].follows_size or PRUNING[rules.pruning].follows_size
+
+
+def _bar(config: RunConfig, task: Task) -> float | None:
+    """Return the mean return at which nothing grows: the task's threshold, if no size is asked."""
+    is_open = config.parameters is None and config.plasticity.size is None
+    if config.bar is None and is_open and _follows_size(config):
+        return task.reward_threshold
+    return config.bar
 
 
 def _backend(
@@ -342,7 +362,7 @@ def _check_rules(config: RunConfig) -> None:
 
 
 def _check_limit(config: RunConfig, plan: Plan) -> None:
-    if config.parameters is None:
+    if config.parameters is None or _follows_size(config):
         return
     n_edges, lower = plan.make_graph().n_edges, "density"
     if plan.first_graph == "layered":

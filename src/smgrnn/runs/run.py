@@ -19,7 +19,7 @@ from smgrnn.interrupts import interrupts_deferred
 from smgrnn.policy import Policy
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.evaluation import score
-from smgrnn.runs.family import FIRST_ROUND, Family, Member, halved, joined, spacing
+from smgrnn.runs.family import FIRST_ROUND, Family, Member, halved, joined, offers
 from smgrnn.runs.folder import check_new, clear_partial, create, folder_summary, write_results
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.record import MODEL, Record, Times, record_file
@@ -278,28 +278,24 @@ class Run:
 
     def _train_chunk(self, first: int, last: int) -> None:
         learner, episodes, family = self._distillation.learner, self.episodes, self.record.family
-        offers = self._offers(first, last)
-        for start, end in pairwise(sorted({first, *offers, last})):
+        offered = self._offers(first, last)
+        for start, end in pairwise(sorted({first, *offered, last})):
             with self._timed("training"):
                 episodes = episodes.followed_by(self._distillation.train(start, end))
-            if end in offers:
+            if end in offered:
                 family = self._offered(family, end)
-        self._update(
-            episodes=episodes,
-            edits=self.edits.followed_by(self._distillation.take_edits()),
-            students={**self.record.students, "final": self._distillation.policy},
-            family=family,
-        )
+        self._update(episodes=episodes, family=family)
+        self._note_student()
         if self.folder is not None:  # what an error in the next chunk must not lose
             self._update(resume=learner.arrays())
             self._take_snapshot()
         if last % self.plan.episodes.checkpoint_every == 0 or self.is_finished:
             self._checkpoint()
 
-    def _offers(self, first: int, last: int) -> range:
+    def _offers(self, first: int, last: int) -> list[int]:
         """Return the episodes from first + 1 to last after which students are offered."""
-        every = spacing(self.plan.n_episodes)
-        return range((first // every + 1) * every, last + 1, every) if self._chooses else range(0)
+        found = offers(self.plan.n_episodes) if self._chooses else []
+        return [episode for episode in found if first < episode <= last]
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
@@ -319,11 +315,21 @@ class Run:
 
     def _choose(self) -> None:
         """Offer the last students too, and let the best play on until one is chosen."""
+        if not (self.record.family or self._distillation.candidates):  # all were too large
+            self._distillation.learner.settle()
+            self._note_student()
         family, last = self.record.family, self.episodes.n
         if all(member.episode != last for member in family):
             self._update(family=self._offered(family, last))
         for family in halved(self.record.family, self._try_out):
             self._update(family=family)
+
+    def _note_student(self) -> None:
+        """Record the student as it is now, and how it came about."""
+        self._update(
+            edits=self.edits.followed_by(self._distillation.take_edits()),
+            students={**self.record.students, "final": self._distillation.policy},
+        )
 
     def _try_out(self, policy: Policy, first: int, last: int) -> Floats:
         with interrupts_deferred(), self._timed("choosing"):
@@ -410,8 +416,8 @@ def distill(
     watch
         Called with the run every few episodes.
     **settings
-        Fields of `RunConfig` and of `NetworkSettings`, and `preset` ("paper" or "as_printed"),
-        which the others start from.
+        Fields of `RunConfig` and of `NetworkSettings`, and `preset` ("frugal" by default, "paper"
+        or "as_printed"), which the others start from.
 
     Examples
     --------
@@ -420,7 +426,8 @@ def distill(
     >>> run.late_return > 20  # what acting at random brings
     True
     """
-    config = RunConfig.for_task("" if callable(task) else str(task), **settings)
+    name = "" if callable(task) else str(task)
+    config = RunConfig.for_task(name, **{"preset": "frugal", **settings})
     run = new_run(task, config, Path(out) if out is not None else None, expert)
     run.train(*([watch] if watch is not None else []))
     return run
