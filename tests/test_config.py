@@ -109,6 +109,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "stop_after": [-1, 1.5, True, "3", None, math.nan],
         "handover": CHOICE,
         "parameters": [value for value in COUNT if value is not None],
+        "keep": [value for value in SHARE if value is not None],
         "budget": [value for value in COUNT if value is not None],
         "bias": FLAG,
         "normalise": FLAG,

@@ -355,6 +355,9 @@ class RunConfig(Settings):
     parameters: Count | None = None
     """Most parameters that the network may have and that may be handed over; None is the limit of
     the plasticity settings."""
+    keep: Share | None = None
+    """Hand over the smallest student that keeps this share of what the expert returns beyond a
+    random policy; None asks for no share."""
     budget: Count | None = None
     """Parameters of a 100 % MLP; None is the number that the growing network has on average."""
     bias: bool = False

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.runs import Plan, Record, Run, evaluate, load
 from smgrnn.runs.distillation import Distillation
-from smgrnn.runs.family import FIRST_ROUND, ROUNDS, Family, Member, best, halved, joined, spacing
+from smgrnn.runs.family import FIRST_ROUND, ROUNDS, Family, Member, best, halved, joined, offers
 from smgrnn.runs.run import new_run
 from smgrnn.seeding import episode_seed
 from smgrnn.storage import write_arrays
@@ -172,12 +173,12 @@ def test_a_solved_run_stops_where_it_stops_without_choosing(tmp_path: Path) -> N
 
 
 def test_a_run_hands_over_the_winner_of_all_that_it_saw(tmp_path: Path) -> None:
-    """Played again by hand: an offer every second episode, and three rounds."""
+    """Played again by hand: what is offered, and three rounds."""
     run = trained(tmp_path, name=None, seed=5, handover="best", episodes=60, checkpoint_every=7)
     replayed = Distillation(run.plan)
     offered = []
-    for first in range(0, 60, spacing(60)):
-        replayed.train(first, first + spacing(60))
+    for first, last in pairwise([0, *offers(60)]):
+        replayed.train(first, last)
         offered.append(replayed.policy)
     rows = np.array([replayed.try_out(policy, 0, LAST) for policy in offered])
     left = np.arange(len(offered))
@@ -186,7 +187,7 @@ def test_a_run_hands_over_the_winner_of_all_that_it_saw(tmp_path: Path) -> None:
         left = left[np.array([i for i, _ in sorted(enumerate(keys), key=lambda k: k[1])][::-1][:n])]
     winner = max(left, key=lambda i: (rows[i].mean(), -offered[i].graph.n_edges, i))
     assert run.handed_over.policy.graph == offered[winner].graph
-    assert run.handed_over.episode == spacing(60) * (winner + 1)
+    assert run.handed_over.episode == offers(60)[winner]
     assert run.handed_over.returns.tolist() == rows[winner].tolist()
     assert run.held_out.tolist() == run.score(100).tolist()
     assert run.held_out.tolist() != run.score(100, final=True).tolist()
@@ -207,7 +208,7 @@ def test_the_last_student_is_offered_too(tmp_path: Path) -> None:
     run = trained(tmp_path, "xor", handover="best", plasticity={}, episodes=1000)
     last = run.episodes.n
     assert last < 1000
-    assert last % spacing(1000)
+    assert last not in offers(1000)
     offered = [each.episode for each in run.record.family]
     assert last in offered
     again = Run.resume(tmp_path / "run").train()

@@ -27,6 +27,7 @@ from smgrnn.plasticity.history import TOTAL, check_history
 from smgrnn.plasticity.rule import PythonRule, ask_rule
 from smgrnn.plasticity.schedule import check_noticed, is_due
 from smgrnn.plasticity.size import PROGRESS, note_return
+from smgrnn.plasticity.size import SIZE as WANTED
 from smgrnn.seeding import dump_generator, restore_generator, stream
 
 _NO_TARGET = np.empty(0)
@@ -173,6 +174,21 @@ class Learner:
     @progress.setter
     def progress(self, share: float | None) -> None:
         self._state.noticed.aim[PROGRESS] = -1.0 if share is None else share
+
+    @property
+    def size(self) -> int | None:
+        """The number of edges that rules which follow a size end with; None if none is asked for.
+
+        >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2))
+        >>> learner.size = 12
+        >>> learner.size
+        12
+        """
+        return int(self._state.noticed.aim[WANTED]) or None
+
+    @size.setter
+    def size(self, n_edges: int | None) -> None:
+        self._state.noticed.aim[WANTED] = n_edges or 0
 
     def say_return(self, total: float, bar: float) -> None:
         """Say the return of an episode; while the mean of the last reaches `bar`, nothing grows."""

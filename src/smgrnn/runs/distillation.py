@@ -13,13 +13,16 @@ from smgrnn.episodes.normalisation import normalisation_by
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError
 from smgrnn.experts import ExpertSource, Teacher, find_teacher_again
+from smgrnn.experts.evaluation import evaluate_expert
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
+from smgrnn.runs.keep import progress_of
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.students import new_learner
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again
 
+N_MEASURED = 100  # episodes by which an expert and a random policy are measured
 N_COMPARED = 10  # held-out episodes that score a checkpoint
 FIRST_COMPARED = 1_000_000  # numbered apart from those of the final evaluation
 
@@ -89,7 +92,7 @@ class Distillation:
     def backend(self) -> Backend:
         """The backend on which episodes happen."""
         episodes = self.plan.episodes
-        kind, bar = episodes.backend, episodes.bar
+        kind, bar = episodes.backend, self.bar
         aims = {"gain": episodes.gain, "bar": nan if bar is None else bar}
         if kind == "compiled":
             if self.task.compiled is None:
@@ -100,6 +103,18 @@ class Distillation:
         if self.examples is None:
             raise ConfigError(f"The task {self.task.id} has no examples.")
         return ExamplesBackend(self.task, self.examples, self.normalisation, **aims)
+
+    @cached_property
+    def bar(self) -> float | None:
+        """The mean return at which nothing grows any more, which a share to keep sets."""
+        if self.plan.episodes.keep is None:
+            return self.plan.episodes.bar
+        assert self.teacher is not None
+        taught = evaluate_expert(self.teacher, self.task, N_MEASURED, "choosing").mean()
+        chance = evaluate_expert(
+            self.teacher, self.task, N_MEASURED, "choosing", disturbance=1.0
+        ).mean()
+        return float(chance + self.plan.episodes.keep * (taught - chance))
 
     @property
     def policy(self) -> Policy:
@@ -134,7 +149,10 @@ class Distillation:
     def train(self, first: int, last: int) -> Episodes:
         """Train on the episodes first … last - 1 and return their record."""
         seeds = [episode_seed(self.plan.seed, number, "train") for number in range(first, last)]
-        progress = np.arange(first, last) / self.plan.episodes.number
+        number, is_staged = self.plan.episodes.number, self.plan.episodes.keep is not None
+        progress = np.arange(first, last) / number
+        if is_staged:
+            progress = np.array([progress_of(episode, number) for episode in range(first, last)])
         return self.backend.distil(self.learner, self.teacher, seeds, progress)
 
     def take_edits(self) -> Edits:

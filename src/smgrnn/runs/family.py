@@ -72,9 +72,8 @@ def joined(family: Family, offered: Iterable[Member]) -> Family:
     The best few stay for the next round, and of every size the best, unless a smaller one is as
     good.
     """
-    ranked = _ranked((*family, *offered))
     kept, smallest = [], np.inf
-    for place, member in enumerate(ranked):
+    for place, member in enumerate(ranked((*family, *offered))):
         if place < ROUNDS[0][0] or member.n_parameters < smallest:
             kept.append(member)
         smallest = min(smallest, member.n_parameters)
@@ -84,7 +83,7 @@ def joined(family: Family, offered: Iterable[Member]) -> Family:
 def best(family: Family, most_parameters: float = np.inf) -> Member | None:
     """Return the best member with at most so many parameters, or None if there is none."""
     eligible = (member for member in family if member.n_parameters <= most_parameters)
-    return next(iter(_ranked(eligible)), None)
+    return next(iter(ranked(eligible)), None)
 
 
 def halved(family: Family, play: Play) -> Iterator[Family]:
@@ -96,15 +95,15 @@ def halved(family: Family, play: Play) -> Iterator[Family]:
     last = FIRST_ROUND
     for n_members, n_more in ROUNDS:
         last += n_more
-        for member in _ranked(family)[:n_members]:
+        for member in ranked(family)[:n_members]:
             n_played = member.returns.size
             if n_played < last:
                 more = play(member.policy, n_played, last)
                 longer = member._replace(returns=np.append(member.returns, more))
                 family = tuple(longer if each is member else each for each in family)
-                yield tuple(_ranked(family))
+                yield tuple(ranked(family))
 
 
-def _ranked(members: Iterable[Member]) -> list[Member]:
+def ranked(members: Iterable[Member]) -> list[Member]:
     """Return members from the best to the worst."""
     return sorted(members, key=lambda member: member.rank, reverse=True)

@@ -31,7 +31,7 @@ from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
-from smgrnn.validation import Count, Finite, Positive, Settings, Whole, later
+from smgrnn.validation import Count, Finite, Positive, Settings, Share, Whole, later
 
 RECORDS_VERSION = 2
 """Part of every key: raise it when equal plans can lead to other results than before."""
@@ -64,6 +64,8 @@ class EpisodePlan(Settings):
     """Held-out episodes that judge the student that is handed over."""
     handover: HandOver = later("final")
     """The student to hand over: the best one that the run saw, or the final one."""
+    keep: Share | None = later(None)
+    """Share of the expert's return beyond a random policy that the smallest student is to keep."""
     gain: Positive = later(1.0)
     """Factor of the student's inputs, which its weights absorb in the end."""
     bar: Finite | None = later(None)
@@ -214,6 +216,7 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
     _check_task(config, task)
     _check_optimizer(config)
     _check_rules(config)
+    _check_keep(config, task)
     plan = Plan(
         task=replace(task, make=None),
         student=config.student,
@@ -231,6 +234,7 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
             checkpoint_every=config.checkpoint_every,
             held_out=config.held_out,
             handover=config.handover,
+            keep=config.keep,
             gain=config.gain,
             bar=_bar(config, task),
         ),
@@ -359,6 +363,21 @@ def _check_rules(config: RunConfig) -> None:
     """Refuse a rule that there is not, with the one that was probably meant."""
     rules = config.plasticity
     _ = GROWTH[rules.growth], PRUNING[rules.pruning], LEARNING[config.learning.rule]
+
+
+def _check_keep(config: RunConfig, task: Task) -> None:
+    if config.keep is None:
+        return
+    _require(
+        config.parameters is None,
+        "--keep and --parameters are two ways to ask for a size: give one of them",
+    )
+    _require(
+        not task.is_supervised,
+        f"--keep compares with an expert that plays, and {task.id} has none: use --parameters",
+    )
+    _require(_follows_size(config), "--keep needs rules that follow a size: use --preset frugal")
+    _require(config.handover == "best", "--keep chooses what is handed over: use --handover best")
 
 
 def _check_limit(config: RunConfig, plan: Plan) -> None:

@@ -23,6 +23,7 @@ from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.runs.family import Family, Member, best
+from smgrnn.runs.keep import has_ended, smallest_kept
 from smgrnn.runs.metrics import (
     best_of_generations,
     evolution_figures,
@@ -97,6 +98,8 @@ class Record:
     """The best students of every size, if the run hands over the best; the best of all is first."""
     best_score: float | None = None
     """Score of the best checkpoint, if any was scored."""
+    bar: float | None = None
+    """Mean return that keeps the share which the plan asks for, if it asks for one."""
     warnings: tuple[str, ...] = ()
     """Warnings, such as of a limit that stopped growth."""
     versions: Mapping[str, str] = field(default_factory=versions)
@@ -134,6 +137,8 @@ class Record:
         last = Member(self.students["final"], self.episodes.n, np.empty(0))
         members = self.family if self.family and not final else (last,)
         found = best(members, np.inf if parameters is None else parameters)
+        if self.bar is not None and parameters is None and not final:
+            found = smallest_kept(members, self.bar) or found
         if found is None:
             smallest = min(member.n_parameters for member in members)
             raise ConfigError(
@@ -172,7 +177,8 @@ class Record:
     @property
     def is_finished(self) -> bool:
         """Whether no episode is still to come."""
-        return self.episodes.n >= self.plan.n_episodes or self._is_solved
+        is_small = self.bar is not None and has_ended(self.family, self.bar)
+        return self.episodes.n >= self.plan.n_episodes or self._is_solved or is_small
 
     @property
     def _is_solved(self) -> bool:
@@ -263,7 +269,8 @@ class Record:
             {"network": each.policy.config.to_dict(), "episode": each.episode}
             for each in self.family
         ]
-        return facts | ({"family": family} if family else {})  # earlier records have none
+        later = {"family": family} if family else {}  # earlier records have none of these
+        return facts | later | ({} if self.bar is None else {"bar": self.bar})
 
     def _results(self) -> Arrays:
         arrays = to_arrays(self.episodes, "episodes.") | to_arrays(self.edits, "edits.")
@@ -337,6 +344,7 @@ def _read(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "started": (int(nodes), int(edges)),
         "held_out": arrays["held_out"],
         "best_score": None if best_score is None else float(best_score),
+        "bar": None if content.get("bar") is None else float(content["bar"]),
         "warnings": tuple(map(str, content["warnings"])),
         "versions": {str(name): str(each) for name, each in content["versions"].items()},
         "times": Times(**{name: float(each) for name, each in content["times"].items()}),

@@ -21,6 +21,7 @@ from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.family import FIRST_ROUND, Family, Member, halved, joined, offers
 from smgrnn.runs.folder import check_new, clear_partial, create, folder_summary, write_results
+from smgrnn.runs.keep import judge, next_size, stage_ends, stage_of, stage_offers
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.record import MODEL, Record, Times, record_file
 from smgrnn.runs.snapshots import Snapshots
@@ -150,6 +151,7 @@ class Run:
             students={"final": student} if self._chooses else {"final": student, "best": student},
             started=(student.graph.n_nodes, student.graph.n_edges),
             times=Times(began=time.time()),
+            bar=distillation.bar if self._is_staged else None,
             resume=None if self.folder is None else distillation.learner.arrays(),
         )
 
@@ -160,6 +162,11 @@ class Run:
     def _chooses(self) -> bool:
         """Whether the run hands over the best student that it saw."""
         return self.plan.episodes.handover == "best"
+
+    @property
+    def _is_staged(self) -> bool:
+        """Whether the run prunes in stages, to the smallest student that keeps a share."""
+        return self.plan.episodes.keep is not None
 
     @property
     def task(self) -> Task:
@@ -261,7 +268,7 @@ class Run:
                 self._train_chunk(first, last)
             for watch in watches:
                 watch(self)
-        if self._chooses:
+        if self._chooses and not self._is_staged:
             self._choose()
         with interrupts_deferred():
             self._update(held_out=self.score(self.plan.held_out))
@@ -273,6 +280,8 @@ class Run:
         while not self.is_finished:
             chunk = self._distillation.backend.chunk
             last = min(first + chunk, end, (first // every + 1) * every)
+            if self._is_staged:
+                last = min(last, stage_of(first, end)[1])
             yield first, last
             first = last
 
@@ -285,6 +294,8 @@ class Run:
             if end in offered:
                 family = self._offered(family, end)
         self._update(episodes=episodes, family=family)
+        if self._is_staged and last in stage_ends(self.plan.n_episodes):
+            self._judge(last)
         self._note_student()
         if self.folder is not None:  # what an error in the next chunk must not lose
             self._update(resume=learner.arrays())
@@ -295,6 +306,8 @@ class Run:
     def _offers(self, first: int, last: int) -> list[int]:
         """Return the episodes from first + 1 to last after which students are offered."""
         found = offers(self.plan.n_episodes) if self._chooses else []
+        if self._is_staged:
+            found = stage_offers(self.plan.n_episodes)
         return [episode for episode in found if first < episode <= last]
 
     @contextmanager
@@ -309,9 +322,19 @@ class Run:
     def _offered(self, family: Family, episode: int) -> Family:
         """Return a family that the students of now, after their first round, have joined."""
         now = self._distillation.candidates
-        return joined(
-            family, [Member(each, episode, self._try_out(each, 0, FIRST_ROUND)) for each in now]
-        )
+        new = [Member(each, episode, self._try_out(each, 0, FIRST_ROUND)) for each in now]
+        return (*family, *new) if self._is_staged else joined(family, new)
+
+    def _judge(self, end: int) -> None:
+        """Judge the students of the stage that ends; if one is good enough, prune for the next."""
+        first, bar = stage_of(end - 1, self.plan.n_episodes)[0], self.record.bar
+        assert bar is not None
+        family = judge(self.record.family, first, self._try_out)
+        self._update(family=family)
+        size, learner = next_size(family, bar), self._distillation.learner
+        if size is not None and not self.is_finished:
+            learner.size = size
+            learner.settle()
 
     def _choose(self) -> None:
         """Offer the last students too, and let the best play on until one is chosen."""
