@@ -43,9 +43,10 @@ def weakest(evidence: Evidence, carried: Floats, stays: Bools) -> int:
 
 @kernel
 def _is_constant(evidence: Evidence, node: int) -> bool:
-    """Return whether a node's state never changed."""
+    """Return whether a node's state never changed, which takes two updates to say."""
     square = evidence.square[node]
-    return bool(square - evidence.activity[node] ** 2 <= 1e-12 * square)
+    is_still = square - evidence.activity[node] ** 2 <= 1e-12 * square
+    return bool(is_still and evidence.n_updates > 1)
 
 
 @kernel
@@ -75,7 +76,7 @@ def _prune(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -
     """Remove the edge that carries least, one after the other, until the graph has its size."""
     n_left, stays = evidence.graph.source.size, np.ones(evidence.mean.size, dtype=np.bool_)
     carried = contributions(evidence)
-    while n_left > evidence.goal.size:
+    while n_left > evidence.goal.size and evidence.n_updates > 0:
         edge = weakest(evidence, carried, stays)
         if edge < 0:
             break
