@@ -72,19 +72,20 @@ def target_at(progress: float, size: int) -> float:
 
 @kernel
 def goal_at(aim: Floats, n_edges: int, strain: float, is_growing: bool) -> Goal:
-    """Return the goal of a call; `strain` is the mean squared error at the outputs, NaN if unknown."""
-    progress, size = aim[PROGRESS], int(aim[SIZE])
+    """Return the goal of a call; `strain` is the mean squared error at the outputs, or NaN."""
+    progress, size, is_met = aim[PROGRESS], int(aim[SIZE]), aim[MET] > 0.0
     is_over = progress >= GROWN
     if size == 0:
-        if is_growing and not is_over and not np.isnan(strain):
+        if is_growing and not (is_over or is_met or np.isnan(strain)):
             _follow(aim, n_edges, strain)
         target = int(aim[TARGET]) if aim[TARGET] > 0.0 else n_edges
-        return Goal(target, 0, n_edges < target and not is_over, progress < SETTLED, is_over)
+        grows = n_edges < target and not (is_over or is_met)
+        return Goal(target, 0, grows, progress < SETTLED, is_over)
     if progress < 0.0:
-        return Goal(size, 0, n_edges < size, True, False)
+        return Goal(size, 0, n_edges < size and not is_met, True, False)
     target, slack = int(target_at(progress, size)), max(1, int(SLACK * size))
     grows = not is_over
-    if aim[MET] > 0.0:  # the job is done with what there is
+    if is_met:  # the job is done with what there is
         target, slack, grows = min(target, n_edges), 0, False
     return Goal(target, slack, grows, not grows and progress < SETTLED, is_over)
 
