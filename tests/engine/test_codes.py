@@ -11,9 +11,19 @@ from numba import types
 
 import smgrnn
 from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig
-from smgrnn.config import Activation, BiasCorrection, Loss, OnEdit, Optimizer, Readout, Scale
+from smgrnn.config import (
+    Activation,
+    BiasCorrection,
+    Loss,
+    OnEdit,
+    Optimizer,
+    Rate,
+    Readout,
+    Scale,
+)
 from smgrnn.graph.activation import ACTIVATIONS, activate, slope
-from smgrnn.learning.numbers import LOSSES, OPTIMIZERS
+from smgrnn.learning.numbers import LOSSES, OPTIMIZERS, RATES
+from smgrnn.learning.schedule import rate_at
 from smgrnn.plasticity.numbers import SCALES
 from smgrnn.tasks import compiled
 from support.learners import stream
@@ -23,6 +33,7 @@ def test_the_codes_are_the_places_in_the_literals() -> None:
     assert get_args(Activation) == ACTIVATIONS
     assert get_args(Loss) == LOSSES
     assert get_args(Optimizer) == OPTIMIZERS
+    assert get_args(Rate) == RATES
     assert get_args(Scale) == SCALES
 
 
@@ -49,6 +60,7 @@ def weights(**learning: Any) -> Any:
     loss = learning.get("loss", "cross_entropy")
     network = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, density=1.0, iterations=2)
     made = Learner(network, LearningConfig(**learning), PlasticityConfig.static(), seed=0)
+    made.progress = 0.9
     rows = stream(20)
     labels = rows.labels if loss == "cross_entropy" else np.eye(2)[rows.labels]
     made.learn_stream(rows.observations, labels)
@@ -61,6 +73,7 @@ def weights(**learning: Any) -> Any:
         ("optimizer", get_args(Optimizer)),
         ("loss", get_args(Loss)),
         ("bias_correction", get_args(BiasCorrection)),
+        ("schedule", get_args(Rate)),
     ],
 )
 def test_every_choice_of_learning_moves_the_weights_in_its_own_way(
@@ -72,6 +85,22 @@ def test_every_choice_of_learning_moves_the_weights_in_its_own_way(
     ).graph.weight.tolist()
     distinct = {tuple(row) for row in [start, *rows]}
     assert len(distinct) == len(rows) + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "shares"),
+    [("constant", [1.0] * 6), ("falling", [1.0, 1.0, 1.0, 0.525, 0.05, 0.05])],
+)
+def test_every_schedule_of_the_learning_rate_is_its_share_of_it(
+    name: Rate, shares: list[float]
+) -> None:
+    """Progress of -1 is a run of unknown length, and above 1 one that goes on for longer."""
+    found = [rate_at(RATES.index(name), at) for at in (-1.0, 0.0, 0.5, 0.75, 1.0, 1.5)]
+    assert found == pytest.approx(shares)
+
+
+def test_an_unknown_schedule_is_no_schedule_at_all() -> None:
+    assert np.isnan(rate_at(len(RATES), 0.9))
 
 
 @pytest.mark.parametrize("readout", get_args(Readout))

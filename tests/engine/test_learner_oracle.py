@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from smgrnn import Graph, LearningConfig, PlasticityConfig
+from smgrnn import LearningConfig, PlasticityConfig
 from smgrnn.seeding import stream as random_stream
 from support.learners import learner, stream
-from support.oracle import SlowEdge, SlowGraph, SlowLearner
+from support.oracle import SlowLearner, to_slow
 
 RATE = 0.3
 RULES = PlasticityConfig(
@@ -23,17 +23,6 @@ RULES = PlasticityConfig(
     weight_threshold=0.4,
     update_threshold=0.01,
 )
-
-
-def to_slow(graph: Graph) -> SlowGraph:
-    counts = {"input": graph.n_inputs, "output": graph.n_outputs, "hidden": graph.n_hidden}
-    kinds = [kind for kind, count in counts.items() for _ in range(count)]
-    return SlowGraph(
-        kinds=dict(zip(graph.node_ids.tolist(), kinds, strict=True)),
-        edges={(e.source, e.target): SlowEdge(e.id, e.weight) for e in graph.edges()},
-        next_node_id=graph.next_node_id,
-        next_edge_id=graph.next_edge_id,
-    )
 
 
 @pytest.mark.parametrize("iterations", [1, 3])

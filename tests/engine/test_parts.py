@@ -170,13 +170,38 @@ def test_a_memory_of_another_graph_is_refused(name: str, change: Any) -> None:
         made.restore(arrays)
 
 
-def test_statistics_are_kept_only_for_rules_that_read_them() -> None:
-    plain = Learner(config(), plasticity=PlasticityConfig())
+@pytest.mark.parametrize("growth", ["relay", "relay-alone", "exploration", "none"])
+@pytest.mark.parametrize("pruning", ["weak", "none"])
+def test_the_papers_rules_keep_nothing_but_the_update_history(growth: str, pruning: str) -> None:
+    plain = Learner(config(), plasticity=PlasticityConfig(growth=growth, pruning=pruning))
     plain.learn_stream(*stream(50))
-    assert plain._state.noticed.statistics.nodes.size == 0
+    noticed = plain._state.noticed
+    kept = [*noticed.statistics[1:], *noticed.growth, *noticed.pruning]
+    assert not any(array.size for array in kept)
+    assert noticed.statistics.n_updates == 0  # not even counted
     assert plain._state.room.errors.size == 0
-    watched = Learner(config(), plasticity=RULES)
-    assert watched._state.noticed.statistics.nodes.shape == (4, 5)
+    assert plain._state.average.size == 0
+
+
+@pytest.mark.parametrize(
+    ("growth", "pruning", "n_pairs", "n_columns"),
+    [
+        ("connect", "weak", 6, 5),
+        ("relay", "contribution", 0, 0),
+        ("gradient", "weak", 4, 0),
+        ("candidates", "none", 0, 32),
+        ("frugal", "contribution", 4, 32),
+    ],
+)
+def test_a_rule_keeps_what_it_reads(
+    growth: str, pruning: str, n_pairs: int, n_columns: int
+) -> None:
+    graph = Graph.from_edges(3, 2, edges=[(0, 3, 1.0), (1, 4, 1.0)])
+    rules = PlasticityConfig(growth=growth, pruning=pruning)
+    noticed = Learner(config(), plasticity=rules, graph=graph)._state.noticed
+    assert noticed.statistics.nodes.shape == (4, 5)
+    assert noticed.statistics.pairs.shape == (2, n_pairs)
+    assert noticed.growth.ids.shape[1] == n_columns
 
 
 # --- a rule that is a Python function ------------------------------------------------------------

@@ -6,11 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smgrnn import Learner, NetworkConfig, SMGrNN, StructuralPlasticity
 from smgrnn.config import PlasticityConfig
+from smgrnn.engine.state import CALLED, CALLS
 from smgrnn.graph import Cause, Graph, Operation, apply
 from smgrnn.plasticity import UpdateHistory
 from smgrnn.plasticity.history import carry_history
 from support.decisions import AT_REST, DRIFTING, RESTLESS, call, causes, decide, remembering
+from support.learners import stream
 
 
 @pytest.fixture
@@ -132,3 +135,24 @@ def test_growth_under_constant_unrest_reaches_its_limits_and_no_further() -> Non
     assert (graph.n_nodes, graph.n_edges) == (20, 70)
     assert not capped[0]
     assert capped[-1]
+
+
+@pytest.mark.parametrize(("least", "calls"), [(0, 8), (7, 8), (8, 4), (15, 2), (100, 0)])
+def test_an_episode_that_ends_too_early_is_passed_over(least: int, calls: int) -> None:
+    """Eight episodes of seven updates; the next call counts from the last one that was made."""
+    rules = PlasticityConfig(interval="episode", least_updates=least)
+    network = NetworkConfig(n_inputs=3, n_outputs=2, iterations=2)
+    at_once, by_row = (Learner(network, plasticity=rules) for _ in range(2))
+    net = SMGrNN(**network.to_dict())
+    module = StructuralPlasticity(net, config=rules)
+    rows = stream(60)
+    at_once.learn_stream(*rows)
+    for observation, label, is_last in zip(*rows, strict=True):
+        by_row.learn(observation, int(label))
+        module.step()
+        if is_last:
+            by_row.end_episode()
+            module.end_episode()
+    assert at_once._state.clock[CALLS] == by_row._state.clock[CALLS] == module.calls == calls
+    n_last = module._last_call
+    assert at_once._state.clock[CALLED] == by_row._state.clock[CALLED] == n_last

@@ -49,7 +49,8 @@ def evidence(graph: Graph, mean: Floats, variance: Floats, counts: Any = None) -
     history, pairs = UpdateHistory.start(graph.n_edges, 1), np.zeros((2, 0), np.int64)
     goal, per_node = Goal(10**6, 0, True, True, False), (none,) * 4
     memory = Memory.none()
-    return Evidence(graph, history, 1, goal, counts, mean, variance, *per_node, pairs, none, memory)
+    per_edge = counts, mean, variance
+    return Evidence(graph, history, 1, goal, *per_edge, 1, *per_node, pairs, none, memory)
 
 
 def causes(edit: GraphEdit) -> Counter[str]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from smgrnn.config import PlasticityConfig
+from smgrnn.graph import Graph
 
 Pair = tuple[int, int]
 KINDS = ("input", "output", "hidden")
@@ -72,6 +73,18 @@ class SlowGraph:
         """V × V without the diagonal, by target and then by source."""
         nodes = self.nodes()
         return [(u, v) for v in nodes for u in nodes if u != v]
+
+
+def to_slow(graph: Graph) -> SlowGraph:
+    """Return a graph of the library as one of ours."""
+    counts = {"input": graph.n_inputs, "output": graph.n_outputs, "hidden": graph.n_hidden}
+    kinds = [kind for kind, count in counts.items() for _ in range(count)]
+    return SlowGraph(
+        kinds=dict(zip(graph.node_ids.tolist(), kinds, strict=True)),
+        edges={(e.source, e.target): SlowEdge(e.id, e.weight) for e in graph.edges()},
+        next_node_id=graph.next_node_id,
+        next_edge_id=graph.next_edge_id,
+    )
 
 
 ACTIVATIONS: dict[str, Callable[[float], float]] = {
@@ -310,6 +323,13 @@ def decide_pruning(
         weak = weak_edges(graph, history, config)
         n_pruned = prune_count(len(weak), config.prune_fraction)
         pruned = [weak[k] for k in subset(rng, len(weak), n_pruned)]
+    return removals(graph, pruned, "WEAK_EDGE", config)
+
+
+def removals(
+    graph: SlowGraph, pruned: list[Pair], cause: str, config: PlasticityConfig
+) -> list[SlowChange]:
+    """The removal of these edges, in edge order, and of the nodes that this orphans."""
     orphaned = orphans(graph, pruned) if config.orphan_removal else set()
     loosened = [
         (u, v)
@@ -317,10 +337,10 @@ def decide_pruning(
         if (u, v) not in pruned and (u in orphaned or v in orphaned)
     ]
     changes = []
-    for cause, removed in (("WEAK_EDGE", pruned), ("ORPHAN", loosened)):
+    for why, removed in ((cause, pruned), ("ORPHAN", loosened)):
         for u, v in removed:
             edge, weight = graph.edges[u, v]
-            changes.append(SlowChange("REMOVE_EDGE", cause, edge, u, v, weight))
+            changes.append(SlowChange("REMOVE_EDGE", why, edge, u, v, weight))
     changes += [
         SlowChange("REMOVE_NODE", "ORPHAN", node, -1, -1, 0.0)
         for node in graph.nodes()

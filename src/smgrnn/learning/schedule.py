@@ -15,13 +15,14 @@ MEAN, AGE = 0, 1  # rows of an average
 def rate_at(schedule: int, progress: float) -> float:
     """Return the share of the learning rate that applies now.
 
-    >>> rate_at(FALLING, 0.75), rate_at(CONSTANT, 0.75)
-    (0.525, 1.0)
+    >>> rate_at(FALLING, 0.75), rate_at(FALLING, 2.0), rate_at(CONSTANT, 0.75)
+    (0.525, 0.05, 1.0)
     """
     if schedule == CONSTANT or progress <= FALLS_FROM:
         return 1.0
     if schedule == FALLING:
-        return 1.0 - (1.0 - FALLS_TO) * (progress - FALLS_FROM) / (1.0 - FALLS_FROM)
+        share = (progress - FALLS_FROM) / (1.0 - FALLS_FROM)
+        return 1.0 - (1.0 - FALLS_TO) * min(share, 1.0)  # a loop may go on for longer than said
     return np.nan  # no such schedule
 
 

@@ -13,7 +13,7 @@ import torch
 
 from smgrnn.arrays import Floats, from_arrays, to_arrays
 from smgrnn.config import PlasticityConfig
-from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError
+from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError, ShapeError
 from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.graph.edit import GraphEdit, carry
 from smgrnn.graph.state import Graph
@@ -88,6 +88,7 @@ class StructuralPlasticity:
 
     history: UpdateHistory
     _noticed: Noticed
+    _last_call: int
     _average: Floats
     _structure: Graph
     _observed: Floats
@@ -115,7 +116,6 @@ class StructuralPlasticity:
         self.rule = rule
         self.averaging = averaging
         self.calls = 0
-        self._last_call = 0
         self._interval = 0 if self.config.interval == "episode" else self.config.interval
         self._plasticity = Plasticity.of(self.config)
         self._rng = stream(seed, "plasticity")
@@ -246,6 +246,7 @@ class StructuralPlasticity:
         self._structure = self.network._structure
         self.history = UpdateHistory.start(self._structure.n_edges, self.config.window)
         self._noticed = start_noticed(self.config, self._structure, self._rng)
+        self._last_call = 0
         self._average = np.zeros((2, self._structure.n_edges))
         self.network.is_watched = self._plasticity.watches
         self._observed = self._weights()
@@ -302,9 +303,12 @@ class StructuralPlasticity:
         if not np.array_equal(state["edges"].numpy(), self.network._structure.edge_ids):
             raise AttachmentError("The saved history is of other edges; load the network first.")
         check_noticed(self.config, self.network._structure, noticed)
+        average = state["average"].numpy().astype(np.float64)
+        if average.shape != (2, self.network._structure.n_edges):
+            raise ShapeError("The saved mean of the weights is of another graph.")
         self._structure = self.network._structure
         self.history, self._noticed = history, noticed
         self._observed = state["observed"].numpy().copy()
-        self._average = state["average"].numpy().copy()
+        self._average = average
         self.calls, self._last_call = int(state["calls"]), int(state["last_call"])
         restore_generator(self._rng, state["rng"])

@@ -2,7 +2,7 @@
 
 A candidate has random weights from a few sources and no edge to anything.  The rule watches how its
 state goes along with the errors at the outputs, as an edge from it would be trained by just that.
-The best one joins the graph; the worse half is drawn anew at every call.
+The best one joins the graph; the worse half is drawn anew at the call that judges them.
 
 Candidates are heard from the second iteration on, so they need K ≥ 2; they listen to hidden nodes
 where K ≥ 3 lets an output hear of it.
@@ -26,7 +26,7 @@ The rows of its ids are the positions of the sources, and the first output, or -
 
 JOINED, JOINED_BY, REDRAWN, LEAST_WATCHED = 2, 0.1, 0.5, 500
 """Outputs that a new node is joined to, the strength of these edges, the share of candidates that
-is drawn anew at a call, and the updates after which one is judged."""
+is drawn anew when they are judged, and the updates after which one is."""
 
 
 def start(graph: Graph, numbers: RuleNumbers, rng: np.random.Generator) -> Memory:
@@ -43,11 +43,15 @@ def fits(memory: Memory, graph: Graph, numbers: RuleNumbers) -> bool:
     n_sources = min(numbers.candidate_sources, graph.n_inputs)
     n_rows = n_sources + PRODUCTS + graph.n_outputs
     sources, first = memory.ids[:-1], memory.ids[-1:]
+    if sources.shape != memory.values[:n_sources].shape:
+        return False
+    heard = np.where(memory.values[:n_sources] == 0.0, -1 - np.arange(n_sources)[:, None], sources)
     return bool(
         memory.ids.shape == (n_sources + 1, numbers.n_candidates)
         and memory.values.shape == (n_rows, numbers.n_candidates)
         and ((sources >= 0) & (sources < graph.n_nodes)).all()
         and ((first == graph.n_inputs) | (first == -1)).all()
+        and (np.diff(np.sort(heard, axis=0), axis=0) > 0).all()  # or it would bring an edge twice
     )
 
 
@@ -106,13 +110,15 @@ def carry(
 def scores(memory: Memory) -> Floats:
     """Return how each candidate goes along with the error at each output (outputs, candidates).
 
-    This is the mean of error × state for a state of mean square 1; 0 for one not watched enough.
+    This is the mean of error × state for a state of mean square 1; 0 for one not watched enough,
+    and for one that hears nothing, whatever it did before its source was pruned away.
     """
     values, n_sources = memory.values, memory.ids.shape[0] - 1
     found = np.zeros((values.shape[0] - n_sources - PRODUCTS, values.shape[1]))
     for candidate in range(values.shape[1]):
         count, square = values[n_sources + COUNT, candidate], values[n_sources + SQUARE, candidate]
-        if count < LEAST_WATCHED or square <= 0.0:
+        is_judged = count >= LEAST_WATCHED and n_needed(memory, candidate, 0) > 0
+        if not is_judged or square <= 0.0:
             continue
         for output in range(found.shape[0]):
             product = values[n_sources + PRODUCTS + output, candidate]
@@ -178,8 +184,11 @@ def write_join(
 def renew(
     evidence: Evidence, numbers: RuleNumbers, joined: int, found: Floats, rng: np.random.Generator
 ) -> None:
-    """Draw the joined candidate and the worse half anew, and start watching all afresh."""
-    ids, values = evidence.memory.ids, evidence.memory.values
+    """Draw the joined candidate and the worse half anew, and start watching all judged afresh.
+
+    Those that were not watched long enough are watched on, however short the interval of calls is.
+    """
+    memory, ids, values = evidence.memory, evidence.memory.ids, evidence.memory.values
     n_sources, n_candidates = ids.shape[0] - 1, ids.shape[1]
     if evidence.goal.is_over:
         ids[n_sources, :] = -1
@@ -190,11 +199,14 @@ def renew(
     order = np.argsort(worth, kind="mergesort")
     for place in range(n_candidates):
         candidate = order[place]
+        is_early = values[n_sources + COUNT, candidate] < LEAST_WATCHED
+        if is_early and n_needed(memory, candidate, 0) > 0:
+            continue
         is_idle = worth[candidate] == 0.0
         if is_idle or candidate == joined or place < REDRAWN * n_candidates:
             _draw(evidence, numbers, candidate, rng)
-    values[n_sources + SQUARE : n_sources + DEPTH, :] = 0.0
-    values[n_sources + PRODUCTS :, :] = 0.0
+        values[n_sources + SQUARE : n_sources + DEPTH, candidate] = 0.0
+        values[n_sources + PRODUCTS :, candidate] = 0.0
 
 
 @kernel

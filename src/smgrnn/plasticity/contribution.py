@@ -20,11 +20,12 @@ YOUTH = 1000
 
 @kernel
 def contributions(evidence: Evidence) -> Floats:
-    """Return how much each edge carries (n_edges,)."""
+    """Return how much each edge carries (n_edges,); before any update, its absolute weight."""
     graph = evidence.graph
-    found = np.empty(graph.source.size)
-    for edge in range(found.size):
-        found[edge] = abs(graph.weight[edge]) * np.sqrt(evidence.square[graph.source[edge]])
+    found = np.abs(graph.weight)
+    if evidence.n_updates > 0:
+        for edge in range(found.size):
+            found[edge] *= np.sqrt(evidence.square[graph.source[edge]])
     return found
 
 
@@ -43,9 +44,10 @@ def weakest(evidence: Evidence, carried: Floats, stays: Bools) -> int:
 
 @kernel
 def _is_constant(evidence: Evidence, node: int) -> bool:
-    """Return whether a node's state never changed."""
+    """Return whether a node's state never changed, which takes two updates to say."""
     square = evidence.square[node]
-    return bool(square - evidence.activity[node] ** 2 <= 1e-12 * square)
+    is_still = square - evidence.activity[node] ** 2 <= 1e-12 * square
+    return bool(is_still and evidence.n_updates > 1)
 
 
 @kernel

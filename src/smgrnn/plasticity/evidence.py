@@ -79,6 +79,8 @@ class Evidence(NamedTuple):
     """Mean of the updates in each edge's window, μ of Eq. (1) (n_edges,)."""
     variance: Floats
     """Their population variance, σ² of Eq. (1) (n_edges,)."""
+    n_updates: int
+    """Updates since the last call, over which all means below are."""
     activity: Floats
     """Mean state of each node that the outputs receive, which is the one before the last iteration;
     empty unless kept, as the next three are (n_nodes,)."""
@@ -118,6 +120,7 @@ def gather(
         counts,
         mean,
         variance,
+        statistics.n_updates[0],
         nodes[ACTIVITY],
         nodes[SQUARE],
         nodes[ERROR],

@@ -126,7 +126,7 @@ def _types() -> dict[str, Any]:
     ints, floats, memory = np.zeros(1, np.int64), np.zeros(1), Memory.none()
     pairs = np.zeros((2, 0), np.int64)
     goal, per_edge, per_node = Goal(1, 1, True, True, False), (ints, floats, floats), (floats,) * 4
-    evidence = Evidence(graph, history, 1, goal, *per_edge, *per_node, pairs, floats, memory)
+    evidence = Evidence(graph, history, 1, goal, *per_edge, 1, *per_node, pairs, floats, memory)
     examples = {
         "graph": graph,
         "history": history,

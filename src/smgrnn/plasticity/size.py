@@ -85,22 +85,25 @@ def goal_at(aim: Floats, n_edges: int, strain: float, is_growing: bool, dense_un
 
     Up to the share `dense_until` of a run the graph may have the size that it has.
     """
-    progress, size = aim[PROGRESS], int(aim[SIZE])
+    progress, size, is_met = aim[PROGRESS], int(aim[SIZE]), aim[MET] > 0.0
     is_over = progress >= GROWN
     if size == 0:
-        if is_growing and not is_over and not np.isnan(strain):
+        if is_growing and not (is_over or is_met or np.isnan(strain)):
             _follow(aim, n_edges, strain)
         target = int(aim[TARGET]) if aim[TARGET] > 0.0 else n_edges
-        return Goal(target, 0, n_edges < target and not is_over, progress < SETTLED, is_over)
+        grows = n_edges < target and not (is_over or is_met)
+        return Goal(target, 0, grows, progress < SETTLED, is_over)
     if progress < 0.0:
-        return Goal(size, 0, n_edges < size, True, False)
+        return Goal(size, 0, n_edges < size and not is_met, True, False)
     target, slack = int(target_at(progress, size)), max(1, int(SLACK * size))
     if progress < dense_until:
         target = max(target, n_edges)
     grows = not is_over
-    if aim[MET] > 0.0:  # the job is done with what there is, and perhaps with less
+    if is_met and grows:  # the job is done with what there is, and perhaps with less
         fewer = max(n_edges - max(1, int(LESS * n_edges)), int(aim[START]))
         target, slack, grows = min(target, fewer), 0, False
+    elif is_met:
+        target, slack = min(target, n_edges), 0
     is_hurt = aim[RETURN] < aim[BEST] - HURT * (aim[BEST] - aim[WORST])
     swaps = not grows and (progress < SETTLED or (is_hurt and progress < MENDED))
     return Goal(target, slack, grows, swaps, is_over)

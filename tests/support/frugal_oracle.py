@@ -1,0 +1,514 @@
+"""Growth by candidates and gradients, pruning by contribution, read aloud as in `oracle`.
+
+Slow on purpose and independent of the library: dicts by node and edge ids, a backward pass of its
+own, and numbers written out again.  The conventions are those of `oracle`; candidates are drawn
+from the least worthy to the worthiest, each its sources first and then their weights.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from smgrnn.config import PlasticityConfig
+from support.oracle import (
+    ACTIVATIONS,
+    Pair,
+    SlowChange,
+    SlowEdge,
+    SlowGraph,
+    apply,
+    orphans,
+    removals,
+    subset,
+)
+
+SLOPES: dict[str, Callable[[float], float]] = {  # by the state, not by the sum
+    "tanh": lambda state: 1 - state**2,
+    "sigmoid": lambda state: state * (1 - state),
+    "relu": lambda state: float(state > 0),
+    "identity": lambda state: 1.0,
+}
+
+
+# --- one update ----------------------------------------------------------------------------------
+
+
+class SlowPass(NamedTuple):
+    """One run of the network, forward and backward."""
+
+    states: list[dict[int, float]]
+    """States of all nodes before the first iteration and after each."""
+    errors: list[dict[int, float]]
+    """dL/d(sum into each node) in each iteration."""
+
+
+def run(
+    graph: SlowGraph,
+    before: dict[int, float],
+    observation: list[float],
+    label: int,
+    iterations: int,
+    activation: str,
+) -> SlowPass:
+    """Run the network on an example, with tanh outputs, and backpropagate its cross-entropy."""
+    inputs, outputs = graph.of_kind("input"), graph.of_kind("output")
+    free = [node for node in graph.nodes() if node not in inputs]
+    kinds = {node: "tanh" if node in outputs else activation for node in free}
+    clamped = dict(zip(inputs, observation, strict=True))
+    weights = {pair: edge.weight for pair, edge in graph.edges.items() if pair[1] in kinds}
+
+    states = [{node: before.get(node, 0.0) for node in free} | clamped]
+    for _ in range(iterations):
+        sums = dict.fromkeys(free, 0.0)
+        for (u, v), weight in weights.items():
+            sums[v] += weight * states[-1][u]
+        states.append({node: ACTIVATIONS[kinds[node]](sums[node]) for node in free} | clamped)
+
+    odds = [math.exp(states[-1][node]) for node in outputs]
+    wanted = dict.fromkeys(free, 0.0)  # dL/d(state)
+    for place, node in enumerate(outputs):
+        wanted[node] = odds[place] / math.fsum(odds) - (place == label)
+    errors: list[dict[int, float]] = []
+    for after in reversed(states[1:]):
+        error = {node: wanted[node] * SLOPES[kinds[node]](after[node]) for node in free}
+        wanted = dict.fromkeys(free + inputs, 0.0)
+        for (u, v), weight in weights.items():
+            wanted[u] += weight * error[v]
+        errors.insert(0, error)
+    return SlowPass(states, errors)
+
+
+def rate_at(schedule: str, progress: float | None) -> float:
+    """The share of the learning rate: all of it in the first half, 5 % of it in the end."""
+    if schedule == "constant" or progress is None or progress <= 0.5:
+        return 1.0
+    return 1.0 + (0.05 - 1.0) * (min(progress, 1.0) - 0.5) * 2
+
+
+# --- what is noticed between two calls -----------------------------------------------------------
+
+
+@dataclass
+class Notes:
+    """Sums over the updates since the last call, by node and by pair of nodes."""
+
+    n: int = 0
+    squares: dict[int, float] = field(default_factory=dict)
+    strains: dict[int, float] = field(default_factory=dict)
+    products: dict[Pair, float] = field(default_factory=dict)
+    seen: dict[int, set[float]] = field(default_factory=dict)
+    """Two different states of each node, or the only one that it had."""
+
+    def add(self, passed: SlowPass, pairs: list[Pair]) -> None:
+        """Note one update; an output hears the states before the last iteration."""
+        self.n += 1
+        for node, state in passed.states[-2].items():
+            self.squares[node] = self.squares.get(node, 0.0) + state**2
+            seen = self.seen.setdefault(node, set())
+            if len(seen) < 2:
+                seen.add(state)
+        for node in passed.errors[0]:
+            error = sum(by_iteration[node] for by_iteration in passed.errors)
+            self.strains[node] = self.strains.get(node, 0.0) + error**2
+        for u, v in pairs:
+            for states, errors in zip(passed.states, passed.errors, strict=False):
+                self.products[u, v] = self.products.get((u, v), 0.0) + errors[v] * states[u]
+
+    def square(self, node: int) -> float:
+        """Mean squared state of a node."""
+        return self.squares[node] / self.n
+
+    def strain(self, node: int) -> float:
+        """Mean squared error of a node."""
+        return self.strains[node] / self.n
+
+    def pull(self, pair: Pair) -> float:
+        """The gradient of an absent edge, for a source of mean square 1."""
+        square = self.square(pair[0])
+        return abs(self.products[pair] / self.n) / math.sqrt(square) if square > 0 else 0.0
+
+    def is_constant(self, node: int) -> bool:
+        """Whether a node was seen more than once and never changed."""
+        return self.n > 1 and len(self.seen[node]) == 1
+
+
+def absent_pairs(graph: SlowGraph) -> list[Pair]:
+    """All (source, target) without an edge: no edges into inputs, none out of outputs."""
+    return [
+        (u, v)
+        for u, v in graph.all_pairs()
+        if (u, v) not in graph.edges and graph.kinds[v] != "input" and graph.kinds[u] != "output"
+    ]
+
+
+# --- the size ------------------------------------------------------------------------------------
+
+
+class SlowGoal(NamedTuple):
+    """The size of one call, by how much growth may pass it, and what may be done."""
+
+    size: int
+    slack: int
+    grows: bool
+    swaps: bool
+    is_over: bool
+
+
+@dataclass
+class SlowAim:
+    """The size that is asked for, and where none is, the trials that look for one."""
+
+    size: int | None
+    start: int
+    dense_until: float = 0.0
+    progress: float | None = None
+    mean_return: float | None = None
+    best: float = -math.inf
+    worst: float = math.inf
+    is_met: bool = False
+    target: int | None = None
+    before: int = 0
+    strain: float = math.inf
+    is_trial: bool = False
+    calls_left: int = 0
+    wait: int = 3
+
+    def say_return(self, total: float, bar: float) -> None:
+        """Note the return of an episode: a mean over about 20."""
+        mean = total if self.mean_return is None else self.mean_return
+        self.mean_return = mean + (total - mean) / 20
+        self.best = max(self.best, self.mean_return)
+        self.worst = min(self.worst, self.mean_return)
+        self.is_met = self.mean_return >= bar
+
+    def is_hurt(self) -> bool:
+        """Whether a tenth of what returns have risen by is lost again."""
+        if self.mean_return is None:
+            return False
+        return self.mean_return < self.best - 0.1 * (self.best - self.worst)
+
+    def goal(self, n_edges: int, strain: float | None, is_growing: bool) -> SlowGoal:
+        """The goal of a call."""
+        over = self.progress is not None and self.progress >= 0.4
+        settled = self.progress is not None and self.progress >= 0.6
+        if self.size is None:
+            if is_growing and not (over or self.is_met) and strain is not None:
+                self.follow(n_edges, strain)
+            target = n_edges if self.target is None else self.target
+            grows = n_edges < target and not over and not self.is_met
+            return SlowGoal(target, 0, grows, not settled, over)
+        if self.progress is None:
+            return SlowGoal(self.size, 0, n_edges < self.size and not self.is_met, True, False)
+        target = math.floor(target_at(self.progress, self.size))
+        if self.progress < self.dense_until:
+            target = max(target, n_edges)
+        mends = self.is_hurt() and self.progress < 0.8
+        if self.is_met:
+            fewer = n_edges if over else max(n_edges - max(1, n_edges // 10), self.start)
+            return SlowGoal(min(target, fewer), 0, False, not settled or mends, over)
+        slack = max(1, math.floor(0.15 * self.size))
+        return SlowGoal(target, slack, not over, over and (not settled or mends), over)
+
+    def follow(self, n_edges: int, strain: float) -> None:
+        """Judge a trial after three growth calls; begin the next one, or wait."""
+        self.calls_left -= 1
+        if self.calls_left > 0:
+            return
+        price = 0.01 * (n_edges - self.before)
+        if self.is_trial and strain > self.strain * (1 - price):
+            self.target, self.is_trial = self.before, False
+            self.calls_left, self.wait = self.wait, 2 * self.wait
+            return
+        if self.is_trial:
+            self.wait = 3
+        self.before, self.strain, self.calls_left = n_edges, strain, 3
+        self.target, self.is_trial = n_edges + max(6, math.floor(0.15 * n_edges)), True
+
+
+def target_at(progress: float, size: int) -> float:
+    """From 39 % of the size to 130 % at 0.3, down to 100 % at 0.6, and so on."""
+    points = [(0.0, 0.39), (0.3, 1.3), (0.6, 1.0), (math.inf, 1.0)]
+    for (start, low), (end, high) in pairwise(points):
+        if progress < end:
+            return size * (low + (high - low) * (progress - start) / (end - start))
+    raise AssertionError(progress)
+
+
+# --- candidates ----------------------------------------------------------------------------------
+
+
+@dataclass
+class Candidate:
+    """A node that is not in the graph."""
+
+    weights: dict[int, float] = field(default_factory=dict)
+    """By source; without any it hears nothing."""
+    count: int = 0
+    square: float = 0.0
+    products: dict[int, float] = field(default_factory=dict)
+    """By output, the sum of error times state."""
+
+    def watch(self, passed: SlowPass, outputs: list[int], activation: str) -> None:
+        """Let it listen to one update."""
+        state = 0.0
+        for states, errors in zip(passed.states, passed.errors[1:], strict=False):
+            heard = math.fsum(weight * states[node] for node, weight in self.weights.items())
+            state = ACTIVATIONS[activation](heard)
+            for node in outputs:
+                self.products[node] = self.products.get(node, 0.0) + errors[node] * state
+        self.square += state**2
+        self.count += 1
+
+    def is_judged(self) -> bool:
+        """Whether it heard something for long enough."""
+        return bool(self.weights) and self.count >= 500
+
+    def score(self, output: int) -> float:
+        """How it goes along with the error at an output, for a state of mean square 1."""
+        if not self.is_judged() or self.square == 0:
+            return 0.0
+        return self.products[output] / self.count / math.sqrt(self.square / self.count)
+
+    def forget(self) -> None:
+        """Start being watched afresh."""
+        self.count, self.square, self.products = 0, 0.0, {}
+
+
+# --- the learner ---------------------------------------------------------------------------------
+
+
+@dataclass
+class FrugalLearner:
+    """Plain gradient descent on one example at a time, and the rules of our own."""
+
+    graph: SlowGraph
+    config: PlasticityConfig
+    rng: np.random.Generator
+    iterations: int
+    learning_rate: float
+    carries_state: bool = True
+    activation: str = "tanh"
+    schedule: str = "constant"
+    averaging: float = 0.0
+    states: dict[int, float] = field(default_factory=dict)
+    updates: int = 0
+    calls: int = 0
+    last_call: int = 0
+    candidates_rest: bool = False
+    seen: dict[str, int] = field(default_factory=dict)
+    """How often each operation was done for each cause."""
+
+    def __post_init__(self) -> None:
+        self.aim, self.notes = (
+            SlowAim(self.config.size, len(self.graph.edges), self.config.dense_until),
+            Notes(),
+        )
+        self.candidates = [Candidate() for _ in range(self.config.n_candidates)]
+        self.has_candidates = self.config.growth in ("frugal", "candidates")
+        self.has_gradients = self.config.growth in ("frugal", "gradient")
+        self.pairs = absent_pairs(self.graph) if self.has_gradients else []
+        self.born = {edge.id: 0 for edge in self.graph.edges.values()}
+        self.averages: dict[int, float] = {}
+
+    def learn(self, observation: list[float], label: int, is_last: bool = False) -> bool:
+        """Learn one example; return whether the module was called."""
+        before = self.states if self.carries_state else {}
+        passed = run(self.graph, before, observation, label, self.iterations, self.activation)
+        self.states = passed.states[-1]
+        self.notes.add(passed, self.pairs)
+        if self.has_candidates and not self.candidates_rest:
+            for candidate in self.candidates:
+                candidate.watch(passed, self.graph.of_kind("output"), self.activation)
+        self.updates += 1
+        self.descend(passed)
+        due = self.is_due(is_last)
+        if due:
+            self.restructure()
+        if is_last:
+            self.states = {}
+        return due
+
+    def descend(self, passed: SlowPass) -> None:
+        """Move every weight down its gradient, and its mean after it."""
+        rate = self.learning_rate * rate_at(self.schedule, self.aim.progress)
+        for (u, v), (edge, weight) in list(self.graph.edges.items()):
+            slope = 0.0
+            for states, errors in zip(passed.states, passed.errors, strict=False):
+                slope += errors[v] * states[u]
+            moved = weight - rate * slope
+            self.graph.edges[u, v] = SlowEdge(edge, moved)
+            age, mean = self.updates - self.born[edge], self.averages.get(edge, 0.0)
+            self.averages[edge] = mean + max(self.averaging, 1 / age) * (moved - mean)
+
+    def is_due(self, is_last: bool) -> bool:
+        """Whether the module is called now."""
+        if self.config.interval == "episode":
+            return is_last and self.updates - self.last_call >= self.config.least_updates
+        return self.updates % self.config.interval == 0
+
+    def restructure(self) -> None:
+        """Make one call of the module."""
+        self.calls, self.last_call = self.calls + 1, self.updates
+        is_growing = self.calls % self.config.prune_period != 0
+        outputs = self.graph.of_kind("output")
+        strain = sum(map(self.notes.strain, outputs)) if self.notes.n else None
+        goal = self.aim.goal(len(self.graph.edges), strain, is_growing)
+        changes = self.grow(goal) if is_growing else self.prune(goal)
+        for change in changes:
+            name = f"{change.operation} {change.cause}"
+            self.seen[name] = self.seen.get(name, 0) + 1
+        self.graph = apply(self.graph, changes)
+        for edge in self.graph.edges.values():
+            self.born.setdefault(edge.id, self.updates)
+        for candidate in self.candidates:
+            if not candidate.weights.keys() <= self.graph.kinds.keys():
+                candidate.weights = {}
+        if self.has_gradients:
+            self.pairs = absent_pairs(self.graph)
+        self.notes = Notes()
+
+    # --- growth ---
+
+    def grow(self, goal: SlowGoal) -> list[SlowChange]:
+        """Join the best candidate if there is room, and add the best absent edges."""
+        changes: list[SlowChange] = []
+        joined = None
+        if self.has_candidates and goal.grows:
+            joined = self.best_candidate()
+        if joined is not None:
+            changes = self.join(joined)
+            n_new, n_edges = len(changes) - 1, len(self.graph.edges)
+            is_tight = n_new > max(goal.size - n_edges, 0) + goal.slack
+            is_full = n_edges + n_new > self.config.max_edges
+            if is_tight or is_full or len(self.graph.kinds) >= self.config.max_nodes:
+                changes, joined = [], None
+        if self.has_gradients:
+            changes += self.add_edges(goal, max(len(changes) - 1, 0))
+        if self.has_candidates:
+            self.renew(goal, joined)
+        return changes
+
+    def best_candidate(self) -> Candidate | None:
+        """The one that would change most at the two outputs where it changes most."""
+        outputs = self.graph.of_kind("output")
+        best, most = None, 0.0
+        for candidate in self.candidates:
+            total = sum(sorted(abs(candidate.score(node)) for node in outputs)[-2:])
+            if total > most:
+                best, most = candidate, total
+        return best
+
+    def join(self, candidate: Candidate) -> list[SlowChange]:
+        """Its node, the edges it has, and weak ones to two outputs that lower the loss."""
+        outputs = self.graph.of_kind("output")
+        outputs.sort(key=lambda output: -abs(candidate.score(output)))
+        node, edge = self.graph.next_node_id, self.graph.next_edge_id
+        ends = [(source, node, weight) for source, weight in candidate.weights.items()]
+        for output in outputs[:2]:
+            strength = 0.1 / math.sqrt(candidate.square / candidate.count)
+            ends.append((node, output, -math.copysign(strength, candidate.score(output))))
+        changes = [SlowChange("ADD_NODE", "CANDIDATE", node, -1, outputs[0], 0.0)]
+        for number, (source, target, weight) in enumerate(ends, start=edge):
+            changes.append(SlowChange("ADD_EDGE", "CANDIDATE", number, source, target, weight))
+        return changes
+
+    def add_edges(self, goal: SlowGoal, n_taken: int) -> list[SlowChange]:
+        """The absent edges to add: up to two, or one that takes another's place."""
+        n_edges = len(self.graph.edges) + n_taken
+        chosen: list[Pair] = []
+        if goal.grows:
+            room = max(goal.size - n_edges, 0) + goal.slack
+            n_wanted = min(2, room, self.config.max_edges - n_edges)
+            promising = [pair for pair in self.pairs if self.notes.pull(pair) > 0]
+            promising.sort(key=lambda pair: -self.notes.pull(pair))
+            chosen = promising[: max(n_wanted, 0)]
+        elif goal.swaps and n_edges < self.config.max_edges:
+            swap = self.best_swap()
+            chosen = [] if swap is None else [swap]
+        edge = self.graph.next_edge_id + n_taken
+        return [
+            SlowChange("ADD_EDGE", "GRADIENT", edge + k, *pair, 0.0)
+            for k, pair in enumerate(chosen)
+        ]
+
+    def best_swap(self) -> Pair | None:
+        """The absent edge that promises twice the worth of the weakest and 1 % of the error."""
+        best, most = None, 0.0
+        for pair in self.pairs:
+            strain = self.notes.strain(pair[1])
+            worth = self.notes.pull(pair) ** 2 / 2 / strain if strain > 0 else 0.0
+            if worth > most:
+                best, most = pair, worth
+        total = sum(self.notes.strain(node) for node in self.graph.of_kind("output"))
+        loss = 0.0
+        if self.graph.edges:
+            u, v = self.weakest(self.graph.edges)
+            weight = self.graph.edges[u, v].weight
+            loss = weight**2 * self.notes.square(u) * self.notes.strain(v) / 2
+        return best if most > 2 * loss and most > 0.01 * total else None
+
+    def renew(self, goal: SlowGoal, joined: Candidate | None) -> None:
+        """Draw anew who joined, who is worth nothing, and the worse half of those judged."""
+        if goal.is_over:
+            self.candidates_rest = True
+            return
+        outputs = self.graph.of_kind("output")
+
+        def worth(candidate: Candidate) -> float:
+            return sum(abs(candidate.score(node)) for node in outputs)
+
+        ranked = sorted(self.candidates, key=worth)
+        for place, candidate in enumerate(ranked):
+            if candidate.weights and not candidate.is_judged():
+                continue  # it is watched on
+            is_worse = place < len(ranked) / 2
+            if worth(candidate) == 0 or candidate is joined or is_worse:
+                self.draw(candidate)
+            candidate.forget()
+
+    def draw(self, candidate: Candidate) -> None:
+        """Let it hear other nodes: hidden ones too, if an output can hear of it in time."""
+        nodes = self.graph.of_kind("input")
+        n_sources = min(self.config.candidate_sources, len(nodes))
+        if self.iterations >= 3:
+            nodes += self.graph.of_kind("hidden")
+        candidate.weights = {}
+        for place in subset(self.rng, len(nodes), n_sources):
+            usual = max(math.sqrt(self.notes.square(nodes[place])), 1e-3)
+            number = self.config.candidate_gain * float(self.rng.standard_normal())
+            candidate.weights[nodes[place]] = number / usual
+
+    # --- pruning ---
+
+    def weakest(self, pairs: Iterable[Pair]) -> Pair:
+        """The edge that carries least; one of less than 1000 updates only if all are."""
+        among = set(pairs)
+        ordered = [pair for pair in self.graph.pairs() if pair in among]
+        born = {pair: self.born[self.graph.edges[pair].id] for pair in ordered}
+        old = [pair for pair in ordered if self.updates - born[pair] >= 1000]
+        return min(old or ordered, key=self.carried)
+
+    def carried(self, pair: Pair) -> float:
+        """|weight| times the root mean square of the source."""
+        return abs(self.graph.edges[pair].weight) * math.sqrt(self.notes.square(pair[0]))
+
+    def prune(self, goal: SlowGoal) -> list[SlowChange]:
+        """Take the weakest edge, and all that does nothing without it, until the size is right."""
+        left = set(self.graph.edges)
+        while len(left) > goal.size and self.notes.n > 0:
+            left.remove(self.weakest(left))
+            left = self.still_useful(left)
+        pruned = [pair for pair in self.graph.pairs() if pair not in left]
+        return removals(self.graph, pruned, "CONTRIBUTION", self.config)
+
+    def still_useful(self, left: set[Pair]) -> set[Pair]:
+        """Without edges into hidden nodes that hear only constants, and without orphans' edges."""
+        informed = {v for u, v in left if not self.notes.is_constant(u)}
+        kinds = self.graph.kinds
+        left = {(u, v) for u, v in left if kinds[v] != "hidden" or v in informed}
+        gone = orphans(self.graph, set(self.graph.edges) - left)
+        return {(u, v) for u, v in left if u not in gone and v not in gone}
