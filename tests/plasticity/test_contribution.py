@@ -129,9 +129,9 @@ def test_edges_go_until_the_size_is_right_and_orphans_go_with_them() -> None:
     assert causes(decided(seen(1.0, size=4))) == {"CONTRIBUTION": 3, "ORPHAN": 1}
 
 
-def test_nothing_goes_when_nothing_was_seen() -> None:
+def test_the_weight_alone_decides_when_nothing_was_seen() -> None:
     """A call without an update since the last was once told that all edges carry nothing."""
-    assert pruned(seen(0.0, size=2, n_updates=0)) == []
+    assert pruned(seen(0.0, size=5, n_updates=0)) == [(1, 4)]
 
 
 @pytest.mark.parametrize("interval", [1, "episode"])
