@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from smgrnn.errors import ConfigError, suggest
+from smgrnn.experiments import frontier
 from smgrnn.experiments.calibration.stages import COMPARISON, FINAL, SCREENING
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper import (
@@ -32,7 +33,9 @@ EXPERIMENTS: dict[str, Experiment] = {
     )
 }
 """The paper's experiments by id, in its order."""
-STUDIES: dict[str, Experiment] = {each.id: each for each in (SCREENING, COMPARISON, FINAL)}
+STUDIES: dict[str, Experiment] = {
+    each.id: each for each in (frontier.EXPERIMENT, SCREENING, COMPARISON, FINAL)
+}
 """Experiments of our own by id; they run when they are named."""
 
 ALL = "all"
