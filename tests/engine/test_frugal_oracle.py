@@ -21,14 +21,14 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def pair_of_learners(
-    seed: int, iterations: int, rules: PlasticityConfig, **network: Any
+    seed: int, iterations: int, rules: PlasticityConfig, **changes: Any
 ) -> tuple[Learner, FrugalLearner]:
     """Return a compiled learner and the oracle's, at the same start."""
     learning = LearningConfig(
         optimizer="sgd", learning_rate=RATE, momentum=0.0, schedule="falling", averaging=0.01
     )
-    sizes: dict[str, Any] = {"n_inputs": 4, "n_outputs": 3, "n_hidden": 1, "density": 0.4}
-    config = NetworkConfig(**sizes, iterations=iterations, **network)
+    network = {"n_inputs": 4, "n_outputs": 3, "n_hidden": 1, "density": 0.4, **changes}
+    config = NetworkConfig(**network, iterations=iterations)
     made = Learner(config, learning, rules, seed=seed)
     slow = FrugalLearner(
         to_slow(made.graph),
@@ -100,6 +100,17 @@ def test_each_way_to_grow_alone_agrees(
     assert ("ADD_EDGE GRADIENT" in slow.seen) == (growth == "gradient")
     assert size is None or made.graph.n_edges <= size
     assert size is None or "REMOVE_EDGE CONTRIBUTION" in slow.seen
+
+
+@pytest.mark.parametrize("activation", ["tanh", "sigmoid"])
+@pytest.mark.parametrize("growth", ["frugal", "candidates"])
+def test_candidates_whose_sources_are_pruned_away_agree(growth: str, activation: str) -> None:
+    """They hear nothing until they are drawn anew, which a sigmoid would take for one half."""
+    rules = rules_of(growth=growth, size=20)
+    made, slow = pair_of_learners(4, 3, rules, n_hidden=6, density=0.5, activation=activation)
+    learn_both(made, slow, 1500, 4, has_end=False)
+    assert slow.seen["LOST SOURCE"] > 1
+    assert slow.seen["REMOVE_NODE ORPHAN"] > 1
 
 
 @pytest.mark.parametrize("activation", ["relu", "sigmoid", "identity"])

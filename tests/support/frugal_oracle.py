@@ -300,7 +300,7 @@ class FrugalLearner:
     last_call: int = 0
     candidates_rest: bool = False
     seen: dict[str, int] = field(default_factory=dict)
-    """How often each operation was done for each cause."""
+    """How often each operation was done for each cause, and candidates lost a source."""
 
     def __post_init__(self) -> None:
         self.aim, self.notes = (
@@ -359,17 +359,20 @@ class FrugalLearner:
         goal = self.aim.goal(len(self.graph.edges), strain, is_growing)
         changes = self.grow(goal) if is_growing else self.prune(goal)
         for change in changes:
-            name = f"{change.operation} {change.cause}"
-            self.seen[name] = self.seen.get(name, 0) + 1
+            self.count(f"{change.operation} {change.cause}")
         self.graph = apply(self.graph, changes)
         for edge in self.graph.edges.values():
             self.born.setdefault(edge.id, self.updates)
         for candidate in self.candidates:
             if not candidate.weights.keys() <= self.graph.kinds.keys():
                 candidate.weights = {}
+                self.count("LOST SOURCE")
         if self.has_gradients:
             self.pairs = absent_pairs(self.graph)
         self.notes = Notes()
+
+    def count(self, event: str) -> None:
+        self.seen[event] = self.seen.get(event, 0) + 1
 
     # --- growth ---
 
