@@ -209,7 +209,7 @@ class SlowAim:
         mends = self.is_hurt() and self.progress < 0.8
         if self.is_met:
             fewer = n_edges if over else max(n_edges - max(1, n_edges // 10), self.start)
-            return SlowGoal(min(target, fewer), 0, False, not settled or mends, over)
+            return SlowGoal(min(target, fewer), 0, False, False, over)
         slack = max(1, math.floor(0.15 * self.size))
         return SlowGoal(target, slack, not over, over and (not settled or mends), over)
 
@@ -218,8 +218,8 @@ class SlowAim:
         self.calls_left -= 1
         if self.calls_left > 0:
             return
-        price = 0.01 * (n_edges - self.before)
-        if self.is_trial and strain > self.strain * (1 - price):
+        share = 0.99 ** (n_edges - self.before)
+        if self.is_trial and strain > self.strain * share:
             self.target, self.is_trial = self.before, False
             self.calls_left, self.wait = self.wait, 2 * self.wait
             return

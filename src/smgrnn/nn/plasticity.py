@@ -25,7 +25,12 @@ from smgrnn.nn.optimizer_state import (
     check_optimizer,
     reset_optimizer_state,
 )
-from smgrnn.plasticity.history import UpdateHistory, carry_history, reset_history
+from smgrnn.plasticity.history import (
+    UpdateHistory,
+    carry_history,
+    check_history,
+    reset_history,
+)
 from smgrnn.plasticity.rule import PythonRule, ask_rule
 from smgrnn.plasticity.schedule import (
     Noticed,
@@ -302,6 +307,7 @@ class StructuralPlasticity:
             )
         if not np.array_equal(state["edges"].numpy(), self.network._structure.edge_ids):
             raise AttachmentError("The saved history is of other edges; load the network first.")
+        check_history(history, self.network._structure.n_edges)
         check_noticed(self.config, self.network._structure, noticed)
         average = state["average"].numpy().astype(np.float64)
         if average.shape != (2, self.network._structure.n_edges):

@@ -30,7 +30,7 @@ FIRST, PEAK = 0.3, 1.3
 RISEN, GROWN, SETTLED = 0.3, 0.4, 0.6
 """Shares of a run by which the target is at its peak, growth ends, and the graph is settled."""
 SLACK = 0.15
-"""Share of the size by which growth may pass the target, because pruning follows."""
+"""Share of the size by which growth may pass the target in a call, because pruning follows."""
 PRICE, JUDGED_AFTER, LEAST_TRIAL = 0.01, 3, 6
 """Share of the error that an edge must save, growth calls after which a trial is judged, and the
 fewest edges that one may add: enough for a hidden node."""
@@ -49,7 +49,7 @@ class Goal(NamedTuple):
     size: int
     """Edges that the graph should have now."""
     slack: int
-    """Edges by which growth may pass it."""
+    """Edges by which one call may pass it, because pruning follows."""
     grows: bool
     """Whether nodes and edges may be added."""
     swaps: bool
@@ -105,7 +105,7 @@ def goal_at(aim: Floats, n_edges: int, strain: float, is_growing: bool, dense_un
     elif is_met:
         target, slack = min(target, n_edges), 0
     is_hurt = aim[RETURN] < aim[BEST] - HURT * (aim[BEST] - aim[WORST])
-    swaps = not grows and (progress < SETTLED or (is_hurt and progress < MENDED))
+    swaps = not (grows or is_met) and (progress < SETTLED or (is_hurt and progress < MENDED))
     return Goal(target, slack, grows, swaps, is_over)
 
 
@@ -117,7 +117,7 @@ def _follow(aim: Floats, n_edges: int, strain: float) -> None:
         return
     is_trial = aim[TARGET] > aim[BEFORE]
     n_added = n_edges - aim[BEFORE]
-    if is_trial and strain > aim[STRAIN] * (1.0 - PRICE * n_added):
+    if is_trial and strain > aim[STRAIN] * (1.0 - PRICE) ** n_added:
         aim[TARGET], aim[COUNTDOWN] = aim[BEFORE], aim[WAIT]
         aim[WAIT] *= 2.0
         return
