@@ -83,11 +83,12 @@ def by_luck(policy: Policy, first: int, last: int) -> Floats:
 
 
 def test_the_best_of_few_episodes_play_more_and_the_best_of_these_many() -> None:
-    """Of 12 the ten that were best at once play on; of these the three that are the smallest."""
+    """Of 12 the eight that were best at once play on; of these the three that are the smallest."""
     family = tuple(member(size, *[size] * FIRST_ROUND) for size in range(1, 13))
     *_, last = halved(family, by_luck)
     played = {each.n_parameters: each.returns.size for each in last}
-    assert played == {1: 4, 2: 4, 3: 119, 4: 119, 5: 119, **dict.fromkeys(range(6, 13), 19)}
+    few = dict.fromkeys(range(1, 5), 4)
+    assert played == {**few, 5: 119, 6: 119, 7: 119, **dict.fromkeys(range(8, 13), 19)}
     winner = best(last)
     assert winner is not None
     assert winner.n_parameters == 3
@@ -197,7 +198,7 @@ def test_the_family_has_no_member_beside_the_best_few_that_is_larger_and_no_bett
     folder: Path,
 ) -> None:
     family = Record.load(folder).family
-    assert len({each.n_parameters for each in family}) > 3
+    assert len({each.n_parameters for each in family}) > 2
     others = [each for each in family if each.returns.size == FIRST_ROUND]
     for each in others:
         assert all(each.n_parameters < o.n_parameters for o in family if o.rank > each.rank)

@@ -309,7 +309,7 @@ def failing(tmp_path: Path) -> Iterator[Settings]:
 def fail(settings: Settings, fault: str, folder: Path) -> SmgrnnError:
     """Run into the fault and return what it is met with."""
     with pytest.raises(SmgrnnError) as caught:
-        distill(f"Failing/{fault}-v0", out=folder, **settings)
+        distill(f"Failing/{fault}-v0", out=folder, preset="paper", **settings)
     return caught.value
 
 

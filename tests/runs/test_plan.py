@@ -70,11 +70,12 @@ def test_a_student_is_what_its_name_says(tasks: dict[str, Task], student: str) -
     assert (rules.growth, rules.pruning, rules.orphan_removal) == {
         "smgrnn": ("relay", "weak", True),
         "growth-only": ("relay", "none", False),
+        "mlp-pruned": ("none", "contribution", True),
     }.get(student, ("none", "none", False))
     assert (network.iterations, network.output_activation, network.carry_state) == (
         (2, "identity", False) if student.startswith("mlp") else (1, "tanh", True)
     )
-    widths = {"mlp-100": 11, "mlp-200": 23}
+    widths = {"mlp-100": 11, "mlp-200": 23, "mlp-pruned": 11}
     assert network.n_hidden == widths.get(student, 0)
 
 
@@ -343,6 +344,7 @@ def test_every_setting_that_makes_a_student_is_refused_otherwise(
 
 
 OTHERS: dict[str, Any] = {
+    "dense_until": 0.9,
     "scale": "weight",
     "history_on_edit": "reset",
     "optimizer_on_edit": "reset",

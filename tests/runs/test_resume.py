@@ -123,6 +123,7 @@ def test_an_interrupted_run_saves_says_how_to_resume_and_goes_on_identically(
     ]
     command = [sys.executable, "-c", INTERRUPTED, "distill", "CartPole-v1", "--out", str(folder)]
     command += ["--expert", str(config.expert), "--episodes", "900", "--checkpoint-every", "200"]
+    command += ["--preset", "paper"]
     done = subprocess.run([*command, *rules], capture_output=True, text=True, check=False)
     assert done.returncode == 130
     assert f"smgrnn distill --resume {folder}" in done.stderr.replace("\n", "")
