@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from smgrnn.config import EvolutionConfig, NetworkSettings, Preset, RunConfig
+from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
 from smgrnn.errors import SmgrnnError
 
 Flag = tyro.conf.FlagCreatePairsOff[bool]
@@ -78,7 +78,7 @@ RunPath = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
 def distill(
     task: TaskName = "",
     options: Options = RunFlags(),  # noqa: B008 - frozen
-    preset: Preset = "frugal",
+    preset: Preset = USUAL_PRESET,
     out: Path | None = None,
     resume: Path | None = None,
     seeds: int = 1,
