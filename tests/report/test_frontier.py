@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from scipy import stats
 
 from smgrnn import Graph
 from smgrnn.config import RunConfig
-from smgrnn.experiments import Condition, choose_experiments
+from smgrnn.experiments import Condition, Store, choose_experiments
+from smgrnn.report.contents import build_report
+from smgrnn.report.figures import draw
 from smgrnn.report.figures.frontier import draw_groups
 from smgrnn.report.frontier import (
     Group,
@@ -27,11 +30,13 @@ from smgrnn.report.frontier import (
     nearest_mlp,
     printed_points,
 )
+from smgrnn.report.markdown import markdown
 from smgrnn.report.paper import load_paper
 from smgrnn.report.pictures import take_picture
+from smgrnn.report.results import Results
 from smgrnn.report.statistics import UNKNOWN
 from smgrnn.runs.record import Record
-from support.fabricated import fabricate, with_graph
+from support.fabricated import fabricate, fill_store, with_graph
 
 pytestmark = pytest.mark.xdist_group("frontier")
 
@@ -298,6 +303,28 @@ def test_one_group_of_one_run_can_be_drawn() -> None:
     assert numbers_at_arrows(ax) == []
 
 
+# --------------------------------------------------------------------------------- the report
+
+
+def test_the_report_has_table_and_picture_of_what_has_run(tmp_path: Path) -> None:
+    [experiment] = choose_experiments(["frontier"], seeds=2, episodes=4)
+    few = dict(list(experiment.conditions.items())[:6])
+    store = Store(tmp_path)
+    fill_store(store, [replace(experiment, conditions=few)])
+    results = Results(store, ["frontier"], seeds=2, episodes=4)
+    report = build_report(results)
+    [section] = report.sections
+    [table], [illustration] = section.tables, section.illustrations
+    assert {line.labels[1] for line in table.lines} > {"frugal 6", "kept 95 %", "as printed*"}
+    assert illustration.file == "figure-frontier.svg"
+    assert (report.glance, report.drawings) == (None, ())
+    assert "![Return against parameters](figures/figure-frontier.svg)" in markdown(report)
+    figure = draw("frontier", results)
+    assert figure is not None
+    n_asked = 2 * len(experiment.conditions)
+    assert figure.get_suptitle() == f"Return against parameters (12 of {n_asked} runs)"
+
+
 def test_the_whole_experiment_makes_a_small_picture() -> None:
     rng = np.random.default_rng(0)
     [experiment] = choose_experiments(["frontier"], seeds=1, episodes=4)
@@ -307,3 +334,11 @@ def test_the_whole_experiment_makes_a_small_picture() -> None:
     ]
     picture = take_picture(draw_groups(groups, PAPER))
     assert (picture.suffix, len(picture.data) < 300_000) == ("svg", True)
+
+
+def test_without_runs_nothing_is_shown(tmp_path: Path) -> None:
+    names = ["optimizer-sensitivity", "frontier"]
+    *_, section = build_report(Results(Store(tmp_path), names, seeds=1, episodes=4)).sections
+    assert section.id == "frontier-v1"
+    assert section.tables == ()
+    assert [each.picture for each in section.illustrations] == [None]
