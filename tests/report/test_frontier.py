@@ -202,6 +202,7 @@ def test_the_nearest_mlp_is_so_by_ratio_and_the_difference_is_welchs() -> None:
     mlps = [group("MLP", 10, 1, 2, 4), group("MLP", 40, 9, 9, 9)]
     grown = group("frugal", 19, 6, 7, 5, 6)
     assert nearest_mlp(grown, mlps) == mlps[0]
+    assert nearest_mlp(group("frugal", 22, 1), mlps) == mlps[1]
     assert nearest_mlp(mlps[0], mlps) is None
     assert nearest_mlp(group("frugal", 19, 1, task="xor"), mlps) is None
     [*_, told] = frontier_numbers([*mlps, grown], PAPER)["groups"]
@@ -319,6 +320,7 @@ def test_the_report_has_table_and_picture_of_what_has_run(tmp_path: Path) -> Non
     assert illustration.file == "figure-frontier.svg"
     assert (report.glance, report.drawings) == (None, ())
     assert "![Return against parameters](figures/figure-frontier.svg)" in markdown(report)
+    assert illustration.name != table.name  # both are anchors of the page
     figure = draw("frontier", results)
     assert figure is not None
     n_asked = 2 * len(experiment.conditions)

@@ -285,7 +285,7 @@ def frontier_table(groups: Sequence[Group], paper: Paper) -> ReportTable:
         lines += [_printed_line(each) for each in printed if each.task == task]
     return ReportTable(
         id="frontier",
-        title="Return against parameters",
+        title="Returns by size, beside MLPs",
         headings=("Task", "Student"),
         columns=COLUMNS,
         lines=tuple(lines),

@@ -19,8 +19,6 @@ from smgrnn.report.wording import number, quantity
 
 COLUMNS = 3
 """Panels beside each other."""
-MARKERS = "os^Dvp"
-"""Markers of the kinds, in their order."""
 STAR: Any = {
     "color": style.GREY,
     "linestyle": "",
@@ -98,16 +96,12 @@ def _runs_each(groups: Sequence[Group]) -> str:
 
 def _looks(groups: Sequence[Group]) -> dict[str, Any]:
     """Return colour and marker of each kind of student."""
-    kinds = dict.fromkeys(each.kind for each in groups)
-    spare = cycle(style.SPARE)
-    return {
-        kind: {
-            "color": style.KINDS[kind] if kind in style.KINDS else next(spare),
-            "marker": MARKERS[place % len(MARKERS)],
-            "markersize": 4,
-        }
-        for place, kind in enumerate(kinds)
-    }
+    spare = cycle(style.OTHER_KINDS)
+    looks = {}
+    for kind in dict.fromkeys(each.kind for each in groups):
+        colour, marker = style.KINDS[kind] if kind in style.KINDS else next(spare)
+        looks[kind] = {"color": colour, "marker": marker, "markersize": 4}
+    return looks
 
 
 def _draw_task(

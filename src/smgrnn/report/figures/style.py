@@ -54,18 +54,18 @@ CONDITIONS: dict[str, Look] = {
     "n_hidden=10": Look("10", "#7a1f5c"),
 }
 """The look of each condition, by the part of its name after the task."""
-KINDS: dict[str, str] = {
-    "frugal": "#0072b2",
-    "kept 95 %": "#7a1f5c",
-    "paper": "#56b4e9",
-    "MLP": "#e69f00",
-    "MLP, pruned": "#8a5a00",
-    "NEAT": "#009e73",
-    "NDP": "#cc79a7",
+KINDS: dict[str, tuple[str, str]] = {
+    "frugal": ("#0072b2", "o"),
+    "kept 95 %": ("#7a1f5c", "s"),
+    "paper": ("#56b4e9", "v"),
+    "MLP": ("#e69f00", "^"),
+    "MLP, pruned": ("#8a5a00", "D"),
+    "NEAT": ("#009e73", "p"),
+    "NDP": ("#cc79a7", "X"),
 }
-"""The colour of each kind of student where return is drawn against parameters."""
-SPARE = ("#d55e00", "#000000", "#a89500", "#31688e", "#35a07a")
-"""Colours of other kinds."""
+"""Colour and marker of each kind of student where return is drawn against parameters."""
+OTHER_KINDS = (("#d55e00", "P"), ("#000000", "<"), ("#a89500", ">"), ("#31688e", "h"))
+"""Those of other kinds, in their order."""
 TASKS: dict[str, Look] = {
     "xor": Look("XOR", "#a89500"),
     "CartPole-v1": Look("CartPole", "#35a07a"),
