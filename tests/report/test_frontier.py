@@ -22,14 +22,13 @@ from smgrnn.report.figures.frontier import draw_groups
 from smgrnn.report.frontier import (
     Group,
     first_size,
-    frontier_numbers,
-    frontier_table,
     group_runs,
     kind_of,
     mlp_as_good,
     nearest_mlp,
     printed_points,
 )
+from smgrnn.report.frontier_tables import frontier_numbers, frontier_table
 from smgrnn.report.markdown import markdown
 from smgrnn.report.paper import load_paper
 from smgrnn.report.pictures import take_picture

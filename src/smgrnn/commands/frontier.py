@@ -8,7 +8,8 @@ from textwrap import fill
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.experiments import Store
 from smgrnn.report.figures.frontier import draw_groups
-from smgrnn.report.frontier import frontier_numbers, frontier_table, group_runs
+from smgrnn.report.frontier import group_runs
+from smgrnn.report.frontier_tables import frontier_numbers, frontier_table
 from smgrnn.report.paper import load_paper
 from smgrnn.report.pictures import check_picture, save_picture
 from smgrnn.report.results import Results

@@ -13,7 +13,7 @@ from smgrnn.experiments import STUDIES, Condition, Experiment
 from smgrnn.experiments.paper.hyperparameter_grid import TASK as GRID_TASK
 from smgrnn.experiments.paper.protocol import TASKS
 from smgrnn.report.calibration import calibration_tables
-from smgrnn.report.frontier import frontier_tables
+from smgrnn.report.frontier_tables import frontier_tables
 from smgrnn.report.paper import Cell, Column, Paper
 from smgrnn.report.results import Results, base_name
 from smgrnn.report.statistics import probability_of_improvement
