@@ -53,7 +53,7 @@ def _conditions(task: str) -> dict[str, Condition]:
 EXPERIMENT = Experiment(
     id="frontier-v1",
     question="How much does a network return for its size, grown, dense, pruned or evolved?",
-    artefacts=(),
+    artefacts=("Fig. frontier",),
     conditions={name: each for task in TASKS for name, each in _conditions(task).items()},
     seeds=SEEDS,
 )
