@@ -71,7 +71,7 @@ def test_the_quickstart_runs_from_top_to_bottom(
         else:
             run_console(step.code, tmp_path)
     assert names["total"] > 400
-    assert "relay" in capsys.readouterr().out
+    assert "candidate" in capsys.readouterr().out
     assert (tmp_path / "controller.c").is_file()
 
 
