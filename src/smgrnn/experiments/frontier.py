@@ -16,7 +16,7 @@ SIZES = {"CartPole-v1": (6, 8), "Acrobot-v1": (12, 30), "LunarLander-v3": (36, 4
 MLPS = {
     "CartPole-v1": (9, 16, 23),
     "Acrobot-v1": (13, 23, 33, 43),
-    "LunarLander-v3": (30, 43, 69, 108),
+    "LunarLander-v3": (43, 69, 108),
 }
 """Parameters of the MLPs."""
 DENSE = {"CartPole-v1": 23, "Acrobot-v1": 43, "LunarLander-v3": 108}
@@ -24,6 +24,8 @@ DENSE = {"CartPole-v1": 23, "Acrobot-v1": 43, "LunarLander-v3": 108}
 KEPT = 0.95
 MLP_RATES = {"CartPole-v1": 0.003, "Acrobot-v1": 0.01, "LunarLander-v3": 0.0002}
 """Learning rates of the MLPs, each the best on the task by development seeds: docs/frugal.md."""
+PRUNED_RATES = MLP_RATES | {"LunarLander-v3": 0.0005}
+"""The same of MLPs that are pruned."""
 
 
 def _frugal(task: str, **changes: Any) -> Condition:
@@ -31,7 +33,7 @@ def _frugal(task: str, **changes: Any) -> Condition:
 
 
 def _conditions(task: str) -> dict[str, Condition]:
-    rate = {"learning_rate": MLP_RATES[task]}
+    rate, pruned = ({"learning_rate": rates[task]} for rates in (MLP_RATES, PRUNED_RATES))
     found = {f"{task}/frugal-{size}": _frugal(task, parameters=size) for size in SIZES[task]}
     found[f"{task}/frugal"] = _frugal(task)
     found[f"{task}/keep"] = _frugal(task, keep=KEPT, episodes=EPISODES)
@@ -43,7 +45,7 @@ def _conditions(task: str) -> dict[str, Condition]:
             student="mlp-pruned",
             budget=DENSE[task],
             parameters=size,
-            learning=rate,
+            learning=pruned,
         )
     found[f"{task}/paper"] = standard(task)
     found[f"{task}/neat"] = Condition.evolve(task, method="neat", rollouts=EPISODES)
