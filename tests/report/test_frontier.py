@@ -57,8 +57,8 @@ def run(condition: Condition, seed: int, held_out_mean: float, n_parameters: int
 
 
 def group(kind: str, n_parameters: int, *returns: float, task: str = TASK) -> Group:
-    n = len(returns)
-    return Group(task, kind, None, tuple(range(n)), (n_parameters,) * n, returns)
+    n, asked = len(returns), n_parameters if kind == "MLP" else None
+    return Group(task, kind, asked, tuple(range(n)), (n_parameters,) * n, returns)
 
 
 # ------------------------------------------------------------------------------- kinds and groups
@@ -243,7 +243,7 @@ def test_the_table_states_every_group_and_what_the_paper_prints() -> None:
         "nearest_mlp": "10",
         "difference": "+1.0 [−5.4, 7.4]",
     }
-    assert found["MLP"]["mlp_as_good"] == found["MLP"]["difference"] == "–"
+    assert found["MLP 10"]["mlp_as_good"] == found["MLP 10"]["difference"] == "–"
     assert found["as printed*"]["held_out_mean"] == "497.7 [496.3, 499.1]"
     assert "Table II" in frontier_table(groups, PAPER).note
 
@@ -270,12 +270,15 @@ def numbers_at_arrows(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.texts]
 
 
-def test_means_are_drawn_at_their_sizes_and_connected_by_kind() -> None:
+def test_means_are_drawn_at_their_sizes_and_those_asked_for_are_connected() -> None:
     groups = [group("MLP", 10, 1, 3), group("MLP", 40, 3, 3), group("frugal", 5, 2, 2, task="xor")]
+    groups.append(replace(groups[-1], asked=5))
     left, right = panels(draw_groups(groups, PAPER))
     assert (left.get_title("left"), right.get_title("left")) == ("(a) CartPole", "(b) XOR")
     line = left.containers[0][0]
     assert np.array_equal(line.get_xydata(), [[10, 2], [40, 3]])
+    assert line.get_linestyle() == "-"
+    assert [each[0].get_linestyle() for each in right.containers] == ["-", "None"]
     assert left.get_xscale() == "log"
     assert len(left.containers) == 2  # the MLPs, and the paper's
     star = left.containers[1][0]

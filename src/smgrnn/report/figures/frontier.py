@@ -48,7 +48,7 @@ def draw_frontier(records: style.Records) -> Figure:
 
 @style.styled
 def draw_groups(groups: Sequence[Group], paper: Paper) -> Figure:
-    """Draw a panel for each task: mean and interval of each group, connected by kind."""
+    """Draw a panel for each task: mean and interval of each group, asked-for sizes connected."""
     tasks = list(dict.fromkeys(each.task for each in groups))
     looks, printed = _looks(groups), printed_points(paper, tasks)
     n_columns = min(len(tasks), COLUMNS)
@@ -74,6 +74,7 @@ def draw_groups(groups: Sequence[Group], paper: Paper) -> Figure:
         figure,
         f"Mean over {_runs_each(groups)} of each group at the median of their parameters, set",
         "apart by a hair; bars: 95 % interval of the mean.",
+        "Lines join sizes that were asked for.",
         "Arrows: means below the panel, with their values." if is_clipped else "",
         "Star: late return and parameters in Table II of the paper." if printed else "",
     )
@@ -109,10 +110,12 @@ def _draw_task(
 ) -> bool:
     """Draw all there is on a task; return whether some of it is below the panel."""
     for place, (kind, look) in enumerate(looks.items()):
-        found = [each for each in groups if each.kind == kind]
         shift = (place - (len(looks) - 1) / 2) * APART / 72
         moved = ScaledTranslation(shift, 0, ax.figure.dpi_scale_trans)
-        _draw_points(ax, found, look | {"transform": ax.transData + moved})
+        for line in ("-", ""):
+            found = [it for it in groups if it.kind == kind and (it.asked is None) != bool(line)]
+            drawn = {"linestyle": line, "transform": ax.transData + moved}
+            _draw_points(ax, found, look | drawn)
     _draw_points(ax, printed, STAR)
     points = [(it.n_parameters, it.mean, looks[it.kind]["color"]) for it in groups]
     points += [(it.n_parameters, it.mean, STAR["color"]) for it in printed]
