@@ -6,7 +6,9 @@ BIN := .venv/bin
 
 demo: setup
 	rm -rf runs/demo
-	$(BIN)/smgrnn distill CartPole-v1 --out runs/demo
+	$(BIN)/smgrnn distill CartPole-v1 --parameters 6 --out runs/demo
+	$(BIN)/smgrnn export runs/demo --to c
+	@echo "Watch it grow: $(BIN)/smgrnn view runs/demo"
 
 test: lint types imports docs tests
 

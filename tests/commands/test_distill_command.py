@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from smgrnn.commands.display import describe, describe_all
+from smgrnn import runs
+from smgrnn.commands.display import RunDisplay, describe, describe_all, describe_teacher, say
+from smgrnn.experts import FunctionExpert, load_expert
 from smgrnn.runs import Plan, Record, load
 from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
+from smgrnn.tasks import find_task
 from support.commands import Command, Said, refused
 from support.runs import contents, teacher, trained
 
@@ -52,14 +55,79 @@ def test_without_json_all_that_is_printed_goes_to_stderr(distill: Command) -> No
     said = distill()
     assert said.out == ""
     assert "return " in said.err
-    assert "Everything is in runs/CartPole-v1-smgrnn-0." in said.err
+    folder = "runs/CartPole-v1-smgrnn-0"
+    assert f"Everything is in {folder}; {folder}/topology.png shows the network.\n" in said.err
+
+
+def test_the_first_line_is_the_size_of_the_expert(distill: Command) -> None:
+    said = distill("--seeds", 2)
+    line = "The expert has 0 hidden units and 10 parameters."
+    assert said.err.splitlines()[0] == line
+    assert said.err.count(line) == 1
+
+
+def test_the_size_of_an_expert_is_told_if_it_is_known() -> None:
+    assert describe_teacher(load_expert("CartPole-v1")) == (
+        "The expert has 2,048 hidden units and 14,338 parameters."  # 4 · 2048 + 2048 · 2 + biases
+    )
+    task = find_task("CartPole-v1")
+    assert describe_teacher(FunctionExpert(lambda observation: 0, task, "zero")) == ""
+    assert describe_teacher(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("share", "bound", "line"),
+    [
+        (
+            0.95,
+            493.21,
+            "It keeps 95% of what the expert returns beyond chance: at least 493.2 (lower bound), "
+            "where 476.1 was asked for.",
+        ),
+        (
+            0.995,
+            None,
+            "No student kept 99.5% of what the expert returns beyond chance, 476.1: the best one "
+            "is handed over.",
+        ),
+    ],
+)
+def test_the_second_line_says_whether_the_share_was_kept(
+    tmp_path: Path, share: float, bound: float | None, line: str
+) -> None:
+    summary = trained(tmp_path, episodes=2, held_out=1).summary()
+    before = describe(summary).splitlines()
+    kept = {"share": share, "bar": 476.14, "lower_bound": bound, "is_reached": bound is not None}
+    assert describe({**summary, "kept": kept}).splitlines() == [before[0], line, *before[1:]]
+
+
+def test_the_bar_of_a_run_that_ends_early_is_full() -> None:
+    run = runs.distill("xor", held_out=1)
+    assert run.is_finished
+    assert run.episodes.n < run.plan.n_episodes
+    display = RunDisplay("xor", run.plan.n_episodes, is_quiet=True)
+    display(run)
+    assert display.tasks[0].finished
+
+
+def test_lines_of_a_terminal_are_broken_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    text = "A sentence of several words, and [brackets]."
+    say(text)
+    assert capsys.readouterr().err == f"{text}\n"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    say(text)
+    broken = [line.rstrip() for line in capsys.readouterr().err.splitlines()]
+    assert broken == ["A sentence of", "several words, and", "[brackets]."]
 
 
 def test_progress_shows_everything_in_80_columns(
     distill: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    line = " ".join(distill().err.splitlines()[:2])
+    line = " ".join(distill().err.splitlines()[1:3])
     assert all(word in line for word in ("8/8", "return", "nodes", "edges", "agrees", "steps/s"))
 
 
@@ -98,7 +166,7 @@ def test_the_first_line_is_what_load_gives_on_held_out_episodes(
         "held_out_std": np.std(returns),
         "episode": given["episode"],
     }
-    first, second = said.err.splitlines()[2:4]  # after the bar and its line
+    first, second = said.err.splitlines()[3:5]  # after the expert, the bar and its line
     assert first == (
         f"Held-out return {np.mean(returns):.1f} ± {np.std(returns):.1f} (over 100 episodes) of "
         f"what it hands over: {given['n_parameters']} parameters, {given['n_nodes']} nodes, from "

@@ -370,3 +370,28 @@ def test_a_family_that_contradicts_itself_is_refused(
     with pytest.raises(FileFormatError, match=reason) as caught:
         smgrnn.load(tmp_path / "a.safetensors")
     assert "does not describe a run" in str(caught.value)
+
+
+# --- the share of the expert's return that was asked for ------------------------------------------
+
+
+@pytest.mark.parametrize(("bar", "is_reached"), [(9.0, True), (9.9, False)])
+def test_the_summary_says_whether_what_is_handed_over_keeps_its_share(
+    tmp_path: Path, bar: float, is_reached: bool
+) -> None:
+    record = trained(tmp_path, name=None, episodes=2).record
+    assert isinstance(record.plan, Plan)
+    assert "kept" not in record.summary()
+    plan = replace(record.plan, episodes=replace(record.plan.episodes, keep=0.9))
+    played = [0.0] * 25 + [9.0, 11.0] * 50  # chosen by the first 25, judged by the others
+    family = (member(5, *played),)
+    bound = 10.0 - 1.645 * np.sqrt(1.0 / 99)  # the mean less 1.645 standard errors
+    kept = replace(record, plan=plan, family=family, bar=bar).summary()["kept"]
+    assert kept == {
+        "share": 0.9,
+        "bar": bar,
+        "lower_bound": pytest.approx(bound),
+        "is_reached": is_reached,
+    }
+    kept = replace(record, plan=plan, bar=bar).summary()["kept"]
+    assert (kept["lower_bound"], kept["is_reached"]) == (None, False)  # not judged yet

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from smgrnn.arrays import Floats
 from smgrnn.experiments.runner import Progress as SessionProgress
+from smgrnn.experts import Expert, Teacher
 from smgrnn.report.wording import duration
 from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.record import Record
@@ -71,7 +72,9 @@ class RunDisplay(Display):
             f"{score}{episodes.n_nodes[-1]} nodes, {episodes.n_edges[-1]} edges · "
             f"{likeness} · {_short(speed)} steps/s"
         )
-        self.update(self.bar, completed=episodes.n)
+        # A run that ends early has no episodes left.
+        total = episodes.n if run.is_finished else run.plan.n_episodes
+        self.update(self.bar, completed=episodes.n, total=total)
 
     def show_generation(self, evolution: Evolution) -> None:
         """Show the progress of an evolutionary search."""
@@ -123,15 +126,16 @@ def describe(summary: dict[str, Any]) -> str:
         *(_evolution_lines(summary) if is_evolved else _run_lines(summary)),
     ]
     if summary["run_dir"]:
-        lines.append(f"Everything is in {summary['run_dir']}.")
+        folder = summary["run_dir"]
+        lines.append(f"Everything is in {folder}; {folder}/topology.png shows the network.")
     return "\n".join(lines)
 
 
 def _run_lines(summary: dict[str, Any]) -> list[str]:
     return [
         f"It ended with {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
-        f"{summary['n_edges']} edges, grown by {summary['net_growth_nodes']} nodes and "
-        f"{summary['net_growth_edges']} edges, with a churn ratio of "
+        f"{summary['n_edges']} edges, a change of {summary['net_growth_nodes']:+} nodes and "
+        f"{summary['net_growth_edges']:+} edges, with a churn ratio of "
         f"{summary['churn_ratio']:.1f}; {_likeness(summary)}.",
     ]
 
@@ -152,13 +156,19 @@ def _evolution_lines(summary: dict[str, Any]) -> list[str]:
     ]
 
 
+def say(text: str) -> None:
+    """Print text on stderr, with no line of a terminal broken inside a word."""
+    console = Console(file=sys.stderr, markup=False, highlight=False)
+    console.print(text, soft_wrap=not console.is_terminal)
+
+
 def print_summaries(summaries: list[dict[str, Any]], *, as_json: bool, is_quiet: bool) -> None:
     """Print the figures of runs: in words on stderr, as JSON on stdout."""
     if not is_quiet:
         for summary in summaries:
-            print(describe(summary), file=sys.stderr)
+            say(describe(summary))
         if len(summaries) > 1:
-            print(describe_all(summaries), file=sys.stderr)
+            say(describe_all(summaries))
     if as_json:
         print(json.dumps(summaries[0] if len(summaries) == 1 else summaries))
 
@@ -187,9 +197,34 @@ def _score_lines(summary: dict[str, Any]) -> list[str]:
     return [
         f"Held-out return {given['held_out_mean']:.1f} ± {given['held_out_std']:.1f} (over "
         f"{summary['held_out_episodes']} episodes) of what it hands over: {student}.",
+        *_share_lines(summary),
         f"Late return {summary['late_return']:.1f} (mean of the final quarter), best "
         f"{summary['best_return']:.1f}{_convergence(summary)}.",
     ]
+
+
+def _share_lines(summary: dict[str, Any]) -> list[str]:
+    """Return whether the student keeps the share of the expert's return that was asked for."""
+    if "kept" not in summary:
+        return []
+    kept = summary["kept"]
+    share = f"{100 * kept['share']:g}% of what the expert returns beyond chance"
+    if kept["is_reached"]:
+        return [
+            f"It keeps {share}: at least {kept['lower_bound']:.1f} (lower bound), where "
+            f"{kept['bar']:.1f} was asked for."
+        ]
+    return [f"No student kept {share}, {kept['bar']:.1f}: the best one is handed over."]
+
+
+def describe_teacher(teacher: Teacher | None) -> str:
+    """Return the size of an expert in words; nothing if it is a function or there is none."""
+    if not isinstance(teacher, Expert):
+        return ""
+    return (
+        f"The expert has {teacher.sizes[1:-1].sum():,} hidden units and "
+        f"{teacher.parameters.size:,} parameters."
+    )
 
 
 def describe_likeness(figures: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, print_summaries
+from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, say
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.report.settings import flatten
@@ -81,6 +81,10 @@ def distill_command(
     runs: list[Run], *, with_tensorboard: bool, as_json: bool, is_quiet: bool
 ) -> None:
     """Train, show progress, and print a summary."""
+    first = runs[0]  # all learn from the same expert
+    first.begin()  # refuses what it must before anything is said
+    if not is_quiet and (words := describe_teacher(first.teacher)):
+        say(words)
     summaries = [_train(run, with_tensorboard, is_quiet=is_quiet) for run in runs]
     print_summaries(summaries, as_json=as_json, is_quiet=is_quiet)
 

@@ -7,10 +7,13 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.episodes.table import Episodes
+from smgrnn.graph.state import Graph
 from smgrnn.runs.record import Record
 
 RETURN, NODES, EDGES, LIKENESS = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c"
 """Colours of the curves."""
+FEW = 12
+"""Most edges of a network whose picture has the weight of each."""
 
 
 def draw_curves(record: Record, path: Path) -> None:
@@ -67,10 +70,59 @@ def draw_topology(record: Record, path: Path) -> None:
     """Draw the network that is handed over."""
     from matplotlib.figure import Figure
 
-    from smgrnn.graph.drawing import draw
+    from smgrnn.graph.drawing import draw, layout
 
     figure = Figure(figsize=(7, 5), layout="constrained")
     graph = record.handed_over.policy.graph
-    ax = draw(graph, figure.subplots())
-    ax.set_title(f"{record.plan.task.id}: {graph}")
+    positions = layout(graph)
+    ax = draw(graph, figure.subplots(), positions)
+    ends = zip(positions.values(), name_ends(graph, record.plan.task.n_inputs), strict=False)
+    for (x, y), name in ends:
+        side, shift = ("right", -0.04) if x < 0.5 else ("left", 0.04)
+        ax.text(x + shift, y, name, ha=side, va="center", fontsize=11)
+    if graph.n_edges <= FEW:
+        _write_weights(ax, graph, positions)
+    ax.margins(0.12, 0.08)
+    ax.set_title(_headline(record))
     figure.savefig(path, dpi=120)
+
+
+def _write_weights(ax: Any, graph: Graph, positions: Any) -> None:
+    """Write the weight of each edge on it, nearer to where it arrives, where edges cross less."""
+    import networkx as nx
+
+    from smgrnn.graph.drawing import NEGATIVE, POSITIVE, to_networkx
+
+    view = to_networkx(graph)
+    for source, target, weight in view.edges(data="weight"):
+        nx.draw_networkx_edge_labels(
+            view,
+            positions,
+            {(source, target): f"{weight:+.3g}"},
+            ax=ax,
+            label_pos=0.66,
+            font_size=10,
+            font_color=POSITIVE if weight >= 0 else NEGATIVE,
+            connectionstyle="arc3,rad=0.08",
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
+        )
+
+
+def _headline(record: Record) -> str:
+    """Return the title of the picture: the size of the network, and how good it is."""
+    task, graph = record.plan.task, record.handed_over.policy.graph
+    hidden = "1 hidden node" if graph.n_hidden == 1 else f"{graph.n_hidden} hidden nodes"
+    size = f"{task.id}: {graph.n_edges} parameters, {hidden}"
+    if task.recording is not None or not record.held_out.size:
+        return size
+    return f"{size}, held-out return {record.held_out.mean():.1f}"
+
+
+def name_ends(graph: Graph, n_observed: int) -> tuple[str, ...]:
+    """Return the names of inputs and outputs, numbered as in observations and actions.
+
+    >>> name_ends(Graph.from_edges(3, 1), 2)
+    ('in 0', 'in 1', 'bias', 'out 0')
+    """
+    inputs = (f"in {n}" if n < n_observed else "bias" for n in range(graph.n_inputs))
+    return (*inputs, *(f"out {n}" for n in range(graph.n_outputs)))

@@ -23,7 +23,7 @@ from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.runs.family import Family, Member, best
-from smgrnn.runs.keep import has_ended, smallest_kept
+from smgrnn.runs.keep import has_ended, lower_bound, smallest_kept
 from smgrnn.runs.metrics import (
     best_of_generations,
     evolution_figures,
@@ -251,7 +251,24 @@ class Record:
             "held_out_std": held_out["held_out_std"],
             "episode": given.episode,
         }
-        return {"handed_over": figures, "best_checkpoint_score": self.best_score}
+        return {
+            "handed_over": figures,
+            **self._share_figures(given),
+            "best_checkpoint_score": self.best_score,
+        }
+
+    def _share_figures(self, given: Member) -> dict[str, Any]:
+        """Return whether a student keeps the share that the plan asks for, if it asks for one."""
+        if not isinstance(self.plan, Plan) or self.bar is None:
+            return {}
+        bound = lower_bound(given)
+        figures = {
+            "share": self.plan.episodes.keep,
+            "bar": self.bar,
+            "lower_bound": bound if np.isfinite(bound) else None,  # None: it was not judged
+            "is_reached": bound >= self.bar,
+        }
+        return {"kept": figures}
 
     @property
     def fingerprint(self) -> str:

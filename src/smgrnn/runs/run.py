@@ -174,6 +174,11 @@ class Run:
         return self.plan.task
 
     @property
+    def teacher(self) -> Teacher | None:
+        """The expert that the student learns from; None where a task consists of examples."""
+        return self._distillation.teacher
+
+    @property
     def seconds(self) -> float:
         """Seconds spent on training."""
         return self.record.times.training

@@ -13,7 +13,7 @@ import numpy as np
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.episodes.table import Edits
 from smgrnn.graph.edit import Operation
-from smgrnn.graph.state import Graph
+from smgrnn.runs.pictures import name_ends
 from smgrnn.runs.record import Record
 
 FOREVER = np.iinfo(np.int32).max
@@ -140,7 +140,7 @@ class Timeline:
             lives,
             _tracks(record, lives, ends),
             ends,
-            _names(graph, record.plan.task.n_inputs),
+            name_ends(graph, record.plan.task.n_inputs),
         )
 
     @property
@@ -185,11 +185,6 @@ class Timeline:
             self.tracks.weight[entries],
         )
         return replace(self, nodes=nodes, edges=self.edges.only(chosen), tracks=tracks)
-
-
-def _names(graph: Graph, n_observed: int) -> tuple[str, ...]:
-    inputs = (f"in {n}" if n < n_observed else "bias" for n in range(graph.n_inputs))
-    return (*inputs, *(f"out {n}" for n in range(graph.n_outputs)))
 
 
 def _tracks(record: Record, edges: Lives, ends: Ints) -> Tracks:

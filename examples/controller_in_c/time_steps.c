@@ -4,27 +4,27 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "cartpole.h"
+#include "controller.h"
 
 enum { MOST = 10000, STEPS = 5000000 };
 
-static float observations[MOST][CARTPOLE_OBSERVATIONS];
+static float observations[MOST][CONTROLLER_OBSERVATIONS];
 
 int main(void)
 {
-    cartpole_state state;
-    long pushes_right = 0; /* uses the actions, so that no step can be optimised away */
+    controller_state state;
+    long sum = 0; /* uses the actions, so that no step can be optimised away */
     size_t n = fread(observations, sizeof observations[0], MOST, stdin);
     if (n == 0) {
         fputs("There are no observations on stdin.\n", stderr);
         return 1;
     }
-    cartpole_reset(&state);
+    controller_reset(&state);
     clock_t begin = clock();
     for (long step = 0; step < STEPS; step++) {
-        pushes_right += cartpole_step(&state, observations[(size_t)step % n]);
+        sum += controller_step(&state, observations[(size_t)step % n]);
     }
     double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
     printf("%.1f\n", 1e9 * seconds / STEPS);
-    return pushes_right < 0;
+    return sum < 0;
 }

@@ -1,0 +1,112 @@
+"""A controller in C: distil it, export it, compile it, play with it, time it.
+
+Run with
+`python examples/controller_in_c.py [--task TASK] [--parameters N] [--episodes N] [--out FOLDER]`.
+The folder then holds the controller, `controller.h` and `controller.c`, ready for a program of
+yours; `examples/lunarlander_c` has one that lands on the moon.
+"""
+
+import argparse
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+
+import smgrnn
+from smgrnn.experts import shipped_experts
+from smgrnn.export import export_policy
+from smgrnn.export.sizes import Sizes, measure
+
+COMPILE = ("cc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic")
+TIMER = Path(__file__).parent / "controller_in_c" / "time_steps.c"
+
+
+class Controller:
+    """A controller in C, compiled into a library and called by ctypes."""
+
+    def __init__(self, source: Path, library: Path) -> None:
+        subprocess.run([*COMPILE, "-shared", "-fPIC", source, "-o", library, "-lm"], check=True)
+        self._code = ctypes.CDLL(str(library.resolve()))
+        (n_states,) = re.findall(r"_STATES (\d+)", source.with_suffix(".h").read_text())
+        self._state = (ctypes.c_float * int(n_states))()
+
+    def reset(self) -> None:
+        """Forget the last episode."""
+        self._code.controller_reset(self._state)
+
+    def step(self, observation: bytes) -> int:
+        """Return the action for an observation, which is a row of floats."""
+        return int(self._code.controller_step(self._state, observation))
+
+
+class Outcome(NamedTuple):
+    """What the controller is and does."""
+
+    n_parameters: int
+    sizes: Sizes
+    returns: np.ndarray[Any, np.dtype[np.float64]]
+    nanoseconds: float
+
+
+def build_controller(task: str, folder: Path, played: int = 100, **settings: Any) -> Outcome:
+    """Distil a controller into a folder, and return what it is like in C."""
+    smgrnn.distill(task, seed=0, out=folder / "run", **settings)
+    policy = smgrnn.load(folder / "run")
+    _, source = export_policy(policy, "c", folder / "controller.c")
+    returns, seen = play(Controller(source, folder / "controller.so"), task, played)
+    timer = folder / "time_steps"
+    subprocess.run([*COMPILE, f"-I{folder}", TIMER, source, "-o", timer, "-lm"], check=True)
+    timed = subprocess.run([timer.resolve()], input=seen, capture_output=True, check=True)
+    return Outcome(policy.graph.n_edges, measure(policy, source), returns, float(timed.stdout))
+
+
+def play(controller: Controller, task: str, episodes: int) -> tuple[Any, bytes]:
+    """Return the returns of a compiled controller in Gymnasium, and the observations it saw."""
+    env, returns, seen = gym.make(task), np.zeros(episodes), []
+    for episode in range(episodes):
+        observation, _ = env.reset(seed=episode)
+        controller.reset()
+        is_over = False
+        while not is_over:
+            seen.append(observation.astype(np.float32).tobytes())
+            action = controller.step(seen[-1])
+            observation, reward, is_terminal, is_truncated, _ = env.step(action)
+            returns[episode] += float(reward)
+            is_over = is_terminal or is_truncated
+    env.close()
+    return returns, b"".join(seen)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--task", default="CartPole-v1", choices=sorted(shipped_experts()))
+    parser.add_argument("--parameters", type=int, help="most parameters; as many as it takes")
+    parser.add_argument("--episodes", type=int, help="training episodes")
+    parser.add_argument("--out", type=Path, default=Path("controller"), help="a new folder")
+    options = parser.parse_args()
+    if shutil.which(COMPILE[0]) is None:
+        parser.error("there is no C compiler, cc, on this machine")
+    if options.out.exists():
+        parser.error(f"{options.out} exists; choose another folder")
+    options.out.mkdir(parents=True)
+    given = {"parameters": options.parameters, "episodes": options.episodes}
+    settings = {name: value for name, value in given.items() if value is not None}
+    outcome = build_controller(options.task, options.out, **settings)
+    sizes, returns = outcome.sizes, outcome.returns
+    print(f"parameters           {outcome.n_parameters}")
+    print(f"constant tables      {sizes.table_bytes} bytes")
+    print(f"code and constants   {sizes.compiled_bytes} bytes (cc -Os)")
+    print(f"state                {sizes.state_bytes} bytes")
+    print(f"a step               {outcome.nanoseconds} ns (cc -O2)")
+    print(
+        f"return in Gymnasium  {returns.mean():.1f} ± {returns.std():.1f} ({returns.size} episodes)"
+    )
+
+
+if __name__ == "__main__":
+    main()
