@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from smgrnn.config import EvolutionConfig, NetworkSettings, Preset, RunConfig
+from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
 from smgrnn.errors import SmgrnnError
 
 Flag = tyro.conf.FlagCreatePairsOff[bool]
@@ -73,12 +73,13 @@ ExperimentNames = Annotated[
     tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[NAME ...]")
 ]
 RunPath = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+RunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="[RUN ...]")]
 
 
 def distill(
     task: TaskName = "",
     options: Options = RunFlags(),  # noqa: B008 - frozen
-    preset: Preset = "frugal",
+    preset: Preset = USUAL_PRESET,
     out: Path | None = None,
     resume: Path | None = None,
     seeds: int = 1,
@@ -355,6 +356,33 @@ def report(
     )
 
 
+def frontier(
+    runs: RunPaths = (),
+    store: Path = Path("results/store"),
+    out: Path | None = None,
+    task: str | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show return against parameters, for any runs side by side.
+
+    Parameters
+    ----------
+    runs
+        Run folders, or files of the store; the experiment `frontier` by default.
+    store
+        Folder of finished runs, where the experiment's are.
+    out
+        Also draw a picture into this file, an .svg or a .png.
+    task
+        Show the runs on this task only.
+    as_json
+        Print one JSON object instead of tables.
+    """
+    from smgrnn.commands.frontier import frontier_command
+
+    frontier_command(runs, store, out, task=task, as_json=as_json)
+
+
 def export(
     run: RunPath,
     to: Literal["onnx", "c", "graphml", "json"],
@@ -447,6 +475,7 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     app.command(export)
     app.command(reproduce)
     app.command(report)
+    app.command(frontier)
     app.command(bench)
     app.command(name="list")(list_names)
     return app

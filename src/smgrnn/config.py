@@ -28,6 +28,8 @@ Loss = Literal["cross_entropy", "mse"]
 Rate = Literal["constant", "falling"]
 Method = Literal["neat", "ndp"]
 Preset = Literal["frugal", "paper", "as_printed"]
+USUAL_PRESET: Preset = "frugal"
+"""The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
 EnvBackend = Literal["compiled", "gymnasium"]
 HandOver = Literal["best", "final"]

@@ -179,7 +179,8 @@ def test_the_first_line_is_what_load_gives_on_held_out_episodes(
 def test_the_json_is_the_summary_in_the_folder(distill: Command, tmp_path: Path) -> None:
     summary = json.loads(distill("--json", "--out", "a").out)
     assert json.loads((tmp_path / "a" / "run.json").read_text())["summary"] == summary
-    assert np.isfinite([summary["held_out_mean"], summary["best_checkpoint_score"]]).all()
+    assert np.isfinite(summary["held_out_mean"])
+    assert summary["best_checkpoint_score"] is None  # the family takes its place
 
 
 @pytest.mark.parametrize("episodes", [1, 8])
@@ -263,7 +264,7 @@ def test_a_plan_in_words_has_every_setting(smgrnn: Command) -> None:
     words = smgrnn("distill", "xor", "--dry-run").out
     rows = dict(line.split(maxsplit=1) for line in words.splitlines() if " " in line.strip())
     assert rows["learning.loss"] == "mse"
-    assert rows["network.iterations"] == "3"
+    assert rows["network.iterations"] == "2"
     assert rows["episodes.backend"] == "examples"
 
 

@@ -68,6 +68,12 @@ def test_every_table_and_figure_with_numbers_has_an_experiment() -> None:
     assert sorted(shown) == sorted(expected)
 
 
+def test_a_study_can_be_named_beside_all_of_the_papers() -> None:
+    """The study used to be dropped without a word."""
+    chosen = [each.id for each in choose_experiments(["frontier", "all"])]
+    assert chosen == [*EXPERIMENTS, "frontier-v1"]
+
+
 def test_the_conditions_of_one_question_differ() -> None:
     """The optimizer study asks twice for Adam at 0.01, and each sweep for the defaults."""
     repeated = {

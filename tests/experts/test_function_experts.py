@@ -37,7 +37,7 @@ def test_a_function_teaches_what_a_network_that_decides_alike_does(
 ) -> None:
     settings: Any = {"episodes": 5, "normalise": normalise, "plasticity": RULES}
     by_network = trained(tmp_path, task, name=None, **settings)
-    by_function = distill(task, expert=FUNCTIONS[task], **settings)
+    by_function = distill(task, expert=FUNCTIONS[task], preset="paper", **settings)
     assert by_function.graph == by_network.graph
     assert np.array_equal(by_function.held_out, by_network.held_out)
     for mine, theirs in zip(by_function.episodes, by_network.episodes, strict=True):

@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from smgrnn import Graph
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import UnknownNameError
-from smgrnn.experiments import EXPERIMENTS, Condition, Store, choose_experiments
+from smgrnn.experiments import EXPERIMENTS, STUDIES, Condition, Store, choose_experiments
 from smgrnn.report.figures import FIGURES, draw, missing_runs
 from smgrnn.report.figures.curves import POINTS, Curve, moving_mean, pad, thin
 from smgrnn.report.figures.final_topologies import representative
@@ -90,12 +90,13 @@ def spans(ax: Axes) -> list[tuple[float, float]]:
 
 
 def test_every_figure_of_the_paper_is_there() -> None:
-    assert FIGURES.keys() == PAPER.figures.keys()
+    assert FIGURES.keys() - PAPER.figures.keys() == {"frontier"}
+    assert FIGURES.keys() > PAPER.figures.keys()
     with pytest.raises(UnknownNameError, match=r"There is no figure 'A\.3'"):
         FIGURES["A.3"]
 
 
-@pytest.mark.parametrize("id", FIGURES)
+@pytest.mark.parametrize("id", PAPER.figures)
 def test_a_figure_shows_the_conditions_of_the_paper(id: str) -> None:
     spec, printed = FIGURES[id], PAPER.figures[id]
     shown, tasks = spec.conditions(), {panel.task for panel in printed.panels if panel.task}
@@ -121,7 +122,7 @@ def test_all_that_is_shown_has_a_look_of_its_own() -> None:
     assert {each.task for each in FIGURES["7"].conditions().values()} == set(TASKS)
 
 
-@pytest.mark.parametrize("id", FIGURES)
+@pytest.mark.parametrize("id", PAPER.figures)
 def test_a_figure_has_the_panels_of_the_paper(id: str, results: Results) -> None:
     figure = draw(id, results)
     assert figure is not None
@@ -164,7 +165,9 @@ def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: A
     name, condition = next(iter(FIGURES[id].conditions().items()))
     short = condition.with_episodes(EPISODES)
     store.save(fabricate(short, 1))
-    partial = Results(store, seeds=SEEDS, episodes=EPISODES)
+    shown = FIGURES[id].experiment()
+    assert shown is not None
+    partial = Results(store, [shown.id], seeds=SEEDS, episodes=EPISODES)
     figure = draw(id, partial)
     n_asked = SEEDS * len(FIGURES[id].conditions())
     assert figure is not None
@@ -358,5 +361,6 @@ def test_figure_2_shows_what_the_rules_do() -> None:
 
 
 def test_experiments_name_the_figures_they_fill() -> None:
-    filled = {name for each in EXPERIMENTS.values() for name in each.artefacts if "Fig." in name}
+    every = (EXPERIMENTS | STUDIES).values()
+    filled = {name for each in every for name in each.artefacts if "Fig." in name}
     assert filled == {f"Fig. {id}" for id in FIGURES if id not in DRAWINGS}

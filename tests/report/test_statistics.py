@@ -22,6 +22,8 @@ from smgrnn.report.statistics import (
     exceeds,
     holm,
     iqm,
+    mean_difference,
+    mean_estimate,
     mean_std,
     probability_of_improvement,
     rises,
@@ -48,6 +50,25 @@ def test_five_counts_of_nodes_print_as_in_table_a_ii() -> None:
 
 def test_a_run_that_never_got_there_makes_the_mean_infinite() -> None:
     assert mean_std([100.0, np.inf]) == (np.inf, np.inf)
+
+
+def test_a_mean_has_students_interval() -> None:
+    """Of 1, 2, 3: the deviation is 1, and 4.3027 the quantile of two degrees of freedom."""
+    half = 4.302653 / np.sqrt(3)
+    assert mean_estimate([1, 2, 3]).value == 2
+    assert mean_estimate([1, 2, 3]).interval == pytest.approx((2 - half, 2 + half))
+    assert mean_estimate([7]) == (7, UNKNOWN)
+    assert mean_estimate(PERFECT) == (500, (500, 500))
+
+
+def test_a_difference_has_welchs_interval() -> None:
+    few, many = [1.0, 2.0, 4.0], [9.0, 7.0, 8.0, 30.0]
+    low, high = stats.ttest_ind(many, few, equal_var=False).confidence_interval()
+    found = mean_difference(few, many)
+    assert found.value == pytest.approx(np.mean(many) - np.mean(few))
+    assert found.interval == pytest.approx((low, high))
+    assert mean_difference(few, [3.0]).interval == UNKNOWN
+    assert mean_difference(PERFECT, PERFECT) == (0, (0, 0))
 
 
 def test_the_interquartile_mean_leaves_out_a_quarter_at_both_ends() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, say
-from smgrnn.config import RECORDINGS, RunConfig
+from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.report.settings import flatten
 from smgrnn.runs.pictures import draw_curves, draw_topology
@@ -24,7 +24,7 @@ def prepare_runs(
     """Return the runs to train: one per seed in folders of their own, or the one to resume."""
     if resume is not None:
         # A task or an expert that is code is given again; the rest is in the record.
-        is_as_it_was = replace(config, expert=None) == RunConfig.for_task(task)
+        is_as_it_was = replace(config, expert=None) == RunConfig.for_task(task, preset=USUAL_PRESET)
         if not is_as_it_was or out is not None or n_seeds != 1:
             raise ConfigError(
                 "A run is resumed with its own settings; give --resume, and TASK and --expert only "

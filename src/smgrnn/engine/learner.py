@@ -191,7 +191,10 @@ class Learner:
         self._state.noticed.aim[WANTED] = n_edges or 0
 
     def say_return(self, total: float, bar: float) -> None:
-        """Say the return of an episode; while the mean of the last reaches `bar`, nothing grows."""
+        """Say the return of an episode; while the mean of the last reaches `bar`, nothing grows.
+
+        >>> Learner(NetworkConfig(n_inputs=4, n_outputs=2)).say_return(500.0, bar=475.0)
+        """
         note_return(self._state.noticed.aim, total, bar)
 
     @property

@@ -17,7 +17,7 @@ class Experiment:
     question: str
     """The question in one sentence."""
     artefacts: tuple[str, ...]
-    """Tables and figures of the paper that it fills, by their numbers there."""
+    """Tables and figures that it fills, by their numbers in the paper or, if ours, by name."""
     conditions: Mapping[str, Condition]
     """The conditions by name; the same condition may have several."""
     seeds: tuple[int, ...]

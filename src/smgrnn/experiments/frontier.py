@@ -16,14 +16,16 @@ SIZES = {"CartPole-v1": (6, 8), "Acrobot-v1": (12, 30), "LunarLander-v3": (36, 4
 MLPS = {
     "CartPole-v1": (9, 16, 23),
     "Acrobot-v1": (13, 23, 33, 43),
-    "LunarLander-v3": (43, 56, 69, 82, 108),
+    "LunarLander-v3": (43, 69, 108),
 }
 """Parameters of the MLPs."""
 DENSE = {"CartPole-v1": 23, "Acrobot-v1": 43, "LunarLander-v3": 108}
 """Parameters of the MLPs that are pruned, at their start."""
 KEPT = 0.95
-MLP_RATE = {"learning_rate": 0.01}
-"""Of 0.001, 0.003 and 0.01 the best on LunarLander with 43 parameters, seeds 1000 to 1002."""
+MLP_RATES = {"CartPole-v1": 0.003, "Acrobot-v1": 0.01, "LunarLander-v3": 0.0002}
+"""Learning rates of the MLPs, each the best on the task by development seeds: docs/frugal.md."""
+PRUNED_RATES = MLP_RATES | {"LunarLander-v3": 0.0005}
+"""The same of MLPs that are pruned."""
 
 
 def _frugal(task: str, **changes: Any) -> Condition:
@@ -31,16 +33,19 @@ def _frugal(task: str, **changes: Any) -> Condition:
 
 
 def _conditions(task: str) -> dict[str, Condition]:
+    rate, pruned = ({"learning_rate": rates[task]} for rates in (MLP_RATES, PRUNED_RATES))
     found = {f"{task}/frugal-{size}": _frugal(task, parameters=size) for size in SIZES[task]}
     found[f"{task}/frugal"] = _frugal(task)
     found[f"{task}/keep"] = _frugal(task, keep=KEPT, episodes=EPISODES)
     for size in MLPS[task]:
-        found[f"{task}/mlp-{size}"] = _frugal(
-            task, student="mlp-100", budget=size, learning=MLP_RATE
-        )
+        found[f"{task}/mlp-{size}"] = _frugal(task, student="mlp-100", budget=size, learning=rate)
     for size in SIZES[task]:
         found[f"{task}/pruned-{size}"] = _frugal(
-            task, student="mlp-pruned", budget=DENSE[task], parameters=size
+            task,
+            student="mlp-pruned",
+            budget=DENSE[task],
+            parameters=size,
+            learning=pruned,
         )
     found[f"{task}/paper"] = standard(task)
     found[f"{task}/neat"] = Condition.evolve(task, method="neat", rollouts=EPISODES)
@@ -50,7 +55,7 @@ def _conditions(task: str) -> dict[str, Condition]:
 EXPERIMENT = Experiment(
     id="frontier-v1",
     question="How much does a network return for its size, grown, dense, pruned or evolved?",
-    artefacts=(),
+    artefacts=("Fig. frontier",),
     conditions={name: each for task in TASKS for name, each in _conditions(task).items()},
     seeds=SEEDS,
 )

@@ -89,7 +89,7 @@ def choose_experiments(
     names = list(names)
     chosen = [find_experiment(name) for name in names if name != ALL]
     if not names or ALL in names:
-        chosen = list(EXPERIMENTS.values())
+        chosen = [*EXPERIMENTS.values(), *chosen]
     if smoke:
         seeds = SMOKE_SEEDS if seeds is None else seeds
         episodes = SMOKE_EPISODES if episodes is None else episodes

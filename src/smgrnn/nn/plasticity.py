@@ -175,7 +175,10 @@ class StructuralPlasticity:
         self._noticed.aim[PROGRESS] = -1.0 if share is None else share
 
     def say_return(self, total: float, bar: float) -> None:
-        """Say the return of an episode; while the mean of the last reaches `bar`, nothing grows."""
+        """Say the return of an episode; while the mean of the last reaches `bar`, nothing grows.
+
+        >>> StructuralPlasticity(SMGrNN(4, 2)).say_return(500.0, bar=475.0)
+        """
         note_return(self._noticed.aim, total, bar)
 
     @property

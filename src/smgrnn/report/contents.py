@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Self
 
-from smgrnn.experiments import Experiment
+from smgrnn.experiments import EXPERIMENTS, Experiment
 from smgrnn.report.claims import load_claims
 from smgrnn.report.figures import FIGURES, draw
 from smgrnn.report.own_tables import at_a_glance, own_tables
@@ -208,7 +208,7 @@ def build_report(results: Results) -> Report:
     claims = [claim for claim in load_claims().values() if claim.experiment in names]
     findings = judge(claims, results)
     sections = tuple(_section(each, results, paper, findings) for each in results.chosen)
-    if not any(experiment.artefacts for experiment in results.chosen):
+    if not any(experiment.id in EXPERIMENTS for experiment in results.chosen):
         return Report(_overview(results, sections), None, (), sections)
     drawn = {artefact for each in results.every.values() for artefact in each.artefacts}
     return Report(

@@ -13,6 +13,7 @@ from smgrnn.experiments import STUDIES, Condition, Experiment
 from smgrnn.experiments.paper.hyperparameter_grid import TASK as GRID_TASK
 from smgrnn.experiments.paper.protocol import TASKS
 from smgrnn.report.calibration import calibration_tables
+from smgrnn.report.frontier_tables import frontier_tables
 from smgrnn.report.paper import Cell, Column, Paper
 from smgrnn.report.results import Results, base_name
 from smgrnn.report.statistics import probability_of_improvement
@@ -41,6 +42,8 @@ def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[R
         return [final_topologies(results)]
     if name == "hyperparameter-grid":
         return [best_of_grid(results, paper)]
+    if name == "frontier":
+        return frontier_tables(experiment, results, paper)
     if experiment.id in STUDIES:
         return calibration_tables(experiment, results, paper)
     return []

@@ -2,11 +2,12 @@
 
 import io
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from smgrnn.errors import SmgrnnError
+from smgrnn.errors import ConfigError, SmgrnnError
 
 LIMIT = 300_000
 """Most bytes that a picture may have."""
@@ -38,18 +39,30 @@ def take_picture(figure: Figure, limit: int = LIMIT) -> Picture:
     The same figure always gives the same bytes.
     """
     width = float(figure.get_size_inches()[0])
-    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):
-        lines = _save(figure, "svg", RESOLUTIONS[0], {"Date": None})
+    lines = _save(figure, "svg", RESOLUTIONS[0])
     if len(lines) <= limit:
         return Picture("svg", lines, width)
     for resolution in RESOLUTIONS:
-        dots = _save(figure, "png", resolution, {"Software": None})
+        dots = _save(figure, "png", resolution)
         if len(dots) <= limit:
             return Picture("png", dots, width)
     raise SmgrnnError(f"A figure takes {len(dots)} bytes at {resolution} dpi, more than {limit}.")
 
 
-def _save(figure: Figure, suffix: str, dpi: int, metadata: dict[str, None]) -> bytes:
+def check_picture(path: Path) -> None:
+    """Refuse a file that is no picture, before the work that is to go into it."""
+    if path.suffix.removeprefix(".") not in SUFFIXES:
+        raise ConfigError(f"A picture is an .svg or a .png file. Got {path} instead.")
+
+
+def save_picture(figure: Figure, path: Path) -> None:
+    """Write a figure to a file, in the format of its ending."""
+    path.write_bytes(_save(figure, path.suffix.removeprefix("."), RESOLUTIONS[0]))
+
+
+def _save(figure: Figure, suffix: str, dpi: int) -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=suffix, dpi=dpi, metadata=metadata)
+    metadata = {"svg": {"Date": None}, "png": {"Software": None}}[suffix]
+    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):
+        figure.savefig(buffer, format=suffix, dpi=dpi, metadata=metadata)
     return buffer.getvalue()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from smgrnn.errors import MetricError
 from smgrnn.experiments import Condition, Experiment, Store, choose_experiments
+from smgrnn.experiments.registry import ALL
 from smgrnn.report.paper import Catalogue
 from smgrnn.report.topology import measure
 from smgrnn.runs.record import Record
@@ -61,9 +62,11 @@ class Results:
         seeds: int | None = None,
         episodes: int | None = None,
     ) -> None:
-        every = choose_experiments(seeds=seeds, episodes=episodes)
+        names = list(names)
+        every = choose_experiments([ALL, *names], seeds=seeds, episodes=episodes)
         self.every = Catalogue("experiment", ((base_name(each), each) for each in every))
-        """All experiments by name, because one of them may show the runs of another."""
+        """All of the paper's experiments and those that are reported, by name, because one of them
+        may show the runs of another."""
         self.chosen = choose_experiments(names, seeds=seeds, episodes=episodes)
         """The experiments that are reported."""
         self.store = store

@@ -20,7 +20,7 @@ def stated_settings(plan: AnyPlan) -> Stated:
     >>> import smgrnn
     >>> stated = stated_settings(smgrnn.distill("xor", episodes=1).plan)
     >>> stated["learning.loss"], stated["network.iterations"]
-    ('mse', '3')
+    ('mse', '2')
     """
     content = plan.to_dict() | {"task": plan.task.id}
     del content["seed"]

@@ -71,6 +71,41 @@ def mean_std(values: ArrayLike) -> tuple[float, float]:
     return float(runs.mean()), float(std)
 
 
+def student(value: float, variances: Sequence[float], counts: Sequence[int]) -> Estimate:
+    """Return a mean, or a difference of two, with Student's interval; Welch's for two samples.
+
+    Variances are over n - 1; a sample of one run leaves the interval unknown.
+    """
+    if min(counts) == 1:
+        return Estimate(value, UNKNOWN)
+    n = np.array(counts)
+    errors = np.array(variances) / n
+    total = errors.sum()
+    if not total:  # no degrees of freedom to speak of: 0 / 0
+        return Estimate(value, Interval(value, value))
+    freedom = total**2 / (errors**2 / (n - 1)).sum()
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * np.sqrt(total))
+    return Estimate(value, Interval(value - half, value + half))
+
+
+def mean_estimate(values: ArrayLike) -> Estimate:
+    """Return the mean over runs with Student's interval."""
+    runs = _sample(values)
+    return student(float(runs.mean()), *_spreads(runs))
+
+
+def mean_difference(lower: ArrayLike, higher: ArrayLike) -> Estimate:
+    """Return how far the mean of one condition is above another's, with Welch's interval."""
+    low, high = _sample(lower), _sample(higher)
+    return student(float(high.mean() - low.mean()), *_spreads(low, high))
+
+
+def _spreads(*samples: Values) -> tuple[list[float], list[int]]:
+    """Return the variance of each sample, over n - 1, and how many runs it has."""
+    variances = [float(runs.var(ddof=1)) if runs.size > 1 else 0.0 for runs in samples]
+    return variances, [runs.size for runs in samples]
+
+
 def iqm(*strata: Values, axis: int = -1) -> Any:
     """Return the interquartile mean: of the values left when a quarter is cut off at both ends."""
     return stats.trim_mean(np.concatenate(strata, axis=axis), 0.25, axis=axis)

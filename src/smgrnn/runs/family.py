@@ -59,7 +59,7 @@ def offers(n_episodes: int) -> list[int]:
     """Return the episodes of a run after which its students are offered.
 
     >>> offers(10), offers(1000)[:4], len(offers(2000))
-    ([2, 4, 6, 7, 8, 9, 10], [40, 80, 120, 160], 36)
+    ([2, 4, 6, 7, 8, 9, 10], [40, 80, 120, 160], 35)
     """
     every = -(-n_episodes // N_OFFERS)
     late = -(-EARLY * n_episodes // 1)

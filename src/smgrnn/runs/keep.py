@@ -58,7 +58,7 @@ def stage_offers(n_episodes: int) -> list[int]:
     """Return the episodes after which students are offered: in the late part of each stage.
 
     >>> stage_offers(2000)[:3], stage_offers(2000)[-6:]
-    ([600, 640, 680], [1950, 1960, 1970, 1980, 1990, 2000])
+    ([600, 620, 640], [1950, 1960, 1970, 1980, 1990, 2000])
     """
     found, first = [], 0
     for end in stage_ends(n_episodes):

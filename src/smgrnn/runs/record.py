@@ -418,7 +418,7 @@ def load(path: str | Path, *, final: bool = False, parameters: int | None = None
     --------
     >>> import smgrnn
     >>> run = smgrnn.distill("CartPole-v1", episodes=5, held_out=1, out="another-run")
-    >>> smgrnn.load("another-run").graph == run.graph
+    >>> smgrnn.load("another-run").graph == run.handed_over.policy.graph
     True
     """
     return Record.load(path).student(final=final, parameters=parameters).policy

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from smgrnn.arrays import Floats
-from smgrnn.config import RunConfig
+from smgrnn.config import USUAL_PRESET, RunConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, SmgrnnError
 from smgrnn.experts import ExpertSource, Teacher, find_teacher
@@ -455,7 +455,7 @@ def distill(
     True
     """
     name = "" if callable(task) else str(task)
-    config = RunConfig.for_task(name, **{"preset": "frugal", **settings})
+    config = RunConfig.for_task(name, **{"preset": USUAL_PRESET, **settings})
     run = new_run(task, config, Path(out) if out is not None else None, expert)
     run.train(*([watch] if watch is not None else []))
     return run

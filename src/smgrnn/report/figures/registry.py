@@ -1,14 +1,15 @@
-"""Registry: the function that draws each figure of the paper, and the runs it shows."""
+"""Registry: the function that draws each figure, and the runs it shows."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from smgrnn.experiments import EXPERIMENTS, Condition, Experiment
+from smgrnn.experiments import EXPERIMENTS, STUDIES, Condition, Experiment
 from smgrnn.report.figures.baseline_comparison import draw_baseline_comparison
 from smgrnn.report.figures.data_flow import draw_data_flow
 from smgrnn.report.figures.final_topologies import draw_final_topologies
+from smgrnn.report.figures.frontier import draw_frontier
 from smgrnn.report.figures.growth_ablation import draw_growth_ablation
 from smgrnn.report.figures.hyperparameter_sweeps import draw_hyperparameter_sweeps
 from smgrnn.report.figures.initial_topology import draw_initial_topology
@@ -44,14 +45,13 @@ class FigureSpec:
         """The title above it."""
         return self.title or f"Fig. {self.id}. {load_paper().figures[self.id].title}"
 
-    def experiment(self, among: Iterable[Experiment] = EXPERIMENTS.values()) -> Experiment | None:
+    def experiment(self, among: Iterable[Experiment] | None = None) -> Experiment | None:
         """Return the experiment whose runs it shows; None if it needs no runs."""
         name = f"Fig. {self.id}"
-        return next((each for each in among if name in each.artefacts), None)
+        known = (EXPERIMENTS | STUDIES).values() if among is None else among
+        return next((each for each in known if name in each.artefacts), None)
 
-    def conditions(
-        self, among: Iterable[Experiment] = EXPERIMENTS.values()
-    ) -> dict[str, Condition]:
+    def conditions(self, among: Iterable[Experiment] | None = None) -> dict[str, Condition]:
         """Return the conditions that it shows, by their names in the experiment."""
         experiment = self.experiment(among)
         every = {} if experiment is None else experiment.conditions
@@ -75,10 +75,16 @@ FIGURES = Catalogue(
             FigureSpec("8", draw_final_topologies),
             FigureSpec("A.1", draw_hyperparameter_sweeps),
             FigureSpec("A.2", draw_more_weights, tasks=("Acrobot-v1", "LunarLander-v3")),
+            FigureSpec(
+                "frontier",
+                draw_frontier,
+                title="Return against parameters",
+                caption="Held-out return of what runs hand over, by its parameters, on each task.",
+            ),
         )
     },
 )
-"""Every figure by the paper's number for it."""
+"""Every figure: the paper's by their numbers, and ours by name."""
 
 
 def draw(id: str, results: Results) -> Figure | None:
@@ -89,7 +95,7 @@ def draw(id: str, results: Results) -> Figure | None:
     spec, runs = FIGURES[id], _find(id, results)
     records = {name: found.records for name, found in runs.items()}
     n_there = sum(map(len, records.values()))
-    if runs and not n_there:
+    if spec.experiment() is not None and not n_there:
         return None
     figure = spec.draw_panels(records)
     n_asked = sum(len(found.seeds) for found in runs.values())

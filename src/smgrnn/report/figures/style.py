@@ -54,6 +54,18 @@ CONDITIONS: dict[str, Look] = {
     "n_hidden=10": Look("10", "#7a1f5c"),
 }
 """The look of each condition, by the part of its name after the task."""
+KINDS: dict[str, tuple[str, str]] = {
+    "frugal": ("#0072b2", "o"),
+    "kept 95 %": ("#7a1f5c", "s"),
+    "paper": ("#56b4e9", "v"),
+    "MLP": ("#e69f00", "^"),
+    "MLP, pruned": ("#8a5a00", "D"),
+    "NEAT": ("#009e73", "p"),
+    "NDP": ("#cc79a7", "X"),
+}
+"""Colour and marker of each kind of student where return is drawn against parameters."""
+OTHER_KINDS = (("#d55e00", "P"), ("#000000", "<"), ("#a89500", ">"), ("#31688e", "h"))
+"""Those of other kinds, in their order."""
 TASKS: dict[str, Look] = {
     "xor": Look("XOR", "#a89500"),
     "CartPole-v1": Look("CartPole", "#35a07a"),
@@ -118,9 +130,10 @@ def say_empty(ax: Axes) -> None:
     ax.grid(visible=False)
 
 
-def add_legend(body: SubFigure, handles: Sequence[Artist]) -> None:
+def add_legend(body: SubFigure, handles: Sequence[Artist], n_rows: int = 1) -> None:
     """Put one legend above all panels, where it covers nothing."""
-    body.legend(handles=handles, loc="outside upper left", ncols=len(handles), columnspacing=1.4)
+    n_columns = -(-len(handles) // n_rows)
+    body.legend(handles=handles, loc="outside upper left", ncols=n_columns, columnspacing=1.4)
 
 
 def add_note(figure: Figure, *sentences: str) -> None:

@@ -1,0 +1,93 @@
+"""`smgrnn frontier`: return against parameters, for any runs side by side."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from textwrap import fill
+
+from smgrnn.errors import ConfigError, suggest
+from smgrnn.experiments import Store
+from smgrnn.report.figures.frontier import draw_groups
+from smgrnn.report.frontier import group_runs
+from smgrnn.report.frontier_tables import frontier_numbers, frontier_table
+from smgrnn.report.paper import load_paper
+from smgrnn.report.pictures import check_picture, save_picture
+from smgrnn.report.results import Results
+from smgrnn.report.tables import ReportTable
+from smgrnn.runs.record import Record
+
+EXPERIMENT = "frontier"
+"""The experiment that is shown if no runs are given."""
+LEFT_OUT = ("std", "nearest_mlp")
+"""Columns of the report's table for which a terminal has no room."""
+
+
+def frontier_command(
+    paths: Iterable[Path],
+    store_folder: Path,
+    out: Path | None,
+    *,
+    task: str | None = None,
+    as_json: bool,
+) -> None:
+    """Compare runs, or the experiment in a store: print a table or JSON, and draw a picture."""
+    if out is not None:
+        check_picture(out)
+    groups = group_runs(_find(list(paths), store_folder))
+    if task is not None:
+        known = {each.task: None for each in groups}
+        if task not in known:
+            raise ConfigError(f"There is no run of {task}. {suggest(task, known)}".strip())
+        groups = [each for each in groups if each.task == task]
+    paper = load_paper()
+    if out is not None:
+        save_picture(draw_groups(groups, paper), out)
+    if as_json:
+        picture = None if out is None else str(out)
+        print(json.dumps({**frontier_numbers(groups, paper), "picture": picture}))
+        return
+    print(describe(frontier_table(groups, paper)))
+    if out is not None:
+        print(f"The picture is in {out}.")
+
+
+def _find(paths: list[Path], store_folder: Path) -> list[Record]:
+    """Return the finished runs at these paths or, if there are none, of the experiment."""
+    if paths:
+        records = [Record.load(path) for path in paths]
+        refusal = "None of these runs is finished: only then is a student judged and handed over."
+    else:
+        records = Results(Store(store_folder), [EXPERIMENT]).all_records()
+        refusal = (
+            f"{store_folder} has no finished run of the experiment {EXPERIMENT}; name runs, or run "
+            f"`smgrnn reproduce {EXPERIMENT}` first."
+        )
+    finished = [record for record in records if record.held_out.size]
+    if not finished:
+        raise ConfigError(refusal)
+    return finished
+
+
+def describe(table: ReportTable) -> str:
+    """Return the table as text, task by task, with its note."""
+    head = ("", *(each.heading for each in table.columns if each.name not in LEFT_OUT))
+    rows = {
+        line.labels: (
+            line.labels[1],
+            *(each.text for each in line.entries if each.column.name not in LEFT_OUT),
+        )
+        for line in table.lines
+    }
+    widths = [max(map(len, column)) for column in zip(head, *rows.values(), strict=True)]
+    blocks = []
+    for task in dict.fromkeys(line.labels[0] for line in table.lines):
+        lines = [(task, *head[1:]), *(row for labels, row in rows.items() if labels[0] == task)]
+        widths[0] = max(widths[0], len(task))
+        blocks.append("\n".join(_aligned(line, widths) for line in lines))
+    return "\n\n".join((*blocks, fill(table.note, 100)))
+
+
+def _aligned(texts: tuple[str, ...], widths: list[int]) -> str:
+    """Return one line, its first text to the left and the others to the right."""
+    first, *others = zip(texts, widths, strict=True)
+    return "  ".join((first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)))

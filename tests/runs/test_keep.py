@@ -1,0 +1,208 @@
+"""The smallest student that keeps a share: stages, the bar, and runs that go on exactly."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smgrnn.arrays import Floats
+from smgrnn.config import NetworkConfig, RunConfig
+from smgrnn.errors import ConfigError
+from smgrnn.experts.evaluation import evaluate_expert
+from smgrnn.graph.state import Graph
+from smgrnn.policy import Policy
+from smgrnn.runs import Record, Run
+from smgrnn.runs.family import FIRST_ROUND, Member
+from smgrnn.runs.keep import (
+    JUDGED,
+    MISSES,
+    TRIED,
+    has_ended,
+    judge,
+    lower_bound,
+    next_size,
+    progress_of,
+    smallest_kept,
+    stage_ends,
+    stage_of,
+    stage_offers,
+)
+from smgrnn.runs.run import new_run
+from smgrnn.tasks import Task
+from support.runs import TEACHERS, contents, teacher
+
+BAR = 10.0
+
+
+def member(size: int, mean: float, episode: int = 1, n: int = TRIED + JUDGED) -> Member:
+    """Return a student of so many parameters whose judged returns are around a mean."""
+    graph = Graph.from_edges(size, 1, edges=[(source, size, 1.0) for source in range(size)])
+    config = NetworkConfig(n_inputs=size, n_outputs=1)
+    policy = Policy(graph, config, Task("any", size, 1, is_discrete=True))
+    returns = mean + np.resize([1.0, -1.0], n)
+    return Member(policy, episode, returns)
+
+
+# --- stages --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2000, 1500, 60, 7, 1])
+def test_every_episode_is_in_one_stage_and_offers_are_late_in_theirs(n: int) -> None:
+    ends = stage_ends(n)
+    assert ends[-1] == n
+    assert sorted(ends) == ends
+    for episode in range(n):
+        first, end = stage_of(episode, n)
+        assert first <= episode < end
+        assert end in ends
+        assert 0.0 <= progress_of(episode, n) < 1.0
+    found = stage_offers(n)
+    assert set(ends) - {0} <= set(found)
+    assert all(0 <= episode <= n for episode in found)
+
+
+def test_a_stage_is_the_second_half_of_a_run() -> None:
+    assert [progress_of(n, 2000) for n in (0, 999, 1000, 1099, 1100)] == (
+        pytest.approx([0.0, 0.999, 0.5, 0.995, 0.5])
+    )
+
+
+# --- judging -------------------------------------------------------------------------------------
+
+
+def test_the_bound_is_below_the_mean_of_the_episodes_that_did_not_choose() -> None:
+    lucky = member(5, 10.0)
+    lucky.returns[:TRIED] = 1000.0  # these chose it, and do not count
+    judged = lucky.returns[TRIED:]
+    error = judged.std(ddof=1) / np.sqrt(judged.size)
+    assert lower_bound(lucky) == pytest.approx(judged.mean() - 1.645 * error)
+    assert lower_bound(member(5, 10.0, n=TRIED)) == -np.inf
+
+
+def test_the_best_of_a_stage_is_chosen_by_few_and_judged_by_many() -> None:
+    """Smaller students do better, but not in their first episodes."""
+
+    def play(policy: Policy, first: int, last: int) -> Floats:
+        return np.full(last - first, -float(policy.graph.n_edges))
+
+    earlier = member(50, 20.0, episode=3)
+    rivals = tuple(member(size, float(size), 9, FIRST_ROUND) for size in range(1, 8))
+    family = judge((earlier, *rivals), 3, play)
+    assert family[0] is earlier
+    assert len(family) == 2
+    assert family[1].n_parameters == 5  # of 7, 6 and 5, which were the best at first
+    assert family[1].returns.size == TRIED + JUDGED
+
+
+def test_the_smallest_that_reaches_the_bar_is_handed_over() -> None:
+    family = (member(9, 12.0), member(5, 11.0), member(4, 10.1), member(6, 30.0))
+    found = smallest_kept(family, BAR)
+    assert found is not None
+    assert found.n_parameters == 5  # four parameters reach it by their mean alone
+    assert smallest_kept(family, 99.0) is None
+
+
+@pytest.mark.parametrize(("size", "smaller"), [(100, 85), (10, 8), (2, 1), (3, 2)])
+def test_a_good_stage_is_cut_by_a_share_and_at_least_by_one(size: int, smaller: int) -> None:
+    assert next_size((member(size, 20.0),), BAR) == smaller
+    assert next_size((member(size, 5.0),), BAR) is None
+
+
+def test_a_run_ends_after_failures_in_a_row_or_at_one_parameter() -> None:
+    good, bad = member(9, 20.0), member(7, 5.0)
+    assert not has_ended((good, *[bad] * (MISSES - 1)), BAR)
+    assert has_ended((good, *[bad] * MISSES), BAR)
+    assert not has_ended((*[bad] * (MISSES - 1), good, bad), BAR)
+    assert has_ended((good, member(1, 20.0)), BAR)
+    assert not has_ended((good, member(1, 5.0)), BAR)
+    assert not has_ended(tuple(member(7, 5.0, n=FIRST_ROUND) for _ in range(9)), BAR)
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def config(folder: Path, **changes: Any) -> RunConfig:
+    """Return the settings of a short run; its teacher balances the pole for a while."""
+    rules = {"least_updates": 50}
+    start = {"episodes": 80, "expert": teacher(folder, "CartPole-v1"), "plasticity": rules}
+    return RunConfig.for_task("CartPole-v1", preset="frugal", **{**start, "keep": 0.5, **changes})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run."""
+    place = tmp_path_factory.mktemp("keep")
+    new_run("CartPole-v1", config(place), place / "whole").train()
+    return place / "whole"
+
+
+def test_the_bar_is_a_share_of_what_the_expert_returns_beyond_chance(folder: Path) -> None:
+    record, expert = Record.load(folder), TEACHERS["CartPole-v1"]
+    taught = evaluate_expert(expert, "CartPole-v1", 100, "choosing").mean()
+    chance = evaluate_expert(expert, "CartPole-v1", 100, "choosing", disturbance=1.0).mean()
+    assert record.bar == pytest.approx(0.5 * (taught + chance))
+    assert chance < record.bar < taught
+
+
+def test_a_run_hands_over_the_smallest_that_it_judged_good_enough(folder: Path) -> None:
+    record = Record.load(folder)
+    assert record.bar is not None
+    given = smallest_kept(record.family, record.bar)
+    assert given is not None
+    assert record.handed_over.n_parameters == given.n_parameters
+    assert record.handed_over.n_parameters < record.started[1]
+    assert record.held_out.mean() > record.bar
+    assert {each.episode <= record.episodes.n for each in record.family} == {True}
+
+
+def test_stages_get_smaller_while_they_are_good_enough(folder: Path) -> None:
+    record = Record.load(folder)
+    assert record.bar is not None
+    sizes = [each.n_parameters for each in record.family if lower_bound(each) >= record.bar]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(sizes) > 2
+
+
+@pytest.mark.parametrize("episode", [7, 41, 55])
+def test_a_run_that_was_stopped_in_a_stage_goes_on_to_the_same_student(
+    folder: Path, tmp_path: Path, episode: int
+) -> None:
+    def stop(run: Run) -> None:
+        if run.episodes.n >= episode:
+            raise KeyboardInterrupt
+
+    settings = config(tmp_path, checkpoint_every=9)
+    with pytest.raises(KeyboardInterrupt):
+        new_run("CartPole-v1", settings, tmp_path / "a").train(stop)
+    assert not Record.load(tmp_path / "a").is_finished
+    Run.resume(tmp_path / "a").train()
+    new_run("CartPole-v1", settings, tmp_path / "b").train()
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    ours, whole = Record.load(tmp_path / "a"), Record.load(folder)
+    assert ours.handed_over.policy.graph == whole.handed_over.policy.graph
+    assert ours.held_out.tolist() == whole.held_out.tolist()
+
+
+def test_the_bar_is_saved_and_belongs_to_the_fingerprint(folder: Path) -> None:
+    record = Record.load(folder)
+    assert replace(record, bar=1.0).fingerprint != record.fingerprint
+    assert isinstance(record.plan.to_dict()["episodes"]["keep"], float)
+
+
+@pytest.mark.parametrize(
+    ("task", "changes", "sentence"),
+    [
+        ("CartPole-v1", {"parameters": 6}, "two ways to ask for a size"),
+        ("CartPole-v1", {"handover": "final"}, "--keep chooses what is handed over"),
+        ("CartPole-v1", {"preset": "paper"}, "--keep needs rules that follow a size"),
+        ("xor", {}, "--keep compares with an expert that plays, and xor has none"),
+    ],
+)
+def test_what_a_share_contradicts_is_refused(
+    task: str, changes: dict[str, Any], sentence: str
+) -> None:
+    settings = RunConfig.for_task(task, **{"preset": "frugal", "keep": 0.9, **changes})
+    with pytest.raises(ConfigError, match=sentence):
+        new_run(task, settings)
