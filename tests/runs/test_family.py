@@ -91,8 +91,8 @@ def test_the_best_of_few_episodes_play_more_and_the_best_of_these_many() -> None
     assert played == {**few, 5: 119, 6: 119, 7: 119, **dict.fromkeys(range(8, 13), 19)}
     winner = best(last)
     assert winner is not None
-    assert winner.n_parameters == 3
-    assert winner.returns.tolist() == [3.0] * 4 + [-3.0] * 115
+    assert winner.n_parameters == 5
+    assert winner.returns.tolist() == [5.0] * 4 + [-5.0] * 115
 
 
 def test_a_choice_that_was_stopped_goes_on_to_the_same_end() -> None:
