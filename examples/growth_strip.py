@@ -1,16 +1,24 @@
-"""Draw a network at four moments of its growth on XOR: the picture of the README.
+"""Draw a network at four moments: before it grows, while it does, and after it has stopped.
+
+It learns whether two of its four inputs have the same sign, which no straight line tells.  This is
+the picture of docs/index.md.
 
 Run with `python examples/growth_strip.py [OUT.png]`.
 """
 
 import sys
 
+import numpy as np
 from matplotlib.figure import Figure
-from xor import learn_xor
 
-from smgrnn import Graph
+from smgrnn import Graph, Learner, NetworkConfig
 from smgrnn.graph import draw
 from smgrnn.graph.drawing import Positions, layout
+
+MOMENTS = (2_000, 20_000, 50_000, 100_000)
+"""Examples after which the network is drawn."""
+N_JUDGED = 2_000
+"""Last examples of which the share that it got right is told."""
 
 
 def shared_positions(graphs: list[Graph]) -> Positions:
@@ -25,17 +33,30 @@ def shared_positions(graphs: list[Graph]) -> Positions:
     return {node: positions[place[node]] for node in nodes}
 
 
+def grow(seed: int = 0) -> list[tuple[Graph, float]]:
+    """Return the network at each moment, and the share of the last examples that it got right."""
+    network = NetworkConfig(
+        n_inputs=4, n_outputs=2, iterations=2, activation="relu", readout="sum", carry_state=False
+    )
+    learner, found = Learner(network, seed=seed), []
+    examples = np.random.default_rng(seed).normal(size=(MOMENTS[-1], 4))
+    labels = examples[:, 0] * examples[:, 1] > 0
+    for first, last in zip((0, *MOMENTS), MOMENTS, strict=False):
+        actions = learner.learn_stream(examples[first:last], labels[first:last]).actions
+        share = np.mean((actions == labels[first:last])[-N_JUDGED:])
+        found.append((learner.graph, float(share)))
+    return found
+
+
 def main(path: str = "growth.png") -> None:
-    moments: dict[int, Graph] = {}
-    outcome = learn_xor(8, watch=moments.__setitem__)
-    last = max(moments)
-    updates = [max(u for u in moments if u <= share * last) for share in (0, 0.45, 0.7)]
-    frames = {update: moments[update] for update in updates} | {outcome.updates: outcome.graph}
-    positions = shared_positions(list(frames.values()))
+    frames = grow()
+    positions = shared_positions([graph for graph, _ in frames])
     figure = Figure(figsize=(11, 2.7), layout="constrained")
-    for ax, (update, graph) in zip(figure.subplots(1, 4), frames.items(), strict=True):
+    panels = zip(figure.subplots(1, 4), MOMENTS, frames, strict=True)
+    for ax, moment, (graph, share) in panels:
         draw(graph, ax, {node: positions[node] for node in graph.node_ids.tolist()})
-        ax.set_title(f"update {update}: {graph.n_nodes} nodes, {graph.n_edges} edges", fontsize=9)
+        size = f"{graph.n_nodes} nodes, {graph.n_edges} edges"
+        ax.set_title(f"{moment:,} examples: {share:.0%} right\n{size}", fontsize=9)
         ax.set(xlim=(-0.08, 1.08), ylim=(-0.08, 1.08))
     figure.savefig(path, dpi=130)
 

@@ -6,7 +6,6 @@ from statistics import mean, median
 from types import ModuleType
 from typing import Any
 
-import pytest
 from matplotlib.colors import to_hex
 from matplotlib.image import imread
 from matplotlib.patches import FancyArrowPatch
@@ -50,9 +49,13 @@ def test_relay_insertion_draws_an_edge_and_the_relay_beside_it(tmp_path: Path) -
     assert after.get_title() == "after inserting a relay"
 
 
-def test_the_growth_strip_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))  # as when it is run as a program
-    example("growth_strip").main(str(tmp_path / "growth.png"))
+def test_the_growth_strip_shows_growth_that_ends_when_the_job_is_done(tmp_path: Path) -> None:
+    strip = example("growth_strip")
+    (first, by_chance), *_, (third, _), (last, share) = strip.grow()
+    assert (first.n_hidden, first.n_edges) == (0, 8)
+    assert by_chance < 0.6 < 0.95 < share
+    assert 1 <= last.n_hidden <= third.n_hidden + 1  # half of the examples later
+    strip.main(str(tmp_path / "growth.png"))
     height, width, _ = imread(tmp_path / "growth.png").shape
     assert width > 3 * height  # four frames side by side
 

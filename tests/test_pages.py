@@ -51,12 +51,29 @@ def test_every_public_name_has_its_place_in_the_reference(name: str) -> None:
 
 @pytest.mark.parametrize(("page", "code"), ALONE)
 def test_every_python_block_of_a_page_runs(
-    page: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_modules: None
+    page: str,
+    code: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    own_modules: None,
 ) -> None:
     save_files(page, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     run_python(code, page, {"__name__": "__main__"})
+    check_learning(capsys.readouterr().out, code.count("right at last"))
+
+
+def check_learning(printed: str, n_loops: int) -> None:
+    """Check that each loop that tells how often it is right began by chance and learned."""
+    told = re.findall(r"(\d+)% right at first, (\d+)% right at last", printed)
+    assert len(told) == n_loops
+    assert all(int(first) < 70 < 93 <= int(last) for first, last in told), told
+
+
+def test_the_loops_of_the_readme_tell_how_much_they_learned() -> None:
+    assert sum(block.code.count("right at last") for block in blocks("README.md")) == 2
 
 
 def test_the_quickstart_runs_from_top_to_bottom(
@@ -71,7 +88,9 @@ def test_the_quickstart_runs_from_top_to_bottom(
         else:
             run_console(step.code, tmp_path)
     assert names["total"] > 400
-    assert "candidate" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "candidate" in printed
+    check_learning(printed, 2)
     assert (tmp_path / "controller.c").is_file()
 
 

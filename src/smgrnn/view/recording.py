@@ -16,21 +16,23 @@ from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.runs.family import Member
-from smgrnn.runs.pictures import NODES, RETURN, moving_average
+from smgrnn.runs.pictures import EDGES, RETURN, moving_average
 from smgrnn.runs.record import Record
 from smgrnn.view import style
 from smgrnn.view.places import place_nodes
 from smgrnn.view.timeline import Frame, Lives, Timeline
 
-N_FRAMES, FRAMES_PER_SECOND, STILL_SECONDS = 60, 10, 2
+N_FRAMES, FRAMES_PER_SECOND, STILL_SECONDS = 32, 8, 2
 """Frames of a film, how fast they follow, and how long the last one stays."""
 DOTS_PER_INCH = 100
-N_TINTS = 5
+N_TINTS = 3
 """Steps from white to each colour in a GIF: few, to keep it small."""
 GLOW = 3 / N_FRAMES
 """Share of the run for which new nodes and edges glow."""
 SCALE = 0.8
 """Size of nodes and edges as a share of that on the page."""
+WIDTH_STEP = 0.75
+"""Step of the widths of edges, in points: an edge that hardly changes takes no room in a film."""
 
 
 def check_film(path: Path) -> None:
@@ -90,7 +92,7 @@ WRITERS = {".gif": _write_gif, ".mp4": _write_mp4}
 
 
 class Film:
-    """The picture at any time: the network above, return and size under it."""
+    """The picture at any time: the network above, return and number of edges under it."""
 
     def __init__(self, record: Record) -> None:
         whole = Timeline.of(record)
@@ -128,7 +130,7 @@ class Film:
         average = moving_average(record.episodes.returns)
         panels = [
             ("return", number[-average.size :], average, RETURN),
-            ("nodes", number, record.episodes.n_nodes, NODES),
+            ("edges", number, record.episodes.n_edges, EDGES),
         ]
         cursors = []
         for place, (label, x, y, colour) in enumerate(panels):
@@ -139,7 +141,7 @@ class Film:
             ax.tick_params(labelsize=7, colors=style.SOFT, length=2)
             ax.spines[["top", "right"]].set_visible(False)
             ax.spines[["left", "bottom"]].set_color(style.LINE)
-            cursors.append(ax.axvline(0, color=style.INK, linewidth=1))
+            cursors.append(ax.axvline(0, color=style.INK, linewidth=1, clip_on=False))
         return cursors
 
     def show(self, time: float) -> None:
@@ -176,8 +178,9 @@ class Film:
         paths = _curves(source, target)
         share = np.log1p(np.abs(frame.weight)) / np.log1p(self._largest)
         width = SCALE * (style.NARROW + (self._wide - style.NARROW) * share)
+        width = WIDTH_STEP * np.maximum(np.round(width / WIDTH_STEP), 1)
         colours = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
-        self._edges.set(segments=paths, linewidths=width, colors=colours, alpha=0.8)
+        self._edges.set(segments=paths, linewidths=width, colors=colours)
         colours = [style.GROWN.get(cause, "white") for cause in lives.born_by[frame.edges].tolist()]
         self._halos.set(
             segments=paths, linewidths=width + 4, colors=to_rgba_array(colours, 0.45 * newness)
