@@ -351,7 +351,9 @@ def test_a_run_whose_environment_failed_once_goes_on_as_if_it_had_not(
 ) -> None:
     fail(failing, fault, tmp_path / "run")
     Run.resume(tmp_path / "run").train()
-    distill(f"Failing/{fault}-v0", out=tmp_path / "whole", **failing)  # it fails only once
+    distill(
+        f"Failing/{fault}-v0", out=tmp_path / "whole", preset="paper", **failing
+    )  # it fails only once
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 
