@@ -27,7 +27,9 @@ from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph
 from smgrnn.learning.rules import LEARNING
+from smgrnn.learning.through_time import check_window
 from smgrnn.plasticity import GROWTH, PRUNING
+from smgrnn.plasticity.schedule import check_errors
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
@@ -241,6 +243,8 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
         parameters=config.parameters,
     )
     _check_limit(config, plan)
+    check_window(plan.learning, plan.network, plan.plasticity, plan.make_graph())
+    check_errors(plan.plasticity, LEARNING[plan.learning.rule])
     return plan
 
 
@@ -361,8 +365,13 @@ def _check_optimizer(config: RunConfig) -> None:
 
 def _check_rules(config: RunConfig) -> None:
     """Refuse a rule that there is not, with the one that was probably meant."""
-    rules = config.plasticity
-    _ = GROWTH[rules.growth], PRUNING[rules.pruning], LEARNING[config.learning.rule]
+    rules, learning = config.plasticity, config.learning
+    _ = GROWTH[rules.growth], PRUNING[rules.pruning]
+    _require(
+        LEARNING[learning.rule].n_rows > 0 or learning.trace_decay == LearningConfig.trace_decay,
+        f"--learning.trace_decay {learning.trace_decay} says nothing to the learning rule "
+        f"{learning.rule}, which keeps no traces: leave it out",
+    )
 
 
 def _check_keep(config: RunConfig, task: Task) -> None:
