@@ -7,7 +7,8 @@ from smgrnn.experts import shipped_experts
 from smgrnn.runs.evolution import METHODS
 from smgrnn.runs.students import STUDENTS
 from smgrnn.tasks.compiled import CODES
-from smgrnn.tasks.registry import XOR
+from smgrnn.tasks.registry import RECALL, XOR
+from smgrnn.tasks.variants import VELOCITIES
 
 
 def list_command(*, as_json: bool) -> None:
@@ -16,6 +17,9 @@ def list_command(*, as_json: bool) -> None:
     for name, record in shipped_experts().items():
         mean = record["held_out"]["mean"]
         tasks[name] = f"{'compiled' if name in CODES else 'Gymnasium'}, expert {mean:.1f}"
+        if name in VELOCITIES:
+            tasks[f"{name},hide=velocities"] = "compiled, its expert sees them"
+    tasks[RECALL.id] = "compiled, a cue to remember; recall,delay=4 for 4 steps"
     experiments = {id: experiment.question for id, experiment in (EXPERIMENTS | STUDIES).items()}
     listed = {
         "tasks": tasks,

@@ -8,7 +8,8 @@ from smgrnn.experts.evaluation import check_expert
 from smgrnn.experts.files import Record, read_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, import_function, is_function_name
 from smgrnn.experts.mlp import Expert
-from smgrnn.tasks import Task
+from smgrnn.tasks import Task, recall
+from smgrnn.tasks.registry import RECALL
 
 _SUFFIX = ".safetensors"
 
@@ -27,7 +28,7 @@ def find_expert(name: str | None, task: Task) -> Teacher:
         raise ExpertError(f"{task.id!r} is learned from examples, which are its teacher.")
     if name is not None and is_function_name(name):
         return FunctionExpert(import_function(name), task, name)
-    expert = load_expert(task.id if name is None else name)
+    expert = load_expert(task.base if name is None else name)
     check_expert(expert, task)
     return expert
 
@@ -40,7 +41,7 @@ def load_expert(name_or_path: str | Path) -> Expert:
     >>> load_expert("CartPole-v1")
     Expert(4-2048-2)
     """
-    if str(name_or_path) in shipped_names():
+    if is_shipped(str(name_or_path)):
         return load_shipped(str(name_or_path))
     path = Path(name_or_path)
     if path.suffix == ".zip":
@@ -56,14 +57,21 @@ def load_expert(name_or_path: str | Path) -> Expert:
 
 
 def load_shipped(name: str) -> Expert:
-    """Return the expert that is shipped for a task."""
-    if name not in shipped_names():
+    """Return the expert that is shipped for a task; that of recall is the rule itself."""
+    if name == RECALL.id:
+        return Expert.from_layers([recall.RULE])
+    if not is_shipped(name):
         raise ExpertError(f"No expert is shipped for {name!r}.")
     return _read_shipped(name)[0]
 
 
+def is_shipped(name: str) -> bool:
+    """Return whether there is an expert for the task of this name."""
+    return name == RECALL.id or name in shipped_names()
+
+
 def shipped_names() -> list[str]:
-    """Return the tasks that an expert is shipped for."""
+    """Return the tasks that a trained expert is shipped for."""
     found = [item.name for item in files("smgrnn.experts").joinpath("weights").iterdir()]
     return sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX))
 

@@ -14,7 +14,7 @@ from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experts.evaluation import check_expert
 from smgrnn.experts.files import read_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, function_name
-from smgrnn.experts.library import find_expert, load_shipped, shipped_names
+from smgrnn.experts.library import find_expert, is_shipped, load_shipped
 from smgrnn.experts.mlp import Expert
 from smgrnn.tasks import Task
 from smgrnn.tasks.recording import read_recording
@@ -45,11 +45,11 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
         name = function_name(source)
         function = FunctionExpert(source, task, name)
         return TeacherId(kind="function", name=name, digest=function.digest), function
-    given = task.id if source is None else str(source)
+    given = task.base if source is None else str(source)
     teacher = find_expert(None if source is None else given, task)
     if isinstance(teacher, FunctionExpert):
         return TeacherId(kind="function", name=given, digest=teacher.digest), teacher
-    if given in shipped_names():
+    if is_shipped(given):
         return TeacherId(kind="shipped", name=given, digest=teacher.digest), teacher
     path = Path(given).resolve()
     kind: Any = "zip" if path.suffix == ".zip" else "file"
