@@ -93,7 +93,7 @@ class GymnasiumBackend(Backend):
         bar: float = nan,
     ) -> None:
         self._task = task
-        self._env = make_env(task) if env is None else env
+        self._env: Any = make_env(task) if env is None else env
         self._normalisation = normalisation
         self._max_steps, self._gain, self._bar = task.most_steps, gain, bar
 

@@ -1,7 +1,7 @@
 """The ways of backward() besides autograd's own: through earlier calls, and by local rules."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -55,6 +55,10 @@ class Carried(torch.autograd.Function):
         return total, None, None, None
 
 
+link: Callable[..., Tensor] = cast(Any, Carried).apply
+"""Returns the carried states, of weights, these states, the network's way to run, and calls."""
+
+
 class Moments(NamedTuple):
     """The node states of one call, and its errors as far as they are known."""
 
@@ -101,6 +105,10 @@ class ByRule(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Return the gradient of the weights, as the rule has it."""
         return ctx.credit(gradients[0]), None, None
+
+
+rule_over: Callable[..., Tensor] = cast(Any, ByRule).apply
+"""Returns outputs, of weights, these outputs, and a function of dL/d(outputs) for the gradient."""
 
 
 class Ruled(NamedTuple):

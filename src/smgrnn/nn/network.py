@@ -27,7 +27,7 @@ from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.learning.rule import carry_feedback
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.through_time import check_window
-from smgrnn.nn.credit import ByRule, Call, Carried, Moments, Ruled
+from smgrnn.nn.credit import Call, Moments, Ruled, link, rule_over
 from smgrnn.nn.notebook import network_html
 from smgrnn.seeding import stream
 from smgrnn.storage import read_arrays, write_arrays
@@ -208,8 +208,7 @@ class SMGrNN(nn.Module):
         """Return the carried states as a function of the weights that earlier calls ran with."""
         if not self._past:
             return carried
-        linked: Tensor = Carried.apply(self.weight, carried, self._iterate, tuple(self._past))
-        return linked
+        return link(self.weight, carried, self._iterate, tuple(self._past))
 
     def _ruled(self, output: Tensor, clamped: Tensor, seen: Moments) -> Tensor:
         """Return the output as one whose backward() asks the learning rule for the gradient."""
@@ -225,8 +224,7 @@ class SMGrNN(nn.Module):
                 raise GraphError("The graph was edited between a call and its backward().")
             return self._credit(error, seen)
 
-        ruled: Tensor = ByRule.apply(self.weight, output, credit)
-        return ruled
+        return rule_over(self.weight, output, credit)
 
     def _credit(self, error: Tensor, seen: Moments) -> Tensor:
         """Return the gradient that the learning rule gives for dL/d(outputs)."""

@@ -1,6 +1,6 @@
 """Gymnasium environments that need memory: some values of an observation hidden, and recall."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -40,11 +40,9 @@ class Recall(gym.Env[Any, Any]):
     (1.0, True)
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
-    observation_space = Box(-1.0, 1.0, (recall.N_INPUTS,))
-    action_space = Discrete(recall.N_OUTPUTS)
-
     def __init__(self, delay: int = recall.DELAY) -> None:
+        self.observation_space = Box(-1.0, 1.0, (recall.N_INPUTS,))
+        self.action_space = Discrete(recall.N_OUTPUTS)
         self._n_steps = delay + 2
         self._state = recall.start(0, self._n_steps)
 
