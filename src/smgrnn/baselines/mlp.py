@@ -24,22 +24,36 @@ def find_budget(task_id: str) -> int:
     return BUDGETS[task_id]
 
 
-def mlp_width(n_inputs: int, n_outputs: int, n_parameters: int) -> int:
-    """Return the number of hidden units that brings an MLP, with biases, closest to `n_parameters`.
+def mlp_width(
+    n_inputs: int, n_outputs: int, n_parameters: int, *, has_bias: bool = True
+) -> int:
+    """Return the number of hidden units that brings an MLP closest to `n_parameters`.
 
-    >>> mlp_width(4, 2, 84)
-    12
+    >>> mlp_width(4, 2, 84), mlp_width(4, 2, 84, has_bias=False)
+    (12, 14)
     """
-    return max(1, round((n_parameters - n_outputs) / (n_inputs + 1 + n_outputs)))
+    n_own = n_outputs if has_bias else 0
+    return max(1, round((n_parameters - n_own) / (n_inputs + has_bias + n_outputs)))
 
 
-def mlp_graph(n_inputs: int, n_hidden: int, n_outputs: int, rng: np.random.Generator) -> Graph:
-    """Return an untrained MLP, initialised as torch.nn.Linear is; its last input is constant."""
-    senders, outputs = n_inputs + 1, range(n_inputs + 1, n_inputs + 1 + n_outputs)
+def mlp_graph(
+    n_inputs: int,
+    n_hidden: int,
+    n_outputs: int,
+    rng: np.random.Generator,
+    *,
+    has_bias: bool = True,
+) -> Graph:
+    """Return an untrained MLP, initialised as torch.nn.Linear is.
+
+    Its biases are the edges from its last input, which is constant.
+    """
+    senders = n_inputs + has_bias
+    outputs = range(senders, senders + n_outputs)
     hidden = range(outputs.stop, outputs.stop + n_hidden)
-    bias = n_inputs
+    biases = range(n_inputs, senders)
     lower = list(product(range(senders), hidden))
-    upper = list(product([*hidden, bias], outputs))
+    upper = list(product([*hidden, *biases], outputs))
     weights = [*_draw(rng, len(lower), n_inputs), *_draw(rng, len(upper), n_hidden)]
     edges = [(*pair, weight) for pair, weight in zip(lower + upper, weights, strict=True)]
     return Graph.from_edges(senders, n_outputs, n_hidden, edges)

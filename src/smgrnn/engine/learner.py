@@ -115,7 +115,7 @@ class Learner:
         self._interval = settings.interval
         # Compiled loops leave a rule that is Python to the learner.
         self._settings = settings if rule is None else settings._replace(interval=_NEVER)
-        self._is_discrete = self.learning.loss == "cross_entropy"
+        self._is_discrete = self.learning.loss != "mse"
         self._n_inputs, self._n_outputs = config.n_inputs, config.n_outputs
         self._rng = stream(seed, "plasticity")
         self._has_warned = False
