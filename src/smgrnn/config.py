@@ -28,7 +28,7 @@ BiasCorrection = Literal["shared", "edge"]
 Loss = Literal["cross_entropy", "mse", "one_hot", "plus_minus"]
 Rate = Literal["constant", "falling"]
 Method = Literal["neat", "ndp"]
-Preset = Literal["frugal", "paper", "as_printed"]
+Preset = Literal["frugal", "paper", "paper-1", "as_printed"]
 USUAL_PRESET: Preset = "frugal"
 """The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
@@ -453,7 +453,7 @@ def _starting_values(task: str, preset: Preset) -> dict[str, Any]:
         rules = PlasticityConfig(interval=10, initial_weight=0.5)
         values |= {"density": 1.0, "weight_std": 0.05, "stop_after": 25, "plasticity": rules}
     if preset == "as_printed":
-        values |= {"plasticity": PlasticityConfig.as_printed()}
+        values |= {"readout": "state", "plasticity": PlasticityConfig.as_printed()}
     return values
 
 

@@ -16,7 +16,7 @@ from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.kernels import lean
 from smgrnn.learning.numbers import LOSSES, OPTIMIZERS
 from smgrnn.plasticity import GROWTH, PRUNING, RuleNumbers
-from smgrnn.plasticity.numbers import SCALES
+from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
 from smgrnn.runs import Record
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.run import new_run
@@ -150,6 +150,7 @@ def read_back(learner: Learner) -> dict[str, Any]:
         "growth": by_parts.get(plasticity.growth, "none"),
         "pruning": by_parts.get(plasticity.pruning, "none"),
         "scale": SCALES[numbers.scale],
+        "new_weights": NEW_WEIGHTS[numbers.new_weights],
         "interval": interval or "episode",
         "full_window": numbers.min_count > 1,
         "history_on_edit": "keep" if given.keeps_history else "reset",
@@ -224,11 +225,6 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "CartPole-v1",
-        {"student": "mlp-100", "bias": False},
-        "--bias False contradicts the student mlp-100: it must be True.",
-    ),
-    (
-        "CartPole-v1",
         {"student": "mlp-100", "plasticity": {"window": 50}},
         "--plasticity.window 50 contradicts the student mlp-100: it must be 100.",
     ),
@@ -257,7 +253,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "CartPole-v1",
         {"learning": {"loss": "mse"}},
         "--learning.loss mse contradicts the task CartPole-v1, whose actions are choices: it must "
-        "be cross_entropy.",
+        "be cross_entropy or one_hot or plus_minus.",
     ),
     (
         "xor",

@@ -24,9 +24,7 @@ def find_budget(task_id: str) -> int:
     return BUDGETS[task_id]
 
 
-def mlp_width(
-    n_inputs: int, n_outputs: int, n_parameters: int, *, has_bias: bool = True
-) -> int:
+def mlp_width(n_inputs: int, n_outputs: int, n_parameters: int, *, has_bias: bool = True) -> int:
     """Return the number of hidden units that brings an MLP closest to `n_parameters`.
 
     >>> mlp_width(4, 2, 84), mlp_width(4, 2, 84, has_bias=False)

@@ -56,11 +56,19 @@ CHEAP = tuple(row for row in ROWS if not row.startswith("LunarLander"))
 """The rows that the shortlist runs."""
 
 
-PAPER_1 = Reading(
-    interval="episode", scale="variance_to_mean", max_relays=1, initial_weight=0.04
-)
+PAPER_1 = Reading(interval="episode", scale="variance_to_mean", max_relays=1, initial_weight=0.04)
 """The closest reading of the first calibration, which had one loss and one read-out."""
-SHORTLIST: tuple[Reading, ...] = (PAPER_1,)
+_RELAYS = Reading(interval="episode", scale="weight", max_relays=None, initial_weight=0.05)
+_ONE_HOT = replace(_RELAYS, loss="one_hot", readout="state")
+SHORTLIST: tuple[Reading, ...] = (
+    _ONE_HOT,
+    replace(_ONE_HOT, initial_weight=0.04),
+    replace(_ONE_HOT, loss="plus_minus"),
+    _RELAYS,
+    replace(_RELAYS, initial_weight=0.04),
+    replace(_RELAYS, initial_weight=0.04, readout="state"),
+    PAPER_1,
+)
 """The closest of the screening that no printed number refutes, and the first calibration's."""
 FINALISTS: tuple[Reading, ...] = (PAPER_1,)
 """The closest of the comparison, and the first calibration's."""
