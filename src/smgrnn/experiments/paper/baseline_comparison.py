@@ -26,7 +26,7 @@ def _evolved(task: str, method: str) -> Condition:
 
 
 EXPERIMENT = Experiment(
-    id="baseline-comparison-v1",
+    id="baseline-comparison-v2",
     question="Does a network that grows while it learns do better than fixed and evolved ones?",
     artefacts=("Fig. 3",),
     conditions={name: each for task in TASKS for name, each in _conditions(task).items()},

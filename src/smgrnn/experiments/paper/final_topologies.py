@@ -8,7 +8,7 @@ from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
 
 EXPERIMENT = Experiment(
-    id="final-topologies-v1",
+    id="final-topologies-v2",
     question="What structure do the networks have in the end?",
     artefacts=("Fig. 8",),
     conditions={f"{task}/smgrnn": standard(task) for task in TASKS},

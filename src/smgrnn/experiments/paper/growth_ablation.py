@@ -7,7 +7,7 @@ from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
 
 EXPERIMENT = Experiment(
-    id="growth-ablation-v1",
+    id="growth-ablation-v2",
     question="What does structural plasticity add to training the weights of a fixed graph?",
     artefacts=("Table I", "Table A.IV", "Fig. 4"),
     conditions={

@@ -9,7 +9,7 @@ from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
 N_HIDDEN = (0, 5, 10)
 
 EXPERIMENT = Experiment(
-    id="initial-topology-v1",
+    id="initial-topology-v2",
     question="Does the size that a network starts with decide the size that it ends with?",
     artefacts=("Table III", "Table A.V", "Fig. 6"),
     conditions={

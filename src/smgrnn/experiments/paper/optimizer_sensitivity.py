@@ -29,7 +29,7 @@ _BY_RATE = {
 }
 
 EXPERIMENT = Experiment(
-    id="optimizer-sensitivity-v1",
+    id="optimizer-sensitivity-v2",
     question="Do growth and pruning depend on the optimizer and on the size of its steps?",
     artefacts=("Table A.I", "Table A.II"),
     conditions=_BY_OPTIMIZER | _BY_RATE,

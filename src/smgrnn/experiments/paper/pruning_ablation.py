@@ -8,7 +8,7 @@ from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
 
 EXPERIMENT = Experiment(
-    id="pruning-ablation-v1",
+    id="pruning-ablation-v2",
     question="Does pruning change what a growing network can do, or only how large it becomes?",
     artefacts=("Table II", "Fig. 5", "Fig. A.2"),
     conditions={

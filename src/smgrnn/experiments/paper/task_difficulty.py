@@ -8,7 +8,7 @@ from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
 
 EXPERIMENT = Experiment(
-    id="task-difficulty-v1",
+    id="task-difficulty-v2",
     question="Do harder tasks grow larger networks?",
     artefacts=("Table A.VI", "Fig. 7"),
     conditions={f"{task}/smgrnn": standard(task) for task in ("xor", *TASKS)},
