@@ -193,19 +193,24 @@ def test_every_change_of_a_recipe_has_a_reason(name: RecipeName, task_id: str) -
 
 def test_every_recipe_has_a_way_to_choose() -> None:
     assert tuple(CHOICES) == get_args(RecipeName)
-    assert {choice for choice in CHOICES.values()} == set(get_args(Choice))
+    assert set(CHOICES.values()) == set(get_args(Choice))
 
 
-@pytest.mark.parametrize(
-    ("name", "usual"), [("plain", DQNConfig()), ("printed", DQNConfig.paper())]
-)
-def test_a_recipe_that_no_student_chose_differs_in_length_alone(
-    name: RecipeName, usual: DQNConfig
-) -> None:
+@pytest.mark.parametrize("name", ["plain", "printed"])
+def test_recipes_of_teachers_are_the_same_for_all_but_the_lander(name: RecipeName) -> None:
+    usual = DQNConfig() if name == "plain" else DQNConfig.paper()
     for task_id in ("CartPole-v1", "Acrobot-v1", "Taxi-v3"):
         assert find_recipe(task_id, name) == (usual, "own return")
-    longer = replace(usual, steps=400_000, check_every=20_000)
-    assert find_recipe("LunarLander-v3", name) == (longer, "own return")
+
+
+def test_the_printed_recipe_lands_with_more_steps_and_the_plain_one_without_tricks() -> None:
+    """Plain is the smooth recipe of the lander without the mirror and the noise, and shorter."""
+    printed, plain, smooth = (
+        find_recipe("LunarLander-v3", name).config for name in ("printed", "plain", "smooth")
+    )
+    assert printed == DQNConfig.paper(steps=400_000, check_every=20_000)
+    bare = replace(smooth, mirror=False, action_noise=0.0)
+    assert plain == replace(bare, steps=300_000, check_every=25_000)
 
 
 def test_a_change_by_the_user_is_recorded_as_such() -> None:

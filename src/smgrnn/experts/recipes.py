@@ -2,10 +2,10 @@
 
 Paper: Sec. IV-A1 prints the network, Adam with its step size, the discount, ε-greedy exploration,
 the size of the replay buffer, the batch, and the steps between updates.  That is the recipe
-`printed`.  The recipe `plain` learns more steadily.  On each task the two differ in nothing but the
-number of steps, and the checkpoint that returns most is kept.  The recipe `smooth` was made for
-each task such that students learn well from its experts; its checkpoint is chosen by students.
-What the tasks change, and the reasons, are in `recipes.toml`.
+`printed`.  The recipe `plain` learns more steadily, without mirror images or noise.  Both keep the
+checkpoint that returns most by itself.  The recipe `smooth` was made such that students learn well
+from its experts, and students choose its checkpoint.  What the tasks change, and the reasons, are
+in `recipes.toml`.
 """
 
 import tomllib
