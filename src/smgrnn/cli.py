@@ -196,7 +196,12 @@ def evaluate(
 
 
 def expert_train(
-    task: TaskName, out: Path, seed: int = 0, steps: int | None = None, as_json: AsJson = False
+    task: TaskName,
+    out: Path,
+    recipe: Literal["smooth", "plain", "printed"] = "smooth",
+    seed: int = 0,
+    steps: int | None = None,
+    as_json: AsJson = False,
 ) -> None:
     """Train an expert by deep Q-learning and write it to a file.
 
@@ -206,16 +211,19 @@ def expert_train(
         A Gymnasium id.
     out
         File to write, in the safetensors format.
+    recipe
+        For an expert that students learn well from (smooth), which students choose; or for the one
+        that returns most by settings that no student chose (plain), or by the paper's (printed).
     seed
         Seed of the training.
     steps
-        Environment steps; those of the task's recipe by default.
+        Environment steps; those of the recipe for the task by default.
     as_json
         Print the training record as one JSON object.
     """
     from smgrnn.commands.expert import expert_train_command
 
-    expert_train_command(task, out, seed, steps, as_json=as_json)
+    expert_train_command(task, out, recipe, seed, steps, as_json=as_json)
 
 
 def expert_convert(
@@ -262,7 +270,8 @@ def expert_evaluate(
     task
         A Gymnasium id.
     expert
-        File of the expert's weights, or a function as module:function; the shipped one by default.
+        Name of a shipped expert, file of its weights, or a function as module:function; the smooth
+        one of the package by default.
     episodes
         Held-out episodes to play.
     as_json

@@ -347,8 +347,8 @@ class RunConfig(Settings):
     seed: Whole = 0
     """Seed of the initial graph, of the rules' choices and of the episodes."""
     expert: str | None = None
-    """File of the expert's weights, or a function as module:function; None is the expert that comes
-    with the package."""
+    """Name of a shipped expert, file of its weights, or a function as module:function; None is the
+    smooth expert that comes with the package."""
     env_backend: EnvBackend | None = None
     """Where the task runs; None is compiled code if task and expert allow it, and Gymnasium
     otherwise."""

@@ -80,6 +80,24 @@ def test_of_an_expert_file_the_content_counts_and_not_the_path(tmp_path: Path) -
     assert Condition.distill("CartPole-v1", expert=str(copy)).key(0) != keys[0]
 
 
+def test_runs_take_the_teachers_in_turn_and_their_plans_say_which(tmp_path: Path) -> None:
+    own = Path(teacher(tmp_path))
+    taught = Condition.distill("CartPole-v1", teachers=("CartPole-v1-plain-1", str(own)))
+    plans = [taught.plan(seed) for seed in range(4)]
+    assert all(isinstance(each, plan.Plan) for each in plans)
+    names = [each.teacher.name for each in plans if isinstance(each, plan.Plan)]
+    assert names == ["CartPole-v1-plain-1", str(own.resolve())] * 2
+    for seed in range(4):
+        alone = Condition.distill("CartPole-v1", expert=taught.expert(seed))
+        assert alone.key(seed) == taught.key(seed) != CARTPOLE.key(seed)
+
+
+def test_teachers_and_an_expert_exclude_each_other() -> None:
+    for settings in (RunConfig(expert="CartPole-v1-smooth"), EvolutionConfig()):
+        with pytest.raises(ConfigError, match="whose settings name no expert"):
+            Condition("CartPole-v1", settings, teachers=("CartPole-v1-plain-0",))
+
+
 def test_without_an_expert_there_is_no_key() -> None:
     with pytest.raises(ExpertError, match="There is no expert 'Pendulum-v1'"):
         Condition.distill("Pendulum-v1").key(0)
@@ -152,7 +170,7 @@ def test_tasks_are_described_and_experts_digested_once_for_all_runs() -> None:
         cached.cache_clear()
     assert len(queue_runs(EXPERIMENTS.values())) == 885
     assert condition._find_task.cache_info().misses == 4
-    assert condition._find_teacher.cache_info().misses == 4
+    assert condition._find_teacher.cache_info().misses == 3 * 3 + 1
 
 
 PINNED: dict[str, tuple[Condition, int]] = {

@@ -13,9 +13,10 @@ from smgrnn.tasks.registry import XOR
 def list_command(*, as_json: bool) -> None:
     """List tasks, students, methods and experiments, each with a few words."""
     tasks = {XOR.id: "four examples, no expert"}
-    for name, record in shipped_experts().items():
-        mean = record["held_out"]["mean"]
-        tasks[name] = f"{'compiled' if name in CODES else 'Gymnasium'}, expert {mean:.1f}"
+    for record in shipped_experts().values():
+        name, mean = record["task"], record["held_out"]["mean"]
+        usual = f"{'compiled' if name in CODES else 'Gymnasium'}, experts {mean:.1f}"
+        tasks[name] = f"{tasks[name]}, {mean:.1f}" if name in tasks else usual
     experiments = {id: experiment.question for id, experiment in (EXPERIMENTS | STUDIES).items()}
     listed = {
         "tasks": tasks,

@@ -231,8 +231,8 @@ def _section(
             tables.append(compare(paper.tables[id], experiment, results))
         else:
             illustrations.append(_illustrate(id, results, paper))
-    seed, conditions = experiment.seeds[0], experiment.conditions
-    shared = shared_settings(each.plan(seed) for each in conditions.values())
+    conditions = experiment.conditions
+    shared = shared_settings(plan for name in conditions for plan in _plans(experiment, name))
     records = (run for each in conditions for run in results.runs(experiment, each).records)
     name = base_name(experiment)
     return Section(
@@ -283,9 +283,16 @@ def _caption(figure: Figure) -> str:
 
 
 def _setup(experiment: Experiment, name: str, results: Results, shared: dict[str, Stated]) -> Setup:
-    runs = results.runs(experiment, name)
-    plan = runs.condition.plan(experiment.seeds[0])
-    return Setup.of(name, runs.records, len(runs.seeds), plan, own_settings(plan, shared))
+    runs, plans = results.runs(experiment, name), _plans(experiment, name)
+    own = own_settings(plans, shared)
+    return Setup.of(name, runs.records, len(runs.seeds), plans[0], own)
+
+
+def _plans(experiment: Experiment, name: str) -> list[AnyPlan]:
+    """Return the plans of a condition's runs that differ in more than the seed, by the teacher."""
+    condition = experiment.conditions[name]
+    first = {condition.expert(seed): seed for seed in reversed(experiment.all_seeds(name))}
+    return [condition.plan(seed) for seed in sorted(first.values())]
 
 
 def _overview(results: Results, sections: tuple[Section, ...]) -> Overview:
@@ -314,7 +321,7 @@ def overview(
     return Overview(
         n_runs=len(records),
         n_asked=len(records) + len(missing),
-        n_seeds=tuple(sorted({len(section.seeds) for section in sections})),
+        n_seeds=tuple(sorted({each.n_asked for part in sections for each in part.setups})),
         steps=sum(int(record.episodes.steps.sum()) for record in records),
         seconds=sum(record.times.total for record in records),
         wall_seconds=_wall_seconds(records),

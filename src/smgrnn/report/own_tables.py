@@ -18,6 +18,7 @@ from smgrnn.report.paper import Cell, Column, Paper
 from smgrnn.report.results import Results, base_name
 from smgrnn.report.statistics import probability_of_improvement
 from smgrnn.report.tables import Entry, Line, ReportTable, measured_entries
+from smgrnn.report.teacher_tables import teacher_tables
 from smgrnn.report.wording import METRICS, SYMBOLS
 from smgrnn.runs.plan import Plan
 
@@ -42,6 +43,8 @@ def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[R
         return [final_topologies(results)]
     if name == "hyperparameter-grid":
         return [best_of_grid(results, paper)]
+    if name == "teachers":
+        return teacher_tables(experiment, results)
     if name == "frontier":
         return frontier_tables(experiment, results, paper)
     if experiment.id in STUDIES:
@@ -55,7 +58,7 @@ def at_a_glance(results: Results, paper: Paper) -> ReportTable:
     columns = _columns(tuple(sources))
     lines = []
     for task in TASKS:
-        entries = measured_entries(results.find(task, "smgrnn"), columns)
+        entries = measured_entries(results.find(task, "smgrnn").table, columns)
         cells = [paper.tables[id].cell(f"{task}/smgrnn", name) for name, id in sources.items()]
         beside = zip(entries, cells, strict=True)
         lines.append(Line((task,), tuple(replace(entry, printed=cell) for entry, cell in beside)))
@@ -98,7 +101,7 @@ def improvements(results: Results) -> ReportTable:
         ),
         note="That a run of the growing network exceeds one of the other on the same task, the "
         "mean over the three tasks with its stratified 95 % bootstrap interval: 0.5 is no "
-        "difference.",
+        "difference. It is over all seeds, as claims are.",
     )
 
 
@@ -190,7 +193,7 @@ def _improvement(results: Results, other: str, column: Column) -> Entry:
 
 
 def _line(results: Results, task: str, condition: str, columns: Sequence[Column]) -> Line:
-    return Line((task, condition), measured_entries(results.find(task, condition), columns))
+    return Line((task, condition), measured_entries(results.find(task, condition).table, columns))
 
 
 def _columns(metrics: Sequence[str]) -> tuple[Column, ...]:

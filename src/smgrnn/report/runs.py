@@ -54,7 +54,7 @@ def build_run_report(records: Mapping[str, Record]) -> Report:
 
 
 def _own(record: Record, shared: dict[str, Stated]) -> Stated:
-    return own_settings(record.plan, shared) | {"seed": str(record.plan.seed)}
+    return own_settings([record.plan], shared) | {"seed": str(record.plan.seed)}
 
 
 def _table(records: Mapping[str, Record]) -> ReportTable:

@@ -236,13 +236,13 @@ def compare(table: Table, experiment: Experiment, results: Results) -> ReportTab
 
 
 def measured_entries(runs: Runs, columns: Iterable[Column]) -> tuple[Entry, ...]:
-    """Return our cells of a condition, without numbers of the paper."""
+    """Return our cells of a condition over the given runs, without numbers of the paper."""
     return tuple(Entry(column, Measured.of(runs.values(column.name))) for column in columns)
 
 
 def _measured_line(table: Table, row: Row, results: Results) -> Line:
     task, condition = str(row.task), str(row.condition)
-    runs = results.find(task, condition)
+    runs = results.find(task, condition).table
     entries = (
         Entry(column, Measured.of(runs.values(column.name)), table.cell(row.name, column.name))
         for column in table.columns
