@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.experiments import frontier, teachers
-from smgrnn.experiments.calibration.stages import COMPARISON, FINAL, SCREENING
+from smgrnn.experiments.calibration.stages import COMPARISON, FINAL, SCREENING, SMOOTH
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper import (
     baseline_comparison,
@@ -35,7 +35,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 """The paper's experiments by id, in its order, and ours on the teachers that they have."""
 STUDIES: dict[str, Experiment] = {
-    each.id: each for each in (frontier.EXPERIMENT, SCREENING, COMPARISON, FINAL)
+    each.id: each for each in (frontier.EXPERIMENT, SCREENING, COMPARISON, FINAL, SMOOTH)
 }
 """Experiments of our own by id; they run when they are named."""
 

@@ -78,7 +78,8 @@ def _is_tried(read: Reading) -> bool:
     is_bounded = read.loss == "cross_entropy" or read.readout == "state"
     is_signed = read.new_weights == "sign"
     is_drawn = read.initial_weight in SIGNED if is_signed else read.initial_weight < 0.09
-    # Every unstable edge explodes by the printed scale; calls every 100 updates do by the first two.
+    # Networks explode where every unstable edge counts by the printed scale, and every 100 updates
+    # by either of the first two.
     is_bounded &= (read.scale, read.max_relays) != ("update", None)
     return is_bounded and is_drawn and (read.interval == "episode" or read.scale == "weight")
 
