@@ -12,6 +12,7 @@ import pytest
 from smgrnn import NetworkConfig, PlasticityConfig
 from smgrnn.config import (
     DEMANDS,
+    LAYERED,
     EvolutionConfig,
     LearningConfig,
     LearningSettings,
@@ -79,6 +80,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "growth": NAME,
         "max_relays": [value for value in COUNT if value is not None],
         "initial_weight": NON_NEGATIVE,
+        "new_weights": CHOICE,
         "explore_probability": PROBABILITY,
         "explore_ratio": PROBABILITY,
         "explore_inputs": FLAG,
@@ -315,6 +317,8 @@ def test_every_student_starts_from_what_makes_it_so(student: str, task: str, pre
     changed = {name for name in flat if flat[name] != plain[name]} - {
         *("student", "network", "plasticity")
     }
+    assert ("bias" in changed) == (student in LAYERED and not plain["bias"])
+    changed.discard("bias")
     assert {place: flat[place] for place in DEMANDS[student]} == DEMANDS[student]
     assert changed <= set(DEMANDS[student])  # and all else is as it was
 

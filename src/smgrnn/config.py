@@ -28,7 +28,7 @@ BiasCorrection = Literal["shared", "edge"]
 Loss = Literal["cross_entropy", "mse", "one_hot", "plus_minus"]
 Rate = Literal["constant", "falling"]
 Method = Literal["neat", "ndp"]
-Preset = Literal["frugal", "paper", "paper-1", "as_printed"]
+Preset = Literal["frugal", "paper", "as_printed"]
 USUAL_PRESET: Preset = "frugal"
 """The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]

@@ -22,7 +22,7 @@ from smgrnn.report.teacher_tables import teacher_tables
 from smgrnn.report.wording import METRICS, SYMBOLS
 from smgrnn.runs.plan import Plan
 
-BASELINES = ("smgrnn", "static", "mlp-100", "mlp-200", "neat", "ndp")
+BASELINES = ("smgrnn", "static", "mlp-100", "mlp-100-no-bias", "mlp-200", "neat", "ndp")
 BASELINE_METRICS = ("late_return", "held_out_mean", "n_parameters", "seconds")
 IMPROVEMENT_METRICS = ("late_return", "held_out_mean")
 TOPOLOGY_METRICS = (

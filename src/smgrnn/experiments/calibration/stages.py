@@ -65,8 +65,8 @@ SMOOTH_ROWS = {row: replace(each, teachers=()) for row, each in FINAL_ROWS.items
 """The same rows with the smooth teachers, the default of a run."""
 
 
-PAPER_1 = Reading(interval="episode", scale="variance_to_mean", max_relays=1, initial_weight=0.04)
-"""The closest reading of the first calibration, which had one loss and one read-out."""
+PAPER = Reading(interval="episode", scale="variance_to_mean", max_relays=1, initial_weight=0.04)
+"""The preset `paper`, the closest of the first calibration, which had one loss and read-out."""
 _RELAYS = Reading(interval="episode", scale="weight", max_relays=None, initial_weight=0.05)
 _ONE_HOT = replace(_RELAYS, loss="one_hot", readout="state")
 SHORTLIST: tuple[Reading, ...] = (
@@ -76,10 +76,10 @@ SHORTLIST: tuple[Reading, ...] = (
     _RELAYS,
     replace(_RELAYS, initial_weight=0.04),
     replace(_RELAYS, initial_weight=0.04, readout="state"),
-    PAPER_1,
+    PAPER,
 )
 """The closest of the screening that no printed number refutes, and the first calibration's."""
-FINALISTS: tuple[Reading, ...] = (SHORTLIST[0], SHORTLIST[1], PAPER_1)
+FINALISTS: tuple[Reading, ...] = (SHORTLIST[0], SHORTLIST[1], PAPER)
 """The closest of the comparison, and the first calibration's."""
 
 

@@ -16,6 +16,7 @@ def _trained(task: str) -> dict[str, Condition]:
         f"{task}/smgrnn": standard(task),
         f"{task}/mlp-100": standard(task, student="mlp-100"),
         f"{task}/mlp-200": standard(task, student="mlp-200"),
+        f"{task}/mlp-100-no-bias": standard(task, student="mlp-100", bias=False),
     }
 
 
