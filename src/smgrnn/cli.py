@@ -299,7 +299,7 @@ def reproduce(
     names
         Experiments to run, or all of the paper's by default; `smgrnn list` names them.
     seeds
-        Run this many seeds instead of the paper's.
+        Run this many seeds of each condition instead of those that the experiments have.
     episodes
         Run this many episodes instead of the paper's.
     jobs
@@ -346,7 +346,7 @@ def report(
     out
         Folder to write index.html, report.md and summary.json to.
     seeds
-        Report on runs of this many seeds instead of the paper's.
+        Report on runs of this many seeds instead of those that the experiments have.
     episodes
         Report on runs of this many episodes instead of the paper's.
     output

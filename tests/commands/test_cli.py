@@ -49,7 +49,7 @@ def test_list_names_what_other_commands_take() -> None:
     assert set(listed["tasks"]) == {"xor", "CartPole-v1", "Acrobot-v1", "LunarLander-v3"}
     assert "mlp-100" in listed["students"]
     assert set(listed["methods"]) == {"neat", "ndp"}
-    assert "growth-ablation-v1" in listed["experiments"]
+    assert "growth-ablation-v2" in listed["experiments"]
     text = smgrnn("list").stdout
     assert all(name in text for entries in listed.values() for name in entries)
 

@@ -384,6 +384,15 @@ DIGESTS = {
     "CartPole-v1-smooth": "20bf7321a757",
     "Acrobot-v1-smooth": "482c5194e3b1",
     "LunarLander-v3-smooth": "bb7188178454",
+    "CartPole-v1-plain-0": "aaa81ffd5b7d",
+    "CartPole-v1-plain-1": "bebeb5ecb5aa",
+    "CartPole-v1-plain-2": "2fd039f45047",
+    "Acrobot-v1-plain-0": "beaa3815a001",
+    "Acrobot-v1-plain-1": "81ca16261949",
+    "Acrobot-v1-plain-2": "1e056ae6e46c",
+    "LunarLander-v3-plain-0": "a05b427e6773",
+    "LunarLander-v3-plain-1": "1ff0c430758d",
+    "LunarLander-v3-plain-2": "17358806a699",
 }
 
 

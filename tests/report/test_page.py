@@ -203,7 +203,7 @@ def test_missing_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert "8 runs" in text
         assert "xor/smgrnn: 2 runs of 3" in text
         assert "Fig. 7 (Size by difficulty of the task) needs runs that are missing." in text
-    assert [part.id for part in found.sections] == ["task-difficulty-v1"]
+    assert [part.id for part in found.sections] == ["task-difficulty-v2"]
 
 
 def test_warnings_of_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,8 +256,19 @@ def test_shared_and_own_settings_together_are_the_plan(report: Report, title: st
     found = section(report, title)
     experiment = EXPERIMENTS[found.id].scaled(episodes=EPISODES)
     for setup in found.setups:
-        plan = experiment.conditions[setup.name].plan(0)
-        assert found.shared[setup.student] | setup.own == stated_settings(plan)
+        condition = experiment.conditions[setup.name]
+        stated = [stated_settings(condition.plan(seed)) for seed in range(SEEDS)]
+        taught = dict.fromkeys(each["teacher"] for each in stated if "teacher" in each)
+        expected = stated[0] | ({"teacher": " / ".join(taught)} if taught else {})
+        assert found.shared[setup.student] | setup.own == expected
+
+
+def test_all_teachers_of_a_condition_are_stated(report: Report) -> None:
+    growing = section(report, "Optimizer sensitivity").setups[0]
+    taught = growing.own["teacher"].split(" / ")
+    assert [each.split(",")[0] for each in taught] == [
+        f"shipped CartPole-v1-plain-{seed}" for seed in range(SEEDS)
+    ]
 
 
 def test_a_figure_of_our_own_is_shown_under_its_own_title(
@@ -280,7 +291,7 @@ def test_a_figure_of_our_own_is_shown_under_its_own_title(
 
 
 def test_the_version_of_an_experiment_is_not_its_name() -> None:
-    assert base_name(EXPERIMENTS["growth-ablation-v1"]) == "growth-ablation"
+    assert base_name(EXPERIMENTS["growth-ablation-v2"]) == "growth-ablation"
 
 
 def test_text_is_escaped_and_markup_is_not() -> None:

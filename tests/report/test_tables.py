@@ -222,7 +222,7 @@ def test_a_damaged_record_is_missing_and_told(tmp_path: Path) -> None:
     store.path(condition.key(0)).write_bytes(b"half a rec")
     results = Results(store, ["task-difficulty"], seeds=1, episodes=EPISODES)
     assert len(results.all_records()) == 3
-    assert list(results.missing().values()) == ["task-difficulty-v1 xor/smgrnn seed 0"]
+    assert list(results.missing().values()) == ["task-difficulty-v2 xor/smgrnn seed 0"]
     assert list(results.damaged) == [condition.key(0)]
 
 

@@ -3,7 +3,7 @@
 import json
 
 from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
-from smgrnn.experts import shipped_experts
+from smgrnn.experts import shipped_experts, shipped_name
 from smgrnn.runs.evolution import METHODS
 from smgrnn.runs.students import STUDENTS
 from smgrnn.tasks.compiled import CODES
@@ -13,10 +13,10 @@ from smgrnn.tasks.registry import XOR
 def list_command(*, as_json: bool) -> None:
     """List tasks, students, methods and experiments, each with a few words."""
     tasks = {XOR.id: "four examples, no expert"}
-    for record in shipped_experts().values():
-        name, mean = record["task"], record["held_out"]["mean"]
-        usual = f"{'compiled' if name in CODES else 'Gymnasium'}, experts {mean:.1f}"
-        tasks[name] = f"{tasks[name]}, {mean:.1f}" if name in tasks else usual
+    for name, record in shipped_experts().items():
+        task, mean = record["task"], record["held_out"]["mean"]
+        if name == shipped_name(task):
+            tasks[task] = f"{'compiled' if task in CODES else 'Gymnasium'}, expert {mean:.1f}"
     experiments = {id: experiment.question for id, experiment in (EXPERIMENTS | STUDIES).items()}
     listed = {
         "tasks": tasks,

@@ -49,8 +49,8 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
     teacher = find_expert(None if source is None else given, task)
     if isinstance(teacher, FunctionExpert):
         return TeacherId(kind="function", name=given, digest=teacher.digest), teacher
-    if (name := shipped_name(given)) is not None:
-        return TeacherId(kind="shipped", name=name, digest=teacher.digest), teacher
+    if (shipped := shipped_name(given)) is not None:
+        return TeacherId(kind="shipped", name=shipped, digest=teacher.digest), teacher
     path = Path(given).resolve()
     kind: Any = "zip" if path.suffix == ".zip" else "file"
     return TeacherId(kind=kind, name=str(path), digest=teacher.digest), teacher

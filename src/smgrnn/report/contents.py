@@ -38,6 +38,9 @@ GUIDE = (
     "the same experiment decides; it does not hold if the data speak against it as clearly; it is "
     "undecided otherwise. An effect is a probability, such as that a run of one condition exceeds "
     "a run of another: 0.5 is no effect. Margins were fixed before the first run.",
+    "Tables and figures of the paper are over as many seeds as the paper has; more seeds decide "
+    "claims, where there are more. Each control task has three teachers that no student chose, and "
+    "the seeds take them in turn.",
 )
 
 

@@ -437,8 +437,8 @@ def distill(
     task
         A Gymnasium id, "xor", a file of recorded examples, or a function that makes an environment.
     expert
-        A file, the name of a function, or a function that gives the action for an observation;
-        by default the expert that comes with the package.
+        The name of a shipped expert, a file, the name of a function, or a function that gives the
+        action for an observation; by default the smooth expert that comes with the package.
     out
         A new folder to keep the run in, with checkpoints to resume from; None keeps nothing.
     watch
