@@ -75,7 +75,7 @@ def test_a_student_is_what_its_name_says(tasks: dict[str, Task], student: str) -
     assert (network.iterations, network.output_activation, network.carry_state) == (
         (2, "identity", False) if student.startswith("mlp") else (1, "tanh", True)
     )
-    widths = {"mlp-100": 11, "mlp-200": 23, "mlp-pruned": 11}
+    widths = {"mlp-100": 13, "mlp-200": 26, "mlp-pruned": 13}
     assert network.n_hidden == widths.get(student, 0)
 
 

@@ -132,6 +132,8 @@ class Distances(NamedTuple):
     """Our value for each printed number whose runs are there."""
     spreads: dict[Printed, tuple[float, int]]
     """Our deviation for each of them that has one, and the number of runs behind it."""
+    refuted: tuple[str, ...] = ()
+    """Printed numbers that cannot be under the reading, in words."""
 
     @property
     def tables(self) -> dict[str, float]:
@@ -152,11 +154,6 @@ class Distances(NamedTuple):
         far = [printed.spread_distance(*ours) for printed, ours in self.spreads.items()]
         tables = self.tables | ({SPREADS: float(np.mean(far))} if far else {})
         return float(np.mean(list(tables.values())))
-
-    @property
-    def is_refuted(self) -> bool:
-        """Whether a printed number cannot be under the reading."""
-        return bool(refutations(self.reading, list(self.numbers)))
 
 
 def refutations(reading: Reading, sizes: list[Printed]) -> list[str]:
@@ -207,7 +204,8 @@ def rank_readings(experiment: Experiment, results: Results, paper: Paper) -> lis
                 for printed, each in there.items()
                 if (spread := printed.spread_of(each)) is not None
             }
-            found.append(Distances(reading, numbers, spreads))
+            refuted = tuple(refutations(reading, sizes))
+            found.append(Distances(reading, numbers, spreads, refuted))
     return sorted(found, key=lambda each: each.overall)
 
 
@@ -248,7 +246,7 @@ def ranking(ranked: list[Distances]) -> ReportTable:
 
 
 def _both(found: Distances) -> tuple[float | str, ...]:
-    refuted = "yes" if found.is_refuted else ""
+    refuted = "yes" if found.refuted else ""
     return found.overall, found.second, refuted, *found.tables.values()
 
 

@@ -213,7 +213,7 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
     >>> task = find_task("CartPole-v1")
     >>> config = RunConfig.for_task(task.id, student="mlp-100")
     >>> plan_run(config, task, find_teacher(None, task)[0]).network.n_hidden
-    11
+    13
     """
     _check_student(config)
     _check_task(config, task)
