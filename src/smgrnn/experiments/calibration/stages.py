@@ -17,7 +17,7 @@ from smgrnn.experiments.paper import initial_topology, optimizer_sensitivity, pr
 SEEDS = tuple(range(100, 109))
 """Seeds of the last stage; the screening has the first of them, the comparison three."""
 FEWER = 3
-"""Seeds that LunarLander has, which takes as long as all others together."""
+"""Seeds of LunarLander and of growth without pruning, which take longer than all else together."""
 LIMITS = {
     "smgrnn": (200, 1_000),
     "CartPole-v1/optimizer=rmsprop": (6_000, 20_000),
@@ -100,7 +100,11 @@ def _stage(
         for each in readings
         for row, condition in rows.items()
     }
-    slow = {name for name, each in conditions.items() if each.task == "LunarLander-v3"}
+    slow = {
+        name
+        for name, each in conditions.items()
+        if each.task == "LunarLander-v3" or each.variant == "growth-only"
+    }
     return Experiment(
         id=f"calibration-{name}-v2",
         question=question,
