@@ -169,7 +169,7 @@ def test_tasks_are_described_and_experts_digested_once_for_all_runs() -> None:
     """To make a world of LunarLander, or read its expert, for each of 1540 keys takes minutes."""
     for cached in (condition._find_task, condition._find_teacher):
         cached.cache_clear()
-    assert len(queue_runs(EXPERIMENTS.values())) == 1620
+    assert len(queue_runs(EXPERIMENTS.values())) == 1560
     assert condition._find_task.cache_info().misses == 4
     assert condition._find_teacher.cache_info().misses == 3 * 4 + 1  # and one for the examples
 

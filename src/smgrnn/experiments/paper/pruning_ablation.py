@@ -19,5 +19,5 @@ EXPERIMENT = Experiment(
     artefacts=("Table II", "Fig. 5", "Fig. A.2"),
     conditions=CONDITIONS,
     seeds=SEEDS,
-    more=more_seeds(CONDITIONS, without=("LunarLander-v3/growth-only",)),
+    more=more_seeds(CONDITIONS, without=[f"{task}/growth-only" for task in TASKS]),
 )
