@@ -54,6 +54,17 @@ def test_list_names_what_other_commands_take() -> None:
     assert all(name in text for entries in listed.values() for name in entries)
 
 
+def test_experts_are_listed_with_their_returns_and_how_they_were_chosen() -> None:
+    records = json.loads(smgrnn("expert", "list", "--json").stdout)
+    lines = smgrnn("expert", "list").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(records)
+    [lander] = [line for line in lines if line.startswith("LunarLander-v3-plain-1")]
+    assert "266.8 ± 26.7" in lander
+    assert lander.endswith("chosen by its own return")
+    assert lines[-1].startswith("LunarLander-v3-smooth")
+    assert lines[-1].endswith("chosen by what MLP students made of it")
+
+
 def test_the_defaults_of_the_flags_are_those_of_the_task() -> None:
     """XOR needs more iterations than the control tasks of the paper, and its help says so."""
     for task, iterations in (("xor", 3), ("CartPole-v1", 1)):

@@ -149,7 +149,7 @@ def test_without_a_version_the_latest_is_meant(monkeypatch: pytest.MonkeyPatch) 
     for version in (10, 9):
         experiment = replace(EXPERIMENTS["growth-ablation-v2"], id=f"growth-ablation-v{version}")
         monkeypatch.setitem(EXPERIMENTS, experiment.id, experiment)
-    assert find_experiment("growth-ablation").id == "growth-ablation-v20"
+    assert find_experiment("growth-ablation").id == "growth-ablation-v10"
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_failed_run_is_told_and_exits_with_1(
     impossible = {
         f"{n}": Condition.distill("CartPole-v1", n_hidden=n, learning=learning) for n in (1, 2, 3)
     }
-    experiment = replace(EXPERIMENTS["final-topologies-v2"], conditions=impossible)
+    experiment = replace(EXPERIMENTS["final-topologies-v2"], conditions=impossible, more={})
     monkeypatch.setitem(EXPERIMENTS, "final-topologies-v2", experiment)
     chosen = choose_experiments(["final-topologies"], seeds=4)
     with pytest.raises(SystemExit) as caught:
