@@ -138,7 +138,7 @@ def test_every_figure_is_of_conditions_that_its_experiment_runs() -> None:
 def test_the_numbers_are_plain_json(report: Report) -> None:
     numbers = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     tables = {table["id"] for table in numbers["tables"]}
-    assert tables == {*PAPER.tables, "baselines", "improvements", "topologies", "grid"}
+    assert tables == {*PAPER.tables, "baselines", "improvements", "topologies", "grid", "early"}
     assert len(numbers["claims"]) == len(load_claims())
     [table] = [table for table in numbers["tables"] if table["id"] == "A.VI"]
     assert table["rows"][0]["labels"] == {"Task": "xor", "Condition": "smgrnn"}
