@@ -138,7 +138,7 @@ def test_every_figure_is_of_conditions_that_its_experiment_runs() -> None:
 def test_the_numbers_are_plain_json(report: Report) -> None:
     numbers = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     tables = {table["id"] for table in numbers["tables"]}
-    ours = {"baselines", "improvements", "topologies", "grid", "teachers"}
+    ours = {"baselines", "improvements", "topologies", "grid", "teachers", "early"}
     assert tables == {*PAPER.tables, *ours}
     assert len(numbers["claims"]) == len(load_claims())
     [table] = [table for table in numbers["tables"] if table["id"] == "A.VI"]

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any, Self
 
 from smgrnn.experiments import EXPERIMENTS, Experiment
+from smgrnn.report.changes import Changes, find_changes
 from smgrnn.report.claims import load_claims
 from smgrnn.report.figures import FIGURES, draw
 from smgrnn.report.own_tables import at_a_glance, own_tables
@@ -16,7 +17,7 @@ from smgrnn.report.paper import Figure, Paper, load_paper
 from smgrnn.report.pictures import Picture, take_picture
 from smgrnn.report.results import Results, base_name
 from smgrnn.report.settings import Stated, own_settings, shared_settings
-from smgrnn.report.tables import ReportTable, compare
+from smgrnn.report.tables import ReportTable, compare, count_distances
 from smgrnn.report.verdicts import STANDINGS, Finding, judge
 from smgrnn.report.wording import duration, quantity
 from smgrnn.runs.plan import AnyPlan
@@ -35,9 +36,12 @@ GUIDE = (
     "interquartile mean (IQM), which no single run can move far, with its 95 % bootstrap interval, "
     "and the number of runs.",
     "A claim holds if its test is significant at 5 % after Holm’s correction over the claims that "
-    "the same experiment decides; it does not hold if the data speak against it as clearly; it is "
-    "undecided otherwise. An effect is a probability, such as that a run of one condition exceeds "
-    "a run of another: 0.5 is no effect. Margins were fixed before the first run.",
+    "the same experiment decides; it does not hold if the data speak against it as clearly. If "
+    "they do neither, there is no difference where two one-sided tests show less than the margin, "
+    "and otherwise the runs are too noisy: then the number of seeds is named that would decide "
+    "four times in five, if the effect is the one that was found. A trend needs levels that never "
+    "reverse. An effect is a probability, such as that a run of one condition exceeds a run of "
+    "another, with Wilson’s interval: 0.5 is no effect. Margins were fixed before the runs.",
     "Tables and figures of the paper are over as many seeds as the paper has; more seeds decide "
     "claims, where there are more. Each control task has three teachers that no student chose, and "
     "the seeds take them in turn.",
@@ -155,7 +159,9 @@ class Overview:
     """How many claims have each verdict."""
     distances: dict[str, int]
     """How many cells of the tables lie within one, within two or beyond two of the paper's
-    standard deviations."""
+    standard deviations; a number that is printed twice counts once."""
+    n_hardly_failing: int
+    """Claims that hold and could hardly have failed."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +178,8 @@ class Report:
     introduction: str = INTRODUCTION
     guide: tuple[str, ...] = GUIDE
     """Paragraphs on how to read the numbers."""
+    changes: Changes | None = None
+    """Claims whose verdict is another than in the first report, if it judged any of these."""
 
     @property
     def has_claims(self) -> bool:
@@ -189,6 +197,7 @@ class Report:
             **vars(self.overview),
             "tables": [table.to_dict() for part in self.sections for table in part.tables],
             "claims": [found.to_dict() for part in self.sections for found in part.findings],
+            "changes": self.changes.to_dict() if self.changes else None,
             "experiments": [
                 {
                     "id": part.id,
@@ -221,6 +230,7 @@ def build_report(results: Results) -> Report:
             _illustrate(id, results, paper) for id in paper.figures if f"Fig. {id}" not in drawn
         ),
         sections=sections,
+        changes=find_changes(findings, results),
     )
 
 
@@ -318,9 +328,9 @@ def overview(
     for record in records:
         for package, version in record.versions.items():
             versions.setdefault(package, set()).add(version)
-    standings = Counter(found.standing for part in sections for found in part.findings)
+    findings = [found for part in sections for found in part.findings]
+    standings = Counter(found.standing for found in findings)
     entries = [entry for part in sections for table in part.tables for entry in table.entries]
-    distances = Counter(entry.distance for entry in entries if entry.z is not None)
     return Overview(
         n_runs=len(records),
         n_asked=len(records) + len(missing),
@@ -332,7 +342,10 @@ def overview(
         missing=missing,
         damaged=damaged,
         standings={standing: standings[standing] for standing in STANDINGS},
-        distances={distance: distances[distance] for distance in ("near", "apart", "far")},
+        distances=count_distances(entries),
+        n_hardly_failing=sum(
+            found.standing == "holds" and bool(found.claim.hardly_fails) for found in findings
+        ),
     )
 
 

@@ -18,6 +18,7 @@ def markdown(report: Report) -> str:
     blocks = [
         *_summary(report),
         *_claims(report),
+        *_changes(report),
         "## Method" if report.drawings else "",
         *map(_figure, report.drawings),
     ]
@@ -46,13 +47,14 @@ def _summary(report: Report) -> Iterable[str]:
     counts = overview.standings
     verdicts = ", ".join(f"{standing}: {counts[standing]}" for standing in STANDINGS)
     if report.has_claims:
-        yield f"Of {quantity(sum(counts.values()), 'claim')} of the paper — {verdicts}."
+        hardly = f"Of those that hold, {overview.n_hardly_failing} could hardly have failed."
+        yield f"Of {quantity(sum(counts.values()), 'claim')} of the paper — {verdicts}. {hardly}"
     far = overview.distances
     if report.glance:
         yield (
             f"Of {quantity(sum(far.values()), 'table cell')} for which the paper prints a standard "
-            f"deviation — within one of it: {far['near']}, within two: {far['apart']}, further "
-            f"away: {far['far']}."
+            f"deviation, each once — within one of it: {far['near']}, within two: {far['apart']}, "
+            f"further away: {far['far']}."
         )
     yield from _table(report.glance) if report.glance else ()
     yield from report.guide
@@ -71,11 +73,20 @@ def _claims(report: Report) -> Iterable[str]:
             (
                 f"{finding.claim.sentence} ({', '.join(finding.claim.where)})",
                 f"**{finding.standing}**",
-                f"{finding.reason} *{finding.test[0].upper()}{finding.test[1:]}.*",
+                f"{finding.reason} {finding.caution}".strip(),
+                finding.rule,
             )
             for finding in section.findings
         ]
-        yield _rows(("The paper says", "Verdict", "What we found"), rows)
+        yield _rows(("The paper says", "Verdict", "What we found", "How it was decided"), rows)
+
+
+def _changes(report: Report) -> Iterable[str]:
+    if report.changes:
+        yield f"## {report.changes.title}"
+        yield report.changes.text
+        sheet = sheets.changes(report.changes)
+        yield _rows(sheet.headings, sheet.rows)
 
 
 def _experiment(section: Section) -> Iterable[str]:

@@ -28,6 +28,8 @@ from smgrnn.runs.metrics import (
     best_of_generations,
     evolution_figures,
     held_out_figures,
+    late_share,
+    pruning_period,
     summarise,
 )
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
@@ -205,6 +207,14 @@ class Record:
             return None
         return best_of_generations(self.episodes, self.plan.population)
 
+    @property
+    def pruning_period(self) -> int:
+        """Episodes from one pruning call to the next, about; 1 if nothing prunes."""
+        if not isinstance(self.plan, Plan):
+            return 1
+        late = late_share(self.episodes.n)
+        return pruning_period(self.plan.plasticity, self.episodes.steps[late])
+
     def summary(self) -> dict[str, Any]:
         """Return every figure of the run so far, by name.
 
@@ -229,6 +239,7 @@ class Record:
                 n_fixed,
                 self.started,
                 threshold,
+                period=self.pruning_period,
                 has_agreement=plan.task.has_agreement,
             )
         held_out = held_out_figures(plan.task, self.held_out)
