@@ -154,7 +154,7 @@ def test_figures_neither_follow_nor_change_a_users_settings(results: Results) ->
 def test_without_runs_there_are_only_drawings(tmp_path: Any) -> None:
     empty = Results(Store(tmp_path))
     assert [id for id in FIGURES if draw(id, empty) is not None] == list(DRAWINGS)
-    assert len(missing_runs("3", empty)) == 150
+    assert len(missing_runs("3", empty)) == 180
     assert missing_runs("3", empty)[0] == "CartPole-v1/smgrnn seed 0"
     assert missing_runs("1", empty) == []
 

@@ -262,7 +262,7 @@ def compare(table: Table, experiment: Experiment, results: Results) -> ReportTab
 
 def measured_entries(runs: Runs, columns: Iterable[Column]) -> tuple[Entry, ...]:
     """Return our cells of a condition over the given runs, without numbers of the paper."""
-    key = runs.condition.key(runs.seeds[0])
+    key = runs.condition.key(runs.seeds[0]) if runs.seeds else ""
     return tuple(
         Entry(column, Measured.of(runs.values(column.name)), runs=key) for column in columns
     )

@@ -46,6 +46,7 @@ CONDITIONS: dict[str, Look] = {
     "static": Look("static graph", "#d55e00"),
     "growth-only": Look("growth only", "#d55e00"),
     "mlp-100": Look("MLP (100 %)", "#e69f00"),
+    "mlp-100-no-bias": Look("MLP (100 %) without biases", "#f0e442"),
     "mlp-200": Look("MLP (200 %)", "#8a5a00"),
     "neat": Look("NEAT", "#009e73"),
     "ndp": Look("NDP", "#cc79a7"),
