@@ -166,7 +166,7 @@ def test_no_episodes_are_too_few() -> None:
 
 
 def test_tasks_are_described_and_experts_digested_once_for_all_runs() -> None:
-    """To make a world of LunarLander, or read its expert, for each of 1540 keys takes minutes."""
+    """To make a world of LunarLander, or read its expert, for each of 1560 keys takes minutes."""
     for cached in (condition._find_task, condition._find_teacher):
         cached.cache_clear()
     assert len(queue_runs(EXPERIMENTS.values())) == 1560
