@@ -107,6 +107,30 @@ def test_every_table_figure_claim_and_experiment_is_shown(report: Report, write:
         assert experiment.id in shown
 
 
+@pytest.mark.parametrize("write", [page, markdown])
+def test_every_verdict_is_shown_with_family_test_margin_and_seeds(
+    report: Report, write: Any
+) -> None:
+    text = write(report)
+    shown = " ".join(Reader(text).words) if write is page else text
+    for part in report.sections:
+        for finding in part.findings:
+            assert finding.rule in shown
+            assert finding.caution in shown
+
+
+@pytest.mark.parametrize("write", [page, markdown])
+def test_claims_that_changed_their_verdict_are_shown(report: Report, write: Any) -> None:
+    """Two runs that never ran decide next to nothing, so most of what held or did not changed."""
+    found = report.changes
+    assert found is not None
+    assert found.n_judged == 67
+    assert 30 < len(found.changed) <= 34 + 6
+    assert found.text in write(report)
+    numbers = report.to_dict()["changes"]
+    assert (numbers["n_judged"], len(numbers["changed"])) == (67, len(found.changed))
+
+
 def test_every_number_that_the_paper_prints_is_shown(report: Report) -> None:
     shown = [entry.printed for part in report.sections for t in part.tables for entry in t.entries]
     printed = {(cell.row, cell.column, cell.printed) for cell in shown if cell is not None}

@@ -26,9 +26,9 @@ from smgrnn.report.statistics import (
     mean_difference,
     mean_estimate,
     mean_std,
+    outlook,
     probability_of_improvement,
     rises,
-    runs_to_decide,
     simes,
     verdict,
 )
@@ -206,7 +206,7 @@ def test_one_run_decides_nothing() -> None:
     verdicts = [verdict(each.p_for, each.p_against, each.p_equal) for each in found]
     assert verdicts == ["too noisy"] * 3
     assert found[0].interval == found[1].interval == pytest.approx((1 / (1 + 1.959964**2), 1.0))
-    assert runs_to_decide(found[:1], 1) is None
+    assert outlook(found[:1], 1) is None
 
 
 def test_the_weakest_part_speaks_for_a_claim_and_any_part_against_it() -> None:
@@ -266,20 +266,23 @@ def test_conditions_are_alike_within_the_margin_and_not_beyond_it() -> None:
 def test_the_runs_that_would_decide_by_hand() -> None:
     """p = 0.1 is z = 1.282; 1.645 + 0.842 are wanted: (2.486 / 1.282)² = 3.76 times ten runs."""
     faint = Significance(0.6, UNKNOWN, 0.1, 0.9, 1.0, n_runs=10)
-    assert runs_to_decide([faint], 1) == 38
-    assert runs_to_decide([faint], 10) == 72  # at a level of 0.005: ((2.576 + 0.842) / 1.282)²
+    assert outlook([faint], 1) == ("holds", 38)
+    assert outlook([faint], 10) == ("holds", 72)  # at a level of 0.005: ((2.576 + 0.842) / 1.282)²
     none = Significance(0.5, UNKNOWN, 0.5, 0.5, 1.0, n_runs=10)
-    assert runs_to_decide([none], 1) is None
-    assert runs_to_decide([faint, none], 1) is None  # both are needed
+    assert outlook([none], 1) is None
+    assert outlook([faint, none], 1) is None  # both are needed
     against = Significance(0.4, UNKNOWN, 0.9, 0.1, 1.0, n_runs=10)
-    assert runs_to_decide([none, against], 1) == 48  # one is enough, at half the level
+    assert outlook([none, against], 1) == ("does not hold", 48)  # one is enough, at half the level
+    equal = Significance(0.5, UNKNOWN, 0.5, 0.5, 0.1, n_runs=10)
+    assert outlook([faint, equal], 1) == ("no difference", 48)
 
 
 def test_the_runs_that_would_decide_do_so_about_four_times_in_five() -> None:
     rng = np.random.default_rng(0)
     low, high = stats.norm.ppf((np.arange(20) + 0.5) / 20), 0.5  # a shift of half a deviation
-    n = runs_to_decide([exceeds(low, low + high)], 1)
-    assert n is not None
+    found = outlook([exceeds(low, low + high)], 1)
+    assert found is not None
+    n = found.n_runs
     trials = [exceeds(rng.normal(size=n), rng.normal(high, size=n)).p_for for _ in range(200)]
     assert np.mean(np.array(trials) < 0.05) == pytest.approx(0.8, abs=0.1)
 

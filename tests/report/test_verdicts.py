@@ -84,7 +84,7 @@ def test_a_claim_that_is_too_noisy_names_its_weakest_part_and_the_seeds_that_wou
     assert found.standing == "too noisy"
     assert "on LunarLander-v3 with probability 0." in found.sentence
     assert "(the weakest of 2 comparisons; p = 0." in found.sentence
-    assert re.search(r"If this is the effect, (about \d+|more than 1000) seeds", found.sentence)
+    assert re.search(r"If effects are as found, (about \d+|more than 1000) seeds", found.sentence)
 
 
 def test_a_difference_within_the_margin_is_none(judged: Judge) -> None:
@@ -141,6 +141,7 @@ def test_without_runs_a_claim_is_not_run_and_says_what_is_missing(tmp_path: Path
     assert by_id["cartpole-mlp-slower"].sentence == (
         "Not run. Nothing is known of smgrnn on CartPole-v1 and mlp-100 on CartPole-v1."
     )
+    assert by_id["best-of-the-grid"].sentence.endswith(" on CartPole-v1 and 80 other conditions.")
 
 
 def test_missing_seeds_are_told(judged: Judge, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.experiments.paper.hyperparameter_grid import EXPERIMENT as GRID
 from smgrnn.report import statistics
 from smgrnn.report.paper import Catalogue, read_data
-from smgrnn.report.statistics import Significance, Values, Verdict
+from smgrnn.report.statistics import Outlook, Significance, Values, Verdict
 
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
@@ -137,8 +137,8 @@ class Judgement:
     """p-value against the claim, corrected over the family."""
     p_equal: float
     """p-value in favour of no difference, corrected over the claims of one in the family."""
-    n_needed: int | None
-    """Runs of each condition that would decide if these are too noisy; None if over 1000."""
+    outlook: Outlook | None
+    """The verdict that more runs would give soonest; None if it takes over 1000."""
 
     @property
     def verdict(self) -> Verdict:
@@ -175,12 +175,12 @@ def weigh(claims: Sequence[Claim], samples: Samples) -> tuple[Judgement, ...]:
         p_for[members] = statistics.holm([joint[i].p_for for i in members])
         p_against[members] = statistics.holm([joint[i].p_against for i in members])
         p_equal[different] = statistics.holm([joint[i].p_equal for i in different])
-    needed = [
-        statistics.runs_to_decide(parts, families[claim.family])
+    outlooks = [
+        statistics.outlook(parts, families[claim.family])
         for claim, parts in zip(claims, tested, strict=True)
     ]
     columns = zip(
-        *(claims, tested, joint, p_for.tolist(), p_against.tolist(), p_equal.tolist(), needed),
+        *(claims, tested, joint, p_for.tolist(), p_against.tolist(), p_equal.tolist(), outlooks),
         strict=True,
     )
     return tuple(Judgement(*row) for row in columns)

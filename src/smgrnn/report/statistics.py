@@ -8,6 +8,7 @@ Wilson's, which no sample makes shrink to a point; chance enters the bootstrap i
 p-value and no verdict depends on `rng`.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, permutations
@@ -314,22 +315,29 @@ def verdict(p_for: float, p_against: float, p_equal: float) -> Verdict:
     return "no difference" if p_equal < LEVEL else "too noisy"
 
 
-def runs_to_decide(parts: Sequence[Significance], n_tests: int) -> int | None:
-    """Return the runs of each condition with which a claim would be decided, or None for over 1000.
+class Outlook(NamedTuple):
+    """The verdict that is nearest, and the runs of each condition that it would take."""
+
+    verdict: Verdict
+    n_runs: int
+
+
+def outlook(parts: Sequence[Significance], n_tests: int) -> Outlook | None:
+    """Return the verdict that more runs would give a claim soonest, or None beyond 1000 of them.
 
     Effects are taken to be as they were found, and z to grow with the root of the number of runs,
     until the test is significant in four of five repetitions, as the strictest of `n_tests`.  A
     claim is decided when all parts speak for it, or one against it or for no difference.
     """
     level = LEVEL / n_tests
-    shown = max(_runs_until(part.p_for, part.n_runs, level) for part in parts)
-    refuted = [
-        _runs_until(p, part.n_runs, level / len(parts))
-        for part in parts
-        for p in (part.p_against, part.p_equal)
-    ]
-    fewest = min(shown, *refuted)
-    return int(np.ceil(fewest)) if fewest <= MOST_RUNS else None
+    any_level = level / len(parts)
+    fewest: dict[Verdict, float] = {
+        "holds": max(_runs_until(part.p_for, part.n_runs, level) for part in parts),
+        "does not hold": min(_runs_until(part.p_against, part.n_runs, any_level) for part in parts),
+        "no difference": min(_runs_until(part.p_equal, part.n_runs, any_level) for part in parts),
+    }
+    verdict = min(fewest, key=lambda each: fewest[each])
+    return Outlook(verdict, math.ceil(fewest[verdict])) if fewest[verdict] <= MOST_RUNS else None
 
 
 def _runs_until(p: float, n: int, level: float) -> float:

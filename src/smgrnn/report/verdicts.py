@@ -16,6 +16,8 @@ STANDINGS: tuple[Standing, ...] = (
     *("holds", "does not hold", "no difference", "too noisy"),
     "not run",
 )
+MOST_NAMED = 8
+"""Conditions without runs that a sentence names; of more it names the first."""
 
 TESTS = {
     "greater": "Mann and Whitney's test, one-sided",
@@ -123,6 +125,8 @@ class Finding:
         """The numbers that the verdict rests on, or the conditions that have none."""
         if self.judgement is None:
             absent = [_name(each.source) for each in self.samples if each.ours is None]
+            if len(absent) > MOST_NAMED:
+                absent = [absent[0], f"{len(absent) - 1} other conditions"]
             return f"Nothing is known of {_enumerate(absent)}."
         part, tested = _decisive(self.judgement)
         n_parts = len(self.judgement.parts)
@@ -148,10 +152,11 @@ class Finding:
     def _remark(self, tested: Significance) -> str:
         """Return what a reader should know beside the verdict, if there is anything."""
         assert self.judgement is not None
-        verdict, n = self.judgement.verdict, self.judgement.n_needed
+        verdict, outlook = self.judgement.verdict, self.judgement.outlook
         if verdict == "too noisy":
-            needed = f"more than {MOST_RUNS}" if n is None else f"about {n}"
-            return f" If this is the effect, {needed} seeds would decide."
+            needed = f"about {outlook.n_runs}" if outlook else f"more than {MOST_RUNS}"
+            soonest = f": {outlook.verdict}" if outlook else ""
+            return f" If effects are as found, {needed} seeds would decide{soonest}."
         if verdict in ("holds", "does not hold") and tested.p_equal < LEVEL:
             return " The difference is within the margin."
         return ""
@@ -289,8 +294,9 @@ def _numbers(judgement: Judgement) -> dict[str, Any]:
         "p_against_corrected": judgement.p_against,
         "p_equal_corrected": judgement.p_equal,
     }
-    needed = {"n_needed": judgement.n_needed} if judgement.verdict == "too noisy" else {}
-    return {**_plain(judgement.whole), **corrected, **needed, "parts": parts}
+    outlook = judgement.outlook._asdict() if judgement.outlook else None
+    noisy = {"outlook": outlook} if judgement.verdict == "too noisy" else {}
+    return {**_plain(judgement.whole), **corrected, **noisy, "parts": parts}
 
 
 def _plain(tested: Significance) -> dict[str, Any]:

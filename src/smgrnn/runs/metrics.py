@@ -31,7 +31,7 @@ def pruning_period(rules: PlasticityConfig, steps: Ints) -> int:
         return 1
     updates = max(float(steps.mean()), 1.0)
     if rules.interval == "episode":
-        n_between = max(math.ceil(rules.least_updates / updates), 1)
+        n_between = max(float(math.ceil(rules.least_updates / updates)), 1.0)
     else:
         n_between = rules.interval / updates
     return max(round(rules.prune_period * n_between), 1)
