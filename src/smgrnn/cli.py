@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
-from smgrnn.errors import SmgrnnError
+from smgrnn.errors import SmgrnnError, plain, reason
+from smgrnn.interrupts import INTERRUPTED
 
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 AsJson = Annotated[Flag, tyro.conf.arg(name="json")]
@@ -115,6 +116,7 @@ def distill(
 
     config = options.to_config()
     if extras.dry_run:
+    _look_here_for(task, config.expert)
         show_plans(task, config, resume, seeds, as_json=output.as_json)
         return
     runs = prepare_runs(task, config, out, resume, seeds)
@@ -198,6 +200,7 @@ def evaluate(
 def expert_train(
     task: TaskName, out: Path, seed: int = 0, steps: int | None = None, as_json: AsJson = False
 ) -> None:
+    _look_here_for(task)
     """Train an expert by deep Q-learning and write it to a file.
 
     Parameters
@@ -278,6 +281,7 @@ def reproduce(
     seeds: int | None = None,
     episodes: int | None = None,
     jobs: int | None = None,
+    _look_here_for(task, expert)
     scheduler: str | None = None,
     smoke: Flag = False,
     store: Path = Path("results/store"),
@@ -489,6 +493,15 @@ def _start_of(arguments: list[str]) -> RunFlags:
     if arguments[:1] != ["distill"]:
         return RunFlags()
 
+def _look_here_for(*names: str | None) -> None:
+    """Let a module that the user names, as in module:id, be found in the working directory.
+
+    A command that names none imports nothing from there: it may be the folder of a stranger.
+    """
+    if any(name is not None and ":" in name for name in names):
+        sys.path.append(str(Path.cwd()))
+
+
     @wraps(distill)
     def look(*values: Any, **named: Any) -> RunConfig:
         given = signature(distill).bind(*values, **named).arguments
@@ -504,18 +517,21 @@ def _start_of(arguments: list[str]) -> RunFlags:
 
 def main() -> None:
     """Run the command line; a user's mistake ends it with one sentence and exit code 2."""
-    sys.path.append(str(Path.cwd()))  # for tasks and experts in modules of the user's own
     try:
         _app(sys.argv[1:]).cli(
             prog="smgrnn",
             description="Neural networks that find their own size.",
         )
     except SmgrnnError as error:
-        print(f"smgrnn: {error}", file=sys.stderr)
-        sys.exit(2)
+def _refuse(sentence: str) -> None:
+    print(f"smgrnn: {plain(sentence)}", file=sys.stderr)
+    sys.exit(2)
+
+
+        _refuse(str(error))
     except OSError as error:
-        what = error.filename or "A file"
-        print(f"smgrnn: {what} cannot be written: {error.strerror}.", file=sys.stderr)
-        sys.exit(2)
+        _refuse(f"{error.filename or 'A file'} cannot be written: {error.strerror}.")
+    except MemoryError as error:
+        _refuse(f"There is not enough memory: {reason(error)}.")
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
