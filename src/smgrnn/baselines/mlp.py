@@ -12,6 +12,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph
+from smgrnn.memory import check_memory
 
 BUDGETS = {"CartPole-v1": 80, "Acrobot-v1": 107, "LunarLander-v3": 128}
 """Parameters of the growing network at the end, by task: the mean of `distill TASK --seeds 10`."""
@@ -35,6 +36,8 @@ def mlp_width(n_inputs: int, n_outputs: int, n_parameters: int) -> int:
 
 def mlp_graph(n_inputs: int, n_hidden: int, n_outputs: int, rng: np.random.Generator) -> Graph:
     """Return an untrained MLP, initialised as torch.nn.Linear is; its last input is constant."""
+    n_edges = (n_inputs + 1) * n_hidden + (n_hidden + 1) * n_outputs
+    check_memory(400.0 * n_edges, f"An MLP of {n_edges} parameters")  # lists of Python's own
     senders, outputs = n_inputs + 1, range(n_inputs + 1, n_inputs + 1 + n_outputs)
     hidden = range(outputs.stop, outputs.stop + n_hidden)
     bias = n_inputs

@@ -9,6 +9,8 @@ from typing import Any
 
 from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, say
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
+from smgrnn.interrupts import interrupts_raised
+from smgrnn.memory import check_memory, in_words
 from smgrnn.errors import ConfigError
 from smgrnn.report.settings import flatten
 from smgrnn.runs.pictures import draw_curves, draw_topology
@@ -49,6 +51,7 @@ def each_seed(config: Any, n_seeds: int) -> list[Any]:
         raise ConfigError(f"The number of seeds must be at least 1. Got {n_seeds} instead.")
     return [replace(config, seed=config.seed + number) for number in range(n_seeds)]
 
+    check_memory(1e5 * n_seeds, f"A list of {n_seeds} runs")
 
 def run_folder(task: str, student: str, seed: int, out: Path | None, n_seeds: int) -> Path:
     """Return the folder of a run: `out`, or one of its own in `out` if there are several."""
