@@ -101,7 +101,8 @@ def distill(
         paper is the reading of the paper closest to its sizes (xor and recordings have rules of
         their own), as_printed the one that is printed.
     out
-        New folder for the run; runs/TASK-STUDENT-SEED by default.
+        Folder for the run, in which the same command goes on if it was stopped;
+        runs/TASK-STUDENT-SEED by default.
     resume
         Go on with the run in this folder instead of starting one; a TASK or an --expert that is
         code of your own is given again.
@@ -115,8 +116,8 @@ def distill(
     from smgrnn.commands.distill import distill_command, prepare_runs, show_plans
 
     config = options.to_config()
-    if extras.dry_run:
     _look_here_for(task, config.expert)
+    if extras.dry_run:
         show_plans(task, config, resume, seeds, as_json=output.as_json)
         return
     runs = prepare_runs(task, config, out, resume, seeds)
@@ -129,9 +130,10 @@ def distill(
 
 
 def evolve(
-    task: TaskName,
+    task: TaskName = "",
     options: EvolutionOptions = EvolutionConfig(),  # noqa: B008 - frozen
     out: Path | None = None,
+    resume: Path | None = None,
     seeds: int = 1,
     output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
@@ -144,15 +146,21 @@ def evolve(
     options
         Settings of the search.
     out
-        New folder for the run; runs/TASK-METHOD-SEED by default.
+        Folder for the run, in which the same command goes on if it was stopped;
+        runs/TASK-METHOD-SEED by default.
+    resume
+        Go on with the search in this folder instead of starting one; a TASK that is code of your
+        own is given again.
     seeds
         Run this many seeds, from --seed upwards.
     output
         What is printed where.
     """
-    from smgrnn.commands.evolve import evolve_command
+    from smgrnn.commands.evolve import evolve_command, prepare_evolutions
 
-    evolve_command(task, options, out, seeds, as_json=output.as_json, is_quiet=output.quiet)
+    _look_here_for(task)
+    evolutions = prepare_evolutions(task, options, out, resume, seeds)
+    evolve_command(evolutions, as_json=output.as_json, is_quiet=output.quiet)
 
 
 def list_names(as_json: AsJson = False) -> None:
@@ -192,6 +200,7 @@ def evaluate(
     """
     from smgrnn.commands.evaluate import evaluate_command
 
+    _look_here_for(task)
     evaluate_command(
         run, episodes, task, final=which.final, parameters=which.parameters, as_json=as_json
     )
@@ -200,7 +209,6 @@ def evaluate(
 def expert_train(
     task: TaskName, out: Path, seed: int = 0, steps: int | None = None, as_json: AsJson = False
 ) -> None:
-    _look_here_for(task)
     """Train an expert by deep Q-learning and write it to a file.
 
     Parameters
@@ -273,6 +281,7 @@ def expert_evaluate(
     """
     from smgrnn.commands.expert import expert_evaluate_command
 
+    _look_here_for(task, expert)
     expert_evaluate_command(task, expert, episodes, as_json=as_json)
 
 
@@ -281,7 +290,6 @@ def reproduce(
     seeds: int | None = None,
     episodes: int | None = None,
     jobs: int | None = None,
-    _look_here_for(task, expert)
     scheduler: str | None = None,
     smoke: Flag = False,
     store: Path = Path("results/store"),
@@ -485,14 +493,6 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     return app
 
 
-def _start_of(arguments: list[str]) -> RunFlags:
-    """Return the values that the flags of `distill` start from, given task, preset and student.
-
-    The command line is read twice to find these; mistakes in it are reported the second time.
-    """
-    if arguments[:1] != ["distill"]:
-        return RunFlags()
-
 def _look_here_for(*names: str | None) -> None:
     """Let a module that the user names, as in module:id, be found in the working directory.
 
@@ -501,6 +501,14 @@ def _look_here_for(*names: str | None) -> None:
     if any(name is not None and ":" in name for name in names):
         sys.path.append(str(Path.cwd()))
 
+
+def _start_of(arguments: list[str]) -> RunFlags:
+    """Return the values that the flags of `distill` start from, given task, preset and student.
+
+    The command line is read twice to find these; mistakes in it are reported the second time.
+    """
+    if arguments[:1] != ["distill"]:
+        return RunFlags()
 
     @wraps(distill)
     def look(*values: Any, **named: Any) -> RunConfig:
@@ -515,6 +523,11 @@ def _look_here_for(*names: str | None) -> None:
         return RunFlags()
 
 
+def _refuse(sentence: str) -> None:
+    print(f"smgrnn: {plain(sentence)}", file=sys.stderr)
+    sys.exit(2)
+
+
 def main() -> None:
     """Run the command line; a user's mistake ends it with one sentence and exit code 2."""
     try:
@@ -523,11 +536,6 @@ def main() -> None:
             description="Neural networks that find their own size.",
         )
     except SmgrnnError as error:
-def _refuse(sentence: str) -> None:
-    print(f"smgrnn: {plain(sentence)}", file=sys.stderr)
-    sys.exit(2)
-
-
         _refuse(str(error))
     except OSError as error:
         _refuse(f"{error.filename or 'A file'} cannot be written: {error.strerror}.")
