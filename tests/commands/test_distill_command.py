@@ -421,7 +421,8 @@ def test_a_folder_that_exists_is_refused_before_anything_is_made(
     distill: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "a" / "CartPole-v1-smgrnn-2").mkdir(parents=True)
-    assert "exists" in refused(distill("--seeds", 3, "--out", "a"))
+    (tmp_path / "a" / "CartPole-v1-smgrnn-2" / "notes.txt").touch()
+    assert "exists and holds no run" in refused(distill("--seeds", 3, "--out", "a"))
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["CartPole-v1-smgrnn-2"]
 
 

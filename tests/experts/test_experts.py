@@ -488,3 +488,28 @@ def test_experts_are_used_without_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_an_expert_with_any_of_its_bits_turned_is_refused(tmp_path: Path) -> None:
+    """With a bit of the header's name turned, it passed for a file of somebody else's."""
+    path = tmp_path / "expert.safetensors"
+    write_expert(path, Expert.from_layers(HAND), {"rate": 1e-8})
+    data = path.read_bytes()
+    for place in range(8 * len(data)):
+        spoiled = bytearray(data)
+        spoiled[place // 8] ^= 1 << place % 8
+        path.write_bytes(spoiled)
+        with pytest.raises(ExpertError):
+            read_expert(path)
+
+
+def test_a_file_of_others_has_no_header_and_is_read_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.safetensors"
+    layers = {
+        f"{2 * n}.{kind}": np.array(value, np.float32)
+        for n, layer in enumerate(HAND)
+        for kind, value in zip(("weight", "bias"), layer, strict=True)
+    }
+    for metadata in (None, {"format": "pt"}, {"note": '{"a": 1}'}):
+        save_file(layers, path, metadata=metadata)
+        assert read_expert(path) == (Expert.from_layers(HAND), {})

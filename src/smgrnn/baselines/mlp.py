@@ -12,6 +12,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph
+from smgrnn.memory import check_memory
 
 BUDGETS = {"CartPole-v1": 91, "Acrobot-v1": 109, "LunarLander-v3": 136}
 """Parameters of the paper's growing network at the end, by task: the mean of its ten runs in the
@@ -48,6 +49,8 @@ def mlp_graph(
     Its biases are the edges from its last input, which is constant.
     """
     senders = n_inputs + has_bias
+    n_edges = senders * n_hidden + (n_hidden + has_bias) * n_outputs
+    check_memory(400.0 * n_edges, f"An MLP of {n_edges} parameters")  # lists of Python's own
     outputs = range(senders, senders + n_outputs)
     hidden = range(outputs.stop, outputs.stop + n_hidden)
     biases = range(n_inputs, senders)

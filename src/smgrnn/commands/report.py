@@ -1,10 +1,10 @@
 """`smgrnn report`: a report on experiments, or on given runs."""
 
 import json
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from smgrnn.commands.display import say
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import Store
 from smgrnn.experiments.registry import is_experiment
@@ -44,7 +44,7 @@ def report_command(
         )
     write_report(report, out)
     if not is_quiet:
-        print(describe(report, out), file=sys.stderr)
+        say(describe(report, out))
     if as_json:
         print(json.dumps(report.to_dict(), allow_nan=False))
 

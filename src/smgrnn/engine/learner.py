@@ -23,6 +23,7 @@ from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.learning.schedule import averaged
+from smgrnn.memory import check_memory
 from smgrnn.plasticity.history import TOTAL, check_history
 from smgrnn.plasticity.rule import PythonRule, ask_rule
 from smgrnn.plasticity.schedule import check_noticed, is_due
@@ -123,11 +124,24 @@ class Learner:
         graph = initial_graph(config, stream(seed, "init")) if graph is None else graph
         check(graph)
         check_width(graph, config)
+        self._check_memory(graph)
         graph = graph._replace(weight=graph.weight.copy())
         with interrupts_deferred():
             self._set_state(
                 start_state(graph, self._settings, self.learning, self.plasticity, self._rng)
             )
+
+    def _check_memory(self, graph: Graph) -> None:
+        """Refuse settings whose state would not fit into memory."""
+        rules, n_iterations = self.plasticity, self.config.iterations
+        n_numbers = {
+            f"a window of {rules.window} updates": 3 * rules.window * graph.n_edges,
+            f"{n_iterations} iterations": 2 * n_iterations * graph.n_nodes,
+            f"{rules.n_candidates} candidates": rules.n_candidates * (rules.candidate_sources + 16),
+        }
+        largest = max(n_numbers, key=lambda name: n_numbers[name])
+        what = f"A learner of {graph.n_edges} edges with {largest}"
+        check_memory(8.0 * (sum(n_numbers.values()) + 20 * graph.n_edges), what)
 
     @classmethod
     def from_network(

@@ -6,6 +6,7 @@ from typing import Self
 
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.condition import Condition
+from smgrnn.memory import check_memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +47,8 @@ class Experiment:
         """
         if seeds is not None and seeds < 1:
             raise ConfigError(f"The number of seeds must be at least 1. Got {seeds} instead.")
+        n_runs = len(self.conditions) * (len(self.seeds) if seeds is None else seeds)
+        check_memory(1e4 * n_runs, f"A list of {n_runs} runs")
         conditions = self.conditions
         if episodes is not None:
             conditions = {name: c.with_episodes(episodes) for name, c in conditions.items()}

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from smgrnn.arrays import Floats
 from smgrnn.config import NetworkConfig
-from smgrnn.errors import FileFormatError, GraphError, NonFiniteError, ShapeError, SmgrnnError
+from smgrnn.errors import FileFormatError, GraphError, NonFiniteError, ShapeError, reason
 from smgrnn.graph.edit import Applied, GraphEdit, apply
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph, Network, check, check_width
@@ -319,8 +319,10 @@ class SMGrNN(nn.Module):
             state = {name: torch.as_tensor(array) for name, array in arrays.items()}
             graph, dtype = _graph_of(state), state["weight"].dtype
             return cls(**config.to_dict(), graph=graph, dtype=dtype)
-        except (SmgrnnError, KeyError, ValueError, TypeError) as error:
-            raise FileFormatError(f"{path} does not describe a network ({error}).") from error
+        except Exception as error:  # a stranger may have made it, so anything can be in it
+            raise FileFormatError(
+                f"{path} does not describe a network ({reason(error)})."
+            ) from error
 
     def extra_repr(self) -> str:
         """Return a description of the network in one line."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from smgrnn.errors import plain
 from smgrnn.report import sheets
 from smgrnn.report.contents import Illustration, Report, Section
 from smgrnn.report.sheets import Sheet
@@ -43,7 +44,7 @@ def _summary(report: Report) -> Iterable[str]:
         ]
         n = quantity(len(overview.missing), "run")
         yield "\n".join([f"**{n} missing; all numbers are over those there are:**", "", *gaps])
-    yield from (f"Could not be read: {reason}" for reason in overview.damaged)
+    yield from (f"Could not be read: {_escape(reason)}" for reason in overview.damaged)
     counts = overview.standings
     verdicts = ", ".join(f"{standing}: {counts[standing]}" for standing in STANDINGS)
     if report.has_claims:
@@ -59,7 +60,7 @@ def _summary(report: Report) -> Iterable[str]:
     yield from _table(report.glance) if report.glance else ()
     yield from report.guide
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
-    yield f"Computed with {versions}." if versions else ""
+    yield _escape(f"Computed with {versions}.") if versions else ""
 
 
 def _claims(report: Report) -> Iterable[str]:
@@ -93,7 +94,7 @@ def _experiment(section: Section) -> Iterable[str]:
     yield f"## {section.title}"
     yield f"**{section.question}**" if section.question else ""
     yield section.facts
-    yield from sheets.warnings(section)
+    yield from map(_escape, sheets.warnings(section))
     yield from map(_figure, section.illustrations)
     for table in section.tables:
         yield from _table(table)
@@ -149,5 +150,6 @@ def _rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return a text that stays in its cell and is not taken for a tag."""
-    return text.replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
+    """Return a text that stays in its cell and is not taken for a tag, a link or a picture."""
+    harmless = plain(text.replace("\n", " ")).replace("<", "&lt;").replace("](", "]\\(")
+    return harmless.replace("|", "\\|")

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
+from smgrnn.errors import plain
 from smgrnn.runs.plan import OPTIMIZER_SETTINGS, AnyPlan, Plan
 
 Stated = dict[str, str]
@@ -31,7 +32,7 @@ def stated_settings(plan: AnyPlan) -> Stated:
         del content["neat_settings"]
         if plan.neat_settings:
             content["neat_settings"] = f"SHA-256 {_short(plan.neat_settings)}"
-    return {name: str(value) for name, value in flatten(content).items()}
+    return {name: plain(str(value)) for name, value in flatten(content).items()}
 
 
 def _with_effect(plan: Plan) -> dict[str, Any]:

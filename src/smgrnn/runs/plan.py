@@ -27,6 +27,7 @@ from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph
 from smgrnn.learning.rules import LEARNING
+from smgrnn.memory import check_memory
 from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
@@ -190,10 +191,17 @@ def _key(kind: str, plan: Settings) -> str:
     return digest(kind, {"records": RECORDS_VERSION, "plan": plan.key_content()}, {})
 
 
+def check_episodes(n: int) -> None:
+    """Refuse more held-out episodes than there is memory for; they are played in one go."""
+    check_memory(200.0 * n, f"A list of {n} held-out episodes")
+
+
 def plan_evolution(config: EvolutionConfig, task: Task, neat_settings: str) -> EvolutionPlan:
     """Return the plan of a search; `neat_settings` is the text of NEAT's configuration."""
     if config.method != "neat" and config.neat_config is not None:
         raise ConfigError("A configuration for NEAT says nothing to NDP; leave it out.")
+    check_episodes(config.held_out)
+    check_memory(2e4 * config.population, f"A population of {config.population} candidates")
     return EvolutionPlan(
         task=replace(task, make=None),
         method=config.method,
@@ -220,6 +228,7 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
     _check_optimizer(config)
     _check_rules(config)
     _check_keep(config, task)
+    check_episodes(config.held_out)
     plan = Plan(
         task=replace(task, make=None),
         student=config.student,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from smgrnn.config import RECORDINGS
-from smgrnn.errors import ConfigError, TaskError, reason, suggest
+from smgrnn.errors import ConfigError, TaskError, plain, reason, short, suggest
 from smgrnn.storage import digest
 from smgrnn.tasks.compiled import CODES
 from smgrnn.tasks.recording import read_recording
@@ -54,6 +54,11 @@ class Task(Settings):
     """Whether a function of the user's own makes the environment."""
     make: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
     """Makes the environment of a task that has no Gymnasium id."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if plain(self.id) != self.id:
+            raise TaskError(f"The name {short(self.id)} of a task has characters that are no text.")
 
     @property
     def compiled(self) -> int | None:

@@ -19,7 +19,8 @@ def draw_run_curves(records: style.Records) -> Figure:
     keys = []
     for place, (name, runs) in enumerate(records.items()):
         line = LINES[place // len(COLOURS) % len(LINES)]
-        look = style.Look(name, COLOURS[place % len(COLOURS)], line)  # type: ignore[arg-type]
+        colour, label = COLOURS[place % len(COLOURS)], style.literal(name)
+        look = style.Look(label, colour, line)  # type: ignore[arg-type]
         for run in runs:
             plot_curve(above, Curve.of([panels.returns(run)], width=width), look)
             plot_curve(below, Curve.of([panels.sizes(run)], width=width), look)

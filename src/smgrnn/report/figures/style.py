@@ -18,6 +18,7 @@ from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
+from smgrnn.errors import plain
 from smgrnn.runs.record import Record
 
 P = ParamSpec("P")
@@ -85,6 +86,11 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
             return draw(*args, **kwargs)
 
     return drawn
+
+
+def literal(name: str) -> str:
+    """Return a name that is not taken for a formula, though it may have two $ in it."""
+    return plain(name).replace("$", r"\$")
 
 
 def new_figure(height: float) -> tuple[Figure, SubFigure]:
