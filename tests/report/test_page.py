@@ -250,12 +250,13 @@ def section(report: Report, title: str) -> Section:
 
 def test_the_settings_of_each_student_are_those_that_ran(report: Report) -> None:
     """MLPs were said to have one iteration, tanh outputs, no bias, carried states and pruning."""
-    shared = section(report, "Baseline comparison").shared
+    found = section(report, "Baseline comparison")
+    shared, own = found.shared, {setup.name: setup.own for setup in found.setups}
     assert set(shared) == {"smgrnn", "mlp-100", "mlp-200", "neat", "ndp"}
-    for name in ("mlp-100", "mlp-200"):
-        mlp = shared[name]
+    for name, bias in (("mlp-100", "True"), ("mlp-100-no-bias", "False"), ("mlp-200", "True")):
+        mlp = shared[name.removesuffix("-no-bias")] | own[f"CartPole-v1/{name}"]
         assert (mlp["network.iterations"], mlp["network.output_activation"]) == ("2", "identity")
-        assert (mlp["network.carry_state"], mlp["bias"]) == ("False", "True")
+        assert (mlp["network.carry_state"], mlp["bias"]) == ("False", bias)
         assert (mlp["plasticity.growth"], mlp["plasticity.pruning"]) == ("none", "none")
         assert mlp["first_graph"] == "layered"
         assert not {"plasticity.window", "network.density", "learning.momentum"} & set(mlp)
