@@ -17,7 +17,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 _DIGEST_BYTES = 32
 
 
-class CompileCache(FunctionCache):  # type: ignore[misc]
+class CompileCache(FunctionCache):
     """Keeps the machine code of a function until one of the stamped files changes."""
 
     def __init__(self, function: Any, stamp: Any) -> None:
@@ -50,7 +50,7 @@ def say_nothing_is_kept(why: str) -> None:
     )
 
 
-class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
+class _CheckedFiles(IndexDataCacheFile):
     """An index and the code it names, each behind the digest of what follows."""
 
     def save(self, key: Any, data: Any) -> None:

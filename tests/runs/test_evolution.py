@@ -172,9 +172,12 @@ def test_a_folder_that_exists_is_refused_before_anything_is_played(tmp_path: Pat
 
 
 def test_a_folder_that_cannot_be_made_is_met_before_anything_is_played(tmp_path: Path) -> None:
+    def fail(_: Evolution) -> None:
+        pytest.fail("A generation was played.")
+
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="cannot be made"):
-        smgrnn.evolve("CartPole-v1", out=tmp_path / "file" / "run", watch=pytest.fail, **SMALL)
+        smgrnn.evolve("CartPole-v1", out=tmp_path / "file" / "run", watch=fail, **SMALL)
 
 
 def test_a_search_that_was_begun_has_no_champion_yet(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ EPISODE_BYTES, CHANGE_BYTES = 48, 64
 """Most bytes that an episode and a structural change take in a record."""
 SPARE = 1.5
 """Most room of an update history, as a multiple of what its edges need."""
-MOST_STUDENTS = 150
-"""More students than a run can offer, see `runs.family` and `runs.keep`."""
+MOST_STUDENTS = {"final": 2, "best": 150}
+"""Students that a run keeps: the final and the best one, or fewer than this of all that it offers,
+see `runs.family` and `runs.keep`."""
 _FACTS = 200_000  # bytes of settings, versions and names
 
 
@@ -50,7 +51,8 @@ def most_kept(plan: Plan) -> int:
     learner = n_edges * (12 + LEARNING[plan.learning.rule].n_rows) + n_nodes * network.iterations
     pairs = 0 if GROWTH[rules.growth].pairs is None else 3 * n_nodes**2
     noticed = 5 * n_nodes + pairs + rules.n_candidates * (rules.candidate_sources + 16)
-    students = MOST_STUDENTS * (5 * n_edges + n_nodes + 2 * network.n_inputs + 200)
+    n_students = MOST_STUDENTS[plan.episodes.handover]
+    students = n_students * (5 * n_edges + n_nodes + 2 * network.n_inputs + 200)
     snapshots = 2 * MOST_WEIGHTS + 4 * MOST_MOMENTS
     numbers = history + learner + noticed + students + snapshots
     episodes = EPISODE_BYTES * plan.n_episodes + 8 * plan.held_out

@@ -96,7 +96,8 @@ def _snapshots(arrays: Arrays, n_episodes: int) -> Snapshots:
         and (episode <= n_episodes).all()
         and (np.diff(episode) > 0).all()
         and int(n_edges.sum()) == edge_ids.size == weight.size
-        and (weight.ndim, weight.dtype) == (1, np.float32)
+        and weight.ndim == 1
+        and weight.dtype == np.float32
         and np.isfinite(weight).all()
         and spacing >= 1
     )
@@ -130,8 +131,8 @@ def _student(plan: AnyPlan, place: str, network: dict[str, Any], arrays: Arrays)
     normalisation = None
     if isinstance(plan, Plan) and plan.episodes.normalise:
         normalisation = from_arrays(Normalisation, arrays, f"{place}.normalisation.")
-        for column in normalisation:
-            _floats(column, "its normalisation")
+        for values in normalisation:
+            _floats(values, "its normalisation")
     config = NetworkConfig.from_dict(network)
     return Policy(graph, config, plan.task, student=plan.student, normalisation=normalisation)
 
@@ -144,13 +145,13 @@ def _times(values: dict[str, Any]) -> Times:
 
 
 def _floats(column: NDArray[Any], what: str) -> Floats:
-    is_right = (column.ndim, column.dtype) == (1, np.float64) and np.isfinite(column).all()
+    is_right = column.ndim == 1 and column.dtype == np.float64 and np.isfinite(column).all()
     _require(is_right, f"{what} are not finite numbers")
     return column
 
 
 def _counts(column: NDArray[Any], what: str) -> NDArray[Any]:
-    is_right = (column.ndim, column.dtype) == (1, np.int64) and (column >= 0).all()
+    is_right = column.ndim == 1 and column.dtype == np.int64 and (column >= 0).all()
     _require(is_right, f"{what} are not whole numbers")
     return column
 
