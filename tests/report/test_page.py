@@ -348,3 +348,26 @@ def test_names_of_strangers_are_text_in_page_and_markdown() -> None:
         assert "<i>" not in text
         assert "\x1b" not in text
     assert "](http" not in markdown(found)
+
+
+def test_a_report_on_short_runs_says_so_first(report: Report, tmp_path: Path) -> None:
+    said = "Short runs: 2 of 5 to 10 seeds, 8 of 500 to 2000 episodes."
+    write_report(report, tmp_path)
+    assert markdown(report).startswith(f"**{said} ")
+    assert json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["short"] == (
+        f"{said} These are not the numbers of the experiments."
+    )
+    assert next(iter(report.to_dict())) == "short"
+    shown = page(report)
+    assert shown.index(said) < shown.index("<h1")
+
+
+def test_a_report_on_whole_runs_has_no_such_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "draw", scribble)
+    whole = build_report(Results(Store(tmp_path), ["final-topologies"], seeds=12))
+    assert whole.overview.short == ""
+    assert markdown(whole).startswith("# ")
+    fewer = build_report(Results(Store(tmp_path), ["final-topologies"], seeds=3))
+    assert fewer.overview.short.startswith("Short runs: 3 of 10 seeds. ")

@@ -83,12 +83,12 @@ def describe(report: Report, out: Path) -> str:
     """Return a report in a few lines."""
     overview = report.overview
     counts = overview.standings
-    lines = [f"{overview.n_runs} of {quantity(overview.n_asked, 'run')}."]
+    runs = f"{overview.n_runs} of {quantity(overview.n_asked, 'run')}."
+    missing = " `smgrnn reproduce` runs what is missing." if overview.missing else ""
+    lines = [*filter(None, [overview.short]), runs + missing]
     if report.has_claims:
         claims = ", ".join(f"{n} {standing}" for standing, n in counts.items())
         lines.append(f"Claims: {claims}.")
     lines.append(f"The report is in {out / 'index.html'}.")
-    if overview.missing:
-        lines[0] += " `smgrnn reproduce` runs what is missing."
     lines += [f"Could not be read: {reason}" for reason in overview.damaged]
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any, Self
 
 from smgrnn.experiments import EXPERIMENTS, Experiment
+from smgrnn.experiments.registry import find_experiment
 from smgrnn.report.changes import Changes, find_changes
 from smgrnn.report.claims import load_claims
 from smgrnn.report.figures import FIGURES, draw
@@ -137,6 +138,8 @@ class Section:
 class Overview:
     """The report in a few numbers."""
 
+    short: str
+    """A sentence on how much shorter the runs are than the experiments ask for; empty if not."""
     n_runs: int
     """Number of runs found; one that several experiments share counts once."""
     n_asked: int
@@ -312,14 +315,43 @@ def _overview(results: Results, sections: tuple[Section, ...]) -> Overview:
     return overview(
         results.all_records(),
         sections,
+        short=_say_short(results.chosen),
         missing=tuple(results.missing().values()),
         damaged=tuple(results.damaged.values()),
     )
 
 
+def _say_short(chosen: Iterable[Experiment]) -> str:
+    """Return a sentence on experiments with fewer seeds or episodes than are their own."""
+    seeds, episodes = set(), set()
+    for each in chosen:
+        whole = find_experiment(each.id)
+        seeds.add((len(each.seeds), len(whole.seeds)))
+        for name, condition in each.conditions.items():
+            episodes.add((condition.episodes, whole.conditions[name].episodes))
+    fewer = [
+        f"{_span(n for n, _ in found)} of {_span(n for _, n in found)} {noun}"
+        for noun, pairs in (("seeds", seeds), ("episodes", episodes))
+        if (found := [(n, asked) for n, asked in pairs if n < asked])
+    ]
+    said = f"Short runs: {', '.join(fewer)}. These are not the numbers of the experiments."
+    return said if fewer else ""
+
+
+def _span(numbers: Iterable[int]) -> str:
+    """Return numbers by the least and the largest of them.
+
+    >>> _span([10, 5, 10]), _span([2])
+    ('5 to 10', '2')
+    """
+    found = sorted(set(numbers))
+    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
+
+
 def overview(
     records: list[Record],
     sections: tuple[Section, ...],
+    short: str = "",
     missing: tuple[str, ...] = (),
     damaged: tuple[str, ...] = (),
 ) -> Overview:
@@ -332,6 +364,7 @@ def overview(
     standings = Counter(found.standing for found in findings)
     entries = [entry for part in sections for table in part.tables for entry in table.entries]
     return Overview(
+        short=short,
         n_runs=len(records),
         n_asked=len(records) + len(missing),
         n_seeds=tuple(sorted({each.n_asked for part in sections for each in part.setups})),

@@ -30,6 +30,7 @@ def markdown(report: Report) -> str:
 
 def _summary(report: Report) -> Iterable[str]:
     overview = report.overview
+    yield f"**{overview.short}**" if overview.short else ""
     yield f"# {report.title}"
     yield report.introduction
     runs = f"{number(overview.n_runs, 0)} of {quantity(overview.n_asked, 'run')}"

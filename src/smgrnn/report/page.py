@@ -65,6 +65,7 @@ def _summary(report: Report) -> Markup:
     ]
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
     return join(
+        element("p", element("b", overview.short), class_="notice") if overview.short else None,
         element("h1", report.title, id="summary"),
         element("p", report.introduction),
         element("dl", *(_tile(*tile) for tile in tiles), class_="tiles"),

@@ -4,7 +4,7 @@ import importlib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LONGEST_EPISODE = 10_000
 """Steps after which an episode is cut off in a task that sets no limit of its own."""
+REWARDS = {"xor": (0.0, 1.0), "CartPole-v1": (1.0, 1.0), "Acrobot-v1": (-1.0, 0.0)}
+"""Least and largest reward of a step, by the id of a task; of others none is known."""
 
 
 TaskSource = str | Path | Callable[[], Any]
@@ -89,6 +91,18 @@ class Task(Settings):
     def most_steps(self) -> int:
         """Steps after which an episode is cut off, whether the task says so or not."""
         return self.max_steps or LONGEST_EPISODE
+
+    @property
+    def return_bounds(self) -> tuple[float, float]:
+        """The least and the largest return of an episode, infinite where none is known.
+
+        >>> find_task("CartPole-v1").return_bounds
+        (1.0, 500.0)
+        """
+        if self.is_made or self.id not in REWARDS:
+            return -inf, inf
+        low, high = REWARDS[self.id]
+        return min(low, low * self.most_steps), max(high, high * self.most_steps)
 
     def read(self, observation: Any) -> Any:
         """Return an observation as an array, or raise TaskError with what is wrong with it."""
