@@ -77,7 +77,7 @@ def test_no_node_covers_another(n_inputs: int, n_outputs: int, n_hidden: int, se
     edges = [(u, v, 1.0) for u, v in pairs if v >= n_inputs]
     graph = Graph.from_edges(n_inputs, n_outputs, n_hidden, edges)
     figure = Figure(figsize=(2.2, 2.2))
-    ax = draw(graph, figure.add_axes((0.0, 0.0, 1.0, 1.0)))
+    ax: Any = draw(graph, figure.add_axes((0.0, 0.0, 1.0, 1.0)))
     places = ax.transData.transform(np.array(list(layout(graph).values())))
     (nodes,) = ax.collections
     assert pdist(places).min() > np.sqrt(nodes.get_sizes()[0]) * figure.dpi / 72

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -331,11 +330,11 @@ def test_no_text_is_cut_off(name: str, results: Results) -> None:
     """Numbers at axes aside: there are some beyond their ends, which are not drawn."""
     figure = draw(name, results)
     assert figure is not None
-    FigureCanvasAgg(figure).draw()
-    axes = [axis for ax in figure.findobj(Axes) for axis in (ax.xaxis, ax.yaxis)]  # type: ignore[attr-defined]
+    figure.draw_without_rendering()
+    axes = [axis for ax in figure.findobj(Axes) for axis in (ax.xaxis, ax.yaxis)]
     ticks = {id(label) for axis in axes for label in axis.get_ticklabels(which="both")}
     texts = [each for each in figure.findobj(Text) if id(each) not in ticks]
-    boxes = [each.get_window_extent() for each in texts if each.get_text()]  # type: ignore[attr-defined]
+    boxes = [each.get_window_extent() for each in texts if each.get_text()]
     assert min(box.x0 for box in boxes) >= -1
     assert max(box.x1 for box in boxes) <= figure.bbox.x1 + 1
 
