@@ -8,6 +8,7 @@ what chance does to it.  And it refuses a reading under which a printed number c
 were fixed before the first run that they judge.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -81,8 +82,8 @@ class Printed(NamedTuple):
         """Return how far our deviation over `n` runs is from the paper's, at most `FARTHEST`."""
         if ours == 0:
             return FARTHEST
-        chance = (1 / (2 * n - 2) + 1 / (2 * PAPER_RUNS - 2)) ** 0.5
-        return min(abs(float(np.log(ours / self.std))) / chance, FARTHEST)
+        chance = math.sqrt(1 / (2 * n - 2) + 1 / (2 * PAPER_RUNS - 2))
+        return min(abs(math.log(ours / self.std)) / chance, FARTHEST)
 
 
 def printed_sizes(paper: Paper) -> list[Printed]:
