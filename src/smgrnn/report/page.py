@@ -59,7 +59,7 @@ def _summary(report: Report) -> Markup:
     computing = f"{duration(overview.seconds)} of computing on one core each"
     tiles = [
         ("Runs", number(overview.n_runs, 0), f"of {number(overview.n_asked, 0)}"),
-        ("Seeds per condition", seeds, "as the experiment asks"),
+        ("Seeds per condition", seeds, "as was asked for"),
         ("Environment steps", _large(overview.steps), "one weight update each"),
         ("Time", duration(overview.wall_seconds), computing),
     ]
