@@ -9,6 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+CACHE = "build/torture"
+"""Folder of compiled code that checks bounds, which takes minutes to make."""
+
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="torture", description=__doc__)
@@ -18,7 +21,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--case", type=int, help="run this case of them and nothing else")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--short", action="store_true", help="the fixed session of `make test`")
-    parser.add_argument("--cache", default="build/torture", help="compiled code that checks bounds")
+    parser.add_argument("--unchecked", action="store_true", help="use code that checks no bounds")
     parser.add_argument("--json", type=Path, help="also write the counts and the details here")
     return parser.parse_args()
 
@@ -27,9 +30,9 @@ def main() -> None:
     """Run a session and print its table."""
     options = _options()
     os.environ |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}  # before they are read
-    if not options.short:  # compiling with bounds checked takes a minute
-        place = Path(options.cache).absolute()
-        os.environ |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(place)}
+    if not (options.short or options.unchecked):  # code that checks bounds is compiled apart
+        place = str(Path(CACHE).absolute())
+        os.environ |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": place}
     from torture.session import Session
 
     print(f"seed {options.seed}", file=sys.stderr)
@@ -46,7 +49,6 @@ def main() -> None:
         table = session.run(1 if options.case is not None else options.jobs)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print("\n".join(table.worst()), file=sys.stderr)
     print(table)
     if options.json:
         options.json.write_text(json.dumps({"counts": table.counts, "details": table.details}))

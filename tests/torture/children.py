@@ -22,7 +22,9 @@ PATIENCE = 600.0
 MOST_CPU = 90.0
 """Seconds of CPU time after which it does, too; all that children do takes a few."""
 GLANCE = 0.001
-"""Seconds between two looks at a child."""
+"""Seconds between two looks at a child that is about to be killed."""
+LOOK = 0.01
+"""Seconds between two looks at any other."""
 
 
 class Ended(NamedTuple):
@@ -107,7 +109,7 @@ class Child:
     def wait(self) -> Ended:
         """Wait until it has ended, and return how."""
         while self.is_running:
-            time.sleep(GLANCE)
+            time.sleep(LOOK)
         assert self._code is not None
         out, err = (path.read_text(errors="replace") for path in self._texts)
         for path in self._texts:
@@ -120,7 +122,7 @@ class Child:
         while self.is_running:
             if Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T":
                 return True
-            time.sleep(GLANCE)
+            time.sleep(LOOK)
         return False
 
 

@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import signal
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -61,8 +62,9 @@ def write_protect_a_tmpfs(rng: Random, bench: Bench) -> list[Found]:
     mount("-t", "tmpfs", "-o", f"size={ROOMY}", "tmpfs", str(folder))
     try:
         child = Child(command(work.words), folder)
-        child.strike(9, rng.uniform(0, bench.undisturbed(work).cpu))
-        child.wait()
+        child.strike(signal.SIGKILL, rng.uniform(0, bench.undisturbed(work).cpu))
+        if child.wait().code == 0:  # it was done
+            return []
         mount("-o", "remount,ro", str(folder))
         ended = Child(command(work.again(folder)), folder).wait()
         mount("-o", "remount,rw", str(folder))

@@ -1,5 +1,6 @@
 """The table of faults: every kind by name, and the share of a session's time that it gets."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -35,6 +36,9 @@ from torture.works import Bench
 FILES = "files"
 """Folder of a bench with a whole file of every kind."""
 
+SHORTER = 10
+"""How many times fewer inputs a batch of a short session has."""
+
 
 class Fault(NamedTuple):
     """A kind of fault."""
@@ -45,6 +49,8 @@ class Fault(NamedTuple):
     run: Callable[[str, int, Bench], list[Found]]
     """Runs case number n of a seed."""
     needs_mounts: bool = False
+    needs_cache: bool = False
+    """Whether it damages compiled code, which must then be in a folder of its own."""
     is_slow: bool = False
     """Whether a case takes seconds, and so is left out of the short session."""
 
@@ -62,7 +68,8 @@ def _every_call(seed: str, number: int, bench: Bench) -> list[Found]:
 
 def _batched(cases: Callable[[Path], Case], n: int) -> Callable[[str, int, Bench], list[Found]]:
     def run(seed: str, number: int, bench: Bench) -> list[Found]:
-        return batch(cases(bench.folder / FILES), f"{seed}/{number}", n, bench)
+        few = n if bench.is_long else n // SHORTER
+        return batch(cases(bench.folder / FILES), f"{seed}/{number}", few, bench)
 
     return run
 
@@ -84,7 +91,7 @@ FAULTS = [
     Fault("power cut (ext4 image)", 1, _drawn(cut_by_image), needs_mounts=True, is_slow=True),
     Fault("power cut (shim)", 1, _drawn(cut_by_shim)),
     Fault("bits flipped in files", 0.5, _batched(flip_cases, 500)),
-    Fault("compiled code damaged", 1, _drawn(damage_compiled_code), is_slow=True),
+    Fault("compiled code damaged", 1, _drawn(damage_compiled_code), needs_cache=True, is_slow=True),
     Fault("folders crafted to run code", 1, _drawn(crafted_folder)),
     Fault("odd files", 1, _batched(file_cases, 200)),
     Fault("odd settings", 1, _batched(settings_cases, 100)),
@@ -95,4 +102,9 @@ FAULTS = [
 
 def possible_faults() -> list[Fault]:
     """Return the faults that can be had here."""
-    return [fault for fault in FAULTS if not fault.needs_mounts or mounts_are_allowed()]
+    has_mounts, has_cache = mounts_are_allowed(), "NUMBA_CACHE_DIR" in os.environ
+    return [
+        fault
+        for fault in FAULTS
+        if (has_mounts or not fault.needs_mounts) and (has_cache or not fault.needs_cache)
+    ]

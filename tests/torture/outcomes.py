@@ -1,5 +1,6 @@
 """Outcomes of a fault, the good and the bad, and the table of a session."""
 
+import sys
 from collections import Counter, defaultdict
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ BAD = {
     "ran code": "a file from a stranger ran code",
 }
 MOST_DETAILS = 8
-"""Bad outcomes of one kind that are printed."""
+"""Bad outcomes of one kind that are told; the others are counted."""
 MOST_LINES = 20
 """Lines on stderr beyond which a refusal is no sentence but a flood."""
 
@@ -61,11 +62,13 @@ class Table:
         self.details: list[str] = []
 
     def add(self, kind: str, found: list[Found], case: str) -> None:
-        """Take in what one case came to; `case` says how to repeat it."""
+        """Take in what one case came to, and tell what is bad; `case` says how to repeat it."""
         for each in found:
             self.counts[kind][each.outcome] += 1
             if each.is_bad:
                 self.details.append(f"{kind}: {each.outcome} (repeat: {case})\n  {each.detail}")
+                if self.counts[kind][each.outcome] <= MOST_DETAILS:
+                    print(self.details[-1], file=sys.stderr, flush=True)
 
     @classmethod
     def of(cls, content: dict[str, Any]) -> "Table":
@@ -81,15 +84,6 @@ class Table:
         for kind, counts in other.counts.items():
             self.counts[kind].update(counts)
         self.details += other.details
-
-    def worst(self, most: int = 100) -> list[str]:
-        """Return how bad outcomes showed, a few of each kind."""
-        seen: Counter[str] = Counter()
-        found = []
-        for detail in self.details:
-            seen[detail[:30]] += 1
-            found += [detail] if seen[detail[:30]] <= MOST_DETAILS else []
-        return found[:most]
 
     @property
     def n_bad(self) -> int:

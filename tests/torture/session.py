@@ -35,7 +35,7 @@ class Session:
     def run(self, n_jobs: int) -> Table:
         """Return the outcomes of all cases that `n_jobs` processes get to."""
         faults = self._faults()
-        bench = Bench(self.folder / "bench", with_workers=not self.is_short)
+        bench = Bench(self.folder / "bench", is_long=not self.is_short)
         warm_up(*(work.words for work in bench.works if work.name != "reproduce"))
         (bench.folder / FILES).mkdir()
         kinds(bench.folder / FILES)
@@ -62,7 +62,7 @@ class Session:
         table = Table()
         try:
             bench.name = f"{job}"
-            if bench.with_workers:
+            if bench.is_long:
                 serve_workers()
             self._draw(faults, bench, table, range(job, 10**9, n_jobs), end)
         except BaseException:

@@ -49,10 +49,10 @@ class Undisturbed(NamedTuple):
 class Bench:
     """A folder for cases, the works, and their undisturbed ends."""
 
-    def __init__(self, folder: Path, *, with_workers: bool = True) -> None:
-        self.folder, self.with_workers = folder, with_workers
+    def __init__(self, folder: Path, *, is_long: bool = True) -> None:
+        self.folder, self.is_long = folder, is_long
         folder.mkdir(parents=True)
-        self.works = [each for each in _works(folder) if with_workers or each.name != "reproduce"]
+        self.works = [each for each in _works(folder) if is_long or each.name != "reproduce"]
         self.name = "0"
         """The process at work here; each has folders of its own."""
         self._undisturbed: dict[tuple[str, ...], Undisturbed] = {}
