@@ -19,12 +19,11 @@ LONGEST = 120.0
 def kill_a_cluster(rng: Random, bench: Bench) -> list[Found]:
     """Kill a worker, or the scheduler and then the rest; the same command goes on with another."""
     work = next(each for each in bench.works if each.name == "reproduce")
-    folder, before = bench.new_folder(), {}
-    victim = rng.choice(["worker", "scheduler"])
+    folder, victim = bench.new_folder(), rng.choice(["worker", "scheduler"])
     ended = _session(work, folder, victim, rng.uniform(0, 2 * bench.undisturbed(work).cpu))
     if found := misbehaviour(ended):
         return [found]
-    before, lost = losses(before, folder)
+    before, lost = losses({}, folder)
     if lost:
         return [lost]
     if victim == "worker" and ended.code != 0:

@@ -38,7 +38,7 @@ class Odd(gym.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
         """Begin an episode."""
-        usual = self._say("first observation", np.zeros(3, np.float32)), {}
+        usual: Any = self._say("first observation", np.zeros(3, np.float32)), {}
         return self._say("reset", usual)
 
     def step(self, action: Any) -> Any:
@@ -73,7 +73,11 @@ def environment_cases(_: Path) -> Callable[[Random, Path], Found]:
         if rng.random() < 0.2 and place != "expert":
             smgrnn.evolve(lambda: Odd(place, answer, at), rollouts=8, population=4, held_out=1)
         else:
-            few = {"episodes": 2, "held_out": 1, "preset": rng.choice(["paper", "frugal"])}
+            few: dict[str, Any] = {
+                "episodes": 2,
+                "held_out": 1,
+                "preset": rng.choice(["paper", "frugal"]),
+            }
             smgrnn.distill(lambda: Odd(place, answer, at), expert=act, **few)
         return Found("worked")
 

@@ -57,7 +57,7 @@ def flag_cases(folder: Path) -> Callable[[Random, Path], Found]:
     expert = teacher(folder, "CartPole-v1")
     runs = [f"{each}/model.safetensors" for each in ("a-run", "best", "evolved")]
     kinds(folder)
-    webbrowser.open = lambda *_, **__: True  # type: ignore[assignment]
+    webbrowser.open = lambda *_, **__: True
 
     def case(rng: Random, here: Path) -> Found:
         for path in here.iterdir():

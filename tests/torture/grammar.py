@@ -60,12 +60,13 @@ def mutated(rng: Random, tree: Any, n: int = 1) -> Any:
     return tree
 
 
-def _places(tree: Any) -> Any:
-    """Yield every place of a tree: what holds it, and its name there."""
+def _places(tree: Any, depth: int = 20) -> Any:
+    """Yield every place of a tree, as deep as that: what holds it, and its name there."""
     names = tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
     for name in list(names):
         yield tree, name
-        yield from _places(tree[name])
+        if depth:
+            yield from _places(tree[name], depth - 1)
 
 
 def mutated_arrays(rng: Random, arrays: dict[str, NDArray[Any]], n: int) -> dict[str, NDArray[Any]]:

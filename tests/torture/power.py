@@ -42,7 +42,7 @@ class Promises:
             name = str(record_file(Path(path)).absolute().relative_to(self._folder))
             os.write(log, (json.dumps([name, record.episodes.n]) + "\n").encode())
 
-        Record.save = noted  # type: ignore[method-assign]
+        Record.save = noted  # type: ignore[method-assign,assignment]
 
     def broken(self, folder: Path) -> Found | None:
         """Return what was promised and is not there, or not whole."""

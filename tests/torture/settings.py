@@ -59,9 +59,9 @@ def settings_cases(folder: Path) -> Callable[[Random, Path], Found]:
         if rng.random() < 0.1:
             return _evolve(rng)
         task = rng.choice(["CartPole-v1", "xor"])
-        given = {"expert": expert} if task == "CartPole-v1" else {}
-        preset = rng.choice(["paper", "frugal"])
-        values = RunConfig.for_task(task, preset=preset, **given, **FEW).to_dict()
+        given: dict[str, Any] = {"preset": rng.choice(["paper", "frugal"]), **FEW}
+        given |= {"expert": expert} if task == "CartPole-v1" else {}
+        values = RunConfig.for_task(task, **given).to_dict()
         if rng.random() < 0.5:
             values["plasticity"] |= RULES
         for place in rng.sample(sorted(EXTREMES), rng.randrange(8)):

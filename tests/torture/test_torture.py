@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from torture.faults import FAULTS
-from torture.outcomes import BAD, Found, Table
+from torture.outcomes import BAD
 
 SHORT = [fault.name for fault in FAULTS if not fault.is_slow]
 
@@ -55,11 +55,3 @@ def test_a_fault_does_no_harm(session: Any, name: str) -> None:
     details = [each for each in session["details"] if each.startswith(f"{name}: ")]
     assert not BAD.keys() & found.keys(), "\n".join(details)
     assert sum(found.values()) > 0
-
-
-def test_the_table_names_bad_outcomes_and_counts_them() -> None:
-    table = Table()
-    table.add("kills", [Found("same"), Found("same"), Found("lost", "a record")], "SEED=1")
-    assert table.n_bad == 1
-    assert "| kills | 3 | 2 same, **1 lost** |" in str(table)
-    assert table.details == ["kills: lost (repeat: SEED=1)\n  a record"]

@@ -27,9 +27,10 @@ def warm_up(*commands: tuple[str, ...]) -> None:
 def serve_workers() -> None:
     """Start the server that workers of `reproduce` are forked from, for all children at once."""
     multiprocessing.set_forkserver_preload([__name__])
-    server = multiprocessing.forkserver._forkserver  # type: ignore[attr-defined]
+    server = multiprocessing.forkserver._forkserver
     server.ensure_running()
-    server.ensure_running = lambda: None  # children are not its parents, and could not tell
+    # A child is not its parent, and could not tell that it runs.
+    server.ensure_running = lambda: None  # type: ignore[method-assign]
 
 
 with tempfile.TemporaryDirectory() as place:
