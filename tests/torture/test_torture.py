@@ -27,27 +27,8 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(told.read_text())
 
 
-OPEN = {
-    "SIGINT at random": "the same command does not go on with a folder that exists",
-    "SIGKILL at random": "the same command does not go on with a folder that exists",
-    "SIGKILL of a search by generation": "an evolution keeps nothing before its end",
-    "disk full (tmpfs)": "the same command does not go on with a folder that exists",
-    "disk full, read-only or broken (shim)": "the same command does not go on with a folder",
-    "disk read-only (tmpfs)": "the same command does not go on with a folder that exists",
-    "power cut (shim)": "the same command does not go on with a folder that exists",
-    "two go on with one folder": "a run folder has no owner",
-}
-"""Faults that are known to do harm still; one that is mended fails here until it is taken out."""
-
-
 @pytest.mark.xdist_group("torture")
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.xfail(reason=OPEN[name])] if name in OPEN else [])
-        for name in SHORT
-    ],
-)
+@pytest.mark.parametrize("name", SHORT)
 def test_a_fault_does_no_harm(session: Any, name: str) -> None:
     if name not in session["counts"]:
         pytest.skip("mounts are not allowed here; its shim runs instead")

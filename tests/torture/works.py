@@ -128,9 +128,12 @@ def end_of(folder: Path) -> dict[str, Any]:
 
 
 def kept(folder: Path) -> dict[str, Any]:
-    """Return what may not be lost any more: episodes of runs, and every byte of stored records."""
+    """Return what may not be lost any more: episodes of runs, and every byte of stored records.
+
+    What is only noted outlives a kill, but not a power cut.
+    """
     found: dict[str, Any] = {}
-    for path in sorted(folder.rglob("*.safetensors")):
+    for path in sorted(folder.rglob("[!.]*.safetensors")):
         episodes = Record.load(path).episodes.n
         name = str(path.relative_to(folder))
         found[name] = episodes if path.name == MODEL else sha256(path.read_bytes()).hexdigest()
