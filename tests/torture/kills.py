@@ -13,7 +13,6 @@ from random import Random
 from typing import Any
 
 from smgrnn.commands.display import RunDisplay
-from smgrnn.runs.record import MODEL
 from torture.children import GLANCE, Child, Ended, Shared, command, program
 from torture.filecalls import FileCalls
 from torture.outcomes import Found, misbehaviour
@@ -109,7 +108,7 @@ def kill_by_generation(rng: Random, bench: Bench) -> list[Found]:
     ended = Child(command(work.words, install), folder).wait()
     if found := misbehaviour(ended):
         return [found]
-    there = kept(folder).get(f"{OUT}/{MODEL}", 0)
+    there = kept(folder).get(OUT, 0)
     if there < done.value - POPULATION:
         return [Found("lost", f"{work.name}: {done.value} candidates had played, {there} are kept")]
     return [finish(bench, work, folder)]

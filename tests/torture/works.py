@@ -130,10 +130,13 @@ def end_of(folder: Path) -> dict[str, Any]:
 def kept(folder: Path) -> dict[str, Any]:
     """Return what may not be lost any more: episodes of runs, and every byte of stored records."""
     found: dict[str, Any] = {}
-    for path in sorted(folder.rglob("*.safetensors")):
+    for path in folder.rglob("*.safetensors"):
         episodes = Record.load(path).episodes.n
-        name = str(path.relative_to(folder))
-        found[name] = episodes if path.name == MODEL else sha256(path.read_bytes()).hexdigest()
+        if path.is_relative_to(folder / STORE):
+            found[path.name] = sha256(path.read_bytes()).hexdigest()
+        else:  # a run folder may hold more than one, of which the furthest counts
+            name = str(path.parent.relative_to(folder))
+            found[name] = max(episodes, found.get(name, 0))
     return found
 
 
