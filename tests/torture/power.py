@@ -37,10 +37,11 @@ class Promises:
         """Note the records that this process keeps from now on."""
         save, log = Record.save, os.open(self._log, os.O_WRONLY | os.O_APPEND)
 
-        def noted(record: Record, path: Any) -> None:
-            save(record, path)
+        def noted(record: Record, path: Any, **how: Any) -> None:
+            save(record, path, **how)
             name = str(record_file(Path(path)).absolute().relative_to(self._folder))
-            os.write(log, (json.dumps([name, record.episodes.n]) + "\n").encode())
+            if how.get("is_durable", True):
+                os.write(log, (json.dumps([name, record.episodes.n]) + "\n").encode())
 
         Record.save = noted  # type: ignore[method-assign,assignment]
 

@@ -137,7 +137,7 @@ def test_an_end_that_differs_is_a_change() -> None:
 
 
 def test_a_record_that_is_gone_or_unreadable_is_a_loss(tmp_path: Path) -> None:
-    found = losses({"run/model.safetensors": 4}, tmp_path)[1]
+    found = losses({"run": 4}, tmp_path)[1]
     assert found is not None
     assert found.outcome == "lost"
     (tmp_path / "model.safetensors").write_bytes(b"")
