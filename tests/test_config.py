@@ -19,7 +19,7 @@ from smgrnn.config import (
     NetworkSettings,
     RunConfig,
 )
-from smgrnn.errors import ConfigError, SmgrnnError
+from smgrnn.errors import ConfigError, SmgrnnError, short
 from smgrnn.validation import Count, Settings, later
 
 COUNT: list[Any] = [0, -1, 1.5, True, "3", None, math.nan, math.inf]
@@ -152,7 +152,7 @@ def test_every_field_refuses_values_out_of_range(settings: type[Settings], name:
         with pytest.raises(ConfigError) as caught:
             settings(**{**REQUIRED[settings], name: value})
         start = f"The '{name}' parameter of {settings.__name__} must be "
-        end = f". Got {value!r} instead."
+        end = f". Got {short(value)} instead."
         message = str(caught.value)
         assert message.startswith(start)
         assert message.endswith(end)

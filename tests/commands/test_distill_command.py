@@ -250,7 +250,7 @@ def test_the_plan_of_an_mlp_is_what_is_trained(smgrnn: Command) -> None:
     }
     network = plan["network"]
     assert (network["iterations"], network["output_activation"]) == (2, "identity")
-    assert (network["carry_state"], network["n_inputs"], network["n_hidden"]) == (False, 5, 11)
+    assert (network["carry_state"], network["n_inputs"], network["n_hidden"]) == (False, 5, 13)
     assert (plan["plasticity"]["growth"], plan["plasticity"]["pruning"]) == ("none", "none")
     assert plan["first_graph"] == "layered"
 

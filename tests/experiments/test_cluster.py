@@ -20,7 +20,10 @@ from smgrnn.experiments.cluster import cluster_executor
 from smgrnn.experiments.runner import is_loss
 from support.trials import Inline, Replacing, asking, busy, hang_once, results, tiny, wait_for
 
-pytestmark = pytest.mark.xdist_group("experiments")
+pytestmark = [
+    pytest.mark.xdist_group("experiments"),
+    pytest.mark.filterwarnings("ignore:Creating scratch directories"),  # on a busy machine
+]
 
 distributed = pytest.importorskip("distributed", reason="no Dask: pip install 'smgrnn[cluster]'")
 

@@ -59,7 +59,7 @@ def test_the_best_of_each_generation_is_recorded(tmp_path: Path) -> None:
 def test_all_candidates_of_a_generation_play_the_same_episode() -> None:
     evolution = evolved()
     twin = evolved(rollouts=10)
-    candidates = twin.search.champion
+    candidates = twin._search.champion
     assert candidates is not None
     # The champion of the first generation, played again from that generation's seed.
     first = evolution.episodes.returns[:10]

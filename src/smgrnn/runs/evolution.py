@@ -92,7 +92,7 @@ class Evolution:
         """The record of the search so far."""
         self._home = as_run_folder(folder)
         if not self.episodes.n:  # what it cannot work with is met at once
-            _ = self.search, self._backend
+            _ = self._search, self._backend
 
     @classmethod
     def resume(cls, path: str | Path, *, task: TaskSource | None = None) -> Self:
@@ -113,7 +113,7 @@ class Evolution:
         return cls(record.plan, home if home.path.is_dir() else None, task=task, record=record)
 
     @cached_property
-    def search(self) -> Search:
+    def _search(self) -> Search:
         """The search after the last generation on record.
 
         It is bred anew from the returns on record, for which nothing has to be played.
@@ -161,11 +161,11 @@ class Evolution:
     @property
     def champion(self) -> Player:
         """The candidate with the best episode of all, the later of equals."""
-        if self.search.champion is None:
+        if self._search.champion is None:
             raise ConfigError(
                 f"No candidate grew the nodes that {self.task.id} needs; try another seed."
             )
-        return self.search.champion
+        return self._search.champion
 
     @property
     def generations(self) -> Episodes:
@@ -206,10 +206,10 @@ class Evolution:
     def _train_all(self, watches: Iterable[Watch["Evolution"]]) -> None:
         if self.held_out.size:
             return
-        for generation in range(self.search.generation, self.plan.generations):
+        for generation in range(self._search.generation, self.plan.generations):
             start = time.perf_counter()
             seed = episode_seed(self.plan.seed, generation, "train")
-            played = [self._play(candidate, seed) for candidate in self.search.ask()]
+            played = [self._play(candidate, seed) for candidate in self._search.ask()]
             with interrupts_deferred():
                 self._take_in(played, start)
             for watch in watches:
@@ -230,8 +230,8 @@ class Evolution:
 
     def _take_in(self, played: list[Episodes], start: float) -> None:
         """Breed from a generation that has played since `start`, and save it."""
-        self.search.tell([float(row.returns[0]) for row in played])
-        episodes, champion = self.episodes, self.search.champion
+        self._search.tell([float(row.returns[0]) for row in played])
+        episodes, champion = self.episodes, self._search.champion
         for row in played:
             episodes = episodes.followed_by(row)
         best = best_of_generations(episodes, self.plan.population)
