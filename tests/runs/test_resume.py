@@ -17,7 +17,6 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs import Evolution, Record
-from smgrnn.runs import folder as folder_module
 from smgrnn.runs.evolution import new_evolution
 from smgrnn.runs.folder import NOTED, RunFolder
 from smgrnn.runs.run import Run, new_run
@@ -246,7 +245,7 @@ def test_checkpoints_wait_for_the_disk_for_a_small_part_of_the_time_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record, clock = interrupted(tmp_path).record, [100.0]
-    monkeypatch.setattr(folder_module.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("smgrnn.runs.folder.time.monotonic", lambda: clock[0])
     waited: list[float] = []
 
     def save(self: Record, path: Path, *, is_durable: bool = True) -> None:
