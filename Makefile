@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test setup format lint types imports docs tests clean
+.PHONY: demo test setup format lint types imports docs tests torture clean
 
 demo: setup
 	rm -rf runs/demo
@@ -38,6 +38,11 @@ docs: setup  # into build/docs; a warning or a broken link is an error
 
 tests: setup
 	$(BIN)/pytest -n 2 --dist loadgroup
+
+MINUTES ?= 10
+torture: setup  # docs/reliability.md; SEED, ONLY and CASE repeat what it printed
+	PYTHONPATH=tests $(BIN)/python -m torture --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(ONLY),--only "$(ONLY)") $(if $(CASE),--case $(CASE))
 
 clean:
 	rm -rf .venv dist build

@@ -19,7 +19,7 @@ author = "The smgrnn developers"
 version = release = smgrnn.__version__
 
 root_doc = "docs/index"
-include_patterns = ["docs/**", "benchmarks/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/**", "benchmarks/*.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
 exclude_patterns = [".*", "build", "runs", "report", "results", "src", "tests"]
 extensions = [
     "myst_parser",

@@ -84,7 +84,8 @@ def play(controller: Controller, task: str, episodes: int) -> tuple[Any, bytes]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--task", default="CartPole-v1", choices=sorted(shipped_experts()))
+    tasks = sorted({record["task"] for record in shipped_experts().values()})
+    parser.add_argument("--task", default="CartPole-v1", choices=tasks)
     parser.add_argument("--parameters", type=int, help="most parameters; as many as it takes")
     parser.add_argument("--episodes", type=int, help="training episodes")
     parser.add_argument("--out", type=Path, default=Path("controller"), help="a new folder")

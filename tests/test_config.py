@@ -12,13 +12,14 @@ import pytest
 from smgrnn import NetworkConfig, PlasticityConfig
 from smgrnn.config import (
     DEMANDS,
+    LAYERED,
     EvolutionConfig,
     LearningConfig,
     LearningSettings,
     NetworkSettings,
     RunConfig,
 )
-from smgrnn.errors import ConfigError, SmgrnnError
+from smgrnn.errors import ConfigError, SmgrnnError, short
 from smgrnn.validation import Count, Settings, later
 
 COUNT: list[Any] = [0, -1, 1.5, True, "3", None, math.nan, math.inf]
@@ -79,6 +80,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "growth": NAME,
         "max_relays": [value for value in COUNT if value is not None],
         "initial_weight": NON_NEGATIVE,
+        "new_weights": CHOICE,
         "explore_probability": PROBABILITY,
         "explore_ratio": PROBABILITY,
         "explore_inputs": FLAG,
@@ -150,7 +152,7 @@ def test_every_field_refuses_values_out_of_range(settings: type[Settings], name:
         with pytest.raises(ConfigError) as caught:
             settings(**{**REQUIRED[settings], name: value})
         start = f"The '{name}' parameter of {settings.__name__} must be "
-        end = f". Got {value!r} instead."
+        end = f". Got {short(value)} instead."
         message = str(caught.value)
         assert message.startswith(start)
         assert message.endswith(end)
@@ -315,6 +317,8 @@ def test_every_student_starts_from_what_makes_it_so(student: str, task: str, pre
     changed = {name for name in flat if flat[name] != plain[name]} - {
         *("student", "network", "plasticity")
     }
+    assert ("bias" in changed) == (student in LAYERED and not plain["bias"])
+    changed.discard("bias")
     assert {place: flat[place] for place in DEMANDS[student]} == DEMANDS[student]
     assert changed <= set(DEMANDS[student])  # and all else is as it was
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from smgrnn import kernels
+from smgrnn import compile_cache, kernels
 from smgrnn.graph.state import row_starts
 
 INNER = "from tiny.kernels import kernel\n\n\n@kernel\ndef inner(x):\n    return x + {}\n"
@@ -30,25 +30,41 @@ def tiny(tmp_path: Path) -> Path:
     package = tmp_path / "tiny"
     package.mkdir()
     (package / "__init__.py").touch()
-    (package / "kernels.py").write_text(inspect.getsource(kernels))
+    for module in (kernels, compile_cache):
+        name = module.__name__.removeprefix("smgrnn.")
+        text = inspect.getsource(module).replace("smgrnn.compile_cache", "tiny.compile_cache")
+        (package / f"{name}.py").write_text(text)
     (package / "inner.py").write_text(INNER.format(1))
     (package / "outer.py").write_text(OUTER)
     return package
 
 
-def run(package: Path, **environment: str) -> str:
-    """Call the outer kernel in a new Python; return the answer and the hits of the cache."""
+FULL = """
+def full(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+os.replace = full
+"""
+
+
+def start(
+    package: Path, warnings: str, script: str = RUN, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a script beside the package in a new Python."""
     folder = package.parent
-    environment |= {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", RUN],
-        env={**os.environ, **environment},
+    given = {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")} | environment
+    return subprocess.run(
+        [sys.executable, "-W", warnings, "-c", script],
+        env={**os.environ, **given},
         cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
-    return done.stdout.strip()
+
+
+def run(package: Path, **environment: str) -> str:
+    """Call the outer kernel in a new Python; return the answer and the hits of the cache."""
+    return start(package, "error", **environment).stdout.strip()
 
 
 def test_a_kernel_is_stamped_with_every_file_that_has_kernels() -> None:
@@ -66,6 +82,50 @@ def test_a_compiled_kernel_is_kept_until_a_kernel_it_calls_changes(tiny: Path) -
     assert run(tiny) == "2 1"
     (tiny / "inner.py").write_text(INNER.format(10))
     assert run(tiny) == "11 0"
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0" * 4096, b"cut"])
+@pytest.mark.parametrize("kind", ["*.nbi", "*.nbc", "*.nb?"])
+def test_a_damaged_compile_cache_is_discarded_and_built_anew(
+    tiny: Path, kind: str, damage: bytes
+) -> None:
+    """After a power cut 106 of its 112 files were empty, and every start died of an EOFError."""
+    run(tiny)
+    files = list((tiny.parent / "cache").rglob(kind))
+    assert len(files) >= 2
+    for file in files:
+        file.write_bytes(file.read_bytes()[:-9] if damage == b"cut" else damage)
+    assert run(tiny) == "2 0"
+    assert run(tiny) == "2 1"
+
+
+def test_an_index_never_names_the_code_of_another_version(tiny: Path) -> None:
+    """Killed between its two writes, Numba left an index of the new source and the old code."""
+    run(tiny)
+    cache = {file: file.read_bytes() for file in (tiny.parent / "cache").rglob("*.nbc")}
+    (tiny / "inner.py").write_text(INNER.format(10))
+    run(tiny)
+    for file, old in cache.items():
+        file.write_bytes(old)
+    assert run(tiny) == "11 0"
+
+
+def test_without_a_place_for_a_cache_kernels_compile_in_memory_and_say_so_once(tiny: Path) -> None:
+    """Where nothing could be written, importing the package was a RuntimeError."""
+    (tiny.parent / "file").touch()
+    blocked = str(tiny.parent / "file" / "cache")
+    (tiny / "__pycache__").touch()  # where Numba would put it beside the source
+    home = {"NUMBA_CACHE_DIR": blocked, "HOME": blocked, "XDG_CACHE_HOME": blocked}
+    done = start(tiny, "default", **home, PYTHONDONTWRITEBYTECODE="1")
+    assert done.stdout.strip() == "2 0"
+    assert done.stderr.count("UserWarning: Compiled code cannot be kept: no folder") == 1
+
+
+def test_a_full_disk_does_not_stop_a_kernel(tiny: Path) -> None:
+    script = f"import os, errno\n{FULL}{RUN}"
+    done = start(tiny, "default", script)
+    assert done.stdout.strip() == "2 0"
+    assert done.stderr.count("Compiled code cannot be kept: No space left on device.") == 1
 
 
 def test_without_compilation_a_kernel_is_its_python_function(tiny: Path) -> None:

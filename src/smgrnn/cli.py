@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
-from smgrnn.errors import SmgrnnError
+from smgrnn.errors import SmgrnnError, plain, reason
+from smgrnn.interrupts import INTERRUPTED
 
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 AsJson = Annotated[Flag, tyro.conf.arg(name="json")]
@@ -100,7 +101,8 @@ def distill(
         paper is the reading of the paper closest to its sizes (xor and recordings have rules of
         their own), as_printed the one that is printed.
     out
-        New folder for the run; runs/TASK-STUDENT-SEED by default.
+        Folder for the run, in which the same command goes on if it was stopped;
+        runs/TASK-STUDENT-SEED by default.
     resume
         Go on with the run in this folder instead of starting one; a TASK or an --expert that is
         code of your own is given again.
@@ -114,6 +116,7 @@ def distill(
     from smgrnn.commands.distill import distill_command, prepare_runs, show_plans
 
     config = options.to_config()
+    _look_here_for(task, config.expert)
     if extras.dry_run:
         show_plans(task, config, resume, seeds, as_json=output.as_json)
         return
@@ -127,9 +130,10 @@ def distill(
 
 
 def evolve(
-    task: TaskName,
+    task: TaskName = "",
     options: EvolutionOptions = EvolutionConfig(),  # noqa: B008 - frozen
     out: Path | None = None,
+    resume: Path | None = None,
     seeds: int = 1,
     output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
@@ -142,15 +146,21 @@ def evolve(
     options
         Settings of the search.
     out
-        New folder for the run; runs/TASK-METHOD-SEED by default.
+        Folder for the run, in which the same command goes on if it was stopped;
+        runs/TASK-METHOD-SEED by default.
+    resume
+        Go on with the search in this folder instead of starting one; a TASK that is code of your
+        own is given again.
     seeds
         Run this many seeds, from --seed upwards.
     output
         What is printed where.
     """
-    from smgrnn.commands.evolve import evolve_command
+    from smgrnn.commands.evolve import evolve_command, prepare_evolutions
 
-    evolve_command(task, options, out, seeds, as_json=output.as_json, is_quiet=output.quiet)
+    _look_here_for(task)
+    evolutions = prepare_evolutions(task, options, out, resume, seeds)
+    evolve_command(evolutions, as_json=output.as_json, is_quiet=output.quiet)
 
 
 def list_names(as_json: AsJson = False) -> None:
@@ -190,13 +200,19 @@ def evaluate(
     """
     from smgrnn.commands.evaluate import evaluate_command
 
+    _look_here_for(task)
     evaluate_command(
         run, episodes, task, final=which.final, parameters=which.parameters, as_json=as_json
     )
 
 
 def expert_train(
-    task: TaskName, out: Path, seed: int = 0, steps: int | None = None, as_json: AsJson = False
+    task: TaskName,
+    out: Path,
+    recipe: Literal["smooth", "plain", "printed"] = "smooth",
+    seed: int = 0,
+    steps: int | None = None,
+    as_json: AsJson = False,
 ) -> None:
     """Train an expert by deep Q-learning and write it to a file.
 
@@ -206,16 +222,19 @@ def expert_train(
         A Gymnasium id.
     out
         File to write, in the safetensors format.
+    recipe
+        For an expert that students learn well from (smooth), which students choose; or for the one
+        that returns most by settings that no student chose (plain), or by the paper's (printed).
     seed
         Seed of the training.
     steps
-        Environment steps; those of the task's recipe by default.
+        Environment steps; those of the recipe for the task by default.
     as_json
         Print the training record as one JSON object.
     """
     from smgrnn.commands.expert import expert_train_command
 
-    expert_train_command(task, out, seed, steps, as_json=as_json)
+    expert_train_command(task, out, recipe, seed, steps, as_json=as_json)
 
 
 def expert_convert(
@@ -262,7 +281,8 @@ def expert_evaluate(
     task
         A Gymnasium id.
     expert
-        File of the expert's weights, or a function as module:function; the shipped one by default.
+        Name of a shipped expert, file of its weights, or a function as module:function; the smooth
+        one of the package by default.
     episodes
         Held-out episodes to play.
     as_json
@@ -270,6 +290,7 @@ def expert_evaluate(
     """
     from smgrnn.commands.expert import expert_evaluate_command
 
+    _look_here_for(task, expert)
     expert_evaluate_command(task, expert, episodes, as_json=as_json)
 
 
@@ -290,7 +311,7 @@ def reproduce(
     names
         Experiments to run, or all of the paper's by default; `smgrnn list` names them.
     seeds
-        Run this many seeds instead of the paper's.
+        Run this many seeds of each condition instead of those that the experiments have.
     episodes
         Run this many episodes instead of the paper's.
     jobs
@@ -337,7 +358,7 @@ def report(
     out
         Folder to write index.html, report.md and summary.json to.
     seeds
-        Report on runs of this many seeds instead of the paper's.
+        Report on runs of this many seeds instead of those that the experiments have.
     episodes
         Report on runs of this many episodes instead of the paper's.
     output
@@ -481,6 +502,15 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     return app
 
 
+def _look_here_for(*names: str | None) -> None:
+    """Let a module that the user names, as in module:id, be found in the working directory.
+
+    A command that names none imports nothing from there: it may be the folder of a stranger.
+    """
+    if any(name is not None and ":" in name for name in names):
+        sys.path.append(str(Path.cwd()))
+
+
 def _start_of(arguments: list[str]) -> RunFlags:
     """Return the values that the flags of `distill` start from, given task, preset and student.
 
@@ -502,20 +532,23 @@ def _start_of(arguments: list[str]) -> RunFlags:
         return RunFlags()
 
 
+def _refuse(sentence: str) -> None:
+    print(f"smgrnn: {plain(sentence)}", file=sys.stderr)
+    sys.exit(2)
+
+
 def main() -> None:
     """Run the command line; a user's mistake ends it with one sentence and exit code 2."""
-    sys.path.append(str(Path.cwd()))  # for tasks and experts in modules of the user's own
     try:
         _app(sys.argv[1:]).cli(
             prog="smgrnn",
             description="Neural networks that find their own size.",
         )
     except SmgrnnError as error:
-        print(f"smgrnn: {error}", file=sys.stderr)
-        sys.exit(2)
+        _refuse(str(error))
     except OSError as error:
-        what = error.filename or "A file"
-        print(f"smgrnn: {what} cannot be written: {error.strerror}.", file=sys.stderr)
-        sys.exit(2)
+        _refuse(f"{error.filename or 'A file'} cannot be written: {error.strerror}.")
+    except MemoryError as error:
+        _refuse(f"There is not enough memory: {reason(error)}.")
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)

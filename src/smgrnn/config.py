@@ -22,9 +22,10 @@ Activation = Literal["tanh", "sigmoid", "relu", "identity"]
 Scale = Literal["update", "variance_to_mean", "weight"]
 Readout = Literal["state", "sum"]
 OnEdit = Literal["keep", "reset"]
+NewWeights = Literal["gaussian", "sign"]
 Optimizer = Literal["adam", "adamw", "sgd", "rmsprop"]
 BiasCorrection = Literal["shared", "edge"]
-Loss = Literal["cross_entropy", "mse"]
+Loss = Literal["cross_entropy", "mse", "one_hot", "plus_minus"]
 Rate = Literal["constant", "falling"]
 Method = Literal["neat", "ndp"]
 Preset = Literal["frugal", "paper", "as_printed"]
@@ -54,8 +55,8 @@ class NetworkSettings(Settings):
     output_activation: Activation = "tanh"
     """Activation of output nodes (φ_out)."""
     readout: Readout | None = None
-    """The states of the outputs, or the weighted sums before φ_out; None is the sums where actions
-    are choices, whose logits they are, and the states elsewhere."""
+    """The states of the outputs, or the weighted sums before φ_out; None is the sums where they are
+    the logits of a cross-entropy, and the states elsewhere."""
     carry_state: bool = True
     """Carry node states from call to call; False starts every call from zero."""
 
@@ -120,7 +121,9 @@ class PlasticityConfig(Settings):
     max_relays: Count | None = None
     """Most relays inserted by one call, drawn from the unstable edges; None is all of them."""
     initial_weight: NonNegative = 0.01
-    """Standard deviation of the zero-mean Gaussian weights of new edges (w_init)."""
+    """Standard deviation of the zero-mean weights of new edges (w_init)."""
+    new_weights: NewWeights = later("gaussian")
+    """Distribution of the weights of new edges: Gaussian, or ± initial_weight at random."""
 
     explore_probability: Probability = 0.25
     """Probability that a growth call explores (p_rand)."""
@@ -259,7 +262,8 @@ class LearningConfig(Settings):
     weight_decay: NonNegative | None = None
     """Weight decay; None is torch's: 0.01 for AdamW, 0 for the others."""
     loss: Loss = "cross_entropy"
-    """Cross-entropy for discrete actions, mean squared error for continuous ones."""
+    """Choices are learned by cross-entropy, or by the mean squared error from 1 for the expert's
+    choice and 0 ("one_hot") or -1 ("plus_minus") for the others; continuous actions by "mse"."""
     schedule: Rate = later("constant")
     """The learning rate over a run: as it is, or falling linearly to 5 % in the second half; in a
     loop whose length is not known it does not fall."""
@@ -290,8 +294,8 @@ class LearningSettings(LearningConfig):
     """How a run trains; if no loss is given, it is the one that the task needs."""
 
     loss: Loss | None = None  # type: ignore[assignment]
-    """Cross-entropy for choices, mean squared error for continuous actions; None is whichever of
-    the two the task needs."""
+    """The loss, see LearningConfig; None is cross-entropy for choices and "mse" for continuous
+    actions."""
 
 
 _NO_RULES = {"growth": "none", "pruning": "none", "orphan_removal": False}
@@ -302,7 +306,6 @@ _LAYERED: dict[str, Any] = {
     "network.iterations": 2,
     "network.output_activation": "identity",
     "network.carry_state": False,
-    "bias": True,
 }
 _STATIC = PlasticityConfig.static()
 _PRUNED = PlasticityConfig.frugal(
@@ -324,6 +327,8 @@ DEMANDS: dict[str, dict[str, Any]] = {
     "mlp-pruned": _LAYERED | _rules(_PRUNED),
 }
 """Settings that define each kind of student, by their dotted names in a RunConfig."""
+LAYERED = ("mlp-100", "mlp-200", "mlp-pruned")
+"""The students that are MLPs; they have biases unless told otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,8 +352,8 @@ class RunConfig(Settings):
     seed: Whole = 0
     """Seed of the initial graph, of the rules' choices and of the episodes."""
     expert: str | None = None
-    """File of the expert's weights, or a function as module:function; None is the expert that comes
-    with the package."""
+    """Name of a shipped expert, file of its weights, or a function as module:function; None is the
+    smooth expert that comes with the package."""
     env_backend: EnvBackend | None = None
     """Where the task runs; None is compiled code if task and expert allow it, and Gymnasium
     otherwise."""
@@ -417,6 +422,8 @@ class RunConfig(Settings):
         for place, value in DEMANDS[student].items():
             part, _, name = place.rpartition(".")
             start = start.with_changes(**({part: {name: value}} if part else {name: value}))
+        if student in LAYERED:
+            start = start.with_changes(bias=True)
         if not start.network.carry_state:  # there is no way back to an earlier call
             start = start.with_changes(learning={"through_time": 0})
         return start.with_changes(**changes)
@@ -453,7 +460,7 @@ def _starting_values(task: str, preset: Preset) -> dict[str, Any]:
         rules = PlasticityConfig(interval=10, initial_weight=0.5)
         values |= {"density": 1.0, "weight_std": 0.05, "stop_after": 25, "plasticity": rules}
     if preset == "as_printed":
-        values |= {"plasticity": PlasticityConfig.as_printed()}
+        values |= {"readout": "state", "plasticity": PlasticityConfig.as_printed()}
     return values
 
 

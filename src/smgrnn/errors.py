@@ -3,6 +3,14 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Self
+from unicodedata import category
+
+_UNPRINTED = ("Cc", "Cs", "Zl", "Zp")
+"""Kinds of characters that are no text: control characters, halves of characters, line breaks."""
+_BIDIRECTIONAL = {
+    code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+"""Characters that change the direction of others, and so what a reader takes them for."""
 
 
 class SmgrnnError(Exception):
@@ -95,7 +103,36 @@ def reason(error: Exception) -> str:
     'The pole broke'
     """
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    return " ".join(lines[0].split()).rstrip(".")
+    return _cut(plain(" ".join(lines[0].split())), 200).rstrip(".")
+
+
+def short(thing: object, length: int = 60) -> str:
+    """Return what Python calls a thing, in one line of at most `length` characters.
+
+    >>> short(3), short("a" * 100, 10)
+    ('3', "'aaaaaa...")
+    """
+    try:
+        text = repr(thing)
+    except ValueError:  # an int of thousands of digits
+        text = f"an {type(thing).__name__} too long to print"
+    return _cut(plain(" ".join(text.split())), length)
+
+
+def plain(text: str) -> str:
+    """Return text in one line, with what a terminal would not show but obey spelled out.
+
+    >>> plain("harmless, " + chr(27) + "[31mred") == "harmless, " + repr(chr(27))[1:-1] + "[31mred"
+    True
+    """
+    return "".join(
+        each.encode("unicode_escape").decode() if category(each) in _UNPRINTED else each
+        for each in text
+    ).translate(_BIDIRECTIONAL)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 def suggest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

@@ -1,10 +1,12 @@
-"""Deferral of Ctrl-C for the short while in which a state is not whole.
+"""Ctrl-C: put off while a state is not whole, and not waited for while there is nothing to save.
 
 Compiled code that hands a named tuple back to Python runs Python to build it.  An interrupt that
 strikes there crashes the process, and one that strikes between two halves of an edit would leave
-the network half edited.
+the network half edited.  One that strikes while a command starts would end in the midst of an
+import or of the compiler, with a traceback or an abort; there the process just ends.
 """
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -26,3 +28,30 @@ def interrupts_deferred() -> Iterator[None]:
         signal.signal(signal.SIGINT, former)
     if arrived and callable(former):
         former(*arrived[0])
+
+
+INTERRUPTED = 130
+"""Exit code of a command that a Ctrl-C ended."""
+
+
+def _leave(*_: object) -> None:
+    os._exit(INTERRUPTED)
+
+
+def leave_on_interrupt() -> None:
+    """Let a Ctrl-C end the process at once, unless it is ignored, as by a job of a shell."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
+
+
+@contextmanager
+def interrupts_raised() -> Iterator[None]:
+    """Let a Ctrl-C raise KeyboardInterrupt again in a block that saves what it has."""
+    if signal.getsignal(signal.SIGINT) is not _leave:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, _leave)

@@ -17,6 +17,8 @@ from numba.core import cgutils
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
+from smgrnn.compile_cache import keep_code
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 Stamp = tuple[tuple[str, int, int], ...]
 
@@ -46,9 +48,9 @@ def reduction(function: Function) -> Function:
 
 
 def _compile(function: Function, **options: Any) -> Function:
-    compiled: Any = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+    compiled: Any = njit(nogil=True, error_model="numpy", **options)(function)
     if hasattr(compiled, "_cache"):  # not so when compilation is switched off
-        _stamp(compiled._cache, _PACKAGE_STAMP)
+        keep_code(compiled, function, _PACKAGE_STAMP)
     return cast(Function, compiled)
 
 
@@ -83,8 +85,7 @@ class Part:
         compiled: Any = CFunc(plain, (given.args, given.return_type), {}, options)
         source = Path(getsourcefile(plain) or "")
         if source.suffix == ".py" and source.is_file():  # not so in a notebook or a prompt
-            compiled.enable_caching()
-            _stamp(compiled._cache, (*_PACKAGE_STAMP, _stamp_of(source)))
+            keep_code(compiled, plain, (*_PACKAGE_STAMP, _stamp_of(source)))
         compiled.compile()
         _COMPILED.append(compiled)
         return int(compiled.address)
@@ -110,21 +111,16 @@ def part_at(signature: Any) -> Callable[[int], Callable[..., Any]]:
     return cast(Callable[[int], Callable[..., Any]], function_at)
 
 
-def _stamp(cache: Any, stamp: Stamp) -> None:
-    """Keep compiled code on disk valid until one of the stamped files changes.
-
-    Numba looks at a kernel's own file only.  A kernel contains those it calls, so here a change of
-    any file of the package with kernels discards it.
-    """
-    cache._cache_file._source_stamp = stamp
-
-
 def _stamp_of(file: Path) -> tuple[str, int, int]:
     found = file.stat()
     return file.name, found.st_mtime_ns, found.st_size
 
 
 def _package_stamp() -> Stamp:
+    """Return the stamps of all files with kernels, any of which discards the cache by changing.
+
+    Numba looks at a kernel's own file only, and a kernel contains those it calls.
+    """
     files = sorted(Path(__file__).parent.rglob("*.py"))
     return tuple(_stamp_of(file) for file in files if b".kernels import" in file.read_bytes())
 

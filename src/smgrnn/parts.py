@@ -1,10 +1,10 @@
 """Tables of parts: rules that are chosen by name, ours and those of other packages."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, Protocol, TypeVar
 
-from smgrnn.errors import ConfigError, suggest
+from smgrnn.errors import ConfigError, reason, suggest
 
 
 class Named(Protocol):
@@ -43,10 +43,19 @@ class Table(Mapping[str, Item], Generic[Item]):
         if name in self._items:
             return self._items[name]
         for point in entry_points(group=self.group, name=name):
-            self._items[name] = point.load()
+            self._items[name] = self._load(point)
             return self._items[name]
         hint = suggest(name, self) or f"There are {', '.join(self)}."
         raise ConfigError(f"There is no {self.kind} rule {name!r}. {hint}")
+
+    def _load(self, point: EntryPoint) -> Item:
+        try:
+            item: Item = point.load()
+        except Exception as error:  # importing runs the package
+            raise ConfigError(
+                f"The {self.kind} rule {point.name!r} cannot be imported: {reason(error)}."
+            ) from error
+        return item
 
     @property
     def group(self) -> str:

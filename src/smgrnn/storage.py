@@ -5,11 +5,12 @@ Every file of ours carries a digest of all that is in it, which is checked whene
 
 import json
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,15 @@ from safetensors.numpy import save
 from smgrnn.arrays import Arrays
 from smgrnn.errors import ConfigError, FileFormatError
 
+if sys.platform != "win32":
+    import fcntl
+
 FORMAT_VERSION = 2
+HEADER = "smgrnn"
+"""Name of our entry in the metadata of a safetensors file."""
+_BEGINNING = '{"kind": "'
+LOCK = ".lock"
+"""Name of the file by which a process owns a folder."""
 
 
 def check_new_file(path: Path) -> None:
@@ -30,16 +39,21 @@ def check_new_file(path: Path) -> None:
         raise ConfigError(f"{path} cannot be written: its folder is missing or read-only.")
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all; when this returns it is on the disk, not on its way."""
+def write_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
+    """Write a file whole or not at all; when this returns it is on the disk, not on its way.
+
+    One that is not durable outlives the process at once, but a power cut only after a while.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            if is_durable:
+                os.fsync(file.fileno())
         partial.replace(path)
-        sync_folder(path.parent)
+        if is_durable:
+            sync_folder(path.parent)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -61,6 +75,49 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Own a folder while the block runs; a process that has ended, however it did, owns none.
+
+    Windows, and file systems without locks, keep nobody out.
+    """
+    path = folder / LOCK
+    file = _open_locked(path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)  # as long as it is ours
+        file.close()
+
+
+def _open_locked(path: Path) -> BinaryIO:
+    """Return the open file of a lock, which is free again when it is closed."""
+    while True:
+        with writing(path):
+            file = path.open("wb")
+        try:
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.close()
+            raise ConfigError(
+                f"{path.parent} is in use: another process is running what it holds."
+            ) from error
+        except OSError:
+            return file  # a file system without locks
+        if _is_named(path, file):
+            return file
+        file.close()  # its last owner removed it between the two steps
+
+
+def _is_named(path: Path, file: BinaryIO) -> bool:
+    """Return whether a path still is that of an open file."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
@@ -89,7 +146,14 @@ def _canonical(content: Any) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def write_arrays(path: str | Path, kind: str, content: dict[str, Any], arrays: Arrays) -> None:
+def write_arrays(
+    path: str | Path,
+    kind: str,
+    content: dict[str, Any],
+    arrays: Arrays,
+    *,
+    is_durable: bool = True,
+) -> None:
     """Write plain values and arrays to one file, whole or not at all.
 
     Whole numbers of eight bytes take four where they fit, and are read as eight.
@@ -97,7 +161,17 @@ def write_arrays(path: str | Path, kind: str, content: dict[str, Any], arrays: A
     arrays = {name: _shorten(np.asarray(array, order="C")) for name, array in arrays.items()}
     header = {"kind": kind, "version": FORMAT_VERSION, "digest": digest(kind, content, arrays)}
     text = json.dumps(header | {"content": content})
-    write_file(Path(path), save(arrays, metadata={"smgrnn": text}))
+    write_file(Path(path), save(arrays, metadata={HEADER: text}), is_durable=is_durable)
+
+
+def is_ours(metadata: Mapping[str, str] | None) -> bool:
+    """Return whether a safetensors file is one of ours, if with the name of its header spoiled.
+
+    >>> is_ours({"smgrnn": "{}"}), is_ours({"format": "pt"}), is_ours(None)
+    (True, False, False)
+    """
+    found = metadata or {}
+    return HEADER in found or any(text.startswith(_BEGINNING) for text in found.values())
 
 
 def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
@@ -123,7 +197,9 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
 
 def _read_header(path: Path, metadata: dict[str, str], kind: str) -> dict[str, Any]:
     try:
-        header = json.loads(metadata.get("smgrnn", "{}"))
+        text = metadata.get(HEADER, "{}")
+        header = json.loads(text)
+        is_as_written = json.dumps(header) == text
     except (ValueError, RecursionError) as error:  # no JSON, or a number of thousands of digits
         raise FileFormatError(f"{path} has an unreadable header.") from error
     if not isinstance(header, dict) or header.get("kind") != kind:
@@ -137,6 +213,8 @@ def _read_header(path: Path, metadata: dict[str, str], kind: str) -> dict[str, A
         )
     if not isinstance(header.get("content"), dict):
         raise FileFormatError(f"{path} has no content.")
+    if not is_as_written:  # a bit that turns 1e-08 into 1E-08 changes no number
+        raise FileFormatError(f"{path} is damaged: it is not what was written to it.")
     return header
 
 

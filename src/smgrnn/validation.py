@@ -8,7 +8,7 @@ from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, short
 
 _LATER = "smgrnn.later"
 
@@ -68,7 +68,7 @@ class Settings:
                 expected = " or ".join(_describe(choice) for choice in choices)
                 raise ConfigError(
                     f"The '{entry.name}' parameter of {type(self).__name__} must be {expected}. "
-                    f"Got {value!r} instead."
+                    f"Got {short(value)} instead."
                 )
             object.__setattr__(self, entry.name, _plain(accepting[0], value))
 
@@ -103,6 +103,9 @@ class Settings:
         >>> NetworkConfig.from_dict({"n_inputs": 4, "n_outputs": 2}).n_hidden
         0
         """
+        if not isinstance(values, dict):
+            kind = type(values).__name__
+            raise ConfigError(f"{cls.__name__} must be settings by name. Got a {kind} instead.")
         unknown = sorted(set(values) - {entry.name for entry in fields(cls)})
         if unknown:
             raise ConfigError(f"{cls.__name__} has no setting named {unknown[0]!r}.")

@@ -96,6 +96,15 @@ def test_a_student_has_its_share_of_the_budget(student: Any, share: int) -> None
     assert abs(learner.graph.n_edges - 100 * share) <= 4
 
 
+def test_a_student_without_biases_has_none_and_as_many_parameters() -> None:
+    learner = student_of(CARTPOLE, student="mlp-100", budget=84, bias=False)
+    graph = learner.graph
+    assert (graph.n_inputs, graph.n_hidden, graph.n_edges) == (4, 14, 84)
+    assert set(graph.source[graph.target < 6].tolist()) == set(range(6, 20))
+    assert learner.act(np.zeros(4)) == 0
+    np.testing.assert_array_equal(learner.outputs, np.zeros(2))
+
+
 def test_weights_start_as_those_of_torch_linear() -> None:
     graph = mlp_graph(4, 500, 2, stream(0, "init"))
     hidden, hidden_bias, output, output_bias = layers(graph)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Bools, Floats
 from smgrnn.baselines.search import Candidate, Search, TooSmall
 from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError, NonFiniteError, ShapeError, TaskError
@@ -26,12 +26,17 @@ class Scripted(Search):
         super().__init__(TASK, len(script[0]), len(script))
         self.script = list(script)
         self.bred: list[list[float]] = []
+        self.small: list[list[bool]] = []
 
-    def _candidates(self) -> list[Candidate]:
-        return self.script[self.generation]
+    def _draw(self) -> int:
+        return len(self.script[self.generation])
 
-    def _breed(self, scores: Floats) -> None:
+    def _candidate(self, place: int) -> Candidate:
+        return self.script[self.generation][place]
+
+    def _breed(self, scores: Floats, is_small: Bools) -> None:
         self.bred.append(scores.tolist())
+        self.small.append(is_small.tolist())
 
 
 def test_the_champion_is_the_best_of_all_generations_and_best_that_of_the_last() -> None:
@@ -51,6 +56,26 @@ def test_of_equals_the_later_generation_and_in_it_the_first_is_champion() -> Non
     assert search.champion == (one, 7.0, 1)
     search.tell([7.0, 7.0])
     assert search.champion == (three, 7.0, 2)
+
+
+def test_a_search_that_is_told_again_is_where_the_first_was() -> None:
+    one, two, three = map(policy, (1.0, 2.0, 3.0))
+    script: list[list[Candidate]] = [
+        [TooSmall(-1.0), TooSmall(-2.0)],
+        [TooSmall(9.0), one],
+        [two, three],
+        [three, two],
+    ]
+    told = [[-1.0, -2.0], [9.0, 4.0], [4.0, 4.0], [1.0, 2.0]]
+    first, again = Scripted(*script), Scripted(*script)
+    for candidates, returns in zip(script, told, strict=True):
+        first.tell(returns)
+        has_played = [isinstance(candidate, Policy) for candidate in candidates]
+        again.retell(np.array(returns), np.array(has_played))
+        assert again.champion == first.champion
+    assert again.champion == (two, 4.0, 3)
+    assert (again.bred, again.small) == (first.bred, first.small)
+    assert again.generation == 4
 
 
 def test_a_candidate_that_cannot_play_is_never_champion() -> None:

@@ -250,7 +250,7 @@ def test_the_plan_of_an_mlp_is_what_is_trained(smgrnn: Command) -> None:
     }
     network = plan["network"]
     assert (network["iterations"], network["output_activation"]) == (2, "identity")
-    assert (network["carry_state"], network["n_inputs"], network["n_hidden"]) == (False, 5, 11)
+    assert (network["carry_state"], network["n_inputs"], network["n_hidden"]) == (False, 5, 13)
     assert (plan["plasticity"]["growth"], plan["plasticity"]["pruning"]) == ("none", "none")
     assert plan["first_graph"] == "layered"
 
@@ -421,7 +421,8 @@ def test_a_folder_that_exists_is_refused_before_anything_is_made(
     distill: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "a" / "CartPole-v1-smgrnn-2").mkdir(parents=True)
-    assert "exists" in refused(distill("--seeds", 3, "--out", "a"))
+    (tmp_path / "a" / "CartPole-v1-smgrnn-2" / "notes.txt").touch()
+    assert "exists and holds no run" in refused(distill("--seeds", 3, "--out", "a"))
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["CartPole-v1-smgrnn-2"]
 
 

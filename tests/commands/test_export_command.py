@@ -95,15 +95,22 @@ def test_without_a_compiler_the_size_says_so(
     assert "bytes of state; no C compiler was found" in capsys.readouterr().out
 
 
-def test_a_compiler_that_fails_is_as_good_as_none(
+def test_a_compiler_that_fails_is_not_a_missing_one(
     run: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """That no compiler was found was said, too, where the code did not compile."""
     monkeypatch.setattr(sizes, "COMPILE", ("false",))
     export_command(run, "c", tmp_path / "x", as_json=True)
-    assert json.loads(capsys.readouterr().out)["compiled_bytes"] is None
+    report = json.loads(capsys.readouterr().out)
+    assert (report["compiled_bytes"], report["obstacle"]) == (None, "false failed: exit code 1")
+    monkeypatch.setattr(sizes, "COMPILE", ("cc", "-std=c99", "-DINPUTS=1+"))
+    export_command(run, "c", tmp_path / "y", as_json=False)
+    said = capsys.readouterr().out
+    assert "bytes of state; cc -std=c99 -DINPUTS=1+ failed: " in said
+    assert "error" in said
 
 
 @pytest.mark.parametrize("out", ["my-net", "my-net.c", "my-net.h"])

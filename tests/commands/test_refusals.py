@@ -10,6 +10,7 @@ from safetensors.numpy import save_file
 
 from smgrnn.errors import SmgrnnError
 from smgrnn.runs import distill
+from smgrnn.tasks import Task
 from support.commands import Command, refused
 from support.runs import teacher
 
@@ -24,9 +25,9 @@ FLAT, CHOICE, MOVE = spaces.Box(-1, 1, (3,)), spaces.Discrete(2), spaces.Box(-1,
 
 
 class Mine(gym.Env):
-    def __init__(self, sees=FLAT, acts=CHOICE, shows=(0.0, 0.0, 0.0), pays=0.0):
+    def __init__(self, sees=FLAT, acts=CHOICE, shows=(0.0, 0.0, 0.0), pays=0.0, ends=False):
         self.observation_space, self.action_space = sees, acts
-        self.shows, self.pays = shows, pays
+        self.shows, self.pays, self.ends = shows, pays, ends
 
     def reset(self, seed=None, options=None):
         return np.zeros(3, np.float32), {}
@@ -35,7 +36,7 @@ class Mine(gym.Env):
         shown = self.shows
         if not isinstance(shown, dict):
             shown = [*shown] if isinstance(shown[-1], list) else np.array(shown)
-        return shown, self.pays, False, False, {}
+        return shown, self.pays, self.ends, False, {}
 
 
 class Bare(gym.Env):
@@ -64,6 +65,7 @@ register("Nan", shows=(0.0, np.nan, 0.0))
 register("Worded", shows=("a", "b", "c"))
 register("Unpaid", pays=np.inf)
 register("Priceless", pays=None)
+register("Undecided", ends=np.array([False, True]))
 
 
 def good(observation):
@@ -107,6 +109,7 @@ ENVIRONMENTS = {
     "Worded": "my_tasks:Worded-v0 gave an observation of shape (3,) and type <U1 instead of 3",
     "Unpaid": "my_tasks:Unpaid-v0 gave a reward that is NaN or infinite",
     "Priceless": "my_tasks:Priceless-v0 failed in an episode: float() argument must be",
+    "Undecided": "my_tasks:Undecided-v0 failed in an episode: The truth value of an array",
 }
 EXPERTS = {
     ("Mine", "my_tasks:absent"): "cannot be imported: module 'my_tasks' has no attribute 'absent'",
@@ -192,7 +195,8 @@ def test_an_environment_that_cannot_work_is_one_sentence(
 ) -> None:
     task, expert, expected = f"my_tasks:{name}-v0", "my_tasks:good", ENVIRONMENTS[name]
     start = lambda: distill(task, expert=expert, episodes=1, normalise=normalise)  # noqa: E731
-    if not normalise or name not in ("Unpaid", "Priceless"):  # whose rewards are met at once
+    is_met_by_expert = name in ("Unpaid", "Priceless", "Undecided")  # which plays first then
+    if not normalise or not is_met_by_expert:
         assert expected in refusal(start)
     flags = ("--episodes", 1, "--quiet", *(("--normalise",) if normalise else ()))
     refused(module("distill", task, "--expert", expert, *flags))
@@ -287,3 +291,49 @@ def test_what_makes_no_environment_is_refused() -> None:
     for make, expected in answers.items():
         assert refusal(lambda make=make: distill(make, expert=len)) == expected  # type: ignore[misc]
     assert "or is a function that makes" in refusal(lambda: distill(3))  # type: ignore[arg-type]
+
+
+HUGE = 10**12
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("distill", "CartPole-v1", "--n-hidden", 200_000),
+        ("distill", "CartPole-v1", "--plasticity.window", 10**9),
+        ("distill", "CartPole-v1", "--iterations", 10**9),
+        ("distill", "CartPole-v1", "--plasticity.n-candidates", HUGE),
+        ("distill", "CartPole-v1", "--held-out", HUGE),
+        ("distill", "CartPole-v1", "--seeds", 10**9),
+        ("distill", "CartPole-v1", "--student", "mlp-100", "--budget", HUGE),
+        ("distill", "xor", "--iterations", 10**9, "--preset", "paper"),
+        ("evolve", "CartPole-v1", "--population", 10**9, "--rollouts", 10**9),
+        ("evolve", "CartPole-v1", "--held-out", HUGE),
+        ("reproduce", "growth-ablation", "--seeds", 10**9),
+    ],
+)
+def test_a_size_that_cannot_be_had_is_refused_with_the_memory_it_would_take(
+    smgrnn: Command, tmp_path: Path, arguments: tuple[object, ...]
+) -> None:
+    """Each was a traceback of a MemoryError, or the end of the process by the system."""
+    sentence = refused(smgrnn(*arguments))
+    assert " would take " in sentence
+    assert " of memory; this machine has " in sentence
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_held_out_episodes_than_there_is_memory_for_are_refused(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    assert smgrnn("distill", "xor", "--episodes", 2, "--out", "run", "--quiet").code == 0
+    assert " of memory; " in refused(smgrnn("evaluate", "run", "--episodes", HUGE))
+
+
+def test_text_that_is_not_ours_reaches_a_terminal_as_text(smgrnn: Command, tmp_path: Path) -> None:
+    """A name could colour, move or hide what the command said."""
+    name = "run\x1b[31m\u202e\udcff"
+    assert "run\\x1b[31m\\u202e\\udcff" in refused(smgrnn("evaluate", name))
+    with pytest.raises(
+        SmgrnnError, match=r"The name 'a\\x1b' of a task has characters that are no"
+    ):
+        Task("a\x1b", 1, 1, is_discrete=True)

@@ -74,7 +74,7 @@ def test_a_store_without_such_runs_is_refused(
 
 
 def test_an_unknown_experiment_is_refused(store: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="Did you mean 'task-difficulty-v1'"):
+    with pytest.raises(ConfigError, match="Did you mean 'task-difficulty-v2'"):
         report_command(store, tmp_path / "report", ["task-dificulty"])
 
 

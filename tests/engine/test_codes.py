@@ -15,6 +15,7 @@ from smgrnn.config import (
     Activation,
     BiasCorrection,
     Loss,
+    NewWeights,
     OnEdit,
     Optimizer,
     Rate,
@@ -24,7 +25,7 @@ from smgrnn.config import (
 from smgrnn.graph.activation import ACTIVATIONS, activate, slope
 from smgrnn.learning.numbers import LOSSES, OPTIMIZERS, RATES
 from smgrnn.learning.schedule import rate_at
-from smgrnn.plasticity.numbers import SCALES
+from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
 from smgrnn.tasks import compiled
 from support.learners import stream
 
@@ -35,6 +36,7 @@ def test_the_codes_are_the_places_in_the_literals() -> None:
     assert get_args(Optimizer) == OPTIMIZERS
     assert get_args(Rate) == RATES
     assert get_args(Scale) == SCALES
+    assert get_args(NewWeights) == NEW_WEIGHTS
 
 
 @pytest.mark.parametrize("name", get_args(Activation))
@@ -62,7 +64,7 @@ def weights(**learning: Any) -> Any:
     made = Learner(network, LearningConfig(**learning), PlasticityConfig.static(), seed=0)
     made.progress = 0.9
     rows = stream(20)
-    labels = rows.labels if loss == "cross_entropy" else np.eye(2)[rows.labels]
+    labels = np.tanh(rows.observations[:, :2]) if loss == "mse" else rows.labels
     made.learn_stream(rows.observations, labels)
     return made.graph.weight
 

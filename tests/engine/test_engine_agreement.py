@@ -5,15 +5,16 @@ bit doubles about every 25 updates, and no two programs agree after 2,000.  So t
 here take small steps on a stream that can be learned, where agreement means something.
 """
 
+from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 import torch
 
 from smgrnn import NetworkConfig, PlasticityConfig, SMGrNN, StructuralPlasticity
-from smgrnn.config import LearningConfig, Loss, OnEdit, Optimizer, Scale
+from smgrnn.config import LearningConfig, Loss, OnEdit, Optimizer, Readout, Scale
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError
 from smgrnn.graph import Graph, GraphEdit
@@ -56,6 +57,15 @@ def settings(iterations: int, plasticity: dict[str, Any]) -> tuple[NetworkConfig
     return network, PlasticityConfig(**(defaults | plasticity))
 
 
+def torch_loss(loss: Loss, outputs: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    if loss == "cross_entropy":
+        return torch.nn.functional.cross_entropy(outputs, target)
+    if loss != "mse":
+        one_hot = torch.nn.functional.one_hot(target, N_OUTPUTS).double()
+        target = one_hot if loss == "one_hot" else 2 * one_hot - 1
+    return torch.nn.functional.mse_loss(outputs, target)
+
+
 def run_torch(
     network: NetworkConfig,
     plasticity: PlasticityConfig,
@@ -73,11 +83,7 @@ def run_torch(
         outputs = net(torch.from_numpy(observation))
         actions.append(int(outputs.argmax()))
         target = torch.as_tensor(label)
-        lost = (
-            torch.nn.functional.cross_entropy(outputs, target)
-            if loss == "cross_entropy"
-            else torch.nn.functional.mse_loss(outputs, target)
-        )
+        lost = torch_loss(loss, outputs, target)
         made.zero_grad()
         lost.backward()
         made.step()
@@ -199,6 +205,20 @@ def test_both_engines_agree_on_continuous_targets(iterations: int) -> None:
     learning = LearningConfig(loss="mse", learning_rate=LEARNING_RATE["adam"])
     learner = Learner(network, learning, rules, seed=7)
     outcome = learner.learn_stream(*stream)
+    assert_same_run(learner, expected, outcome.actions)
+
+
+@pytest.mark.parametrize("readout", get_args(Readout))
+@pytest.mark.parametrize("loss", ["one_hot", "plus_minus"])
+def test_both_engines_agree_on_squared_errors_of_choices(loss: Loss, readout: Readout) -> None:
+    network, rules = settings(2, {"new_weights": "sign"})
+    network = replace(network, readout=readout)
+    stream = recorded_stream(5)
+    expected = run_torch(network, rules, "adam", stream, loss=loss)
+    learning = LearningConfig(loss=loss, learning_rate=LEARNING_RATE["adam"])
+    learner = Learner(network, learning, rules, seed=7)
+    outcome = learner.learn_stream(*stream)
+    assert len(learner.log) > 0
     assert_same_run(learner, expected, outcome.actions)
 
 

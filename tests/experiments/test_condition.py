@@ -4,6 +4,7 @@ import shutil
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,6 +81,24 @@ def test_of_an_expert_file_the_content_counts_and_not_the_path(tmp_path: Path) -
     assert Condition.distill("CartPole-v1", expert=str(copy)).key(0) != keys[0]
 
 
+def test_runs_take_the_teachers_in_turn_and_their_plans_say_which(tmp_path: Path) -> None:
+    own = Path(teacher(tmp_path))
+    taught = Condition.distill("CartPole-v1", teachers=("CartPole-v1-plain-1", str(own)))
+    plans = [taught.plan(seed) for seed in range(4)]
+    assert all(isinstance(each, plan.Plan) for each in plans)
+    names = [each.teacher.name for each in plans if isinstance(each, plan.Plan)]
+    assert names == ["CartPole-v1-plain-1", str(own.resolve())] * 2
+    for seed in range(4):
+        alone = Condition.distill("CartPole-v1", expert=taught.expert(seed))
+        assert alone.key(seed) == taught.key(seed) != CARTPOLE.key(seed)
+
+
+def test_teachers_and_an_expert_exclude_each_other() -> None:
+    for settings in (RunConfig(expert="CartPole-v1-smooth"), EvolutionConfig()):
+        with pytest.raises(ConfigError, match="whose settings name no expert"):
+            Condition("CartPole-v1", settings, teachers=("CartPole-v1-plain-0",))
+
+
 def test_without_an_expert_there_is_no_key() -> None:
     with pytest.raises(ExpertError, match="There is no expert 'Pendulum-v1'"):
         Condition.distill("Pendulum-v1").key(0)
@@ -147,23 +166,24 @@ def test_no_episodes_are_too_few() -> None:
 
 
 def test_tasks_are_described_and_experts_digested_once_for_all_runs() -> None:
-    """To make a world of LunarLander, or read its expert, for each of 885 keys takes a minute."""
+    """To make a world of LunarLander, or read its expert, for each of 1560 keys takes minutes."""
     for cached in (condition._find_task, condition._find_teacher):
         cached.cache_clear()
-    assert len(queue_runs(EXPERIMENTS.values())) == 885
+    assert len(queue_runs(EXPERIMENTS.values())) == 1560
     assert condition._find_task.cache_info().misses == 4
-    assert condition._find_teacher.cache_info().misses == 4
+    assert condition._find_teacher.cache_info().misses == 3 * 4 + 1  # and one for the examples
 
 
+AS_PRINTED: dict[str, Any] = {"preset": "as_printed", "readout": "sum"}
 PINNED: dict[str, tuple[Condition, int]] = {
     "eb55f4474404d1d6": (CARTPOLE, 0),
     "e2f505274b3e03c9": (CARTPOLE, 7),
     "cca8668ae4162df7": (Condition.distill("Acrobot-v1", student="static"), 0),
     "714538d1dfb00023": (Condition.distill("LunarLander-v3", student="growth-only"), 0),
-    "89257784e6eef1f0": (Condition.distill("CartPole-v1", student="mlp-100"), 0),
+    "89257784e6eef1f0": (Condition.distill("CartPole-v1", student="mlp-100", budget=80), 0),
     "4842878a87f659e7": (Condition.distill("CartPole-v1", student="mlp-200", budget=60), 0),
     "9d7a6914e3432fd1": (Condition.distill("xor"), 0),
-    "93c67f623a40d314": (Condition.distill("CartPole-v1", preset="as_printed", n_hidden=3), 0),
+    "93c67f623a40d314": (Condition.distill("CartPole-v1", **AS_PRINTED, n_hidden=3), 0),
     "51067e35d1213c74": (Condition.evolve("CartPole-v1"), 0),
     "0a5464ec80414ba4": (Condition.evolve("Acrobot-v1", method="ndp"), 3),
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from smgrnn.commands.reproduce import reproduce_command
+from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import (
     EXPERIMENTS,
@@ -17,9 +18,12 @@ from smgrnn.experiments import (
     Experiment,
     choose_experiments,
     find_experiment,
+    teachers,
 )
+from smgrnn.experiments.paper.protocol import TASKS, TEACHERS
 from smgrnn.experiments.queue import queue_runs
 from smgrnn.experiments.registry import SMOKE_EPISODES, SMOKE_SEEDS
+from smgrnn.experts import shipped_experts
 from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.students import new_learner
@@ -33,7 +37,7 @@ every_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), i
 def test_an_id_ends_in_its_version(experiment: Experiment) -> None:
     assert re.fullmatch(r"[a-z-]+-v\d+", experiment.id)
     assert experiment.question.endswith("?")
-    assert experiment.artefacts
+    assert experiment.artefacts or experiment is teachers.EXPERIMENT  # ours, with a table of ours
 
 
 @every_experiment
@@ -48,16 +52,68 @@ def test_every_condition_can_be_built(experiment: Experiment) -> None:
         built.add((condition.task, condition.variant))
 
 
-def test_the_runs_are_as_many_as_the_paper_has_and_shared_ones_are_run_once() -> None:
-    runs = queue_runs(EXPERIMENTS.values())
-    n_named = sum(len(list(experiment.runs())) for experiment in EXPERIMENTS.values())
-    assert (n_named, len(runs)) == (1075, 885)
+def test_the_runs_of_the_tables_are_as_many_as_the_paper_has_and_shared_ones_are_run_once() -> None:
+    """And ten more of each task, by an MLP without biases, which the paper does not have."""
+    paper = [replace(each, more={}) for each in EXPERIMENTS.values() if each.artefacts]
+    assert len(paper) == 9
+    runs = queue_runs(paper)
+    assert (sum(len(list(each.runs())) for each in paper), len(runs)) == (1075 + 30, 885 + 30)
     assert Counter(run.condition.task for run in runs) == {
-        "CartPole-v1": 610,
-        "Acrobot-v1": 175,
-        "LunarLander-v3": 90,
+        "CartPole-v1": 620,
+        "Acrobot-v1": 185,
+        "LunarLander-v3": 100,
         "xor": 10,
     }
+
+
+def test_more_seeds_and_smooth_teachers_are_so_many_more() -> None:
+    """Seven conditions of CartPole and Acrobot have 30 more, three of LunarLander 10 more.
+
+    The optimizers and rates are seven conditions with 15 more, and the smooth teachers have 30
+    runs of each task.
+    """
+    runs = queue_runs(EXPERIMENTS.values())
+    assert Counter(run.condition.task for run in runs) == {
+        "CartPole-v1": 620 + 7 * 30 + 7 * 15 + 30,
+        "Acrobot-v1": 185 + 7 * 30 + 30,
+        "LunarLander-v3": 100 + 3 * 10 + 30,
+        "xor": 10,
+    }
+
+
+def test_a_condition_has_as_many_seeds_wherever_it_is_asked_for() -> None:
+    """Which experiment a claim finds its runs in must not matter."""
+    seeds: dict[Condition, set[tuple[int, ...]]] = {}
+    for experiment in EXPERIMENTS.values():
+        for name, condition in experiment.conditions.items():
+            if condition.episodes == 2000:
+                seeds.setdefault(condition, set()).add(experiment.all_seeds(name))
+    assert {len(found) for found in seeds.values()} == {1}
+    numbers = Counter(len(each) for found in seeds.values() for each in found)
+    # ten: growth without pruning, four others of the lander, the evolved, XOR, smooth teachers
+    assert numbers == {40: 14, 20: 3, 10: 3 + 4 + 6 + 1 + 9}
+
+
+def test_tables_keep_the_seeds_of_the_paper() -> None:
+    few = ("optimizer-sensitivity", "hyperparameter-grid", "hyperparameter-sweeps")
+    for id, experiment in EXPERIMENTS.items():
+        assert len(experiment.seeds) == (5 if id.startswith(few) else 10)
+
+
+def test_more_seeds_need_a_condition() -> None:
+    with pytest.raises(ConfigError, match="has more seeds for 'nothing', but no condition"):
+        replace(EXPERIMENTS["growth-ablation-v2"], more={"nothing": (10,)})
+
+
+def test_students_of_the_control_tasks_learn_from_three_teachers() -> None:
+    for experiment in EXPERIMENTS.values():
+        for name, condition in experiment.conditions.items():
+            is_taught = condition.task in TASKS and isinstance(condition.settings, RunConfig)
+            if is_taught and not name.endswith(teachers.SMOOTH):
+                assert condition.teachers == TEACHERS[condition.task]
+                assert set(TEACHERS[condition.task]) <= set(shipped_experts())
+            else:
+                assert condition.teachers == ()
 
 
 def test_every_table_and_figure_with_numbers_has_an_experiment() -> None:
@@ -81,19 +137,19 @@ def test_the_conditions_of_one_question_differ() -> None:
         for experiment in EXPERIMENTS.values()
     }
     assert {id: n for id, n in repeated.items() if n} == {
-        "optimizer-sensitivity-v1": 1,
-        "hyperparameter-sweeps-v1": 6,
+        "optimizer-sensitivity-v2": 1,
+        "hyperparameter-sweeps-v2": 6,
     }
 
 
-@pytest.mark.parametrize("name", ["growth-ablation", "growth-ablation-v1"])
+@pytest.mark.parametrize("name", ["growth-ablation", "growth-ablation-v2"])
 def test_an_experiment_is_found_with_or_without_its_version(name: str) -> None:
-    assert find_experiment(name).id == "growth-ablation-v1"
+    assert find_experiment(name).id == "growth-ablation-v2"
 
 
 def test_without_a_version_the_latest_is_meant(monkeypatch: pytest.MonkeyPatch) -> None:
     for version in (10, 9):
-        experiment = replace(EXPERIMENTS["growth-ablation-v1"], id=f"growth-ablation-v{version}")
+        experiment = replace(EXPERIMENTS["growth-ablation-v2"], id=f"growth-ablation-v{version}")
         monkeypatch.setitem(EXPERIMENTS, experiment.id, experiment)
     assert find_experiment("growth-ablation").id == "growth-ablation-v10"
 
@@ -101,10 +157,10 @@ def test_without_a_version_the_latest_is_meant(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("growth-ablatoin", "Did you mean 'growth-ablation-v1'?"),
-        ("Pruning", "Did you mean 'pruning-ablation-v1'?"),
+        ("growth-ablatoin", "Did you mean 'growth-ablation-v2'?"),
+        ("Pruning", "Did you mean 'pruning-ablation-v2'?"),
         ("al", "Did you mean 'all'?"),
-        ("?", "There are baseline-comparison-v1, growth-ablation-v1,"),
+        ("?", "There are baseline-comparison-v2, growth-ablation-v2,"),
     ],
 )
 def test_an_unknown_name_is_an_error_with_a_hint(name: str, hint: str) -> None:
@@ -120,7 +176,7 @@ def test_no_name_or_all_is_all(names: list[str]) -> None:
 
 def test_seeds_and_episodes_can_be_chosen() -> None:
     [chosen] = choose_experiments(["baseline-comparison"], seeds=3, episodes=100)
-    assert chosen.seeds == (0, 1, 2)
+    assert {chosen.all_seeds(name) for name in chosen.conditions} == {(0, 1, 2)}
     assert {condition.episodes for condition in chosen.conditions.values()} == {100}
     with pytest.raises(ConfigError, match="number of seeds must be at least 1"):
         choose_experiments(seeds=0)
@@ -129,7 +185,8 @@ def test_seeds_and_episodes_can_be_chosen() -> None:
 def test_a_smoke_run_has_everything_tiny() -> None:
     smoke = choose_experiments(smoke=True)
     assert [each.id for each in smoke] == list(EXPERIMENTS)
-    assert {len(each.seeds) for each in smoke} == {SMOKE_SEEDS}
+    seeds = {len(each.all_seeds(name)) for each in smoke for name in each.conditions}
+    assert seeds == {SMOKE_SEEDS}
     episodes = {c.episodes for each in smoke for c in each.conditions.values()}
     assert episodes == {SMOKE_EPISODES}
 
@@ -145,7 +202,7 @@ def test_the_command_runs_what_is_missing_and_tells_the_rest(
         return json.loads(out), err
 
     first, told = reproduce(is_quiet=False)
-    assert first["experiments"] == ["optimizer-sensitivity-v1"]
+    assert first["experiments"] == ["optimizer-sensitivity-v2"]
     assert (first["runs"], first["found"], first["done"], first["failures"]) == (7, 0, 7, [])
     assert f"7 runs: 0 were in {tmp_path / 'store'}, 7 were run" in told.replace("\n", " ")
     second, told = reproduce(is_quiet=True)
@@ -159,14 +216,14 @@ def test_a_failed_run_is_told_and_exits_with_1(
     impossible = {
         f"{n}": Condition.distill("CartPole-v1", n_hidden=n, learning=learning) for n in (1, 2, 3)
     }
-    experiment = replace(EXPERIMENTS["final-topologies-v1"], conditions=impossible)
-    monkeypatch.setitem(EXPERIMENTS, "final-topologies-v1", experiment)
+    experiment = replace(EXPERIMENTS["final-topologies-v2"], conditions=impossible, more={})
+    monkeypatch.setitem(EXPERIMENTS, "final-topologies-v2", experiment)
     chosen = choose_experiments(["final-topologies"], seeds=4)
     with pytest.raises(SystemExit) as caught:
         reproduce_command(chosen, jobs=2, store=tmp_path)
     assert caught.value.code == 1
     told = capsys.readouterr().err
-    assert "final-topologies-v1 1 seed 0 failed: A weight became infinite" in told.replace(
+    assert "final-topologies-v2 1 seed 0 failed: A weight became infinite" in told.replace(
         "\n", " "
     )
     assert "And 2 more failed" in told

@@ -1,8 +1,8 @@
 """Expert training: it learns, repeats exactly, and records what it did."""
 
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_args
 
 import gymnasium as gym
 import numpy as np
@@ -10,12 +10,17 @@ import pytest
 import torch
 
 from smgrnn.errors import ConfigError, ExpertError
-from smgrnn.experts import Expert, score_expert
+from smgrnn.experts import Expert
 from smgrnn.experts.dqn import Checkpoint, train
-from smgrnn.experts.evaluation import Score
-from smgrnn.experts.recipes import MIRRORS, RECIPES, DQNConfig, changes, find_recipe
-from smgrnn.runs.selection import ScoredCheckpoint, train_expert
-from smgrnn.runs.teachability import Teachability
+from smgrnn.experts.recipes import (
+    CHOICES,
+    MIRRORS,
+    Choice,
+    DQNConfig,
+    RecipeName,
+    changes,
+    find_recipe,
+)
 from smgrnn.tasks import find_task, make_env
 
 QUICK = DQNConfig(
@@ -178,47 +183,35 @@ def test_the_paper_s_recipe_is_what_it_prints() -> None:
     assert changes(paper) == {}
 
 
-@pytest.mark.parametrize("task_id", RECIPES)
-def test_every_change_of_a_recipe_has_a_reason(task_id: str) -> None:
-    reasons = changes(find_recipe(task_id))
-    assert "policy_averaging" in reasons
+@pytest.mark.parametrize("task_id", MIRRORS)
+@pytest.mark.parametrize("name", CHOICES)
+def test_every_change_of_a_recipe_has_a_reason(name: RecipeName, task_id: str) -> None:
+    reasons = changes(find_recipe(task_id, name).config)
+    assert ("policy_averaging" in reasons) == (name != "printed")
     assert "Set by hand." not in reasons.values()
+
+
+def test_every_recipe_has_a_way_to_choose() -> None:
+    assert tuple(CHOICES) == get_args(RecipeName)
+    assert set(CHOICES.values()) == set(get_args(Choice))
+
+
+@pytest.mark.parametrize("name", ["plain", "printed"])
+def test_recipes_of_teachers_are_the_same_for_all_but_the_lander(name: RecipeName) -> None:
+    usual = DQNConfig() if name == "plain" else DQNConfig.paper()
+    for task_id in ("CartPole-v1", "Acrobot-v1", "Taxi-v3"):
+        assert find_recipe(task_id, name) == (usual, "own return")
+
+
+def test_the_printed_recipe_lands_with_more_steps_and_the_plain_one_without_tricks() -> None:
+    """Plain is the smooth recipe of the lander without the mirror and the noise, and shorter."""
+    printed, plain, smooth = (
+        find_recipe("LunarLander-v3", name).config for name in ("printed", "plain", "smooth")
+    )
+    assert printed == DQNConfig.paper(steps=400_000, check_every=20_000)
+    bare = replace(smooth, mirror=False, action_noise=0.0)
+    assert plain == replace(bare, steps=300_000, check_every=25_000)
 
 
 def test_a_change_by_the_user_is_recorded_as_such() -> None:
     assert changes(DQNConfig(batch=32))["batch"] == "Set by hand."
-
-
-def test_training_keeps_the_checkpoint_that_does_best_and_records_it() -> None:
-    heard: list[ScoredCheckpoint] = []
-    config = DQNConfig(steps=2000, hidden=16, warmup=100, check_every=500, policy_averaging=0.05)
-    expert, record = train_expert("CartPole-v1", config, 3, episodes=3, report=heard.append)
-    assert [each.step for each in heard] == [500, 1000, 1500, 2000]
-    assert len({each.choosing.mean for each in heard}) > 1
-    best = max(heard, key=lambda each: each.choosing.mean)
-    assert expert == best.expert
-    assert record["step"] == best.step
-    assert record["choosing"] == best.choosing._asdict()
-    assert record["held_out"] == score_expert(expert, "CartPole-v1", 3)._asdict()
-    assert record["config"] == config.to_dict()
-    assert (record["task"], record["seed"]) == ("CartPole-v1", 3)
-    assert record["changes"]["hidden"] == "Set by hand."
-
-
-def test_good_checkpoints_are_ranked_by_their_students_then_by_themselves() -> None:
-    expert = Expert.from_layers([([[1.0]], [0.0])])
-
-    def checkpoint(mean: float, disturbed: float, taught: float | None) -> ScoredCheckpoint:
-        scores = Score(mean, 0.0, 5, 30_000, 0.0), Score(disturbed, 9.0, 5, 30_000, 0.3)
-        students = None if taught is None else Teachability(taught, 1.0, 200, (1000,), 16)
-        return ScoredCheckpoint(1, expert, *scores, students)
-
-    ordered = [
-        checkpoint(240.0, 90.0, None),
-        checkpoint(249.0, 80.0, None),
-        checkpoint(270.0, 70.0, 200.0),
-        checkpoint(260.0, 60.0, 210.0),
-        checkpoint(261.0, 50.0, 210.0),
-        checkpoint(261.0, 55.0, 210.0),
-    ]
-    assert all(worse.rank < better.rank for worse, better in pairwise(ordered))

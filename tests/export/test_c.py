@@ -234,3 +234,22 @@ def test_any_kind_of_student_is_played_alike(student: str, tmp_path: Path) -> No
     actions, states = exports.replay(policy, played, build(policy, tmp_path, *SANITIZED))
     assert (actions == played.actions)[~played.is_tie].all()
     np.testing.assert_allclose(states, played.states, atol=TOLERANCE, rtol=0)
+
+
+def test_the_name_of_a_task_stays_in_its_comment(tmp_path: Path) -> None:
+    """A name could end the comment, and what followed was code."""
+    graph = Graph.from_edges(1, 2, edges=[(0, 1, 0.5)])
+    task = Task("a */ int main(void) { return 7; } /* b", 1, 2, is_discrete=True)
+    policy = exports.policy_of(graph, NetworkConfig(n_inputs=1, n_outputs=2), task)
+    for path in export_policy(policy, "c", tmp_path / "net"):
+        head = path.read_text().splitlines()[0]
+        assert "a * / int main(void)" in head
+        assert head.count("*/") == path.name.endswith(".c")
+    build(policy, tmp_path, *STRICT)
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\nb", "a*b", "what?"])
+def test_a_file_name_that_c_cannot_include_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=r"^Files of C cannot be named '.*'; choose another"):
+        export_policy(wide(2), "c", tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

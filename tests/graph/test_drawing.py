@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from scipy.spatial.distance import pdist
 
 from smgrnn import EditDraft, Graph
 from smgrnn.graph import apply, draw, to_networkx
@@ -65,6 +66,21 @@ def test_inputs_stand_left_outputs_right_and_hidden_nodes_between() -> None:
     assert positions[2][0] == 1.0
     assert all(0 < positions[node][0] < 1 for node in (3, 4))
     assert layout(SMALL) == positions
+
+
+@pytest.mark.parametrize(("n_inputs", "n_outputs", "n_hidden"), [(4, 2, 14), (6, 3, 34), (8, 4, 3)])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_node_covers_another(n_inputs: int, n_outputs: int, n_hidden: int, seed: int) -> None:
+    """In Fig. 8 a hidden node stood on an output, and the inputs of a small graph overlapped."""
+    rng, n = np.random.default_rng(seed), n_inputs + n_outputs + n_hidden
+    pairs = {tuple(rng.choice(n, 2, replace=False).tolist()) for _ in range(3 * n)}
+    edges = [(u, v, 1.0) for u, v in pairs if v >= n_inputs]
+    graph = Graph.from_edges(n_inputs, n_outputs, n_hidden, edges)
+    figure = Figure(figsize=(2.2, 2.2))
+    ax: Any = draw(graph, figure.add_axes((0.0, 0.0, 1.0, 1.0)))
+    places = ax.transData.transform(np.array(list(layout(graph).values())))
+    (nodes,) = ax.collections
+    assert pdist(places).min() > np.sqrt(nodes.get_sizes()[0]) * figure.dpi / 72
 
 
 def test_given_positions_are_used() -> None:

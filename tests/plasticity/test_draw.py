@@ -52,3 +52,11 @@ def test_new_weights_are_gaussian_with_the_initial_weight_as_deviation() -> None
         assert edit.weight.size == 80
         assert edit.weight.std() == pytest.approx(std, rel=0.2)
         assert abs(edit.weight.mean()) <= 4 * std / np.sqrt(80)
+
+
+def test_new_weights_can_have_a_random_sign_and_nothing_else() -> None:
+    graph = Graph.from_edges(40, 40, edges=[])
+    history = UpdateHistory.start(0, 2)
+    edit = call(graph, history, explore_ratio=1.0, initial_weight=0.05, new_weights="sign").edit
+    assert set(edit.weight.tolist()) == {0.05, -0.05}
+    assert 20 <= (edit.weight > 0).sum() <= 60

@@ -74,6 +74,7 @@ def random_config(rng: np.random.Generator) -> PlasticityConfig:
         "growth": (*("relay",) * 6, "relay-alone", "exploration"),
         "max_relays": (None, None, 1, 2, 3),
         "initial_weight": (0.0, 0.01, 0.3),
+        "new_weights": ("gaussian", "sign"),
         "explore_probability": (0.0, 0.25, 0.25, 1.0),
         "explore_ratio": (0.0, 0.01, 0.2, 0.5, 1.0),
         "explore_inputs": (True, False),

@@ -19,7 +19,7 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.errors import UnknownNameError
 from smgrnn.experiments import EXPERIMENTS, STUDIES, Condition, Store, choose_experiments
 from smgrnn.report.figures import FIGURES, draw, missing_runs
-from smgrnn.report.figures.curves import POINTS, Curve, moving_mean, pad, thin
+from smgrnn.report.figures.curves import POINTS, Curve, mean_and_bar, moving_mean, pad, thin
 from smgrnn.report.figures.final_topologies import representative
 from smgrnn.report.figures.relay_insertion import with_relay
 from smgrnn.report.figures.style import CONDITIONS, TASKS
@@ -154,7 +154,7 @@ def test_figures_neither_follow_nor_change_a_users_settings(results: Results) ->
 def test_without_runs_there_are_only_drawings(tmp_path: Any) -> None:
     empty = Results(Store(tmp_path))
     assert [id for id in FIGURES if draw(id, empty) is not None] == list(DRAWINGS)
-    assert len(missing_runs("3", empty)) == 150
+    assert len(missing_runs("3", empty)) == 180
     assert missing_runs("3", empty)[0] == "CartPole-v1/smgrnn seed 0"
     assert missing_runs("1", empty) == []
 
@@ -206,13 +206,36 @@ def test_the_longest_runs_make_small_files_in_lines(id: str) -> None:
     st.lists(st.floats(-100, 100) | st.just(float("nan")), min_size=1, max_size=30),
     st.integers(1, 12),
 )
-def test_a_moving_mean_is_of_what_is_around(values: list[float], width: int) -> None:
+def test_a_moving_mean_is_over_whole_windows(values: list[float], width: int) -> None:
     smooth = moving_mean(values, width)
-    for place in range(len(values)):
-        around = values[max(place - width // 2, 0) : place - width // 2 + width]
-        there = [value for value in around if not np.isnan(value)]
+    assert smooth.size == max(len(values) - width + 1, 0)
+    for place, mean in enumerate(smooth):
+        there = [value for value in values[place : place + width] if not np.isnan(value)]
         expected = np.mean(there) if there else np.nan
-        assert smooth[place] == pytest.approx(expected, abs=1e-9, nan_ok=True)
+        assert mean == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_smoothing_makes_no_spikes_at_the_ends() -> None:
+    """Means over half a window, at both ends, had growth in them without the pruning after it."""
+    straight = Curve.of([np.arange(1.0, 41.0)], width=7)
+    assert straight.mean == pytest.approx(straight.x)
+    sawtooth = Curve.of([[1.0, 1.0, 1.0, -3.0] * 10], width=8)
+    assert sawtooth.mean == pytest.approx(0)
+    assert (sawtooth.x[0], sawtooth.x[-1]) == (4.5, 36.5)
+
+
+def test_a_run_shorter_than_the_smoothing_is_one_mean() -> None:
+    assert Curve.of([[1.0, 3.0]], width=5).mean.tolist() == [2.0]
+
+
+def test_a_band_and_a_bar_stay_within_bounds() -> None:
+    curve = Curve.of([[460.0, 10.0], [500.0, 480.0]]).within((1.0, 490.0))
+    assert curve.mean.tolist() == [480.0, 245.0]
+    assert curve.high.tolist() == [490.0, 480.0]
+    assert curve.low.tolist() == [460.0, 10.0]
+    mean, bar = mean_and_bar([440.0, 500.0, 500.0, 500.0], (1.0, 500.0))
+    assert (mean, bar[1, 0]) == (485.0, 15.0)
+    assert bar[0, 0] == pytest.approx(np.std([440, 500, 500, 500]))
 
 
 def test_a_curve_is_mean_and_band_over_runs() -> None:
@@ -271,6 +294,49 @@ def test_figure_3_has_the_threshold_and_a_cross_for_the_best_of_each_generation(
     assert crosses.get_xydata().tolist() == [[2, 7], [4, 9]]
     assert set(threshold.get_ydata()) == {8.0}
     assert drawn["d"].lines[0].get_xydata().tolist() == [[2, 5], [4, 6]]
+
+
+def test_figure_3_leaves_most_of_a_panel_to_students_that_have_a_teacher() -> None:
+    """NEAT and NDP begin so low that on one scale the others were a single line."""
+    taught = [run(CARTPOLE, seed, returns=each) for seed, each in enumerate(([490] * 4, [470] * 4))]
+    evolved = run(EVOLUTION, returns=[9, 9, 9, 40])
+    evolved = bred(evolved, evolved.episodes, 2)
+    shown = {"CartPole-v1/smgrnn": taught, "CartPole-v1/neat": [evolved]}
+    ax = panels(FIGURES["3"].draw_panels(shown))["a"]
+
+    def height(value: float) -> float:
+        return float(ax.transAxes.inverted().transform(ax.transData.transform((0, value)))[1])
+
+    assert height(490) - height(470) > 0.5
+    assert 0 < height(9) < height(40) < height(470) < height(490) < 1  # nothing is left out
+    alone = panels(FIGURES["3"].draw_panels({"CartPole-v1/neat": [evolved]}))["a"]
+    assert alone.get_yscale() == "linear"
+
+
+@pytest.mark.parametrize(("id", "letter"), [("3", "a"), ("A.1", None)])
+def test_nothing_is_drawn_beyond_the_possible_return(id: str, letter: str | None) -> None:
+    runs = [run(CARTPOLE, seed, returns=[each] * 8) for seed, each in enumerate((400.0, 500, 500))]
+    name = "smgrnn" if id == "3" else "window=50"
+    figure = FIGURES[id].draw_panels({f"CartPole-v1/{name}": runs})
+    axes = [ax for ax in figure.findobj(Axes) if isinstance(ax, Axes)]
+    drawn = [ax.dataLim.y1 for ax in axes if ax.dataLim.y1 > 400]
+    assert drawn
+    assert max(drawn) == 500.0
+    assert all(tick <= 500 for ax in axes for tick in ax.get_yticks() if tick <= ax.get_ylim()[1])
+
+
+@pytest.mark.parametrize("name", PAPER.figures)
+def test_no_text_is_cut_off(name: str, results: Results) -> None:
+    """Numbers at axes aside: there are some beyond their ends, which are not drawn."""
+    figure = draw(name, results)
+    assert figure is not None
+    figure.draw_without_rendering()
+    axes = [axis for ax in figure.findobj(Axes) for axis in (ax.xaxis, ax.yaxis)]
+    ticks = {id(label) for axis in axes for label in axis.get_ticklabels(which="both")}
+    texts = [each for each in figure.findobj(Text) if id(each) not in ticks]
+    boxes = [each.get_window_extent() for each in texts if each.get_text()]
+    assert min(box.x0 for box in boxes) >= -1
+    assert max(box.x1 for box in boxes) <= figure.bbox.x1 + 1
 
 
 def test_candidates_too_small_to_play_have_no_return() -> None:

@@ -24,6 +24,7 @@ from smgrnn.report.page import page
 from smgrnn.report.paper import load_paper
 from smgrnn.report.pictures import take_picture
 from smgrnn.report.results import Results, base_name, short_name
+from smgrnn.report.runs import build_run_report
 from smgrnn.report.settings import stated_settings
 from support.fabricated import fabricate, fill_store
 
@@ -107,6 +108,30 @@ def test_every_table_figure_claim_and_experiment_is_shown(report: Report, write:
         assert experiment.id in shown
 
 
+@pytest.mark.parametrize("write", [page, markdown])
+def test_every_verdict_is_shown_with_family_test_margin_and_seeds(
+    report: Report, write: Any
+) -> None:
+    text = write(report)
+    shown = " ".join(Reader(text).words) if write is page else text
+    for part in report.sections:
+        for finding in part.findings:
+            assert finding.rule in shown
+            assert finding.caution in shown
+
+
+@pytest.mark.parametrize("write", [page, markdown])
+def test_claims_that_changed_their_verdict_are_shown(report: Report, write: Any) -> None:
+    """Two runs that never ran decide next to nothing, so most of what held or did not changed."""
+    found = report.changes
+    assert found is not None
+    assert found.n_judged == 67
+    assert 30 < len(found.changed) <= 34 + 6
+    assert found.text in write(report)
+    numbers = report.to_dict()["changes"]
+    assert (numbers["n_judged"], len(numbers["changed"])) == (67, len(found.changed))
+
+
 def test_every_number_that_the_paper_prints_is_shown(report: Report) -> None:
     shown = [entry.printed for part in report.sections for t in part.tables for entry in t.entries]
     printed = {(cell.row, cell.column, cell.printed) for cell in shown if cell is not None}
@@ -138,7 +163,8 @@ def test_every_figure_is_of_conditions_that_its_experiment_runs() -> None:
 def test_the_numbers_are_plain_json(report: Report) -> None:
     numbers = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     tables = {table["id"] for table in numbers["tables"]}
-    assert tables == {*PAPER.tables, "baselines", "improvements", "topologies", "grid"}
+    ours = {"baselines", "improvements", "topologies", "grid", "teachers", "early"}
+    assert tables == {*PAPER.tables, *ours}
     assert len(numbers["claims"]) == len(load_claims())
     [table] = [table for table in numbers["tables"] if table["id"] == "A.VI"]
     assert table["rows"][0]["labels"] == {"Task": "xor", "Condition": "smgrnn"}
@@ -146,7 +172,7 @@ def test_the_numbers_are_plain_json(report: Report) -> None:
     [claim] = [claim for claim in numbers["claims"] if claim["id"] == "xor-smallest"]
     assert len(claim["parts"]) == 3
     assert 0.0 <= claim["p_for"] <= claim["p_for_corrected"] <= 1.0
-    assert numbers["n_runs"] == numbers["n_asked"] == 276
+    assert numbers["n_runs"] == numbers["n_asked"] == 300
     assert set(numbers["figures"]) == {f"Fig. {name}" for name in PAPER.figures}
 
 
@@ -203,7 +229,7 @@ def test_missing_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert "8 runs" in text
         assert "xor/smgrnn: 2 runs of 3" in text
         assert "Fig. 7 (Size by difficulty of the task) needs runs that are missing." in text
-    assert [part.id for part in found.sections] == ["task-difficulty-v1"]
+    assert [part.id for part in found.sections] == ["task-difficulty-v2"]
 
 
 def test_warnings_of_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,12 +250,13 @@ def section(report: Report, title: str) -> Section:
 
 def test_the_settings_of_each_student_are_those_that_ran(report: Report) -> None:
     """MLPs were said to have one iteration, tanh outputs, no bias, carried states and pruning."""
-    shared = section(report, "Baseline comparison").shared
+    found = section(report, "Baseline comparison")
+    shared, own = found.shared, {setup.name: setup.own for setup in found.setups}
     assert set(shared) == {"smgrnn", "mlp-100", "mlp-200", "neat", "ndp"}
-    for name in ("mlp-100", "mlp-200"):
-        mlp = shared[name]
+    for name, bias in (("mlp-100", "True"), ("mlp-100-no-bias", "False"), ("mlp-200", "True")):
+        mlp = shared[name.removesuffix("-no-bias")] | own[f"CartPole-v1/{name}"]
         assert (mlp["network.iterations"], mlp["network.output_activation"]) == ("2", "identity")
-        assert (mlp["network.carry_state"], mlp["bias"]) == ("False", "True")
+        assert (mlp["network.carry_state"], mlp["bias"]) == ("False", bias)
         assert (mlp["plasticity.growth"], mlp["plasticity.pruning"]) == ("none", "none")
         assert mlp["first_graph"] == "layered"
         assert not {"plasticity.window", "network.density", "learning.momentum"} & set(mlp)
@@ -256,8 +283,19 @@ def test_shared_and_own_settings_together_are_the_plan(report: Report, title: st
     found = section(report, title)
     experiment = EXPERIMENTS[found.id].scaled(episodes=EPISODES)
     for setup in found.setups:
-        plan = experiment.conditions[setup.name].plan(0)
-        assert found.shared[setup.student] | setup.own == stated_settings(plan)
+        condition = experiment.conditions[setup.name]
+        stated = [stated_settings(condition.plan(seed)) for seed in range(SEEDS)]
+        taught = dict.fromkeys(each["teacher"] for each in stated if "teacher" in each)
+        expected = stated[0] | ({"teacher": " / ".join(taught)} if taught else {})
+        assert found.shared[setup.student] | setup.own == expected
+
+
+def test_all_teachers_of_a_condition_are_stated(report: Report) -> None:
+    growing = section(report, "Optimizer sensitivity").setups[0]
+    taught = growing.own["teacher"].split(" / ")
+    assert [each.split(",")[0] for each in taught] == [
+        f"shipped CartPole-v1-plain-{seed}" for seed in range(SEEDS)
+    ]
 
 
 def test_a_figure_of_our_own_is_shown_under_its_own_title(
@@ -280,7 +318,7 @@ def test_a_figure_of_our_own_is_shown_under_its_own_title(
 
 
 def test_the_version_of_an_experiment_is_not_its_name() -> None:
-    assert base_name(EXPERIMENTS["growth-ablation-v1"]) == "growth-ablation"
+    assert base_name(EXPERIMENTS["growth-ablation-v2"]) == "growth-ablation"
 
 
 def test_text_is_escaped_and_markup_is_not() -> None:
@@ -295,3 +333,41 @@ def test_a_figure_of_too_many_lines_becomes_dots() -> None:
     assert lines.data == take_picture(scribble()).data
     dots = take_picture(scribble(), limit=len(lines.data) - 1)
     assert (dots.suffix, dots.data[:4]) == ("png", b"\x89PNG")
+
+
+def test_names_of_strangers_are_text_in_page_and_markdown() -> None:
+    """A run is named by its path, and a record names its task."""
+    name = "<img src=x> ![a](http://b) | \x1b[31m $x^ y$"
+    record = fabricate(Condition.distill("CartPole-v1", episodes=8), 0)
+    task = replace(record.plan.task, id="<b>$\\bad{$</b> [c](http://d)")
+    record = replace(record, plan=replace(record.plan, task=task), versions={"a](http://e": "<i>"})
+    found = build_run_report({name: record})
+    for text in (markdown(found), page(found)):
+        assert "<img src=x" not in text
+        assert "<b>$" not in text
+        assert "<i>" not in text
+        assert "\x1b" not in text
+    assert "](http" not in markdown(found)
+
+
+def test_a_report_on_short_runs_says_so_first(report: Report, tmp_path: Path) -> None:
+    said = "Short runs: 2 of 5 to 10 seeds, 8 of 500 to 2000 episodes."
+    write_report(report, tmp_path)
+    assert markdown(report).startswith(f"**{said} ")
+    assert json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["short"] == (
+        f"{said} These are not the numbers of the experiments."
+    )
+    assert next(iter(report.to_dict())) == "short"
+    shown = page(report)
+    assert shown.index(said) < shown.index("<h1")
+
+
+def test_a_report_on_whole_runs_has_no_such_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "draw", scribble)
+    whole = build_report(Results(Store(tmp_path), ["final-topologies"], seeds=12))
+    assert whole.overview.short == ""
+    assert markdown(whole).startswith("# ")
+    fewer = build_report(Results(Store(tmp_path), ["final-topologies"], seeds=3))
+    assert fewer.overview.short.startswith("Short runs: 3 of 10 seeds. ")

@@ -111,7 +111,7 @@ def test_a_long_table_folds_and_unfolds(desktop: Browser) -> None:
     )
     assert desktop.evaluate(shown) == 12
     desktop.evaluate(f"document.querySelector('{table} .more').click()")
-    assert desktop.evaluate(shown) == 18
+    assert desktop.evaluate(shown) == 21
     desktop.evaluate(f"document.querySelector('{table} .more').click()")
     assert desktop.evaluate(shown) == 12
 

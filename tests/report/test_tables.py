@@ -13,12 +13,13 @@ from smgrnn.report.own_tables import (
     at_a_glance,
     baselines,
     best_of_grid,
+    early_episodes,
     final_topologies,
     improvements,
 )
 from smgrnn.report.paper import load_paper
 from smgrnn.report.results import Results, Runs
-from smgrnn.report.tables import Entry, Measured, ReportTable, compare
+from smgrnn.report.tables import Entry, Measured, ReportTable, compare, count_distances
 from smgrnn.runs.record import Record
 from support.fabricated import fill_store
 
@@ -68,6 +69,58 @@ def test_a_cell_has_ours_the_papers_and_the_difference(results_of: Fill) -> None
     assert late.iqm == "495.0 [490.0, 500.0]"
     edges = cell(found, ("CartPole-v1", "smgrnn"), "n_edges")
     assert (edges.text, edges.comparison, edges.distance) == ("85 ± 5", "+1 (z +0.1)", "near")
+
+
+def test_runs_that_are_all_equal_say_so_instead_of_an_interval(results_of: Fill) -> None:
+    results = results_of("pruning-ablation", late_return=(500.0, 500.0))
+    found = table("II", "pruning-ablation", results)
+    assert cell(found, ("CartPole-v1", "smgrnn"), "late_return").iqm == "500.0 (all equal)"
+
+
+def test_the_metric_that_claims_rest_on_is_beside_the_papers(results_of: Fill) -> None:
+    found = table("II", "pruning-ablation", results_of("pruning-ablation", n_edges=(80, 90)))
+    names = [column.name for column in found.columns]
+    assert names[-3:] == ["sustained_episode", "late_growth_nodes", "late_edges"]
+    late = cell(found, ("CartPole-v1", "smgrnn"), "late_edges")
+    assert (late.paper, late.comparison) == ("", "–")
+    assert isinstance(late.ours, Measured)
+    assert 70 < late.ours.mean < 85  # growing to the end, so less than the final sizes
+
+
+def test_a_number_that_is_printed_twice_counts_once(results_of: Fill) -> None:
+    """Tables II, A.IV and A.V all print the late return of the standard network."""
+    results = results_of("pruning-ablation", late_return=(490.0, 500.0))
+    entries = table("II", "pruning-ablation", results).entries
+    again = table("A.V", "initial-topology", results).entries
+    n_cells = len([entry for entry in entries if entry.z is not None])
+    assert len([entry for entry in again if entry.z is not None]) > 0
+    assert sum(count_distances(entries).values()) == n_cells
+    assert count_distances([*entries, *again]) == count_distances(entries)
+
+
+def test_two_numbers_for_one_condition_count_twice(results_of: Fill) -> None:
+    """Adam at 0.01 has 29.80 ± 5.71 nodes in Table A.I and 31.20 ± 3.97 in Table A.II."""
+    results = results_of("optimizer-sensitivity", late_return=(490.0, 500.0))
+    tables = [table(id, "optimizer-sensitivity", results) for id in ("A.I", "A.II")]
+    counts = [sum(count_distances(found.entries).values()) for found in tables]
+    assert counts == [12, 12]
+    both = [entry for found in tables for entry in found.entries]
+    assert sum(count_distances(both).values()) == 24
+
+
+def test_early_episodes_are_compared_with_those_of_a_fixed_graph(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    experiments = choose_experiments(["growth-ablation"], seeds=SEEDS, episodes=EPISODES)
+
+    def of(condition: Condition, _: int) -> dict[str, Any]:
+        return {"late_return": 0.0 if condition.variant == "smgrnn" else 500.0}
+
+    fill_store(store, experiments, of)
+    found = early_episodes(Results(store, seeds=SEEDS, episodes=EPISODES))
+    assert cell(found, ("CartPole-v1", "smgrnn"), "early_lost").text == "8.0 ± 0.0"
+    assert cell(found, ("CartPole-v1", "static"), "early_lost").text == "0.0 ± 0.0"
+    assert cell(found, ("CartPole-v1", "smgrnn"), "more").text.startswith("1.00 [0.")
+    assert cell(found, ("CartPole-v1", "static"), "more").text == "–"
 
 
 def test_the_runs_of_a_row_are_found_by_content(results_of: Fill) -> None:
@@ -140,7 +193,8 @@ def test_the_main_numbers_are_those_of_their_tables(results_of: Fill) -> None:
     results = results_of("growth-ablation", late_return=(490.0, 500.0), n_nodes=(30, 31))
     found = at_a_glance(results, PAPER)
     [line] = [line for line in found.lines if line.labels == ("CartPole-v1",)]
-    assert [entry.paper for entry in line.entries] == ["497.7 ± 1.8", "30.3 ± 5.6", "84 ± 16"]
+    papers = [entry.paper for entry in line.entries]
+    assert papers == ["497.7 ± 1.8", "30.3 ± 5.6", "", "84 ± 16", ""]
     assert [entry.text for entry in line.entries[:2]] == ["495.0 ± 5.0", "30.5 ± 0.5"]
 
 
@@ -149,7 +203,7 @@ def test_baselines_take_the_static_graph_from_the_experiment_that_runs_it(
 ) -> None:
     results = results_of("growth-ablation", held_out_mean=(70.0, 90.0))
     found = baselines(results)
-    assert len(found.lines) == 18
+    assert len(found.lines) == 21
     assert not found.has_paper
     assert cell(found, ("Acrobot-v1", "static"), "held_out_mean").text == "80.0 ± 10.0"
     assert cell(found, ("Acrobot-v1", "ndp"), "held_out_mean").text == "–"
@@ -166,7 +220,7 @@ def test_the_probability_of_improvement_is_over_tasks(tmp_path: Path) -> None:
     fill_store(store, experiments, of)
     found = improvements(Results(store, seeds=SEEDS, episodes=EPISODES))
     late = cell(found, ("mlp-100",), "late_return")
-    assert late.text == "0.83 [0.83, 0.83]"  # on two tasks always, on the third equal: 5/6
+    assert late.text == "0.83 [0.47, 0.97]"  # on two tasks always, on the third equal: 5/6
     assert late.to_dict()["ours"]["value"] == pytest.approx(5 / 6)
     assert cell(found, ("static",), "late_return").text == "–"  # of another experiment
 
@@ -222,7 +276,7 @@ def test_a_damaged_record_is_missing_and_told(tmp_path: Path) -> None:
     store.path(condition.key(0)).write_bytes(b"half a rec")
     results = Results(store, ["task-difficulty"], seeds=1, episodes=EPISODES)
     assert len(results.all_records()) == 3
-    assert list(results.missing().values()) == ["task-difficulty-v1 xor/smgrnn seed 0"]
+    assert list(results.missing().values()) == ["task-difficulty-v2 xor/smgrnn seed 0"]
     assert list(results.damaged) == [condition.key(0)]
 
 

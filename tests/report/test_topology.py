@@ -133,6 +133,26 @@ def test_the_settled_share_of_growth(run: Record, expected: float) -> None:
     assert measure(run, "settled_share") == expected
 
 
+def test_the_settled_share_takes_both_sizes_at_the_same_phases() -> None:
+    """A run that was pruned at episode 1500 and ends 20 calls after a pruning is settled.
+
+    Taken at these two episodes alone, its 10 and 30 nodes gave a share of 4 / 24.
+    """
+    assert measure(grown(6, *(10 + np.arange(1, 2001) % 30)), "settled_share") == 1.0
+    steady = measure(grown(0, *(np.arange(1, 2001))), "settled_share")
+    assert steady == pytest.approx(1485.5 / 1985.5)
+
+
+def test_early_growth_is_to_the_mean_over_a_whole_period() -> None:
+    assert measure(grown(6, *(10 + np.arange(1, 201) % 30)), "early_growth_nodes") == 18.5
+
+
+def test_the_early_return_is_over_the_first_tenth() -> None:
+    episodes = Episodes.start(25)
+    episodes.returns[:3] = [10.0, 20.0, 60.0]
+    assert measure(replace(RECORD, episodes=episodes), "early_return") == 15.0
+
+
 def test_linearity_is_a_squared_correlation_over_the_generations() -> None:
     assert measure(bred(6, 8, 10, 12), "growth_linearity") == pytest.approx(1.0)
     assert measure(bred(6, 7, 7), "growth_linearity") == pytest.approx(0.75)
@@ -156,6 +176,12 @@ def test_other_metrics_are_figures_of_the_summary() -> None:
 def test_a_run_that_never_converged_has_an_infinite_convergence_episode() -> None:
     assert measure(having(convergence_episode=None), "convergence_episode") == np.inf
     assert measure(having(convergence_episode=3), "convergence_episode") == 3
+    assert measure(having(convergence_episode=3), "sustained_episode") == np.inf
+
+
+def test_an_evolution_loses_no_early_episodes() -> None:
+    with pytest.raises(MetricError, match="has no 'early_lost'"):
+        measure(EVOLVED, "early_lost")
 
 
 def test_what_a_run_does_not_have_is_an_error() -> None:

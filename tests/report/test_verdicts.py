@@ -1,5 +1,6 @@
 """Verdicts: every claim is decided by the runs there are, and says on what it rests."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,9 @@ def judged(tmp_path: Path) -> Judge:
         def of(condition: Condition, seed: int) -> dict[str, Any]:
             name = f"{condition.task}/{condition.variant}"
             chosen = figures.get(name, figures.get(condition.variant, {}))
-            return {name: values + 0.1 * seed for name, values in chosen.items()}
+            chosen, step = dict(chosen), chosen.get("spread", 0.1)
+            chosen.pop("spread", None)
+            return {name: values + step * seed for name, values in chosen.items()}
 
         fill_store(store, choose_experiments(names, seeds=SEEDS, episodes=EPISODES), of)
         return judge(claims, Results(store, names, seeds=SEEDS, episodes=EPISODES))
@@ -45,8 +48,8 @@ def test_a_claim_holds_with_its_numbers(judged: Judge) -> None:
     assert found.standing == "holds"
     assert found.sentence == (
         "Holds. In late return, a run of smgrnn is above one of static on Acrobot-v1 with "
-        "probability 1.00 [1.00, 1.00] (the weakest of 2 comparisons; p < 0.001, corrected over "
-        "1 claim p < 0.001)."
+        "probability 1.00 [0.75, 1.00] (the weakest of 2 comparisons; p < 0.001, corrected "
+        "p < 0.001)."
     )
     low, high = found.samples[0].ours, found.samples[1].ours
     assert low is not None
@@ -64,28 +67,60 @@ def test_a_refuted_claim_names_what_speaks_against_it(judged: Judge) -> None:
     assert found.standing == "does not hold"
     assert found.sentence == (
         "Does not hold. In late return, a run of smgrnn is above one of static on LunarLander-v3 "
-        "with probability 0.00 [0.00, 0.00] (the clearest against it of 2 comparisons; p < 0.001, "
-        "corrected over 1 claim p < 0.001)."
+        "with probability 0.00 [0.00, 0.25] (the clearest against it of 2 comparisons; p < 0.001, "
+        "corrected p < 0.001)."
     )
 
 
-def test_an_undecided_claim_names_its_weakest_part(judged: Judge) -> None:
+def test_a_claim_that_is_too_noisy_names_its_weakest_part_and_the_seeds_that_would_do(
+    judged: Judge,
+) -> None:
     figures = {
         "smgrnn": {"late_return": 200.0},
         "Acrobot-v1/static": {"late_return": 100.0},
-        "LunarLander-v3/static": {"late_return": 199.9},
+        "LunarLander-v3/static": {"late_return": 95.0, "spread": 30.0},  # to 305
     }
     [found] = judged(figures, "growth-lifts-return")
-    assert found.standing == "undecided"
-    assert "on LunarLander-v3 with probability 0.6" in found.sentence
+    assert found.standing == "too noisy"
+    assert "on LunarLander-v3 with probability 0." in found.sentence
     assert "(the weakest of 2 comparisons; p = 0." in found.sentence
+    assert re.search(r"If effects are as found, (about \d+|more than 1000) seeds", found.sentence)
 
 
-def test_no_difference_is_undecided(judged: Judge) -> None:
+def test_a_difference_within_the_margin_is_none(judged: Judge) -> None:
     figures = {"smgrnn": {"late_return": 200.0}, "static": {"late_return": 200.0}}
     [found] = judged(figures, "growth-lifts-return")
-    assert found.standing == "undecided"
+    assert found.standing == "no difference"
     assert "with probability 0.50" in found.sentence
+    assert "the closest to none of 2 comparisons" in found.sentence
+
+
+def test_a_difference_that_holds_within_the_margin_says_so(judged: Judge) -> None:
+    figures = {"smgrnn": {"late_return": 201.0}, "static": {"late_return": 200.0}}
+    [found] = judged(figures, "growth-lifts-return")
+    assert found.standing == "holds"
+    assert found.sentence.endswith("The difference is within the margin.")
+
+
+def test_every_verdict_states_family_test_margin_and_seeds(judged: Judge) -> None:
+    [found] = judged({}, "growth-lifts-return")
+    assert found.rule == (
+        "Family: growth-ablation, 1 claim. Mann and Whitney's test, one-sided. Margin: 1 % of the "
+        "way from a random policy to the expert, 4.2 on Acrobot-v1 and 4.5 on LunarLander-v3. "
+        "Seeds: 8."
+    )
+    numbers = found.to_dict()
+    assert (numbers["family"], numbers["n_family"]) == ("growth-ablation", 1)
+    assert (numbers["seeds"], numbers["parts"][0]["margin"]) == ("8", pytest.approx(4.16))
+
+
+def test_a_claim_that_can_hardly_fail_says_why(judged: Judge) -> None:
+    [found] = judged({}, "growth-adds-nodes")
+    assert found.caution == (
+        "It can hardly fail: the reading of the rules was chosen by these sizes."
+    )
+    [other] = judged({}, "growth-lifts-return")
+    assert other.caution == ""
 
 
 def test_p_values_are_corrected_over_the_claims_of_the_family_that_ran(judged: Judge) -> None:
@@ -106,6 +141,7 @@ def test_without_runs_a_claim_is_not_run_and_says_what_is_missing(tmp_path: Path
     assert by_id["cartpole-mlp-slower"].sentence == (
         "Not run. Nothing is known of smgrnn on CartPole-v1 and mlp-100 on CartPole-v1."
     )
+    assert by_id["best-of-the-grid"].sentence.endswith(" on CartPole-v1 and 80 other conditions.")
 
 
 def test_missing_seeds_are_told(judged: Judge, tmp_path: Path) -> None:
@@ -122,7 +158,14 @@ def test_missing_seeds_are_told(judged: Judge, tmp_path: Path) -> None:
     ("id", "relation"),
     [
         ("cartpole-near-optimal", "a run of smgrnn on CartPole-v1 is above 475"),
-        ("matches-mlps", "a run of smgrnn is not 20 below one of mlp-100 on CartPole-v1"),
+        (
+            "matches-mlps",
+            "a run of smgrnn is not below one of mlp-100 by the margin on CartPole-v1",
+        ),
+        (
+            "static-depends-on-start",
+            "a run of static on CartPole-v1 is further from its median than the margin",
+        ),
         ("growth-adds-nodes", "a run of smgrnn is above 2 times one of static on CartPole-v1"),
         (
             "growth-steadies-return",

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import smgrnn
-from smgrnn.commands.evolve import evolve_command
+from smgrnn.commands.evolve import evolve_command, prepare_evolutions
 from smgrnn.config import EvolutionConfig
 from smgrnn.errors import ConfigError, TaskError
 from smgrnn.runs import Evolution, Record, evaluate
+from smgrnn.runs.evolution import new_evolution
 from smgrnn.runs.plan import EvolutionPlan
 from support.evolutions import SMALL, evolved, record
 from support.runs import contents
@@ -58,7 +59,7 @@ def test_the_best_of_each_generation_is_recorded(tmp_path: Path) -> None:
 def test_all_candidates_of_a_generation_play_the_same_episode() -> None:
     evolution = evolved()
     twin = evolved(rollouts=10)
-    candidates = twin.search.champion
+    candidates = twin._search.champion
     assert candidates is not None
     # The champion of the first generation, played again from that generation's seed.
     first = evolution.episodes.returns[:10]
@@ -128,10 +129,16 @@ def test_a_search_rebuilt_from_its_record_alone_ends_bit_identical(
     assert Evolution(record.plan).train().fingerprint == record.fingerprint
 
 
-def test_a_search_cannot_be_resumed(tmp_path: Path) -> None:
+def test_a_search_is_not_resumed_as_a_distillation_nor_the_other_way(tmp_path: Path) -> None:
+    """It went on as one, and wrote wrong figures over those of the search."""
     evolved(tmp_path / "run")
-    with pytest.raises(ConfigError, match="was evolved, not distilled"):
+    before = contents(tmp_path / "run")
+    with pytest.raises(ConfigError, match="was evolved, not distilled; go on with smgrnn evolve"):
         smgrnn.Run.resume(tmp_path / "run")
+    smgrnn.distill("xor", episodes=2, out=tmp_path / "other")
+    with pytest.raises(ConfigError, match="was distilled, not evolved; go on with smgrnn distill"):
+        Evolution.resume(tmp_path / "other")
+    assert contents(tmp_path / "run") == before
 
 
 def test_a_budget_that_leaves_a_rest_is_refused() -> None:
@@ -159,15 +166,32 @@ def test_an_evolved_student_cannot_be_distilled() -> None:
 
 
 def test_a_folder_that_exists_is_refused_before_anything_is_played(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="exists"):
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(ConfigError, match="exists and holds no run"):
         evolved(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_met_before_anything_is_played(tmp_path: Path) -> None:
+    def fail(_: Evolution) -> None:
+        pytest.fail("A generation was played.")
+
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="cannot be made"):
+        smgrnn.evolve("CartPole-v1", out=tmp_path / "file" / "run", watch=fail, **SMALL)
+
+
+def test_a_search_that_was_begun_has_no_champion_yet(tmp_path: Path) -> None:
+    new_evolution("CartPole-v1", EvolutionConfig(**SMALL), tmp_path / "run").begin()
+    with pytest.raises(ConfigError, match="has no champion yet"):
+        smgrnn.load(tmp_path / "run")
 
 
 def test_the_command_prints_one_object_per_seed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = EvolutionConfig(**SMALL)
-    evolve_command("CartPole-v1", config, tmp_path / "two", 2, as_json=True, is_quiet=True)
+    evolutions = prepare_evolutions("CartPole-v1", config, tmp_path / "two", None, 2)
+    evolve_command(evolutions, as_json=True, is_quiet=True)
     said = capsys.readouterr()
     found = json.loads(said.out)
     assert [summary["seed"] for summary in found] == [0, 1]
@@ -182,7 +206,8 @@ def test_the_command_says_what_came_of_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = EvolutionConfig(**SMALL)
-    evolve_command("CartPole-v1", config, tmp_path / "one", 1, as_json=False, is_quiet=False)
+    evolutions = prepare_evolutions("CartPole-v1", config, tmp_path / "one", None, 1)
+    evolve_command(evolutions, as_json=False, is_quiet=False)
     said = capsys.readouterr().err
     assert "4 generations of 10" in said
     assert "\nHeld-out return " in said

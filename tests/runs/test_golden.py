@@ -23,10 +23,10 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "smgrnn of the paper": (CARTPOLE, {"episodes": 60, "seed": 3, **PAPER}),
     "static": (CARTPOLE, {"student": "static"}),
     "growth-only": (CARTPOLE, {"student": "growth-only"}),
-    "mlp-100": (CARTPOLE, {"student": "mlp-100"}),
-    "mlp-200": (ACROBOT, {"student": "mlp-200", "episodes": 4}),
+    "mlp-100": (CARTPOLE, {"student": "mlp-100", "budget": 80}),
+    "mlp-200": (ACROBOT, {"student": "mlp-200", "episodes": 4, "budget": 107}),
     "Acrobot": (ACROBOT, {"episodes": 8, "seed": 1}),
-    "as printed": (CARTPOLE, {"preset": "as_printed", **PAPER}),
+    "as printed": (CARTPOLE, {"preset": "as_printed", "readout": "sum", **PAPER}),
     "larger": (
         CARTPOLE,
         {"n_hidden": 5, "iterations": 3, "activation": "sigmoid", "carry_state": False},

@@ -5,8 +5,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smgrnn import PlasticityConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.runs.metrics import churn_ratio, convergence_episode, late_share, summarise
+from smgrnn.graph.state import Graph
+from smgrnn.runs.metrics import (
+    churn_ratio,
+    convergence_episode,
+    early_lost,
+    evolution_figures,
+    late_periods,
+    late_share,
+    pruning_period,
+    summarise,
+    sustained_episode,
+)
 
 
 def edits(n: int) -> Edits:
@@ -66,6 +78,8 @@ def test_the_summary_of_eight_episodes_is_the_one_computed_by_hand() -> None:
         "best_return": 90.0,
         "threshold": 30.0,
         "convergence_episode": 3,
+        "sustained_episode": None,  # of a hundred episodes there are only eight
+        "early_lost": 2,
         "n_nodes": 8,
         "n_hidden": 2,
         "n_edges": 13,
@@ -74,6 +88,7 @@ def test_the_summary_of_eight_episodes_is_the_one_computed_by_hand() -> None:
         "late_edges": 13.5,
         "net_growth_nodes": 2,
         "net_growth_edges": 7,
+        "late_growth_nodes": 2.5,
         "churn_ratio": 2.0,  # 18 changes / (2 + 7)
         "agreement": 0.75,  # (40 + 110) / (50 + 150): per step, not per episode
         "late_loss": 0.01,  # 2 / (50 + 150)
@@ -81,4 +96,90 @@ def test_the_summary_of_eight_episodes_is_the_one_computed_by_hand() -> None:
 
 
 def test_a_task_without_a_threshold_has_no_convergence_episode() -> None:
-    assert figures(threshold=None)["convergence_episode"] is None
+    found = figures(threshold=None)
+    names = ("convergence_episode", "sustained_episode", "early_lost")
+    assert [found[name] for name in names] == [None] * 3
+
+
+def test_a_lucky_episode_is_no_sustained_convergence() -> None:
+    """Growing networks reach 475 once within 7 episodes, and lose a third of the first hundred."""
+    returns = np.full(300, 500.0)
+    returns[:60] = 0.0
+    returns[2] = 500.0
+    assert convergence_episode(returns, 475.0) == 3
+    # 500 · 95 of a hundred are 475: of the first 60 all but one are lost, so 5 may be left in.
+    assert sustained_episode(returns, 475.0) == 155
+    assert early_lost(returns, 475.0) == 59
+
+
+def test_sustained_convergence_is_over_a_whole_hundred_and_may_never_come() -> None:
+    assert sustained_episode(np.full(100, 475.0), 475.0) == 100
+    assert sustained_episode(np.full(99, 500.0), 475.0) is None
+    assert sustained_episode(np.full(200, 474.0), 475.0) is None
+    assert sustained_episode(np.full(200, 474.0), None) is None
+    assert sustained_episode([-np.inf] * 50 + [500.0] * 100, 475.0) == 150
+
+
+def test_episodes_after_the_first_hundred_are_not_lost_early() -> None:
+    assert early_lost([475.0] * 100 + [0.0] * 50, 475.0) == 0
+    assert early_lost([0.0, 475.0], 475.0) == 1
+
+
+def saw_tooth(n: int = 2000, period: int = 30) -> Episodes:
+    """Return episodes with 10 nodes after each pruning call, and one more after each other."""
+    episodes = Episodes.start(n)
+    episodes.n_nodes[:] = 10 + np.arange(1, n + 1) % period
+    episodes.n_edges[:] = 2 * episodes.n_nodes
+    return episodes
+
+
+def test_late_sizes_are_over_whole_pruning_periods() -> None:
+    """2000 mod 30 = 20: the last size is 30, although every period has a mean of 24.5.
+
+    The mean over the whole final quarter is 24.3, for 20 of its 500 episodes are of a period that
+    began before it.
+    """
+    found = summarise(saw_tooth(), edits(0), 6, (6, 6), None, period=30)
+    assert (found["n_nodes"], found["n_edges"]) == (30, 60)
+    assert (found["late_nodes"], found["late_edges"]) == (24.5, 49.0)
+    assert found["late_growth_nodes"] == 18.5
+    over_the_quarter = summarise(saw_tooth(), edits(0), 6, (6, 6), None)
+    assert over_the_quarter["late_nodes"] == pytest.approx(24.34)
+
+
+@pytest.mark.parametrize(
+    ("n_episodes", "period", "n_late"),
+    [(2000, 30, 480), (2000, 1, 500), (150, 30, 30), (100, 30, 30), (30, 30, 30), (20, 30, 5)],
+)
+def test_whole_periods_fill_the_final_quarter_and_are_at_least_one(
+    n_episodes: int, period: int, n_late: int
+) -> None:
+    found = late_periods(n_episodes, period)
+    assert (found.start, found.stop) == (n_episodes - n_late, n_episodes)
+
+
+@pytest.mark.parametrize(
+    ("rules", "period"),
+    [
+        (PlasticityConfig.paper(), 30),
+        (PlasticityConfig.growth_only(interval="episode"), 1),
+        (PlasticityConfig.static(), 1),
+        (PlasticityConfig(interval=100), 6),  # 3000 updates of 500 to an episode
+        (PlasticityConfig(interval=1), 1),
+        (PlasticityConfig.paper(least_updates=1200), 90),  # a call at every third episode's end
+    ],
+)
+def test_a_pruning_period_is_counted_in_episodes(rules: PlasticityConfig, period: int) -> None:
+    assert pruning_period(rules, np.array([400, 500, 600])) == period
+
+
+def test_late_sizes_of_an_evolution_are_those_of_generations_that_could_play() -> None:
+    candidates = Episodes.start(8)  # of one in each generation; the last quarter is two
+    candidates.n_nodes[:] = [6, 6, 6, 6, 6, 6, 8, 0]
+    candidates.n_edges[:] = [6, 6, 6, 6, 6, 6, 9, 0]
+    candidates.steps[:7] = 10
+    champion = Graph.from_edges(4, 2, 1, [(0, 4, 1.0)])
+    found = evolution_figures(candidates, 1, champion, 475.0)
+    assert (found["late_nodes"], found["late_edges"], found["late_growth_nodes"]) == (8.0, 9.0, 2.0)
+    candidates.steps[6] = 0
+    assert evolution_figures(candidates, 1, champion, 475.0)["late_nodes"] == 7.0

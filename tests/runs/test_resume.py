@@ -3,18 +3,20 @@
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from smgrnn.errors import SmgrnnError
+from smgrnn.config import EvolutionConfig
+from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import Expert, write_expert
-from smgrnn.runs import Record
+from smgrnn.runs import Evolution, Record
+from smgrnn.runs.evolution import new_evolution
 from smgrnn.runs.run import Run, new_run
 from support.runs import contents, settings, trained
 
@@ -41,30 +43,49 @@ class Bomb:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def kill_and_resume(folder: Path, most: int, n_kills: int, **changes: Any) -> list[int]:
-    """Train once undisturbed and once killed `n_kills` times, and resumed each time, to the end.
+def distillation(folder: Path, name: str, **changes: Any) -> Run:
+    """Return the run that one and the same command begins or goes on with."""
+    return new_run("CartPole-v1", settings(folder, **changes), folder / name)
+
+
+def evolution(folder: Path, name: str, **changes: Any) -> Evolution:
+    """Return the search that one and the same command begins or goes on with."""
+    return new_evolution("CartPole-v1", EvolutionConfig(**changes), folder / name)
+
+
+def kill_and_repeat(kind: str, where: str, most: int, n_kills: int, **changes: Any) -> list[int]:
+    """Train once undisturbed and once killed `n_kills` times, begun again each time, to the end.
 
     The runs go to `whole` and `killed`.  Returns the number of episodes on record after each kill.
     It forks, so it needs a process of its own.
     """
-    config, killed = settings(folder, **changes), folder / "killed"
-    new_run("CartPole-v1", config.with_changes(episodes=3)).train()  # so that no child compiles
-    new_run("CartPole-v1", config, folder / "whole").train()
+    begin: Any = {"distillation": distillation, "evolution": evolution}[kind]
+    folder = Path(where)
+    begin(folder, "whole", **changes).train()  # which also compiles, so that no child has to
     random.seed(0)
     counts = []
     for _ in range(n_kills):
         n, child = random.randint(1, most), os.fork()
         if not child:
             bomb = Bomb(n)
-            if not (killed / "model.safetensors").exists():
-                shutil.rmtree(killed, ignore_errors=True)
-                new_run("CartPole-v1", config, killed).train(bomb.count)
-            Run.resume(killed).train(bomb.count)
+            begin(folder, "killed", **changes).train(bomb.count)
             os._exit(0)
         assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "it had finished before it was killed"
-        is_begun = (killed / "model.safetensors").exists()
-        counts.append(Record.load(killed).episodes.n if is_begun else 0)
-    Run.resume(killed).train()
+        is_begun = (folder / "killed" / "model.safetensors").exists()
+        counts.append(Record.load(folder / "killed").episodes.n if is_begun else 0)
+    begin(folder, "killed", **changes).train()
+    return counts
+
+
+def killed_and_repeated(*arguments: Any, **changes: Any) -> list[int]:
+    """Call `kill_and_repeat` in a process of its own."""
+    command = [sys.executable, __file__, json.dumps([*arguments, changes])]
+    paths = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # of this package and `support`
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=paths)
+    assert done.returncode == 0, done.stderr
+    counts: list[int] = json.loads(done.stdout)
+    assert counts == sorted(counts)
+    assert counts[-1] > 0  # it was killed in mid-run
     return counts
 
 
@@ -81,17 +102,52 @@ def test_a_run_killed_at_random_moments_ends_bit_identical(
     tmp_path: Path, backend: str, episodes: int, most: int, n_kills: int, changes: dict[str, Any]
 ) -> None:
     """Killed by the clock, a run on a busy machine could die before its first checkpoint."""
-    changes = {"env_backend": backend, "episodes": episodes, **changes}
-    arguments = json.dumps([str(tmp_path), most, n_kills, {**changes, "checkpoint_every": 5}])
-    command = [sys.executable, __file__, arguments]
-    paths = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # of this package and `support`
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=paths)
-    assert done.returncode == 0, done.stderr
-    counts = json.loads(done.stdout)
+    changes = {"env_backend": backend, "episodes": episodes, "checkpoint_every": 5, **changes}
+    counts = killed_and_repeated("distillation", str(tmp_path), most, n_kills, **changes)
     assert len(counts) == n_kills
-    assert counts == sorted(counts)
-    assert counts[-1] > 0  # it was killed in mid-run
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("method", ["neat", "ndp"])
+def test_a_search_killed_at_random_moments_loses_one_generation_and_ends_bit_identical(
+    tmp_path: Path, method: str
+) -> None:
+    """It was written when all was over: whatever stopped it before lost it all."""
+    changes = {"method": method, "rollouts": 300, "population": 10, "seed": 1}
+    counts = killed_and_repeated("evolution", str(tmp_path), 12, 8, **changes)
+    assert all(count % 10 == 0 for count in counts)
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    tables = [(tmp_path / name / "generations.csv").read_bytes() for name in ("killed", "whole")]
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("method", ["neat", "ndp"])
+def test_an_interrupted_search_keeps_its_generations_and_goes_on_identically(
+    tmp_path: Path, method: Any
+) -> None:
+    changes = {"method": method, "rollouts": 40, "population": 10}
+
+    def interrupt(search: Evolution) -> None:
+        if search.episodes.n == 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evolution(tmp_path, "stopped", **changes).train(interrupt)
+    assert json.loads((tmp_path / "stopped" / "run.json").read_text())["summary"]["episodes"] == 20
+    resumed = Evolution.resume(tmp_path / "stopped")
+    assert resumed.episodes.n == 20
+    resumed.train()
+    evolution(tmp_path, "whole", **changes).train()
+    assert contents(tmp_path / "stopped") == contents(tmp_path / "whole")
+
+
+def test_a_search_that_was_bred_by_other_versions_does_not_go_on(tmp_path: Path) -> None:
+    evolution(tmp_path, "run", rollouts=20, population=10).begin()
+    record = Record.load(tmp_path / "run")
+    row = evolution(tmp_path, "other", rollouts=10, population=10, seed=5).train().episodes
+    replace(record, episodes=row._replace(n_edges=row.n_edges + 1)).save(tmp_path / "run")
+    with pytest.raises(ConfigError, match="generation 1 on record is not the one that this"):
+        Evolution.resume(tmp_path / "run").train()
 
 
 INTERRUPTED = """
@@ -207,5 +263,5 @@ def test_an_interrupted_run_can_be_scored(tmp_path: Path) -> None:
 
 
 if __name__ == "__main__":
-    where, *numbers, changes = json.loads(sys.argv[1])
-    print(json.dumps(kill_and_resume(Path(where), *numbers, **changes)))
+    *arguments, changes = json.loads(sys.argv[1])
+    print(json.dumps(kill_and_repeat(*arguments, **changes)))

@@ -15,8 +15,9 @@ from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.runs.metrics import late_share
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
-from smgrnn.runs.record import Record, Times
+from smgrnn.runs.record import Record
 from smgrnn.runs.snapshots import Snapshots
+from smgrnn.runs.times import Times
 from smgrnn.tasks import Task
 
 Figures = Callable[[Condition, int], dict[str, Any]]

@@ -295,7 +295,10 @@ def decide_growth(
             is_exploring = True
 
     def initial_weight() -> float:
-        return config.initial_weight * float(rng.standard_normal())
+        drawn = float(rng.standard_normal())
+        if config.new_weights == "sign":
+            drawn = math.copysign(1.0, drawn)
+        return config.initial_weight * drawn
 
     changes = []
     node, edge = graph.next_node_id, graph.next_edge_id

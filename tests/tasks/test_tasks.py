@@ -286,3 +286,10 @@ def test_a_seed_and_an_episode_are_counted_from_0() -> None:
         episode_seed(-1, 0, "train")
     with pytest.raises(ConfigError, match=r"^An episode must be an int in \[0, inf\)\. Got 1\.5"):
         episode_seed(0, 1.5, "train")  # type: ignore[arg-type]
+
+
+def test_returns_are_bounded_where_the_reward_of_a_step_is() -> None:
+    assert find_task("CartPole-v1").return_bounds == (1.0, 500.0)
+    assert find_task("Acrobot-v1").return_bounds == (-500.0, 0.0)
+    assert XOR.return_bounds == (0.0, 4.0)
+    assert find_task("LunarLander-v3").return_bounds == (-np.inf, np.inf)

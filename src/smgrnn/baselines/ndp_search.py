@@ -14,7 +14,7 @@ from typing import Any
 import cma
 import numpy as np
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Bools, Floats
 from smgrnn.baselines.ndp import Program, controller, develop, n_parameters
 from smgrnn.baselines.search import Candidate, Search, TooSmall
 from smgrnn.seeding import stream
@@ -66,13 +66,15 @@ class NDPSearch(Search):
         self._strategy: Any = cma.CMAEvolutionStrategy(start, _SIGMA, options)
         self._vectors: list[Floats] = []
 
-    def _candidates(self) -> list[Candidate]:
+    def _draw(self) -> int:
         self._vectors = self._strategy.ask()
-        return [self._grow(vector) for vector in self._vectors]
+        return len(self._vectors)
 
-    def _breed(self, scores: Floats) -> None:
-        is_small = [isinstance(candidate, TooSmall) for candidate in self._asked]
-        costs = _BELOW_ALL * np.array(is_small) - scores
+    def _candidate(self, place: int) -> Candidate:
+        return self._grow(self._vectors[place])
+
+    def _breed(self, scores: Floats, is_small: Bools) -> None:
+        costs = _BELOW_ALL * is_small - scores
         self._strategy.tell(self._vectors, costs.tolist())
 
     def _grow(self, vector: Floats) -> Candidate:

@@ -17,7 +17,7 @@ from typing import Any
 import neat
 from neat.graphs import feed_forward_layers
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Bools, Floats
 from smgrnn.baselines.neat_settings import parse_settings, read_text
 from smgrnn.baselines.search import Candidate, Search
 from smgrnn.config import NetworkConfig
@@ -64,17 +64,21 @@ class NEATSearch(Search):
         text = read_text(task) if settings is None else settings
         self._config = parse_settings(text, task, population, "of the search")
         self._random = random.Random(int(stream(seed, "init").integers(2**63)))
+        self._genomes: list[Any] = []
         try:
             with _global_random(self._random):
                 self._neat = neat.Population(self._config)
         except RuntimeError as error:
             raise ConfigError(f"NEAT cannot start with these settings: {error}.") from error
 
-    def _candidates(self) -> list[Candidate]:
-        genomes = self._neat.population.values()
-        return [compile_genome(genome, self._config, self.task) for genome in genomes]
+    def _draw(self) -> int:
+        self._genomes = list(self._neat.population.values())
+        return len(self._genomes)
 
-    def _breed(self, scores: Floats) -> None:
+    def _candidate(self, place: int) -> Candidate:
+        return compile_genome(self._genomes[place], self._config, self.task)
+
+    def _breed(self, scores: Floats, is_small: Bools) -> None:
         def judge(genomes: list[tuple[int, Any]], config: Any) -> None:
             for (_, genome), score in zip(genomes, scores.tolist(), strict=True):
                 genome.fitness = score

@@ -39,6 +39,8 @@ def read_text(task: Task, path: str | Path | None = None) -> str:
     """Return the text of a settings file, or of the one shipped for the task."""
     name = str(path or _shipped(task.id))
     file = Path(path) if path else _folder().joinpath(name)
+    if not file.is_file():  # a device could have no end
+        raise ConfigError(f"The NEAT settings {name} cannot be read: No such file.")
     try:
         return str(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Bools, Floats
 from smgrnn.errors import ConfigError, NonFiniteError, ShapeError, TaskError
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task
@@ -83,7 +83,7 @@ class Search(ABC):
         if self.generation == self.generations:
             raise ConfigError(f"The search is over after its {self.generations} generations.")
         if not self._asked:
-            self._asked = self._candidates()
+            self._asked = [self._candidate(place) for place in range(self._draw())]
         return self._asked
 
     def tell(self, returns: Sequence[float] | Floats) -> None:
@@ -107,16 +107,44 @@ class Search(ABC):
         rivals = [player for player in (self.best, self.champion) if player is not None]
         self.champion = max(rivals, key=_by_return, default=None)
         if self.generation < self.generations:
-            self._breed(scores)
+            is_small = [not isinstance(candidate, Policy) for candidate in candidates]
+            self._breed(scores, np.array(is_small))
         self._asked = []
 
-    @abstractmethod
-    def _candidates(self) -> list[Candidate]:
-        """Return the candidates of this generation."""
+    def retell(self, returns: Floats, has_played: Bools) -> None:
+        """Take the returns of a generation that a search like this one was told before.
+
+        Of its candidates only a champion is made: making all of them takes most of the time.
+
+        Parameters
+        ----------
+        returns
+            What each candidate scored.
+        has_played
+            Which of them were large enough to play.
+        """
+        self._draw()
+        place = int(np.where(has_played, returns, -np.inf).argmax())  # the first of equals
+        is_higher = self.champion is None or returns[place] >= self.champion.episode_return
+        if has_played[place] and is_higher:
+            candidate = self._candidate(place)
+            if isinstance(candidate, Policy):
+                self.champion = Player(candidate, float(returns[place]), self.generation + 1)
+        self.generation += 1
+        if self.generation < self.generations:
+            self._breed(returns, ~has_played)
 
     @abstractmethod
-    def _breed(self, scores: Floats) -> None:
-        """Breed the next generation from the scores of this one."""
+    def _draw(self) -> int:
+        """Draw what the candidates of this generation are made from; return how many they are."""
+
+    @abstractmethod
+    def _candidate(self, place: int) -> Candidate:
+        """Make one of the candidates of this generation."""
+
+    @abstractmethod
+    def _breed(self, scores: Floats, is_small: Bools) -> None:
+        """Breed the next generation from the scores of this one, and which could not play."""
 
 
 def _by_return(player: Player) -> float:

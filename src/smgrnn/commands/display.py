@@ -11,6 +11,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from smgrnn.arrays import Floats
+from smgrnn.errors import plain
 from smgrnn.experiments.runner import Progress as SessionProgress
 from smgrnn.experts import Expert, Teacher
 from smgrnn.report.wording import duration
@@ -33,7 +34,7 @@ class Display(bars.Progress):
     ) -> None:
         self.line = line  # first, as a bar is rendered when it is made
         super().__init__(
-            bars.TextColumn("{task.description}"),
+            bars.TextColumn("{task.description}", markup=False),  # a name is no markup
             bars.BarColumn(bar_width=20),
             bars.MofNCompleteColumn(),
             last,
@@ -157,9 +158,18 @@ def _evolution_lines(summary: dict[str, Any]) -> list[str]:
 
 
 def say(text: str) -> None:
-    """Print text on stderr, with no line of a terminal broken inside a word."""
+    """Print lines on stderr, with no line of a terminal broken inside a word."""
     console = Console(file=sys.stderr, markup=False, highlight=False)
-    console.print(text, soft_wrap=not console.is_terminal)
+    console.print(_plain_lines(text), soft_wrap=not console.is_terminal)
+
+
+def say_out(text: str) -> None:
+    """Print lines on stdout; names in them may be a stranger's."""
+    print(_plain_lines(text))
+
+
+def _plain_lines(text: str) -> str:
+    return "\n".join(map(plain, text.split("\n")))
 
 
 def print_summaries(summaries: list[dict[str, Any]], *, as_json: bool, is_quiet: bool) -> None:
@@ -180,9 +190,9 @@ def print_score(what: str, returns: Floats, likeness: dict[str, float], *, as_js
     if as_json:
         print(json.dumps({"what": what, **figures}))
     elif likeness:
-        print(f"{what}: {describe_likeness(likeness)}")
+        say_out(f"{what}: {describe_likeness(likeness)}")
     else:
-        print(f"{what}: {mean:.1f} ± {std:.1f} over {returns.size} held-out episodes")
+        say_out(f"{what}: {mean:.1f} ± {std:.1f} over {returns.size} held-out episodes")
 
 
 def _score_lines(summary: dict[str, Any]) -> list[str]:

@@ -2,16 +2,19 @@
 
 import json
 import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, say
+from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, say, say_out
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError
+from smgrnn.interrupts import interrupts_raised
+from smgrnn.memory import check_memory, in_words
 from smgrnn.report.settings import flatten
+from smgrnn.runs.bounds import CHANGE_BYTES, most_kept, most_nodes_and_edges
 from smgrnn.runs.pictures import draw_curves, draw_topology
+from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run
 from smgrnn.runs.tensorboard import TensorBoard
@@ -32,12 +35,13 @@ def prepare_runs(
             )
         return [Run.resume(resume, task=task or None, expert=config.expert)]
     return [
-        new_run(_named(task), each, run_folder(task, each.student, each.seed, out, n_seeds))
+        new_run(named(task), each, run_folder(task, each.student, each.seed, out, n_seeds))
         for each in each_seed(config, n_seeds)
     ]
 
 
-def _named(task: str) -> str:
+def named(task: str) -> str:
+    """Return the name of a task; refuse none at all."""
     if not task:
         raise ConfigError("Name a task, such as CartPole-v1, or a run to --resume.")
     return task
@@ -47,6 +51,7 @@ def each_seed(config: Any, n_seeds: int) -> list[Any]:
     """Return a copy of the settings for each seed, counting up from their own."""
     if n_seeds < 1:
         raise ConfigError(f"The number of seeds must be at least 1. Got {n_seeds} instead.")
+    check_memory(1e5 * n_seeds, f"A list of {n_seeds} runs")
     return [replace(config, seed=config.seed + number) for number in range(n_seeds)]
 
 
@@ -66,15 +71,26 @@ def show_plans(
     if resume is not None:
         plans: list[Any] = [Record.load(resume).plan]
     else:
-        plans = [new_run(_named(task), each).plan for each in each_seed(config, n_seeds)]
+        plans = [new_run(named(task), each).plan for each in each_seed(config, n_seeds)]
     shown = [plan.to_dict() for plan in plans]
     if as_json:
         print(json.dumps(shown[0] if len(shown) == 1 else shown))
         return
-    for content in shown:
+    for plan, content in zip(plans, shown, strict=True):
         for name, value in flatten(content).items():
-            print(f"{name:<36}{value}")
+            say_out(f"{name:<36}{value}")
+        if isinstance(plan, Plan):
+            print(f"{'keeps at most':<36}{describe_bound(plan)}")
         print()
+
+
+def describe_bound(plan: Plan) -> str:
+    """Return the most that a run can keep, in words."""
+    n_nodes, n_edges = most_nodes_and_edges(plan)
+    return (
+        f"{n_nodes:,} nodes and {n_edges:,} edges, in {in_words(most_kept(plan))} and "
+        f"{CHANGE_BYTES} bytes for each structural change"
+    )
 
 
 def distill_command(
@@ -92,8 +108,13 @@ def distill_command(
 def _train(run: Run, with_tensorboard: bool, *, is_quiet: bool) -> dict[str, Any]:
     assert run.folder is not None
     run.begin()
+    if run.held_out.size and not is_quiet:
+        say(f"This run is in {run.folder} already, and finished.")
     name = f"{run.task.id} seed {run.plan.seed}"
-    with RunDisplay(name, run.plan.n_episodes, is_quiet=is_quiet) as display:
+    with (
+        interrupts_raised(),
+        RunDisplay(name, run.plan.n_episodes, is_quiet=is_quiet) as display,
+    ):
         watches: list[Watch[Run]] = [display]
         if with_tensorboard:
             watches.append(TensorBoard(run.folder / "tensorboard", first=run.episodes.n))
@@ -101,8 +122,7 @@ def _train(run: Run, with_tensorboard: bool, *, is_quiet: bool) -> dict[str, Any
             run.train(*watches)
         except KeyboardInterrupt:
             folder = shlex.quote(str(run.folder))
-            message = f"Stopped. Go on with: smgrnn distill --resume {folder}"
-            print(message, file=sys.stderr)
+            say(f"Stopped. Go on with: smgrnn distill --resume {folder}")
             raise
     draw_pictures(run.record, run.folder)
     return run.summary()

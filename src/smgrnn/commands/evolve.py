@@ -1,34 +1,53 @@
 """`smgrnn evolve`: breed controllers."""
 
+import shlex
 from pathlib import Path
+from typing import Any
 
-from smgrnn.commands.display import RunDisplay, print_summaries
-from smgrnn.commands.distill import draw_pictures, each_seed, run_folder
+from smgrnn.commands.display import RunDisplay, print_summaries, say
+from smgrnn.commands.distill import draw_pictures, each_seed, named, run_folder
 from smgrnn.config import EvolutionConfig
-from smgrnn.runs.evolution import new_evolution
-from smgrnn.runs.folder import check_new
+from smgrnn.errors import ConfigError
+from smgrnn.interrupts import interrupts_raised
+from smgrnn.runs.evolution import Evolution, new_evolution
+from smgrnn.runs.folder import folder_summary
 
 
-def evolve_command(
-    task: str,
-    config: EvolutionConfig,
-    out: Path | None,
-    n_seeds: int,
-    *,
-    as_json: bool,
-    is_quiet: bool,
-) -> None:
+def prepare_evolutions(
+    task: str, config: EvolutionConfig, out: Path | None, resume: Path | None, n_seeds: int
+) -> list[Evolution]:
+    """Return the searches to run: one per seed in folders of their own, or the one to resume."""
+    if resume is not None:
+        if config != EvolutionConfig() or out is not None or n_seeds != 1:
+            raise ConfigError(
+                "A search is resumed with its own settings; give --resume, and TASK only where it "
+                "is code."
+            )
+        return [Evolution.resume(resume, task=task or None)]
+    return [
+        new_evolution(named(task), each, run_folder(task, each.method, each.seed, out, n_seeds))
+        for each in each_seed(config, n_seeds)
+    ]
+
+
+def evolve_command(evolutions: list[Evolution], *, as_json: bool, is_quiet: bool) -> None:
     """Evolve, show progress, and print a summary."""
-    configs = each_seed(config, n_seeds)
-    folders = [run_folder(task, config.method, each.seed, out, n_seeds) for each in configs]
-    for folder in folders:
-        check_new(folder)
-    evolutions = [new_evolution(task, each) for each in configs]
-    summaries = []
-    for evolution, folder in zip(evolutions, folders, strict=True):
-        name = f"{task} {config.method} seed {evolution.plan.seed}"
-        with RunDisplay(name, config.rollouts, is_quiet=is_quiet) as display:
-            record = evolution.train(display.show_generation)
-        summaries.append(evolution.save(folder))
-        draw_pictures(record, folder)
+    summaries = [_evolve(evolution, is_quiet=is_quiet) for evolution in evolutions]
     print_summaries(summaries, as_json=as_json, is_quiet=is_quiet)
+
+
+def _evolve(evolution: Evolution, *, is_quiet: bool) -> dict[str, Any]:
+    evolution.begin()  # refuses what it must before anything is shown
+    plan, folder = evolution.plan, evolution.folder
+    assert folder is not None
+    if evolution.held_out.size and not is_quiet:
+        say(f"This search is in {folder} already, and finished.")
+    name = f"{plan.task.id} {plan.method} seed {plan.seed}"
+    with interrupts_raised(), RunDisplay(name, plan.rollouts, is_quiet=is_quiet) as display:
+        try:
+            record = evolution.train(display.show_generation)
+        except KeyboardInterrupt:
+            say(f"Stopped. Go on with: smgrnn evolve --resume {shlex.quote(str(folder))}")
+            raise
+    draw_pictures(record, folder)
+    return folder_summary(record, folder)

@@ -4,13 +4,19 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from smgrnn.commands.display import print_score
 from smgrnn.errors import ConfigError
 from smgrnn.experts import evaluate_expert, find_expert, shipped_experts, write_expert
-from smgrnn.experts.recipes import find_recipe
+from smgrnn.experts.recipes import RecipeName, find_recipe
 from smgrnn.storage import check_new_file
 from smgrnn.tasks import find_task
+
+if TYPE_CHECKING:  # it imports torch
+    from smgrnn.runs.selection import ScoredCheckpoint
+
+CHOSEN_BY = {"own return": "its own return", "students": "what MLP students made of it"}
 
 
 def expert_evaluate_command(task: str, name: str | None, episodes: int, *, as_json: bool) -> None:
@@ -33,39 +39,43 @@ def expert_convert_command(file: Path, out: Path, statistics: Path | None) -> No
 
 
 def expert_list_command(*, as_json: bool) -> None:
-    """List the shipped experts with their held-out scores."""
+    """List the shipped experts with their held-out scores and how each was chosen."""
     records = shipped_experts()
     if as_json:
         print(json.dumps(records))
         return
+    width = max(map(len, records)) + 2
     for name, record in records.items():
         held_out = record["held_out"]
-        mean, std = held_out["mean"], held_out["std"]
-        print(f"{name}: {mean:.1f} ± {std:.1f} over {held_out['episodes']} held-out episodes")
+        score = f"{held_out['mean']:.1f} ± {held_out['std']:.1f}"
+        print(
+            f"{name:<{width}}{score:<16}over {held_out['episodes']} held-out episodes; "
+            f"chosen by {CHOSEN_BY[record['chosen_by']]}"
+        )
 
 
 def expert_train_command(
-    task: str, out: Path, seed: int, steps: int | None, *, as_json: bool
+    task: str, out: Path, recipe: RecipeName, seed: int, steps: int | None, *, as_json: bool
 ) -> None:
     """Train an expert and write it."""
-    from smgrnn.runs.selection import ScoredCheckpoint, train_expert
-
-    def report(checkpoint: ScoredCheckpoint) -> None:
-        scored, taught = checkpoint.choosing, checkpoint.teachability
-        students = "" if taught is None else f"; its MLP students {taught.mean:.1f}"
-        print(
-            f"step {checkpoint.step}: {scored.mean:.1f} ± {scored.std:.1f}, with random actions "
-            f"{checkpoint.disturbed.mean:.1f}{students}",
-            file=sys.stderr,
-        )
+    from smgrnn.runs.selection import train_expert
 
     check_new_file(out)
-    recipe = find_recipe(task)
-    config = recipe if steps is None else replace(recipe, steps=steps)
-    expert, record = train_expert(task, config, seed, report=report)
+    found = find_recipe(task, recipe)
+    if steps is not None:
+        found = found._replace(config=replace(found.config, steps=steps))
+    expert, record = train_expert(task, found, seed, report=_report)
     write_expert(out, expert, record)
     if as_json:
         print(json.dumps(record))
     else:
         held_out = record["held_out"]
         print(f"{out}: {held_out['mean']:.1f} ± {held_out['std']:.1f} on held-out episodes")
+
+
+def _report(checkpoint: "ScoredCheckpoint") -> None:
+    scored, disturbed, taught = checkpoint.choosing, checkpoint.disturbed, checkpoint.teachability
+    random = "" if disturbed is None else f", with random actions {disturbed.mean:.1f}"
+    students = "" if taught is None else f"; its MLP students {taught.mean:.1f}"
+    line = f"step {checkpoint.step}: {scored.mean:.1f} ± {scored.std:.1f}{random}{students}"
+    print(line, file=sys.stderr)

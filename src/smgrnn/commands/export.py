@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from smgrnn.commands.display import say_out
 from smgrnn.export.c import c_name
 from smgrnn.export.formats import export_policy
 from smgrnn.export.sizes import COMPILE, Sizes, measure
@@ -30,11 +31,11 @@ def export_command(
         print(json.dumps(_report(policy, to, paths, sizes)))
         return
     for path in paths:
-        print(f"{path}: {path.stat().st_size} bytes")
+        say_out(f"{path}: {path.stat().st_size} bytes")
     n_hidden, what = policy.graph.n_hidden, f"{policy.task.id}, {policy.student}"
-    print(f"{what}: {n_parameters(policy)} parameters, {n_hidden} hidden nodes")
+    say_out(f"{what}: {n_parameters(policy)} parameters, {n_hidden} hidden nodes")
     if sizes is not None:
-        print(_describe_sizes(sizes))
+        say_out(_describe_sizes(sizes))
 
 
 def _report(policy: Policy, to: str, paths: list[Path], sizes: Sizes | None) -> dict[str, Any]:
@@ -46,5 +47,5 @@ def _report(policy: Policy, to: str, paths: list[Path], sizes: Sizes | None) -> 
 def _describe_sizes(sizes: Sizes) -> str:
     what = f"{sizes.table_bytes} bytes of constant tables, {sizes.state_bytes} bytes of state"
     if sizes.compiled_bytes is None:
-        return f"{what}; no C compiler was found to measure the code with"
+        return f"{what}; {sizes.obstacle}"
     return f"{what}, {sizes.compiled_bytes} bytes of code and constants by {' '.join(COMPILE)}"

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from textwrap import fill
 
+from smgrnn.commands.display import say_out
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.experiments import Store
 from smgrnn.report.figures.frontier import draw_groups
@@ -46,9 +47,9 @@ def frontier_command(
         picture = None if out is None else str(out)
         print(json.dumps({**frontier_numbers(groups, paper), "picture": picture}))
         return
-    print(describe(frontier_table(groups, paper)))
+    say_out(describe(frontier_table(groups, paper)))
     if out is not None:
-        print(f"The picture is in {out}.")
+        say_out(f"The picture is in {out}.")
 
 
 def _find(paths: list[Path], store_folder: Path) -> list[Record]:

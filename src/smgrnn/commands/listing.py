@@ -3,7 +3,7 @@
 import json
 
 from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
-from smgrnn.experts import shipped_experts
+from smgrnn.experts import shipped_experts, shipped_name
 from smgrnn.runs.evolution import METHODS
 from smgrnn.runs.students import STUDENTS
 from smgrnn.tasks.compiled import CODES
@@ -15,10 +15,11 @@ def list_command(*, as_json: bool) -> None:
     """List tasks, students, methods and experiments, each with a few words."""
     tasks = {XOR.id: "four examples, no expert"}
     for name, record in shipped_experts().items():
-        mean = record["held_out"]["mean"]
-        tasks[name] = f"{'compiled' if name in CODES else 'Gymnasium'}, expert {mean:.1f}"
-        if name in VELOCITIES:
-            tasks[f"{name},hide=velocities"] = "compiled, its expert sees them"
+        task, mean = record["task"], record["held_out"]["mean"]
+        if name == shipped_name(task):
+            tasks[task] = f"{'compiled' if task in CODES else 'Gymnasium'}, expert {mean:.1f}"
+            if task in VELOCITIES:
+                tasks[f"{task},hide=velocities"] = "compiled, its expert sees them"
     tasks[RECALL.id] = "compiled, a cue to remember; recall,delay=4 for 4 steps"
     experiments = {id: experiment.question for id, experiment in (EXPERIMENTS | STUDIES).items()}
     listed = {

@@ -1,10 +1,10 @@
 """`smgrnn report`: a report on experiments, or on given runs."""
 
 import json
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from smgrnn.commands.display import say
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import Store
 from smgrnn.experiments.registry import is_experiment
@@ -44,7 +44,7 @@ def report_command(
         )
     write_report(report, out)
     if not is_quiet:
-        print(describe(report, out), file=sys.stderr)
+        say(describe(report, out))
     if as_json:
         print(json.dumps(report.to_dict(), allow_nan=False))
 
@@ -83,12 +83,12 @@ def describe(report: Report, out: Path) -> str:
     """Return a report in a few lines."""
     overview = report.overview
     counts = overview.standings
-    lines = [f"{overview.n_runs} of {quantity(overview.n_asked, 'run')}."]
+    runs = f"{overview.n_runs} of {quantity(overview.n_asked, 'run')}."
+    missing = " `smgrnn reproduce` runs what is missing." if overview.missing else ""
+    lines = [*filter(None, [overview.short]), runs + missing]
     if report.has_claims:
         claims = ", ".join(f"{n} {standing}" for standing, n in counts.items())
         lines.append(f"Claims: {claims}.")
     lines.append(f"The report is in {out / 'index.html'}.")
-    if overview.missing:
-        lines[0] += " `smgrnn reproduce` runs what is missing."
     lines += [f"Could not be read: {reason}" for reason in overview.damaged]
     return "\n".join(lines)

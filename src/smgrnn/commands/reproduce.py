@@ -8,13 +8,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import SessionDisplay, describe_session
+from smgrnn.commands.display import SessionDisplay, describe_session, say
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.cluster import cluster_executor
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.local import LocalProcesses, usable_cores
 from smgrnn.experiments.runner import Progress, run_experiments
 from smgrnn.experiments.store import Store
+from smgrnn.interrupts import interrupts_raised
 
 DEFAULT_STORE = Path("results/store")
 """Where the command keeps records, below the folder it is called in."""
@@ -31,7 +32,11 @@ def reproduce_command(
 ) -> None:
     """Run what the experiments still lack; exit with 1 if a run failed."""
     kept = Store(store)
-    with SessionDisplay(is_quiet=is_quiet) as display, _executor(jobs, scheduler) as executor:
+    with (
+        interrupts_raised(),
+        SessionDisplay(is_quiet=is_quiet) as display,
+        _executor(jobs, scheduler) as executor,
+    ):
         try:
             progress = run_experiments(experiments, kept, executor, watch=display)
         except KeyboardInterrupt:
@@ -40,9 +45,9 @@ def reproduce_command(
             )
             raise
     if not is_quiet:
-        print(describe_session(progress, store), file=sys.stderr)
+        say(describe_session(progress, store))
         for reason in kept.damaged.values():
-            print(f"{reason} It was run again.", file=sys.stderr)
+            say(f"{reason} It was run again.")
     if as_json:
         ids = [experiment.id for experiment in experiments]
         print(json.dumps({"experiments": ids, **_figures(progress), "store": str(store)}))

@@ -4,6 +4,8 @@ import sys
 import webbrowser
 from pathlib import Path
 
+from smgrnn.commands.display import say_out
+from smgrnn.errors import FileFormatError
 from smgrnn.runs.record import Record
 from smgrnn.view.page import write_page
 from smgrnn.view.recording import check_film, film
@@ -26,10 +28,13 @@ def view_command(
     record = Record.load(path)
     student = record.student(final=final, parameters=parameters)
     page = (path / PAGE if path.is_dir() else path.with_suffix(".html")) if out is None else out
-    write_page(record, page, student)
-    print(page)
-    if film_path is not None:
-        film(record, film_path, student)
-        print(film_path)
+    try:
+        write_page(record, page, student)
+        say_out(str(page))
+        if film_path is not None:
+            film(record, film_path, student)
+            say_out(str(film_path))
+    except (LookupError, ArithmeticError, TypeError) as error:  # only a stranger's file does that
+        raise FileFormatError(f"{path} cannot be shown: its edits contradict its graph.") from error
     if opens and film_path is None and sys.stdout.isatty():
         webbrowser.open(page.resolve().as_uri())

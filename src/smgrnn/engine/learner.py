@@ -25,6 +25,7 @@ from smgrnn.interrupts import interrupts_deferred
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.schedule import averaged
 from smgrnn.learning.through_time import Past, check_window
+from smgrnn.memory import check_memory
 from smgrnn.plasticity.history import TOTAL, check_history
 from smgrnn.plasticity.rule import PythonRule, ask_rule
 from smgrnn.plasticity.schedule import check_errors, check_noticed, is_due
@@ -117,7 +118,7 @@ class Learner:
         self._interval = settings.interval
         # Compiled loops leave a rule that is Python to the learner.
         self._settings = settings if rule is None else settings._replace(interval=_NEVER)
-        self._is_discrete = self.learning.loss == "cross_entropy"
+        self._is_discrete = self.learning.loss != "mse"
         self._n_inputs, self._n_outputs = config.n_inputs, config.n_outputs
         self._rng = stream(seed, "plasticity")
         self._has_warned = False
@@ -125,6 +126,7 @@ class Learner:
         graph = initial_graph(config, stream(seed, "init")) if graph is None else graph
         check(graph)
         check_width(graph, config)
+        self._check_memory(graph)
         check_window(self.learning, config, self.plasticity, graph)
         if rule is None:
             check_errors(self.plasticity, LEARNING[self.learning.rule])
@@ -133,6 +135,18 @@ class Learner:
             self._set_state(
                 start_state(graph, self._settings, self.learning, self.plasticity, self._rng, seed)
             )
+
+    def _check_memory(self, graph: Graph) -> None:
+        """Refuse settings whose state would not fit into memory."""
+        rules, n_iterations = self.plasticity, self.config.iterations
+        n_numbers = {
+            f"a window of {rules.window} updates": 3 * rules.window * graph.n_edges,
+            f"{n_iterations} iterations": 2 * n_iterations * graph.n_nodes,
+            f"{rules.n_candidates} candidates": rules.n_candidates * (rules.candidate_sources + 16),
+        }
+        largest = max(n_numbers, key=lambda name: n_numbers[name])
+        what = f"A learner of {graph.n_edges} edges with {largest}"
+        check_memory(8.0 * (sum(n_numbers.values()) + 20 * graph.n_edges), what)
 
     @classmethod
     def from_network(

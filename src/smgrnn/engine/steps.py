@@ -9,8 +9,8 @@ from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.propagation import forget_states, forward, settle
 from smgrnn.kernels import inlined, lean, reduction
 from smgrnn.learning.backprop import backward
-from smgrnn.learning.loss import cross_entropy, mean_squared_error
-from smgrnn.learning.numbers import CROSS_ENTROPY, MSE
+from smgrnn.learning.loss import choice_error, cross_entropy, mean_squared_error
+from smgrnn.learning.numbers import CROSS_ENTROPY, MSE, ONE_HOT, PLUS_MINUS
 from smgrnn.learning.optimizers import Pace, optimize
 from smgrnn.learning.rule import Pass, credit_at
 from smgrnn.learning.schedule import average, rate_at
@@ -91,6 +91,10 @@ def learn_step(
         loss = cross_entropy(trace, adjoint, n_inputs, n_inputs + network.n_outputs, label)
     elif learning.loss == MSE:
         loss = mean_squared_error(trace, adjoint, n_inputs, n_inputs + network.n_outputs, target)
+    elif learning.loss == ONE_HOT:
+        loss = choice_error(trace, adjoint, n_inputs, n_inputs + network.n_outputs, label, 0.0)
+    elif learning.loss == PLUS_MINUS:
+        loss = choice_error(trace, adjoint, n_inputs, n_inputs + network.n_outputs, label, -1.0)
     seen = Pass(
         source,
         weight,

@@ -185,9 +185,9 @@ class GymnasiumBackend(Backend):
         try:
             action = scale_action(self._task, action)
             observation, reward, is_terminal, is_truncated, _ = self._env.step(action)
-            reward = float(reward)
+            reward, is_over = float(reward), bool(is_terminal) or bool(is_truncated)
         except Exception as error:
             raise TaskError(f"{self._task.id} failed in an episode: {reason(error)}.") from error
         if not isfinite(reward):
             raise TaskError(f"{self._task.id} gave a reward that is NaN or infinite.")
-        return self._task.read(observation), reward, bool(is_terminal or is_truncated)
+        return self._task.read(observation), reward, is_over

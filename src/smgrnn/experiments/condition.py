@@ -24,12 +24,17 @@ class Condition:
     """A Gymnasium id, or "xor"."""
     settings: RunConfig | EvolutionConfig
     """Settings of a distillation or of an evolution; the seed in them is always 0."""
+    teachers: tuple[str, ...] = ()
+    """Experts that the seeds take in turn; none leaves the expert to the settings."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", replace(self.settings, seed=0))
+        is_open = isinstance(self.settings, RunConfig) and self.settings.expert is None
+        if self.teachers and not is_open:
+            raise ConfigError("Teachers are for a distillation whose settings name no expert.")
 
     @classmethod
-    def distill(cls, task: str, **changes: Any) -> Self:
+    def distill(cls, task: str, *, teachers: tuple[str, ...] = (), **changes: Any) -> Self:
         """Return a distillation with the task's starting settings and some changes.
 
         A run that is stopped is run again from its start, so it has no checkpoints on the way:
@@ -39,7 +44,7 @@ class Condition:
         50
         """
         settings = RunConfig.for_task(task, **changes)
-        return cls(task, replace(settings, checkpoint_every=settings.episodes))
+        return cls(task, replace(settings, checkpoint_every=settings.episodes), teachers)
 
     @classmethod
     def evolve(cls, task: str, **changes: Any) -> Self:
@@ -75,12 +80,23 @@ class Condition:
             short |= {"rollouts": rollouts, "population": population}
         return replace(self, settings=replace(self.settings, **short))
 
+    def expert(self, seed: int) -> str | None:
+        """Return the expert of a run: of several teachers the one whose turn it is by the seed.
+
+        >>> Condition.distill("CartPole-v1", teachers=("one", "other")).expert(seed=3)
+        'other'
+        """
+        if self.teachers:
+            return self.teachers[seed % len(self.teachers)]
+        return self.settings.expert if isinstance(self.settings, RunConfig) else None
+
     def plan(self, seed: int) -> AnyPlan:
         """Return the plan of a run; files, such as the expert's, enter it by their content."""
         task = _find_task(self.task)
         if isinstance(self.settings, EvolutionConfig):
             return find_evolution_plan(task, replace(self.settings, seed=seed))
-        teacher = _find_teacher(self.settings.expert, task, _modified(self.settings.expert))
+        expert = self.expert(seed)
+        teacher = _find_teacher(expert, task, _modified(expert))
         return plan_run(replace(self.settings, seed=seed), task, teacher)
 
     def key(self, seed: int) -> str:

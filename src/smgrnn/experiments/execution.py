@@ -7,7 +7,6 @@ import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
-from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError, GrowthLimitWarning
 from smgrnn.experiments.condition import Condition
 from smgrnn.runs.evolution import Evolution
@@ -43,6 +42,4 @@ def execute(condition: Condition, seed: int, key: str) -> Finished:
 def _train(condition: Condition, plan: AnyPlan) -> Record:
     if isinstance(plan, EvolutionPlan):
         return Evolution(plan, task=condition.task).train()
-    settings = condition.settings
-    expert = settings.expert if isinstance(settings, RunConfig) else None
-    return Run(plan, task=condition.task, expert=expert).train()
+    return Run(plan, task=condition.task, expert=condition.expert(plan.seed)).train()

@@ -1,11 +1,12 @@
 """Experiment: a question as data, with the conditions that answer it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.condition import Condition
+from smgrnn.memory import check_memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,20 +22,36 @@ class Experiment:
     conditions: Mapping[str, Condition]
     """The conditions by name; the same condition may have several."""
     seeds: tuple[int, ...]
-    """Seeds of each condition."""
+    """Seeds of each condition, as many as the paper has: tables and figures are over them."""
+    more: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Further seeds by the name of the condition; all of its seeds together decide claims."""
+
+    def __post_init__(self) -> None:
+        if unknown := self.more.keys() - self.conditions.keys():
+            raise ConfigError(f"{self.id} has more seeds for {min(unknown)!r}, but no condition.")
+
+    def all_seeds(self, name: str) -> tuple[int, ...]:
+        """Return the seeds of a condition: those of every condition, and its further ones."""
+        return (*self.seeds, *self.more.get(name, ()))
 
     def runs(self) -> Iterator[tuple[str, Condition, int]]:
         """Go through all runs: the name of a condition, the condition, a seed."""
         for name, condition in self.conditions.items():
-            for seed in self.seeds:
+            for seed in self.all_seeds(name):
                 yield name, condition, seed
 
     def scaled(self, *, seeds: int | None = None, episodes: int | None = None) -> Self:
-        """Return the experiment with another number of seeds or episodes; None leaves them."""
+        """Return the experiment with another number of seeds or episodes; None leaves them.
+
+        A number of seeds is that of each condition: there are no further ones.
+        """
         if seeds is not None and seeds < 1:
             raise ConfigError(f"The number of seeds must be at least 1. Got {seeds} instead.")
+        n_runs = len(self.conditions) * (len(self.seeds) if seeds is None else seeds)
+        check_memory(1e4 * n_runs, f"A list of {n_runs} runs")
         conditions = self.conditions
         if episodes is not None:
             conditions = {name: c.with_episodes(episodes) for name, c in conditions.items()}
-        chosen = self.seeds if seeds is None else tuple(range(seeds))
-        return replace(self, conditions=conditions, seeds=chosen)
+        if seeds is None:
+            return replace(self, conditions=conditions)
+        return replace(self, conditions=conditions, seeds=tuple(range(seeds)), more={})

@@ -9,7 +9,7 @@ from typing import Any
 
 from smgrnn.experiments.condition import Condition
 from smgrnn.experiments.experiment import Experiment
-from smgrnn.experiments.paper.protocol import EPISODES, SEEDS, TASKS, standard
+from smgrnn.experiments.paper.protocol import EPISODES, SEEDS, TASKS
 
 SIZES = {"CartPole-v1": (6, 8), "Acrobot-v1": (12, 30), "LunarLander-v3": (36, 44, 60)}
 """Parameters that growing and pruned students are asked for."""
@@ -47,7 +47,7 @@ def _conditions(task: str) -> dict[str, Condition]:
             parameters=size,
             learning=pruned,
         )
-    found[f"{task}/paper"] = standard(task)
+    found[f"{task}/paper"] = Condition.distill(task, episodes=EPISODES)
     found[f"{task}/neat"] = Condition.evolve(task, method="neat", rollouts=EPISODES)
     return found
 

@@ -21,6 +21,9 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_SETTINGS = dict.fromkeys(_THREADS, "1") | {"PYTHONWARNINGS": "ignore:Compiled code cannot be kept"}
+"""Environment of the processes: as many as there are cores have one thread each, and do not repeat
+what their driver has said."""
 
 
 class WorkerLostError(BrokenExecutor):
@@ -112,7 +115,7 @@ class _Worker:
     def __init__(self, context: Any) -> None:
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        with _one_thread_each():
+        with _settings():
             self._process.start()
         theirs.close()
         self.pid = int(self._process.pid)
@@ -168,10 +171,10 @@ def _follow_driver() -> None:
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let processes that start now use one thread each: there are as many as there are cores."""
-    former = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+def _settings() -> Iterator[None]:
+    """Give processes that start now an environment of their own."""
+    former = {name: os.environ.get(name) for name in _SETTINGS}
+    os.environ.update(_SETTINGS)
     try:
         yield
     finally:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from smgrnn.errors import ConfigError, suggest
-from smgrnn.experiments import frontier
+from smgrnn.experiments import frontier, teachers
 from smgrnn.experiments.beyond import BEYOND
-from smgrnn.experiments.calibration.stages import COMPARISON, FINAL, SCREENING
+from smgrnn.experiments.calibration.stages import COMPARISON, FINAL, SCREENING, SMOOTH
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper import (
     baseline_comparison,
@@ -31,11 +31,13 @@ EXPERIMENTS: dict[str, Experiment] = {
         optimizer_sensitivity,
         hyperparameter_grid,
         hyperparameter_sweeps,
+        teachers,
     )
 }
-"""The paper's experiments by id, in its order."""
+"""The paper's experiments by id, in its order, and ours on the teachers that they have."""
 STUDIES: dict[str, Experiment] = {
-    each.id: each for each in (frontier.EXPERIMENT, *BEYOND.values(), SCREENING, COMPARISON, FINAL)
+    each.id: each
+    for each in (frontier.EXPERIMENT, *BEYOND.values(), SCREENING, COMPARISON, FINAL, SMOOTH)
 }
 """Experiments of our own by id; they run when they are named."""
 
@@ -50,7 +52,7 @@ def find_experiment(name: str) -> Experiment:
     """Return an experiment by its id; without -vN, its latest version.
 
     >>> find_experiment("growth-ablation").id
-    'growth-ablation-v1'
+    'growth-ablation-v2'
     """
     named = EXPERIMENTS | STUDIES
     if versions := _versions(name):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
+from smgrnn.errors import ConfigError
 from smgrnn.experiments.execution import Finished, execute
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.forecast import Forecast
@@ -69,8 +70,9 @@ def run_experiments(
 ) -> Progress:
     """Run every run that the experiments need and the store lacks; return the final progress.
 
-    A run that fails does not stop the others, and a run whose worker is lost is run again.  Ctrl-C
-    keeps what is finished and gives up the rest; it is up to the caller to shut the executor down.
+    A run that fails does not stop the others, and a run whose worker is lost is run again.  Ctrl-C,
+    or an executor that is gone for good, keeps what is finished and gives up the rest; it is up to
+    the caller to shut the executor down.
 
     Parameters
     ----------
@@ -117,7 +119,7 @@ class _Session:
                 progress.seconds = time.perf_counter() - start
                 progress.seconds_left = self._forecast.left(progress.seconds)
                 watch(progress)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, ConfigError):  # the latter: nobody is left to run anything
             with interrupts_deferred():
                 self._give_up(progress)
             raise
@@ -183,7 +185,10 @@ class _Session:
 
 
 def is_loss(error: BaseException) -> bool:
-    """Return whether it was the worker that failed, not the run."""
+    """Return whether it was the worker, or the way to it, that failed, not the run."""
     # Dask need not be installed to know the name of its error.
     is_killed = type(error).__name__ == "KilledWorker"
-    return is_killed or isinstance(error, BrokenExecutor | CancelledError)
+    # An error of the system has a number; those of Dask's connections have none.
+    is_cut_off = isinstance(error, OSError) and error.errno is None
+    is_lost = isinstance(error, BrokenExecutor | CancelledError | ConnectionError | TimeoutError)
+    return is_killed or is_cut_off or is_lost

@@ -3,7 +3,7 @@
 from smgrnn.experts.evaluation import Score, check_expert, evaluate_expert, score_expert
 from smgrnn.experts.files import read_expert, write_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, function_name, is_function_name
-from smgrnn.experts.library import find_expert, load_expert, shipped_experts
+from smgrnn.experts.library import find_expert, load_expert, shipped_experts, shipped_name
 from smgrnn.experts.mlp import Expert
 from smgrnn.experts.teacher import ExpertSource, TeacherId, find_teacher, find_teacher_again
 
@@ -25,5 +25,6 @@ __all__ = [
     "read_expert",
     "score_expert",
     "shipped_experts",
+    "shipped_name",
     "write_expert",
 ]

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from smgrnn.arrays import Arrays
 from smgrnn.errors import ExpertError, FileFormatError
 from smgrnn.experts.mlp import Expert
-from smgrnn.storage import read_arrays, write_arrays
+from smgrnn.storage import is_ours, read_arrays, write_arrays
 
 KIND = "expert"
 ACTIVATIONS = "activations"
@@ -51,7 +51,7 @@ def _read(path: Path) -> tuple[Record, Arrays]:
         raise ExpertError(f"There is no expert file {path}.")
     try:
         with safe_open(path, framework="numpy") as file:
-            if "smgrnn" not in (file.metadata() or {}):
+            if not is_ours(file.metadata()):
                 return {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         return read_arrays(path, KIND)
     except (SafetensorError, OSError, TypeError, AttributeError) as error:

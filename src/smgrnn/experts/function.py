@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from smgrnn.arrays import Singles
-from smgrnn.errors import ExpertError, reason
+from smgrnn.errors import ExpertError, reason, short
 from smgrnn.experts.mlp import Expert
 from smgrnn.tasks import Task
 
@@ -52,7 +52,7 @@ class FunctionExpert:
         if not 0 <= number < self.n_outputs:
             raise ExpertError(
                 f"The expert {self.name!r} must give an int from 0 to {self.n_outputs - 1}. "
-                f"Got {_short(given)} instead."
+                f"Got {short(given)} instead."
             )
         return number
 
@@ -66,7 +66,7 @@ class FunctionExpert:
         if values.size != self.n_outputs or not np.isfinite(values).all():
             raise ExpertError(
                 f"The expert {self.name!r} must give finite numbers, {self.n_outputs} in all. "
-                f"Got {_short(given)} instead."
+                f"Got {short(given)} instead."
             )
         return values
 
@@ -113,8 +113,3 @@ def import_function(name: str) -> Callable[[Any], Any]:
     if not callable(function):
         raise ExpertError(f"The expert {name!r} is not a function.")
     return function
-
-
-def _short(given: object) -> str:
-    text = " ".join(repr(given).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,5 +1,6 @@
 """The experts by name: those shipped with the package, any file, any function."""
 
+from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -12,15 +13,16 @@ from smgrnn.tasks import Task, recall
 from smgrnn.tasks.registry import RECALL
 
 _SUFFIX = ".safetensors"
+_USUAL = "-smooth"
 
 
 def shipped_experts() -> dict[str, Record]:
-    """Return the record of each shipped expert, by the id of its task."""
+    """Return the record of each shipped expert by its name, which is its task, recipe and seed."""
     return {name: _read_shipped(name)[1] for name in shipped_names()}
 
 
 def find_expert(name: str | None, task: Task) -> Teacher:
-    """Return the expert of this name, or the one shipped for the task if there is no name.
+    """Return the expert of this name, or the smooth one of the task if there is no name.
 
     A name is that of a function, as `module:function`, or anything that `load_expert` takes.
     """
@@ -34,15 +36,16 @@ def find_expert(name: str | None, task: Task) -> Teacher:
 
 
 def load_expert(name_or_path: str | Path) -> Expert:
-    """Return a shipped expert by the id of its task, or the expert in a file.
+    """Return a shipped expert by its name, or the expert in a file.
 
-    A file is safetensors, or a zip of Stable-Baselines3, which must be one you trust.
+    The id of a task names its smooth expert.  A file is safetensors, or a zip of Stable-Baselines3,
+    which must be one you trust.
 
     >>> load_expert("CartPole-v1")
     Expert(4-2048-2)
     """
-    if is_shipped(str(name_or_path)):
-        return load_shipped(str(name_or_path))
+    if (name := shipped_name(str(name_or_path))) is not None:
+        return load_shipped(name)
     path = Path(name_or_path)
     if path.suffix == ".zip":
         from smgrnn.experts.sb3 import load_sb3_expert
@@ -57,23 +60,30 @@ def load_expert(name_or_path: str | Path) -> Expert:
 
 
 def load_shipped(name: str) -> Expert:
-    """Return the expert that is shipped for a task; that of recall is the rule itself."""
-    if name == RECALL.id:
-        return Expert.from_layers([recall.RULE])
-    if not is_shipped(name):
-        raise ExpertError(f"No expert is shipped for {name!r}.")
-    return _read_shipped(name)[0]
+    """Return a shipped expert by its name; the id of a task names its smooth expert."""
+    found = shipped_name(name)
+    if found is None:
+        raise ExpertError(f"No expert {name!r} is shipped.")
+    return Expert.from_layers([recall.RULE]) if found == RECALL.id else _read_shipped(found)[0]
 
 
-def is_shipped(name: str) -> bool:
-    """Return whether there is an expert for the task of this name."""
-    return name == RECALL.id or name in shipped_names()
+def shipped_name(name: str) -> str | None:
+    """Return the full name of a shipped expert, which the id of its task may stand for.
+
+    The expert of recall is the rule itself.
+
+    >>> shipped_name("CartPole-v1"), shipped_name("CartPole-v1-plain-2"), shipped_name("elsewhere")
+    ('CartPole-v1-smooth', 'CartPole-v1-plain-2', None)
+    """
+    names = (RECALL.id, *shipped_names())
+    return next((each for each in (name, name + _USUAL) if each in names), None)
 
 
-def shipped_names() -> list[str]:
-    """Return the tasks that a trained expert is shipped for."""
+@cache
+def shipped_names() -> tuple[str, ...]:
+    """Return the names of the trained experts that are shipped."""
     found = [item.name for item in files("smgrnn.experts").joinpath("weights").iterdir()]
-    return sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX))
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX)))
 
 
 def _read_shipped(name: str) -> tuple[Expert, Record]:

@@ -1,18 +1,24 @@
-"""How experts are trained: the paper's settings, the changes for each task, and their reasons.
+"""How experts are trained: three recipes, their changes for each task, and the reasons.
 
 Paper: Sec. IV-A1 prints the network, Adam with its step size, the discount, ε-greedy exploration,
-the size of the replay buffer, the batch, and the steps between updates.  What the tasks change, and
-the reasons, are in `recipes.toml`.
+the size of the replay buffer, the batch, and the steps between updates.  That is the recipe
+`printed`.  The recipe `plain` learns more steadily, without mirror images or noise.  Both keep the
+checkpoint that returns most by itself.  The recipe `smooth` was made such that students learn well
+from its experts, and students choose its checkpoint.  What the tasks change, and the reasons, are
+in `recipes.toml`.
 """
 
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from smgrnn.validation import Count, Decay, Positive, Probability, Settings, Within
 
 Share = Annotated[float, Within("(0, 1]")]
+RecipeName = Literal["smooth", "plain", "printed"]
+Choice = Literal["own return", "students"]
+"""What chooses among the checkpoints of a training: their own returns, or those of MLP students."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,9 +77,20 @@ class DQNConfig(Settings):
         return cls(**{**plain, **changes})
 
 
+class Recipe(NamedTuple):
+    """A way to get an expert: the settings of its training, and how its checkpoint is chosen."""
+
+    config: DQNConfig
+    chosen_by: Choice
+
+
 _DATA = tomllib.loads(files("smgrnn.experts").joinpath("recipes.toml").read_text(encoding="utf-8"))
-RECIPES = {task: DQNConfig(**settings) for task, settings in _DATA["recipes"].items()}
-"""Settings that give a good expert, by task; other tasks start from the defaults."""
+CHOICES: dict[RecipeName, Choice] = {
+    "smooth": "students",
+    "plain": "own return",
+    "printed": "own return",
+}
+"""How each recipe chooses among checkpoints."""
 
 
 class Mirror(NamedTuple):
@@ -96,9 +113,10 @@ MIRRORS = {
 """Tasks that look the same in a mirror."""
 
 
-def find_recipe(task_id: str) -> DQNConfig:
-    """Return the settings for training an expert for this task."""
-    return RECIPES.get(task_id, DQNConfig())
+def find_recipe(task_id: str, name: RecipeName = "smooth") -> Recipe:
+    """Return a recipe for this task; one that says nothing about it is the same as for others."""
+    make = DQNConfig.paper if name == "printed" else DQNConfig
+    return Recipe(make(**_DATA[name].get(task_id, {})), CHOICES[name])
 
 
 def changes(config: DQNConfig) -> dict[str, str]:

@@ -14,7 +14,7 @@ from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experts.evaluation import check_expert
 from smgrnn.experts.files import read_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, function_name
-from smgrnn.experts.library import find_expert, is_shipped, load_shipped
+from smgrnn.experts.library import find_expert, load_shipped, shipped_name
 from smgrnn.experts.mlp import Expert
 from smgrnn.tasks import Task
 from smgrnn.tasks.recording import read_recording
@@ -38,7 +38,7 @@ class TeacherId(Settings):
 
 
 def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Teacher | None]:
-    """Return the identity of a task's teacher, and the teacher; the shipped one by default."""
+    """Return the identity of a task's teacher, and the teacher; its smooth one by default."""
     if task.is_supervised and source is None:
         return _examples(task), None
     if callable(source) and not task.is_supervised:
@@ -49,8 +49,8 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
     teacher = find_expert(None if source is None else given, task)
     if isinstance(teacher, FunctionExpert):
         return TeacherId(kind="function", name=given, digest=teacher.digest), teacher
-    if is_shipped(given):
-        return TeacherId(kind="shipped", name=given, digest=teacher.digest), teacher
+    if (shipped := shipped_name(given)) is not None:
+        return TeacherId(kind="shipped", name=shipped, digest=teacher.digest), teacher
     path = Path(given).resolve()
     kind: Any = "zip" if path.suffix == ".zip" else "file"
     return TeacherId(kind=kind, name=str(path), digest=teacher.digest), teacher

@@ -6,6 +6,7 @@ A step computes what `graph.propagation.forward` does, in single precision.
 import re
 
 from smgrnn import __version__
+from smgrnn.errors import ConfigError, plain, short
 from smgrnn.export import c_templates
 from smgrnn.export.c_tables import c_tables
 from smgrnn.export.wiring import n_biases, n_parameters, n_states
@@ -16,6 +17,8 @@ FLOAT_BYTES = 4
 
 def c_files(policy: Policy, stem: str) -> dict[str, bytes]:
     """Return the header and the source by the suffix of their files."""
+    if not re.fullmatch(r"[^\"*/<>?\\]+", plain(stem)):
+        raise ConfigError(f"Files of C cannot be named {short(stem)}; choose another --out.")
     parts = {"file": stem, **_header_parts(policy, c_name(stem)), **_source_parts(policy)}
     texts = {".h": c_templates.HEADER, ".c": c_templates.SOURCE}
     return {suffix: text.substitute(parts).encode() for suffix, text in texts.items()}
@@ -29,6 +32,15 @@ def c_name(stem: str) -> str:
     """
     name = re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_")
     return name if name[:1].isalpha() else f"controller_{name}".strip("_")
+
+
+def _comment(text: str) -> str:
+    """Return text that neither ends nor begins a comment.
+
+    >>> _comment("a */ b /* c")
+    'a * / b / * c'
+    """
+    return plain(text).replace("*/", "* /").replace("/*", "/ *")
 
 
 def table_bytes(policy: Policy) -> int:
@@ -55,7 +67,7 @@ def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
     return {
         "name": name,
         "upper": name.upper(),
-        "task": task.id,
+        "task": _comment(task.id),
         "version": __version__,
         "about": f"{n_parameters(policy)} parameters, {graph.n_hidden} hidden nodes{student}.",
         "memory": (

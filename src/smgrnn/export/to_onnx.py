@@ -14,6 +14,7 @@ from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_help
 
 from smgrnn import __version__
 from smgrnn.export.wiring import Wiring, facts, n_states
+from smgrnn.memory import check_memory
 from smgrnn.policy import Policy
 
 OPSET, IR_VERSION = 17, 8
@@ -28,6 +29,8 @@ def onnx_files(policy: Policy, stem: str) -> dict[str, bytes]:
 
 def onnx_model(policy: Policy) -> ModelProto:
     """Return the model of one step."""
+    n = policy.config.iterations
+    check_memory(2000.0 * n, f"A model of {n} iterations")
     body = _Body()
     _step(body, policy)
     n_actions, width = policy.task.n_outputs, n_states(policy)

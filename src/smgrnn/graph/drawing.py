@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.graph.state import Graph
 
 if TYPE_CHECKING:
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 OUTLINE = {"input": "#2ca02c", "output": "#d62728", "hidden": "#7f7f7f"}
 POSITIVE, NEGATIVE = "#1f5fa8", "#d9822b"
 Positions = dict[int, tuple[float, float]]
+BOX = ((0.12, 0.0), (0.88, 1.0))
+"""The corners between which hidden nodes stand."""
+APART = 0.7
+"""Least distance of two nodes, times the root of how many there are: what a small panel needs."""
+PUSHES = 300
+"""Most rounds in which nodes that are too close push each other away."""
+GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
 
 def to_networkx(graph: Graph) -> "nx.DiGraph[int]":
@@ -53,14 +61,38 @@ def layout(graph: Graph) -> Positions:
         seed=0,
     )
     free = np.array([placed[node] for node in hidden.tolist()])
-    for axis, (low, high) in enumerate(((0.12, 0.88), (0.0, 1.0))):
+    for axis, (low, high) in enumerate(zip(*BOX, strict=True)):
         least, most = min(free[:, axis].min(), low), max(free[:, axis].max(), high)
         free[:, axis] = np.interp(
             free[:, axis], (least, most), (low, high)
         )  # shrink, never stretch
+    free = _push_apart(free, np.array(list(positions.values())), APART / np.sqrt(graph.n_nodes))
     return positions | {
         int(n): (float(x), float(y)) for n, (x, y) in zip(hidden, free, strict=True)
     }
+
+
+def _push_apart(free: Floats, fixed: Floats, distance: float) -> Floats:
+    """Return places in the box (n, 2), moved as little as it takes to be apart from all others."""
+    from scipy.spatial import KDTree
+
+    n = len(free)
+    angle = np.arange(n) * GOLDEN_ANGLE  # or two on one place would have no way to part
+    free = free + 1e-3 * distance * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    for _ in range(PUSHES):
+        places = np.concatenate([free, fixed])
+        pairs = KDTree(places).query_pairs(distance, output_type="ndarray")
+        pairs = pairs[(pairs < n).any(axis=1)]
+        if not pairs.size:
+            break
+        way = places[pairs[:, 0]] - places[pairs[:, 1]]
+        length = np.linalg.norm(way, axis=1, keepdims=True)
+        push = way / length * (1.02 * distance - length) / 2
+        moves = np.zeros_like(places)
+        np.add.at(moves, pairs[:, 0], push)
+        np.add.at(moves, pairs[:, 1], -push)
+        free = np.clip(free + moves[:n], *BOX)
+    return free
 
 
 def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = None) -> "Axes":
@@ -71,7 +103,7 @@ def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = N
         _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
     view = to_networkx(graph)
     positions = positions or layout(graph)
-    size = float(np.clip(4000 / graph.n_nodes, 12, 320))
+    size = _node_size(np.array([positions[node] for node in view]))
     weights = np.array([weight for _, _, weight in view.edges(data="weight")])
     largest = np.abs(weights).max(initial=0.0) or 1.0
     nx.draw_networkx_edges(
@@ -97,6 +129,14 @@ def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = N
     ax.margins(0.08)
     ax.set_axis_off()
     return ax
+
+
+def _node_size(places: Floats) -> float:
+    """Return the area of a node, in square points, at which no two touch in a small panel."""
+    from scipy.spatial import KDTree
+
+    nearest = KDTree(places).query(places, k=2)[0][:, 1].min()
+    return float(np.clip(min(4000 / len(places), 11_000 * nearest**2), 12, 320))
 
 
 def draw_svg(graph: Graph, **savefig: Any) -> str:

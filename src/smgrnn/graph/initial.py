@@ -4,6 +4,7 @@ import numpy as np
 
 from smgrnn.config import NetworkConfig
 from smgrnn.graph.state import Graph, check
+from smgrnn.memory import check_memory
 
 
 def initial_graph(config: NetworkConfig, rng: np.random.Generator) -> Graph:
@@ -17,6 +18,9 @@ def initial_graph(config: NetworkConfig, rng: np.random.Generator) -> Graph:
     n_sources = n_nodes - 1 if config.n_hidden else config.n_inputs  # of one target
     n_pairs = n_targets * n_sources
     n_edges = max(1, round(config.density * n_pairs))
+    check_memory(
+        8.0 * n_pairs + 64.0 * n_edges, f"A network of {n_nodes} nodes and {n_edges} edges"
+    )
     chosen = np.sort(rng.choice(n_pairs, size=n_edges, replace=False))
     target = config.n_inputs + chosen // n_sources
     source = chosen % n_sources

@@ -28,6 +28,20 @@ def cross_entropy(trace: Floats, adjoint: Floats, first: int, last: int, label: 
 
 
 @inlined
+def choice_error(
+    trace: Floats, adjoint: Floats, first: int, last: int, label: int, others: float
+) -> float:
+    """Return the mean squared error from 1 at the label and `others` elsewhere."""
+    row = trace.shape[0] - 1
+    loss = 0.0
+    for node in range(first, last):
+        error = trace[row, node] - (1.0 if node == first + label else others)
+        adjoint[0, node] = 2.0 * error / (last - first)
+        loss += error * error
+    return loss / (last - first)
+
+
+@inlined
 def mean_squared_error(
     trace: Floats, adjoint: Floats, first: int, last: int, target: Floats
 ) -> float:

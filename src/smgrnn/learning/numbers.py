@@ -9,7 +9,7 @@ OPTIMIZERS: tuple[Optimizer, ...] = get_args(Optimizer)
 ADAM, ADAMW, SGD, RMSPROP = range(len(OPTIMIZERS))
 """Codes of the optimizers, their places in OPTIMIZERS."""
 LOSSES: tuple[Loss, ...] = get_args(Loss)
-CROSS_ENTROPY, MSE = range(len(LOSSES))
+CROSS_ENTROPY, MSE, ONE_HOT, PLUS_MINUS = range(len(LOSSES))
 """Codes of the losses, their places in LOSSES."""
 RATES: tuple[Rate, ...] = get_args(Rate)
 CONSTANT, FALLING = range(len(RATES))

@@ -18,7 +18,7 @@ from smgrnn.errors import (
     GraphError,
     NonFiniteError,
     ShapeError,
-    SmgrnnError,
+    reason,
 )
 from smgrnn.graph.edit import Applied, GraphEdit, apply
 from smgrnn.graph.initial import initial_graph
@@ -450,8 +450,10 @@ class SMGrNN(nn.Module):
             state = {name: torch.as_tensor(array) for name, array in arrays.items()}
             graph, dtype = _graph_of(state), state["weight"].dtype
             return cls(**config.to_dict(), graph=graph, dtype=dtype)
-        except (SmgrnnError, KeyError, ValueError, TypeError) as error:
-            raise FileFormatError(f"{path} does not describe a network ({error}).") from error
+        except Exception as error:  # a stranger may have made it, so anything can be in it
+            raise FileFormatError(
+                f"{path} does not describe a network ({reason(error)})."
+            ) from error
 
     def extra_repr(self) -> str:
         """Return a description of the network in one line."""

@@ -19,6 +19,7 @@ from smgrnn.graph.edit import GraphEdit, carry
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.learning.schedule import average, averaged
+from smgrnn.memory import check_memory
 from smgrnn.nn.network import SMGrNN
 from smgrnn.nn.optimizer_state import (
     carry_optimizer_state,
@@ -255,7 +256,9 @@ class StructuralPlasticity:
     def _watch(self) -> None:
         """Start observing the network as it is now, with an empty history."""
         self._structure = self.network._structure
-        self.history = UpdateHistory.start(self._structure.n_edges, self.config.window)
+        n_edges, window = self._structure.n_edges, self.config.window
+        check_memory(24.0 * window * n_edges, f"A window of {window} updates of {n_edges} edges")
+        self.history = UpdateHistory.start(n_edges, window)
         self._noticed = start_noticed(self.config, self._structure, self._rng)
         self._last_call = 0
         self._average = np.zeros((2, self._structure.n_edges))

@@ -8,6 +8,7 @@ import numpy as np
 from smgrnn.arrays import Ints
 from smgrnn.graph.state import rank
 from smgrnn.kernels import kernel
+from smgrnn.plasticity.numbers import GAUSSIAN, SIGN, RuleNumbers
 
 
 @kernel
@@ -20,6 +21,17 @@ def bernoulli(rng: np.random.Generator, probability: float) -> bool:
 def gaussian(rng: np.random.Generator, std: float) -> float:
     """Return a zero-mean normal number."""
     return std * rng.standard_normal()
+
+
+@kernel
+def new_weight(rng: np.random.Generator, numbers: RuleNumbers) -> float:
+    """Return the weight of a new edge."""
+    drawn = gaussian(rng, 1.0)
+    if numbers.new_weights == GAUSSIAN:
+        return numbers.initial_weight * drawn
+    if numbers.new_weights == SIGN:
+        return numbers.initial_weight if drawn > 0.0 else -numbers.initial_weight
+    return np.nan
 
 
 @kernel

@@ -10,7 +10,7 @@ from smgrnn.arrays import Ints
 from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
 from smgrnn.graph.state import places, row_starts
 from smgrnn.kernels import kernel
-from smgrnn.plasticity.draw import gaussian, subset
+from smgrnn.plasticity.draw import new_weight, subset
 from smgrnn.plasticity.evidence import Evidence
 from smgrnn.plasticity.instability import unstable_edges
 from smgrnn.plasticity.numbers import RuleNumbers
@@ -24,7 +24,7 @@ def _n_edges_of(evidence: Evidence, starts: Ints, edge: int) -> int:
     source = evidence.graph.source[edge]
     if source < evidence.graph.n_inputs:
         return 2
-    return starts[source + 1] - starts[source] + 1
+    return int(starts[source + 1] - starts[source] + 1)
 
 
 @kernel
@@ -74,7 +74,7 @@ def _duplicate(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generato
     edit, row = GraphEdit(np.empty((n_changes, 5), dtype=np.int64), np.empty(n_changes)), 0
     for k in range(n_copies):
         node, edge = graph.next_node_id + k, graph.next_edge_id + row - k
-        weight = gaussian(rng, numbers.initial_weight)
+        weight = new_weight(rng, numbers)
         row = _copy(evidence, starts, unstable[chosen[k]], edit, row, node, edge, weight)
     return Decision(edit, is_capped)
 

@@ -11,7 +11,7 @@ from smgrnn.arrays import Ints
 from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
 from smgrnn.graph.state import Graph, places, rank, row_starts
 from smgrnn.kernels import kernel
-from smgrnn.plasticity.draw import bernoulli, gaussian, subset
+from smgrnn.plasticity.draw import bernoulli, new_weight, subset
 from smgrnn.plasticity.evidence import Evidence
 from smgrnn.plasticity.instability import unstable_edges
 from smgrnn.plasticity.numbers import RuleNumbers
@@ -97,7 +97,7 @@ def plan_exploration(
 def explore(
     graph: Graph,
     plan: Exploration,
-    initial_weight: float,
+    numbers: RuleNumbers,
     rng: np.random.Generator,
     edit: GraphEdit,
 ) -> None:
@@ -113,7 +113,7 @@ def explore(
         row, edge = n_before + k, graph.next_edge_id + n_new_edges + k
         source, target = graph.node_ids[pairs[k, 0]], graph.node_ids[pairs[k, 1]]
         add_edge, cause = Operation.ADD_EDGE.value, Cause.EXPLORATION.value
-        weight = gaussian(rng, initial_weight)
+        weight = new_weight(rng, numbers)
         write_change(edit, row, add_edge, cause, edge, source, target, weight)
 
 
@@ -122,7 +122,7 @@ def _explore_alone(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Gene
     n_unstable = places(unstable_edges(evidence, numbers)).size
     plan = plan_exploration(evidence.graph, numbers, rng, n_unstable, 0)
     edit = GraphEdit(np.empty((plan.n_edges, 5), dtype=np.int64), np.empty(plan.n_edges))
-    explore(evidence.graph, plan, numbers.initial_weight, rng, edit)
+    explore(evidence.graph, plan, numbers, rng, edit)
     return Decision(edit, plan.is_capped)
 
 

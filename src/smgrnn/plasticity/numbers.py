@@ -2,11 +2,14 @@
 
 from typing import NamedTuple, Self, get_args
 
-from smgrnn.config import PlasticityConfig, Scale
+from smgrnn.config import NewWeights, PlasticityConfig, Scale
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 UPDATE, VARIANCE_TO_MEAN, WEIGHT = range(len(SCALES))
 """Codes of the scales, their places in SCALES."""
+NEW_WEIGHTS: tuple[NewWeights, ...] = get_args(NewWeights)
+GAUSSIAN, SIGN = range(len(NEW_WEIGHTS))
+"""Codes of the distributions of new weights, their places in NEW_WEIGHTS."""
 
 
 class RuleNumbers(NamedTuple):
@@ -22,6 +25,8 @@ class RuleNumbers(NamedTuple):
     prune_period: int
     max_relays: int
     initial_weight: float
+    new_weights: int
+    """Place in NEW_WEIGHTS."""
     explore_probability: float
     explore_ratio: float
     explore_inputs: bool
@@ -42,6 +47,7 @@ class RuleNumbers(NamedTuple):
         numbers = config.to_dict() | {
             "min_count": config.window if config.full_window else 1,
             "scale": SCALES.index(config.scale),
+            "new_weights": NEW_WEIGHTS.index(config.new_weights),
             "max_relays": config.max_nodes if config.max_relays is None else config.max_relays,
         }
         return cls(**{name: numbers[name] for name in cls._fields})

@@ -20,7 +20,7 @@ def _relay_anywhere(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Gen
     n_relays, is_capped = relay_count(evidence, numbers, 2)
     edit = GraphEdit(np.empty((3 * n_relays, 5), dtype=np.int64), np.empty(3 * n_relays))
     relayed = subset(rng, graph.source.size, n_relays)
-    insert_relays(graph, relayed, numbers.initial_weight, rng, edit)
+    insert_relays(graph, relayed, numbers, rng, edit)
     return Decision(edit, is_capped)
 
 

@@ -9,7 +9,7 @@ from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
 from smgrnn.graph.state import Graph, places
 from smgrnn.kernels import kernel
-from smgrnn.plasticity.draw import gaussian, subset
+from smgrnn.plasticity.draw import new_weight, subset
 from smgrnn.plasticity.evidence import Evidence
 from smgrnn.plasticity.exploration import Exploration, explore, plan_exploration
 from smgrnn.plasticity.history import UpdateHistory, edge_statistics
@@ -20,7 +20,7 @@ from smgrnn.plasticity.rule import Decision, Rule
 
 @kernel
 def insert_relays(
-    graph: Graph, edges: Ints, initial_weight: float, rng: np.random.Generator, edit: GraphEdit
+    graph: Graph, edges: Ints, numbers: RuleNumbers, rng: np.random.Generator, edit: GraphEdit
 ) -> None:
     """Write i -> h_new -> j for each edge i -> j into the first 3 · edges rows of `edit`.
 
@@ -33,9 +33,9 @@ def insert_relays(
         add_node, add_edge = Operation.ADD_NODE.value, Operation.ADD_EDGE.value
         cause, row = Cause.RELAY.value, 3 * k
         write_change(edit, row, add_node, cause, relay, source, target, 0.0)
-        weight = gaussian(rng, initial_weight)
+        weight = new_weight(rng, numbers)
         write_change(edit, row + 1, add_edge, cause, edge, source, relay, weight)
-        weight = gaussian(rng, initial_weight)
+        weight = new_weight(rng, numbers)
         write_change(edit, row + 2, add_edge, cause, edge + 1, relay, target, weight)
 
 
@@ -71,8 +71,8 @@ def grow(
         plan = plan_exploration(graph, numbers, rng, unstable.size, 2 * n_relays)
     n_changes = 3 * n_relays + plan.n_edges
     edit = GraphEdit(np.empty((n_changes, 5), dtype=np.int64), np.empty(n_changes))
-    insert_relays(graph, relayed, numbers.initial_weight, rng, edit)
-    explore(graph, plan, numbers.initial_weight, rng, edit)
+    insert_relays(graph, relayed, numbers, rng, edit)
+    explore(graph, plan, numbers, rng, edit)
     return Decision(edit, plan.is_capped or is_capped)
 
 

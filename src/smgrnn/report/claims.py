@@ -2,11 +2,14 @@
 
 The claims are in `claims.toml`.  Each is made of parts, all of which have to hold: "on every
 task", "than either MLP", "neither more nor less".  P-values are corrected by Holm's method over a
-family: the claims that one experiment decides, unless a claim says otherwise.
+family: the claims that one experiment decides, unless a claim says otherwise.  Margins are in
+`claims.toml` too, by metric.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise, permutations, product
 from typing import Any, Literal, NamedTuple
 
@@ -14,11 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.errors import ConfigError
+from smgrnn.experiments.paper.hyperparameter_grid import EXPERIMENT as GRID
 from smgrnn.report import statistics
 from smgrnn.report.paper import Catalogue, read_data
-from smgrnn.report.statistics import Significance, Verdict
+from smgrnn.report.statistics import Outlook, Significance, Values, Verdict
 
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
+DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
+"""Kinds of claims that there is a difference, so that it may turn out that there is none."""
 Group = tuple[str, ...]
 
 
@@ -31,6 +37,28 @@ class Source(NamedTuple):
 
 Samples = Callable[[Source, str], ArrayLike]
 """Returns a metric of the runs of a source, one number per seed; `inf` stands for never."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Margin:
+    """The difference that does not count, measured in one of three ways."""
+
+    units: float = 0.0
+    """In units of the metric."""
+    share: float = 0.0
+    """As a share of the median of all runs that are compared."""
+    scale: float = 0.0
+    """As a share of the way from a random policy to the expert of the task."""
+
+    def on(self, task: str, runs: Sequence[Values]) -> float:
+        """Return the margin in units of the metric, for a comparison of runs on a task.
+
+        >>> Margin(scale=0.01).on("CartPole-v1", [])
+        4.78
+        """
+        if self.scale:
+            return self.scale * _scales()[task]
+        return self.units or self.share * abs(float(np.median(np.concatenate(runs))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,18 +87,20 @@ class Claim:
     """Whether conditions are compared, or tasks."""
     spread: bool = False
     """Whether to compare how much runs vary, not how high they are."""
-    margin: float = 0.0
-    """Difference that does not count, in units of the metric."""
+    margin: Margin | None = None
+    """Difference that does not count; None where a bound decides."""
     factor: float = 1.0
     """Multiple of the lower group that the higher one has to exceed."""
-    bound: float | None = None
-    """The threshold that each has to exceed."""
+    bound: float | Literal["margin"] | None = None
+    """The threshold that each has to exceed, which may be the margin."""
+    hardly_fails: str = ""
+    """Why it would be a surprise if it did not hold; empty if it may well fail."""
 
     def __post_init__(self) -> None:
-        if (self.margin > 0) != (self.kind in ("not_lower", "equivalent")):
-            raise ConfigError(f"The claim {self.id!r} of kind {self.kind} has a wrong margin.")
         if (self.bound is not None) != (self.kind == "above"):
             raise ConfigError(f"The claim {self.id!r} of kind {self.kind} has a wrong bound.")
+        if (self.margin is None) != (self.kind == "above" and self.bound != "margin"):
+            raise ConfigError(f"The claim {self.id!r} of kind {self.kind} has a wrong margin.")
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -105,7 +135,15 @@ class Judgement:
     """p-value in favour of the claim, corrected over the family."""
     p_against: float
     """p-value against the claim, corrected over the family."""
-    verdict: Verdict
+    p_equal: float
+    """p-value in favour of no difference, corrected over the claims of one in the family."""
+    outlook: Outlook | None
+    """The verdict that more runs would give soonest; None if it takes over 1000."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict."""
+        return statistics.verdict(self.p_for, self.p_against, self.p_equal)
 
 
 def load_claims() -> Catalogue[Claim]:
@@ -114,7 +152,9 @@ def load_claims() -> Catalogue[Claim]:
     >>> load_claims()["xor-smallest"].parts[0]
     (Source(task='xor', condition='smgrnn'), Source(task='CartPole-v1', condition='smgrnn'))
     """
-    claims = [_claim(entry) for entry in read_data("claims.toml")["claims"]]
+    data = read_data("claims.toml")
+    margins = {metric: Margin(**entry) for metric, entry in data["margins"].items()}
+    claims = [_claim(entry, margins) for entry in data["claims"]]
     return Catalogue("claim", ((claim.id, claim) for claim in claims))
 
 
@@ -123,38 +163,45 @@ def extra_metrics() -> Catalogue[str]:
     return Catalogue("metric", read_data("claims.toml")["metrics"])
 
 
-def weigh(
-    claims: Sequence[Claim], samples: Samples, rng: np.random.Generator
-) -> tuple[Judgement, ...]:
+def weigh(claims: Sequence[Claim], samples: Samples) -> tuple[Judgement, ...]:
     """Return a verdict on each claim; those of the same family are corrected for one another."""
-    tested = [tuple(_test(claim, part, samples, rng) for part in claim.parts) for claim in claims]
+    tested = [tuple(_test(claim, part, samples) for part in claim.parts) for claim in claims]
     joint = [statistics.all_of(parts) for parts in tested]
-    p_for, p_against = np.empty(len(claims)), np.empty(len(claims))
-    for family in {claim.family for claim in claims}:
+    families = Counter(claim.family for claim in claims)
+    p_for, p_against, p_equal = np.ones((3, len(claims)))
+    for family in families:
         members = [i for i, claim in enumerate(claims) if claim.family == family]
+        different = [i for i in members if claims[i].kind in DIFFERENCES]
         p_for[members] = statistics.holm([joint[i].p_for for i in members])
         p_against[members] = statistics.holm([joint[i].p_against for i in members])
-    return tuple(
-        Judgement(claim, parts, whole, float(yes), float(no), statistics.verdict(yes, no))
-        for claim, parts, whole, yes, no in zip(
-            claims, tested, joint, p_for, p_against, strict=True
-        )
+        p_equal[different] = statistics.holm([joint[i].p_equal for i in different])
+    outlooks = [
+        statistics.outlook(parts, families[claim.family])
+        for claim, parts in zip(claims, tested, strict=True)
+    ]
+    columns = zip(
+        *(claims, tested, joint, p_for.tolist(), p_against.tolist(), p_equal.tolist(), outlooks),
+        strict=True,
     )
+    return tuple(Judgement(*row) for row in columns)
 
 
-def _test(
-    claim: Claim, part: tuple[Source, ...], samples: Samples, rng: np.random.Generator
-) -> Significance:
+def _test(claim: Claim, part: tuple[Source, ...], samples: Samples) -> Significance:
     """Return the test of one comparison."""
-    runs = [samples(source, claim.metric) for source in part]
+    runs = [np.asarray(samples(source, claim.metric), dtype=np.float64) for source in part]
+    runs[0] = claim.factor * runs[0]
+    margin = None if claim.margin is None else claim.margin.on(part[0].task, runs)
     if claim.spread:
         runs = [statistics.deviations(values) for values in runs]
-    if claim.kind == "trend":
-        return statistics.rises(runs, rng)
     if claim.bound is not None:
-        return statistics.above(runs[0], claim.bound)
-    low, high = runs
-    return statistics.exceeds(low, high, rng, margin=claim.margin, factor=claim.factor)
+        bound = margin if claim.bound == "margin" else claim.bound
+        assert bound is not None
+        return replace(statistics.above(runs[0], bound), margin=margin)
+    assert margin is not None
+    if claim.kind not in DIFFERENCES:
+        return replace(statistics.exceeds(*runs, margin=margin), margin=margin)
+    found = statistics.rises(runs) if claim.kind == "trend" else statistics.exceeds(*runs)
+    return replace(found, p_equal=statistics.alike(runs, margin), margin=margin)
 
 
 def _parts(kind: Kind, groups: list[list[Source]]) -> Iterator[tuple[Source, ...]]:
@@ -171,11 +218,27 @@ def _parts(kind: Kind, groups: list[list[Source]]) -> Iterator[tuple[Source, ...
             yield from product(lower, higher)
 
 
-def _claim(entry: dict[str, Any]) -> Claim:
+def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
     groups = {name: _groups(entry[name]) for name in ("tasks", "conditions")}
-    return Claim(
-        **{"family": entry["experiment"], **entry, **groups, "where": tuple(entry["where"])}
-    )
+    if ("grid",) in groups["conditions"]:
+        named = _flat(groups["conditions"])
+        others = tuple(point for point in GRID.conditions if point not in named)
+        groups["conditions"] = tuple(
+            others if group == ("grid",) else group for group in groups["conditions"]
+        )
+    settings = {"family": entry["experiment"], **entry, **groups, "where": tuple(entry["where"])}
+    if "margin" in entry:
+        settings["margin"] = Margin(units=entry["margin"])
+    elif entry.get("bound", "margin") == "margin":
+        settings["margin"] = margins[entry["metric"]]
+    return Claim(**settings)
+
+
+@cache
+def _scales() -> Catalogue[float]:
+    """Return how far a policy that acts at random is from the expert, by task."""
+    ends = read_data("claims.toml")["scales"]
+    return Catalogue("scale", {task: end["expert"] - end["random"] for task, end in ends.items()})
 
 
 def _groups(entries: list[str | list[str]]) -> tuple[Group, ...]:

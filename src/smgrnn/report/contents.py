@@ -9,6 +9,8 @@ from itertools import groupby
 from typing import Any, Self
 
 from smgrnn.experiments import EXPERIMENTS, Experiment
+from smgrnn.experiments.registry import find_experiment
+from smgrnn.report.changes import Changes, find_changes
 from smgrnn.report.claims import load_claims
 from smgrnn.report.figures import FIGURES, draw
 from smgrnn.report.own_tables import at_a_glance, own_tables
@@ -16,7 +18,7 @@ from smgrnn.report.paper import Figure, Paper, load_paper
 from smgrnn.report.pictures import Picture, take_picture
 from smgrnn.report.results import Results, base_name
 from smgrnn.report.settings import Stated, own_settings, shared_settings
-from smgrnn.report.tables import ReportTable, compare
+from smgrnn.report.tables import ReportTable, compare, count_distances
 from smgrnn.report.verdicts import STANDINGS, Finding, judge
 from smgrnn.report.wording import duration, quantity
 from smgrnn.runs.plan import AnyPlan
@@ -35,9 +37,15 @@ GUIDE = (
     "interquartile mean (IQM), which no single run can move far, with its 95 % bootstrap interval, "
     "and the number of runs.",
     "A claim holds if its test is significant at 5 % after Holm’s correction over the claims that "
-    "the same experiment decides; it does not hold if the data speak against it as clearly; it is "
-    "undecided otherwise. An effect is a probability, such as that a run of one condition exceeds "
-    "a run of another: 0.5 is no effect. Margins were fixed before the first run.",
+    "the same experiment decides; it does not hold if the data speak against it as clearly. If "
+    "they do neither, there is no difference where two one-sided tests show less than the margin, "
+    "and otherwise the runs are too noisy: then the number of seeds is named that would decide "
+    "four times in five, if the effect is the one that was found. A trend needs levels that never "
+    "reverse. An effect is a probability, such as that a run of one condition exceeds a run of "
+    "another, with Wilson’s interval: 0.5 is no effect. Margins were fixed before the runs.",
+    "Tables and figures of the paper are over as many seeds as the paper has; more seeds decide "
+    "claims, where there are more. Each control task has three teachers that no student chose, and "
+    "the seeds take them in turn.",
 )
 
 
@@ -130,6 +138,8 @@ class Section:
 class Overview:
     """The report in a few numbers."""
 
+    short: str
+    """A sentence on how much shorter the runs are than the experiments ask for; empty if not."""
     n_runs: int
     """Number of runs found; one that several experiments share counts once."""
     n_asked: int
@@ -152,7 +162,9 @@ class Overview:
     """How many claims have each verdict."""
     distances: dict[str, int]
     """How many cells of the tables lie within one, within two or beyond two of the paper's
-    standard deviations."""
+    standard deviations; a number that is printed twice counts once."""
+    n_hardly_failing: int
+    """Claims that hold and could hardly have failed."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +181,8 @@ class Report:
     introduction: str = INTRODUCTION
     guide: tuple[str, ...] = GUIDE
     """Paragraphs on how to read the numbers."""
+    changes: Changes | None = None
+    """Claims whose verdict is another than in the first report, if it judged any of these."""
 
     @property
     def has_claims(self) -> bool:
@@ -186,6 +200,7 @@ class Report:
             **vars(self.overview),
             "tables": [table.to_dict() for part in self.sections for table in part.tables],
             "claims": [found.to_dict() for part in self.sections for found in part.findings],
+            "changes": self.changes.to_dict() if self.changes else None,
             "experiments": [
                 {
                     "id": part.id,
@@ -218,6 +233,7 @@ def build_report(results: Results) -> Report:
             _illustrate(id, results, paper) for id in paper.figures if f"Fig. {id}" not in drawn
         ),
         sections=sections,
+        changes=find_changes(findings, results),
     )
 
 
@@ -231,8 +247,8 @@ def _section(
             tables.append(compare(paper.tables[id], experiment, results))
         else:
             illustrations.append(_illustrate(id, results, paper))
-    seed, conditions = experiment.seeds[0], experiment.conditions
-    shared = shared_settings(each.plan(seed) for each in conditions.values())
+    conditions = experiment.conditions
+    shared = shared_settings(plan for name in conditions for plan in _plans(experiment, name))
     records = (run for each in conditions for run in results.runs(experiment, each).records)
     name = base_name(experiment)
     return Section(
@@ -283,23 +299,59 @@ def _caption(figure: Figure) -> str:
 
 
 def _setup(experiment: Experiment, name: str, results: Results, shared: dict[str, Stated]) -> Setup:
-    runs = results.runs(experiment, name)
-    plan = runs.condition.plan(experiment.seeds[0])
-    return Setup.of(name, runs.records, len(runs.seeds), plan, own_settings(plan, shared))
+    runs, plans = results.runs(experiment, name), _plans(experiment, name)
+    own = own_settings(plans, shared)
+    return Setup.of(name, runs.records, len(runs.seeds), plans[0], own)
+
+
+def _plans(experiment: Experiment, name: str) -> list[AnyPlan]:
+    """Return the plans of a condition's runs that differ in more than the seed, by the teacher."""
+    condition = experiment.conditions[name]
+    first = {condition.expert(seed): seed for seed in reversed(experiment.all_seeds(name))}
+    return [condition.plan(seed) for seed in sorted(first.values())]
 
 
 def _overview(results: Results, sections: tuple[Section, ...]) -> Overview:
     return overview(
         results.all_records(),
         sections,
+        short=_say_short(results.chosen),
         missing=tuple(results.missing().values()),
         damaged=tuple(results.damaged.values()),
     )
 
 
+def _say_short(chosen: Iterable[Experiment]) -> str:
+    """Return a sentence on experiments with fewer seeds or episodes than are their own."""
+    seeds, episodes = set(), set()
+    for each in chosen:
+        whole = find_experiment(each.id)
+        seeds.add((len(each.seeds), len(whole.seeds)))
+        for name, condition in each.conditions.items():
+            episodes.add((condition.episodes, whole.conditions[name].episodes))
+    fewer = [
+        f"{_span(n for n, _ in found)} of {_span(n for _, n in found)} {noun}"
+        for noun, pairs in (("seeds", seeds), ("episodes", episodes))
+        if (found := [(n, asked) for n, asked in pairs if n < asked])
+    ]
+    said = f"Short runs: {', '.join(fewer)}. These are not the numbers of the experiments."
+    return said if fewer else ""
+
+
+def _span(numbers: Iterable[int]) -> str:
+    """Return numbers by the least and the largest of them.
+
+    >>> _span([10, 5, 10]), _span([2])
+    ('5 to 10', '2')
+    """
+    found = sorted(set(numbers))
+    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
+
+
 def overview(
     records: list[Record],
     sections: tuple[Section, ...],
+    short: str = "",
     missing: tuple[str, ...] = (),
     damaged: tuple[str, ...] = (),
 ) -> Overview:
@@ -308,13 +360,14 @@ def overview(
     for record in records:
         for package, version in record.versions.items():
             versions.setdefault(package, set()).add(version)
-    standings = Counter(found.standing for part in sections for found in part.findings)
+    findings = [found for part in sections for found in part.findings]
+    standings = Counter(found.standing for found in findings)
     entries = [entry for part in sections for table in part.tables for entry in table.entries]
-    distances = Counter(entry.distance for entry in entries if entry.z is not None)
     return Overview(
+        short=short,
         n_runs=len(records),
         n_asked=len(records) + len(missing),
-        n_seeds=tuple(sorted({len(section.seeds) for section in sections})),
+        n_seeds=tuple(sorted({each.n_asked for part in sections for each in part.setups})),
         steps=sum(int(record.episodes.steps.sum()) for record in records),
         seconds=sum(record.times.total for record in records),
         wall_seconds=_wall_seconds(records),
@@ -322,7 +375,10 @@ def overview(
         missing=missing,
         damaged=damaged,
         standings={standing: standings[standing] for standing in STANDINGS},
-        distances={distance: distances[distance] for distance in ("near", "apart", "far")},
+        distances=count_distances(entries),
+        n_hardly_failing=sum(
+            found.standing == "holds" and bool(found.claim.hardly_fails) for found in findings
+        ),
     )
 
 

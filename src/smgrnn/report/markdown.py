@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from smgrnn.errors import plain
 from smgrnn.report import sheets
 from smgrnn.report.contents import Illustration, Report, Section
 from smgrnn.report.sheets import Sheet
@@ -18,6 +19,7 @@ def markdown(report: Report) -> str:
     blocks = [
         *_summary(report),
         *_claims(report),
+        *_changes(report),
         "## Method" if report.drawings else "",
         *map(_figure, report.drawings),
     ]
@@ -28,6 +30,7 @@ def markdown(report: Report) -> str:
 
 def _summary(report: Report) -> Iterable[str]:
     overview = report.overview
+    yield f"**{overview.short}**" if overview.short else ""
     yield f"# {report.title}"
     yield report.introduction
     runs = f"{number(overview.n_runs, 0)} of {quantity(overview.n_asked, 'run')}"
@@ -42,22 +45,23 @@ def _summary(report: Report) -> Iterable[str]:
         ]
         n = quantity(len(overview.missing), "run")
         yield "\n".join([f"**{n} missing; all numbers are over those there are:**", "", *gaps])
-    yield from (f"Could not be read: {reason}" for reason in overview.damaged)
+    yield from (f"Could not be read: {_escape(reason)}" for reason in overview.damaged)
     counts = overview.standings
     verdicts = ", ".join(f"{standing}: {counts[standing]}" for standing in STANDINGS)
     if report.has_claims:
-        yield f"Of {quantity(sum(counts.values()), 'claim')} of the paper — {verdicts}."
+        hardly = f"Of those that hold, {overview.n_hardly_failing} could hardly have failed."
+        yield f"Of {quantity(sum(counts.values()), 'claim')} of the paper — {verdicts}. {hardly}"
     far = overview.distances
     if report.glance:
         yield (
             f"Of {quantity(sum(far.values()), 'table cell')} for which the paper prints a standard "
-            f"deviation — within one of it: {far['near']}, within two: {far['apart']}, further "
-            f"away: {far['far']}."
+            f"deviation, each once — within one of it: {far['near']}, within two: {far['apart']}, "
+            f"further away: {far['far']}."
         )
     yield from _table(report.glance) if report.glance else ()
     yield from report.guide
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
-    yield f"Computed with {versions}." if versions else ""
+    yield _escape(f"Computed with {versions}.") if versions else ""
 
 
 def _claims(report: Report) -> Iterable[str]:
@@ -71,18 +75,27 @@ def _claims(report: Report) -> Iterable[str]:
             (
                 f"{finding.claim.sentence} ({', '.join(finding.claim.where)})",
                 f"**{finding.standing}**",
-                f"{finding.reason} *{finding.test[0].upper()}{finding.test[1:]}.*",
+                f"{finding.reason} {finding.caution}".strip(),
+                finding.rule,
             )
             for finding in section.findings
         ]
-        yield _rows(("The paper says", "Verdict", "What we found"), rows)
+        yield _rows(("The paper says", "Verdict", "What we found", "How it was decided"), rows)
+
+
+def _changes(report: Report) -> Iterable[str]:
+    if report.changes:
+        yield f"## {report.changes.title}"
+        yield report.changes.text
+        sheet = sheets.changes(report.changes)
+        yield _rows(sheet.headings, sheet.rows)
 
 
 def _experiment(section: Section) -> Iterable[str]:
     yield f"## {section.title}"
     yield f"**{section.question}**" if section.question else ""
     yield section.facts
-    yield from sheets.warnings(section)
+    yield from map(_escape, sheets.warnings(section))
     yield from map(_figure, section.illustrations)
     for table in section.tables:
         yield from _table(table)
@@ -138,5 +151,6 @@ def _rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return a text that stays in its cell and is not taken for a tag."""
-    return text.replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
+    """Return a text that stays in its cell and is not taken for a tag, a link or a picture."""
+    harmless = plain(text.replace("\n", " ")).replace("<", "&lt;").replace("](", "]\\(")
+    return harmless.replace("|", "\\|")

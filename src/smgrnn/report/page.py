@@ -12,6 +12,7 @@ from string import Template
 from typing import Any
 
 from smgrnn.report import sheets
+from smgrnn.report.changes import Changes
 from smgrnn.report.contents import Illustration, Report, Section
 from smgrnn.report.markup import Markup, element, join
 from smgrnn.report.sheets import Sheet
@@ -29,6 +30,7 @@ def page(report: Report) -> str:
     body = join(
         _summary(report),
         _claims(report) if report.has_claims else None,
+        _changes(report.changes) if report.changes else None,
         element("section", element("h2", "Method"), *drawings, id="method") if drawings else None,
         *(_experiment(section) for section in report.sections),
     )
@@ -39,6 +41,7 @@ def page(report: Report) -> str:
 def _contents(report: Report) -> Markup:
     links = [_link("#summary", "Summary")]
     links += [_link("#claims", "Claims")] if report.has_claims else []
+    links += [_link("#changes", report.changes.title)] if report.changes else []
     links += [_link("#method", "Method")] if report.drawings else []
     parts = [element("li", link) for link in links]
     for section in report.sections:
@@ -56,12 +59,13 @@ def _summary(report: Report) -> Markup:
     computing = f"{duration(overview.seconds)} of computing on one core each"
     tiles = [
         ("Runs", number(overview.n_runs, 0), f"of {number(overview.n_asked, 0)}"),
-        ("Seeds per condition", seeds, "as the experiment asks"),
+        ("Seeds per condition", seeds, "as was asked for"),
         ("Environment steps", _large(overview.steps), "one weight update each"),
         ("Time", duration(overview.wall_seconds), computing),
     ]
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
     return join(
+        element("p", element("b", overview.short), class_="notice") if overview.short else None,
         element("h1", report.title, id="summary"),
         element("p", report.introduction),
         element("dl", *(_tile(*tile) for tile in tiles), class_="tiles"),
@@ -93,7 +97,7 @@ def _distances(report: Report) -> Markup:
         "apart": "within two",
         "far": "further away",
     }
-    title = f"{quantity(sum(counts.values()), 'table cell')} with a printed deviation"
+    title = f"{quantity(sum(counts.values()), 'table cell')} with a printed deviation, each once"
     return _bar(title, [(name, counts[name], word) for name, word in words.items()])
 
 
@@ -136,7 +140,11 @@ def _bullets(texts: Iterable[str]) -> Markup:
 
 
 def _claims(report: Report) -> Markup:
-    about = "What Sections IV and V and Appendix A of the paper say, and what our runs say."
+    n = report.overview.n_hardly_failing
+    about = (
+        "What the abstract, Sections IV and V and Appendix A of the paper say, and what our runs "
+        f"say. Of the claims that hold, {n} could hardly have failed, and are marked so."
+    )
     buttons = [element("button", "All", type="button", value="", aria_pressed="true")]
     for standing, n in report.overview.standings.items():
         label, value = f"{standing.capitalize()} ({n})", _anchor(standing)
@@ -149,6 +157,16 @@ def _claims(report: Report) -> Markup:
         element("div", *buttons, class_="filter", role="group", aria_label="Verdicts to show"),
         *(_family(section) for section in report.sections if section.findings),
         id="claims",
+    )
+
+
+def _changes(found: Changes) -> Markup:
+    return element(
+        "section",
+        element("h2", found.title),
+        element("p", found.text),
+        _sheet(sheets.changes(found)),
+        id="changes",
     )
 
 
@@ -171,21 +189,28 @@ def _claim(finding: Finding) -> Markup:
     head = element(
         "summary",
         element("span", finding.standing, class_=f"badge {_anchor(finding.standing)}"),
-        element("span", claim.sentence, class_="says"),
+        element("span", claim.sentence, _mark(finding), class_="says"),
         element("span", ", ".join(claim.where), class_="where"),
     )
     metric = METRICS[claim.metric]
-    about = f"Decided by {finding.test}, on the {metric.word}: {metric.meaning}."
+    about = f"On the {metric.word}: {metric.meaning}. {finding.rule}"
     compared = sheets.tests(finding)
     body = element(
         "div",
         element("p", finding.reason),
+        element("p", finding.caution) if finding.caution else None,
         element("p", about, class_="small soft"),
         _sheet(sheets.samples(finding)),
         _fold("All comparisons", _sheet(compared)) if len(compared.rows) > 1 else None,
         class_="body",
     )
     return element("details", head, body, class_="claim", id=f"claim-{claim.id}")
+
+
+def _mark(finding: Finding) -> Markup | None:
+    """Return the mark of a claim that can hardly fail."""
+    words = "can hardly fail"
+    return element("span", words, class_="mark") if finding.claim.hardly_fails else None
 
 
 def _experiment(section: Section) -> Markup:

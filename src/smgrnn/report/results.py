@@ -1,7 +1,7 @@
 """Results: the runs that a report is about, found by the content of their conditions."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,6 +24,25 @@ class Runs(NamedTuple):
     """Seeds that were asked for."""
     records: tuple[Record, ...]
     """One for each of the seeds that have run, in their order."""
+    table_seeds: tuple[int, ...]
+    """Those of the seeds that tables and figures are over; claims are decided by all."""
+
+    @property
+    def table(self) -> "Runs":
+        """The runs that tables and figures are over."""
+        return self.among(self.table_seeds)
+
+    def taught_by(self, teacher: str) -> "Runs":
+        """Return the runs that learned from one of the teachers of the condition."""
+        return self.among([seed for seed in self.seeds if self.condition.expert(seed) == teacher])
+
+    def among(self, seeds: Container[int]) -> "Runs":
+        """Return the runs of some of the seeds."""
+        return self._replace(
+            seeds=tuple(seed for seed in self.seeds if seed in seeds),
+            records=tuple(record for record in self.records if record.plan.seed in seeds),
+            table_seeds=tuple(seed for seed in self.table_seeds if seed in seeds),
+        )
 
     @property
     def n_missing(self) -> int:
@@ -31,7 +50,10 @@ class Runs(NamedTuple):
         return len(self.seeds) - len(self.records)
 
     def values(self, metric: str) -> NDArray[np.float64]:
-        """Return a metric, one number per run; an empty array if such runs do not have it."""
+        """Return a metric, one number per run; an empty array if such runs do not have it.
+
+        It is over all seeds, as claims need it; `table.values` is over those of the tables.
+        """
         try:
             found = [measure(record, metric) for record in self.records]
         except MetricError:
@@ -49,7 +71,7 @@ class Results:
     names
         Experiments that are reported; none, or "all", is all of them.
     seeds
-        Seeds of each condition; those of the paper by default.
+        Seeds of each condition; by default those of the paper, and more where claims have them.
     episodes
         Episodes of each run; those of the paper by default.
     """
@@ -79,9 +101,10 @@ class Results:
         """Return the runs found of a condition of an experiment."""
         if (experiment.id, name) not in self._runs:
             condition = experiment.conditions[name]
-            records = (self._load(condition.key(seed)) for seed in experiment.seeds)
+            seeds = experiment.all_seeds(name)
+            records = (self._load(condition.key(seed)) for seed in seeds)
             there = tuple(record for record in records if record is not None)
-            self._runs[experiment.id, name] = Runs(condition, experiment.seeds, there)
+            self._runs[experiment.id, name] = Runs(condition, seeds, there, experiment.seeds)
         return self._runs[experiment.id, name]
 
     def find(self, task: str, condition: str) -> Runs:

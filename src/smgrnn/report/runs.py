@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from smgrnn.errors import plain
 from smgrnn.report.contents import Illustration, Report, Section, Setup, count_warnings, overview
 from smgrnn.report.figures.registry import FigureSpec
 from smgrnn.report.figures.run_curves import draw_run_curves
@@ -34,6 +35,7 @@ CURVES = FigureSpec(
 
 def build_run_report(records: Mapping[str, Record]) -> Report:
     """Return a report on runs, which are given by name."""
+    records = {plain(name): record for name, record in records.items()}
     shared = shared_settings(record.plan for record in records.values())
     section = Section(
         id="runs",
@@ -54,7 +56,7 @@ def build_run_report(records: Mapping[str, Record]) -> Report:
 
 
 def _own(record: Record, shared: dict[str, Stated]) -> Stated:
-    return own_settings(record.plan, shared) | {"seed": str(record.plan.seed)}
+    return own_settings([record.plan], shared) | {"seed": str(record.plan.seed)}
 
 
 def _table(records: Mapping[str, Record]) -> ReportTable:

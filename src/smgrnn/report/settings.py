@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
+from smgrnn.errors import plain
 from smgrnn.runs.plan import OPTIMIZER_SETTINGS, AnyPlan, Plan
 
 Stated = dict[str, str]
@@ -31,7 +32,7 @@ def stated_settings(plan: AnyPlan) -> Stated:
         del content["neat_settings"]
         if plan.neat_settings:
             content["neat_settings"] = f"SHA-256 {_short(plan.neat_settings)}"
-    return {name: str(value) for name, value in flatten(content).items()}
+    return {name: plain(str(value)) for name, value in flatten(content).items()}
 
 
 def _with_effect(plan: Plan) -> dict[str, Any]:
@@ -85,7 +86,14 @@ def shared_settings(plans: Iterable[AnyPlan]) -> dict[str, Stated]:
     return found
 
 
-def own_settings(plan: AnyPlan, shared: dict[str, Stated]) -> Stated:
-    """Return the settings of a run that not all runs of its student have."""
-    common = shared[plan.student]
-    return {name: value for name, value in stated_settings(plan).items() if name not in common}
+def own_settings(plans: Iterable[AnyPlan], shared: dict[str, Stated]) -> Stated:
+    """Return the settings of a condition's runs that not all runs of its student have.
+
+    A setting in which its own runs differ, such as the teacher, has all of its values.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for plan in plans:
+        for name, value in stated_settings(plan).items():
+            if name not in shared[plan.student]:
+                found.setdefault(name, {})[value] = None
+    return {name: " / ".join(values) for name, values in found.items()}

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from smgrnn.report import wording
+from smgrnn.report.changes import Changes
 from smgrnn.report.contents import Section
 from smgrnn.report.tables import Measured, ReportTable
 from smgrnn.report.verdicts import Finding, comparisons
@@ -53,9 +54,8 @@ def samples(finding: Finding) -> Sheet:
         if ours is None:
             rows.append((*source, f"0 of {n}", wording.MISSING, wording.MISSING))
             continue
-        value, interval = ours.iqm
-        iqm = f"{wording.number(value, decimals)} {wording.between(*interval, decimals)}"
-        rows.append((*source, f"{ours.n} of {n}", ours.text(decimals), iqm))
+        texts = ours.text(decimals), ours.iqm_text(decimals)
+        rows.append((*source, f"{ours.n} of {n}", *texts))
     return Sheet(("Task", "Condition", "Runs", "Mean ± std", "IQM [95 %]"), tuple(rows), 2)
 
 
@@ -64,8 +64,16 @@ def tests(finding: Finding) -> Sheet:
     rows = []
     for text, found in comparisons(finding):
         effect = f"{wording.number(found.effect, 2)} {wording.between(*found.interval, 2)}"
-        rows.append((text, effect, wording.p_value(found.p_for), wording.p_value(found.p_against)))
-    return Sheet(("Comparison", "Probability [95 %]", "For", "Against"), tuple(rows))
+        p_values = map(wording.p_value, (found.p_for, found.p_against, found.p_equal))
+        rows.append((text, effect, *p_values))
+    headings = ("Comparison", "Probability [95 %]", "For", "Against", "No difference")
+    return Sheet(headings, tuple(rows))
+
+
+def changes(found: Changes) -> Sheet:
+    """Return the claims whose verdict has changed, and what did it."""
+    rows = [(each.sentence, each.first, each.now, each.cause) for each in found.changed]
+    return Sheet(("The paper says", "First report", "Now", "Changed by"), tuple(rows))
 
 
 def conditions(section: Section) -> Sheet:

@@ -3,13 +3,15 @@
 Every effect is a probability, and ½ is no effect: that a run of one condition exceeds a run of
 another, that of two runs at different levels the one at the higher level has the larger value, that
 a run is above a bound.  The tests behind them use ranks only, so one collapsed run weighs no more
-than it should, and a run that never got there may count as infinity.  Chance enters the bootstrap
-intervals alone: no p-value and no verdict depends on `rng`.
+than it should, and a run that never got there may count as infinity.  Intervals of effects are
+Wilson's, which no sample makes shrink to a point; chance enters the bootstrap intervals alone: no
+p-value and no verdict depends on `rng`.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise, permutations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,12 +21,16 @@ from scipy import stats
 from smgrnn.errors import SampleError
 
 Values = NDArray[np.float64]
-Verdict = Literal["holds", "does not hold", "undecided"]
+Verdict = Literal["holds", "does not hold", "no difference", "too noisy"]
 
 CONFIDENCE = 0.95
 """Confidence level of every interval."""
 LEVEL = 0.05
 """Significance level: a corrected p-value below it decides."""
+POWER = 0.8
+"""Probability with which a number of runs that would decide is to do so."""
+MOST_RUNS = 1000
+"""Runs of a condition beyond which no number is named that would decide."""
 
 
 class Interval(NamedTuple):
@@ -57,6 +63,12 @@ class Significance:
     """Probability of data so much in favour of the claim if the claim were false."""
     p_against: float
     """Probability of data so much against the claim if the claim were true."""
+    p_equal: float = 1.0
+    """Probability of data so much alike if there were a difference as large as the margin."""
+    n_runs: int = 1
+    """Runs of the condition that has the fewest."""
+    margin: float | None = None
+    """Difference that does not count, in units of the metric; None where there is none."""
 
 
 def mean_std(values: ArrayLike) -> tuple[float, float]:
@@ -134,74 +146,106 @@ def estimate(
     return Estimate(value, Interval(*map(float, resampled.confidence_interval)))
 
 
-def probability_of_improvement(
-    lower: Sequence[ArrayLike], higher: Sequence[ArrayLike], rng: np.random.Generator
-) -> Estimate:
+def probability_of_improvement(lower: Sequence[ArrayLike], higher: Sequence[ArrayLike]) -> Estimate:
     """Return the probability that a run of one condition exceeds one of another, over tasks.
 
     Each argument holds the runs of each task; tasks weigh the same, and equal runs count half.
     """
-    n_tasks = len(lower)
-
-    def mean_concordance(*strata: Values, axis: int) -> Any:
-        pairs = zip(strata[:n_tasks], strata[n_tasks:], strict=True)
-        return np.mean([concordance(low, high, axis=axis) for low, high in pairs], axis=0)
-
-    return estimate([*lower, *higher], mean_concordance, rng)
+    pairs = [(_sample(low), _sample(high)) for low, high in zip(lower, higher, strict=True)]
+    found = [concordance(*pair) for pair in pairs]
+    variance = sum(null_variance(*pair) for pair in pairs) / len(pairs) ** 2
+    return probability(float(np.mean(found)), 0.25 / variance)
 
 
-def concordance(*samples: Values, axis: int = -1) -> Any:
+def probability(share: float, n: float) -> Estimate:
+    """Return a probability with Wilson's score interval, from its share among so many trials."""
+    z = stats.norm.isf((1 - CONFIDENCE) / 2)
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    low, high = max(float(middle - half), 0.0), min(float(middle + half), 1.0)
+    return Estimate(share, Interval(low, high))
+
+
+def concordance(*samples: Values) -> float:
     """Return the probability that a run of a later sample is larger than one of an earlier sample.
 
     Equal runs count half.  Two samples give Mann and Whitney's statistic, more give Jonckheere's,
     each as a share of the pairs of runs.
     """
     wins, n_pairs = 0.0, 0
-    # Not scipy's U: it comes with a p-value, which most of the time on 9999 resamples would go to.
-    for low, high in combinations((np.moveaxis(sample, axis, -1) for sample in samples), 2):
-        pairs = low[..., :, None], high[..., None, :]
-        wins = wins + np.less(*pairs).sum((-2, -1)) + np.equal(*pairs).sum((-2, -1)) / 2
-        n_pairs += low.shape[-1] * high.shape[-1]
-    return wins / n_pairs
+    for low, high in combinations(samples, 2):
+        wins += np.less.outer(low, high).sum() + np.equal.outer(low, high).sum() / 2
+        n_pairs += low.size * high.size
+    return float(wins / n_pairs)
 
 
-def exceeds(
-    lower: ArrayLike,
-    higher: ArrayLike,
-    rng: np.random.Generator,
-    *,
-    margin: float = 0.0,
-    factor: float = 1.0,
-) -> Significance:
+def null_variance(*samples: Values) -> float:
+    """Return the variance of the concordance if all runs are alike, without ties.
+
+    A quarter of its inverse is the number of coin tosses whose share varies as much: with those,
+    Wilson's interval has ½ outside if and only if the test on ranks, two-sided and by its normal
+    approximation, is significant.
+    """
+    sizes = np.array([sample.size for sample in samples])
+    total, n_pairs = sizes.sum(), (sizes.sum() ** 2 - (sizes**2).sum()) / 2
+    spread = total**2 * (2 * total + 3) - (sizes**2 * (2 * sizes + 3)).sum()
+    return float(spread / 72 / n_pairs**2)
+
+
+def exceeds(lower: ArrayLike, higher: ArrayLike, *, margin: float = 0.0) -> Significance:
     """Test that one condition is above another -- Mann and Whitney's test, one-sided.
 
-    With a margin, that it is not below by as much; with a factor, that it is above that multiple.
+    With a margin, that it is not below by as much.
     """
-    low, high = factor * _sample(lower), _sample(higher) + margin
-    effect = estimate([low, high], concordance, rng)
-    return Significance(*effect, *_p_values(stats.mannwhitneyu, high, low))
+    low, high = _sample(lower), _sample(higher) + margin
+    return _tested(_p_values(stats.mannwhitneyu, high, low), low, high)
 
 
-def rises(levels: Sequence[ArrayLike], rng: np.random.Generator) -> Significance:
-    """Test that a metric rises from level to level -- Jonckheere's test, as Kendall's τ."""
+def rises(levels: Sequence[ArrayLike]) -> Significance:
+    """Test that a metric rises from level to level -- Jonckheere's test, as Kendall's τ.
+
+    A trend has no reversal.  It is not shown if runs of a level are more often below than above
+    those of the level before: the p-value for it is then that of the pair, which is above ½.  It
+    is refuted if such a pair is significant by Mann and Whitney's test, corrected for the number
+    of these tests by Bonferroni.
+    """
     samples = [_sample(values) for values in levels]
     if len(samples) < 2:
         raise SampleError(f"A trend needs at least two levels. Got {len(samples)} instead.")
     ranks = np.repeat(np.arange(len(samples)), [sample.size for sample in samples])
     runs = np.concatenate(samples)
-    effect = estimate(samples, concordance, rng)
     if np.all(runs == runs[0]):  # τ divides by the number of runs that differ
-        return Significance(*effect, 1.0, 1.0)
-    return Significance(*effect, *_p_values(stats.kendalltau, ranks, runs))
+        return _tested((1.0, 1.0), *samples)
+    p_for, p_against = _p_values(stats.kendalltau, ranks, runs)
+    if len(samples) > 2:
+        steps = [exceeds(low, high) for low, high in pairwise(samples)]
+        p_for = max([p_for, *(step.p_for for step in steps if step.effect < 0.5)])
+        against = [p_against, *(step.p_against for step in steps)]
+        p_against = min(1.0, len(against) * min(against))
+    return _tested((p_for, p_against), *samples)
 
 
 def above(values: ArrayLike, bound: float) -> Significance:
     """Test that most runs are above a bound -- the sign test."""
     runs = _sample(values)
     n_above, n = int((runs > bound).sum()), runs.size
-    found = stats.binomtest(n_above, n).proportion_ci(CONFIDENCE)
-    interval = Interval(float(found.low), float(found.high))
-    return Significance(n_above / n, interval, *_p_values(stats.binomtest, n_above, n))
+    p_values = _p_values(stats.binomtest, n_above, n)
+    return Significance(*probability(n_above / n, n), *p_values, n_runs=n)
+
+
+def alike(samples: Sequence[ArrayLike], margin: float) -> float:
+    """Return the p-value of a test that no two conditions differ by the margin.
+
+    Two one-sided Mann-Whitney tests of each pair, all of which have to be significant.
+    """
+    pairs = permutations(samples, 2)
+    return max(exceeds(low, high, margin=margin).p_for for low, high in pairs)
+
+
+def _tested(p_values: tuple[float, float], *samples: Values) -> Significance:
+    """Return a test of ranks with its effect."""
+    effect = probability(concordance(*samples), 0.25 / null_variance(*samples))
+    return Significance(*effect, *p_values, n_runs=min(sample.size for sample in samples))
 
 
 def _p_values(test: Callable[..., Any], *data: Any) -> tuple[float, float]:
@@ -227,12 +271,24 @@ def all_of(parts: Sequence[Significance]) -> Significance:
     """Return the test of a claim that is made of several parts and needs them all.
 
     Effect and interval are those of the weakest part.  To call the claim true, each part has to be
-    shown, so the largest p-value stands as it is; to call it false one part is enough, so the
-    smallest is multiplied by the number of parts (Bonferroni's correction).
+    shown, so the largest p-value stands as it is.  To call it false, or to say that it speaks of
+    no difference, one part is enough: those p-values are joined by Simes' method.
     """
     weakest = max(parts, key=lambda part: (part.p_for, -part.effect))
-    p_against = min(part.p_against for part in parts)
-    return replace(weakest, p_against=min(1.0, len(parts) * p_against))
+    return replace(
+        weakest,
+        p_against=simes([part.p_against for part in parts]),
+        p_equal=simes([part.p_equal for part in parts]),
+    )
+
+
+def simes(p_values: ArrayLike) -> float:
+    """Return the p-value of a test that any of several is significant -- Simes' method.
+
+    It is Bonferroni's where one of them stands out, and the p-value itself where all have the same.
+    """
+    ordered = np.sort(np.asarray(p_values, dtype=np.float64))
+    return float((ordered * ordered.size / np.arange(1, ordered.size + 1)).min())
 
 
 def holm(p_values: ArrayLike) -> Values:
@@ -245,15 +301,50 @@ def holm(p_values: ArrayLike) -> Values:
     return corrected
 
 
-def verdict(p_for: float, p_against: float) -> Verdict:
+def verdict(p_for: float, p_against: float, p_equal: float) -> Verdict:
     """Return the verdict on a claim, from p-values corrected over its family.
 
-    It holds if the data speak for it (p_for < 0.05), it does not hold if they speak against it
-    (p_against < 0.05), and it is undecided otherwise: too few runs, or too small a difference.
+    It holds if the data speak for it (p_for < 0.05), and it does not hold if they speak against it
+    (p_against < 0.05).  If they do neither, they may show that there is no difference to speak of
+    (p_equal < 0.05); otherwise they are too noisy to say.
     """
     if p_for < LEVEL:
         return "holds"
-    return "does not hold" if p_against < LEVEL else "undecided"
+    if p_against < LEVEL:
+        return "does not hold"
+    return "no difference" if p_equal < LEVEL else "too noisy"
+
+
+class Outlook(NamedTuple):
+    """The verdict that is nearest, and the runs of each condition that it would take."""
+
+    verdict: Verdict
+    n_runs: int
+
+
+def outlook(parts: Sequence[Significance], n_tests: int) -> Outlook | None:
+    """Return the verdict that more runs would give a claim soonest, or None beyond 1000 of them.
+
+    Effects are taken to be as they were found, and z to grow with the root of the number of runs,
+    until the test is significant in four of five repetitions, as the strictest of `n_tests`.  A
+    claim is decided when all parts speak for it, or one against it or for no difference.
+    """
+    level = LEVEL / n_tests
+    any_level = level / len(parts)
+    fewest: dict[Verdict, float] = {
+        "holds": max(_runs_until(part.p_for, part.n_runs, level) for part in parts),
+        "does not hold": min(_runs_until(part.p_against, part.n_runs, any_level) for part in parts),
+        "no difference": min(_runs_until(part.p_equal, part.n_runs, any_level) for part in parts),
+    }
+    verdict = min(fewest, key=lambda each: fewest[each])
+    return Outlook(verdict, math.ceil(fewest[verdict])) if fewest[verdict] <= MOST_RUNS else None
+
+
+def _runs_until(p: float, n: int, level: float) -> float:
+    """Return the runs at which a test that gave p with n of them has its power at a level."""
+    z = stats.norm.isf(p)
+    wanted = stats.norm.isf(level) + stats.norm.ppf(POWER)
+    return float(max(n * (wanted / z) ** 2, n + 1)) if z > 0 else np.inf
 
 
 def _sample(values: ArrayLike) -> Values:

@@ -4,8 +4,9 @@ Paper: Tables I to III and A.I to A.VI.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -35,7 +36,7 @@ class Measured:
     mean: float
     std: float
     iqm: Estimate
-    """The interquartile mean over all runs, and its bootstrap interval."""
+    """The interquartile mean over all runs, and its bootstrap interval, where runs differ."""
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> "Measured | None":
@@ -53,6 +54,11 @@ class Measured:
         left_out = f" ({self.n - self.n_infinite} of {self.n})" if self.n_infinite else ""
         return wording.plus_minus(self.mean, self.std, decimals) + left_out
 
+    def iqm_text(self, decimals: int) -> str:
+        """Return the interquartile mean and its interval, or that there is but one number."""
+        is_constant = self.n > 1 and not self.n_infinite and self.std == 0
+        return estimate_text(self.iqm, decimals) + (" (all equal)" if is_constant else "")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values; infinite ones become None."""
         numbers = {"mean": self.mean, "std": self.std, "iqm": self.iqm.value}
@@ -68,6 +74,8 @@ class Entry:
     ours: Measured | Estimate | str | None
     """Statistics over runs, a probability, or a setting; None if nothing has run."""
     printed: Cell | None = None
+    runs: str = ""
+    """Key of the first of the runs that it is about."""
 
     @property
     def decimals(self) -> int:
@@ -95,7 +103,7 @@ class Entry:
         """The interquartile mean with its interval as it is shown."""
         if not isinstance(self.ours, Measured):
             return wording.MISSING
-        return estimate_text(self.ours.iqm, self.decimals)
+        return self.ours.iqm_text(self.decimals)
 
     @property
     def difference(self) -> float | None:
@@ -153,6 +161,21 @@ class Entry:
             found["paper"] = {"mean": cell.mean, "std": cell.std, "printed": cell.printed}
             found |= {"difference": self.difference, "z": self.z}
         return found
+
+
+def count_distances(entries: Iterable[Entry]) -> dict[str, int]:
+    """Return how many cells with a printed deviation are near, apart and far.
+
+    A number that the paper prints in several tables counts once.  Two numbers for one condition, as
+    Tables A.I and A.II have for Adam at 0.01, are two: the paper ran it twice.
+    """
+    cells = {
+        (entry.runs, entry.printed.column, entry.printed.printed): entry.distance
+        for entry in entries
+        if entry.z is not None and entry.printed is not None
+    }
+    counts = Counter(cells.values())
+    return {distance: counts[distance] for distance in ("near", "apart", "far")}
 
 
 @dataclass(frozen=True)
@@ -219,8 +242,10 @@ class ReportTable:
 def compare(table: Table, experiment: Experiment, results: Results) -> ReportTable:
     """Return a table of the paper with our values beside it, from the experiment that fills it."""
     measures = all(column.name in wording.METRICS for column in table.columns)
+    columns = table.columns
     if measures:
-        lines = tuple(_measured_line(table, row, results) for row in table.rows)
+        columns += tuple(_beside(column.name) for column in columns if column.name in BESIDE)
+        lines = tuple(_measured_line(table, row, columns, results) for row in table.rows)
     else:
         lines = tuple(_settings_line(table, row, experiment, results) for row in table.rows)
     headings = ("Task", "Condition") if measures else ("Task" if table.rows[0].task else "Setting",)
@@ -229,23 +254,41 @@ def compare(table: Table, experiment: Experiment, results: Results) -> ReportTab
         title=table.title,
         where=table.where,
         headings=headings,
-        columns=table.columns,
+        columns=columns,
         lines=lines,
-        note=_note(table, lines),
+        note=_note(columns, lines),
     )
 
 
 def measured_entries(runs: Runs, columns: Iterable[Column]) -> tuple[Entry, ...]:
-    """Return our cells of a condition, without numbers of the paper."""
-    return tuple(Entry(column, Measured.of(runs.values(column.name))) for column in columns)
+    """Return our cells of a condition over the given runs, without numbers of the paper."""
+    key = runs.condition.key(runs.seeds[0]) if runs.seeds else ""
+    return tuple(
+        Entry(column, Measured.of(runs.values(column.name)), runs=key) for column in columns
+    )
 
 
-def _measured_line(table: Table, row: Row, results: Results) -> Line:
+BESIDE = {
+    "convergence_episode": "sustained_episode",
+    "n_nodes": "late_nodes",
+    "n_edges": "late_edges",
+    "net_growth_nodes": "late_growth_nodes",
+}
+"""Metrics as the paper prints them, and the one that claims rest on, which is shown beside it."""
+
+
+def _beside(name: str) -> Column:
+    return Column(BESIDE[name], wording.METRICS[BESIDE[name]].word.capitalize())
+
+
+def _measured_line(table: Table, row: Row, columns: Iterable[Column], results: Results) -> Line:
     task, condition = str(row.task), str(row.condition)
-    runs = results.find(task, condition)
+    runs = results.find(task, condition).table
     entries = (
-        Entry(column, Measured.of(runs.values(column.name)), table.cell(row.name, column.name))
-        for column in table.columns
+        replace(entry, printed=table.cell(row.name, entry.column.name))
+        if entry.column in table.columns
+        else entry
+        for entry in measured_entries(runs, columns)
     )
     return Line((task, condition), tuple(entries))
 
@@ -294,12 +337,22 @@ def _is_same(ours: str, printed: Cell) -> bool:
     return ours == printed.printed or parse_printed(ours)[0] == printed.mean is not None
 
 
-def _note(table: Table, lines: Iterable[Line]) -> str:
+def _note(columns: Iterable[Column], lines: Iterable[Line]) -> str:
     """Return the remarks that a reader needs on the numbers of a table."""
     notes = []
-    names = {column.name for column in table.columns}
+    names = {column.name for column in columns}
     if "n_nodes" in names:
         notes.append("Nodes are all nodes, inputs and outputs included, as in the paper's numbers.")
+    if names & {"late_nodes", "late_edges", "late_growth_nodes"}:
+        notes.append(
+            "Late sizes are means over the last whole pruning periods, final ones depend on where "
+            "in a period a run ends."
+        )
+    if "sustained_episode" in names:
+        notes.append(
+            "Convergence is of a single episode, as the caption of Table II says; sustained "
+            "convergence is of the mean over 100."
+        )
     measured = [entry.ours for line in lines for entry in line.entries]
     if any(isinstance(ours, Measured) and ours.n_infinite for ours in measured):
         notes.append(
@@ -312,10 +365,10 @@ def _note(table: Table, lines: Iterable[Line]) -> str:
 
 @cache
 def _iqm(values: tuple[float, ...]) -> Estimate:
-    """Return the interquartile mean; infinite values leave its interval unknown.
+    """Return the interquartile mean; infinite values, or equal ones, leave its interval unknown.
 
     The same numbers have the same interval, whatever else is in the report.
     """
-    if not np.isfinite(values).all():
+    if not np.isfinite(values).all() or len(set(values)) == 1:
         return Estimate(float(statistics.iqm(np.array(values))), UNKNOWN)
     return statistics.estimate([values], statistics.iqm, np.random.default_rng(0))

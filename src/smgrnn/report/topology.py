@@ -19,45 +19,60 @@ from smgrnn.runs.record import Record
 
 SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""
-NEVER = "convergence_episode"
-"""The metric that is infinite for a run that never reached the threshold."""
+NEVER = ("convergence_episode", "sustained_episode")
+"""The metrics that are infinite for a run that never reached the threshold."""
 
 
 def measure(record: Record, metric: str) -> float:
     """Return a metric of a run: one of `MEASURES`, or else a figure of its summary.
 
-    The convergence episode of a run that never reached the threshold is infinite.  A metric that
-    runs of its kind do not have, such as the churn ratio of an evolution, raises MetricError.
+    Either convergence of a run that never reached the threshold is infinite.  A metric that runs of
+    its kind do not have, such as the churn ratio of an evolution, raises MetricError.
     """
     if metric in MEASURES:
         return float(MEASURES[metric](record))
     value = Catalogue("metric", record.summary() | dict.fromkeys(MEASURES))[metric]
-    if value is None and metric == NEVER:
+    if value is None and metric in NEVER:
         return np.inf
     if not isinstance(value, int | float):
         raise MetricError(f"{record.plan.student} on {record.plan.task.id} has no {metric!r}.")
     return float(value)
 
 
-def early_growth_nodes(record: Record) -> int:
+def early_return(record: Record) -> float:
+    """Return the mean return over the first tenth of the episodes, at least one."""
+    returns = record.episodes.returns
+    return float(returns[: max(returns.size // 10, 1)].mean())
+
+
+def early_growth_nodes(record: Record) -> float:
     """Return the net growth in nodes over the first quarter of the episodes, at least one."""
-    sizes = record.episodes.n_nodes
-    return int(sizes[max(sizes.size // 4, 1) - 1]) - record.started[0]
+    n, period = max(record.episodes.n // 4, 1), record.pruning_period
+    return _nodes_at(record, n, period if n >= period else 1) - record.started[0]
 
 
 def settled_share(record: Record) -> float:
     """Return the share of the whole net growth that is reached before the final quarter begins.
 
-    A run that ends as large as it started has no net growth to share.  It counts as settled (1) if
-    the final quarter left its size alone too, as infinite if that undid growth, and as minus
-    infinite if that undid shrinking.
+    Both sizes are means over a whole pruning period, so that they are taken at the same phases of
+    the saw-tooth.  A run that ends as large as it started has no net growth to share.  It counts as
+    settled (1) if the final quarter left its size alone too, as infinite if that undid growth, and
+    as minus infinite if that undid shrinking.
     """
-    sizes = np.concatenate([record.started[:1], record.episodes.n_nodes])
-    before = int(sizes[late_share(record.episodes.n).start] - sizes[0])
-    net = int(sizes[-1] - sizes[0])
+    start, n_before = record.started[0], late_share(record.episodes.n).start
+    # A period that the first of the two sizes cannot have is none for the second either.
+    period = record.pruning_period if n_before >= record.pruning_period else 1
+    before = _nodes_at(record, n_before, period) - start
+    net = _nodes_at(record, record.episodes.n, period) - start
     if net:
         return before / net
     return float(np.sign(before) * np.inf) if before else 1.0
+
+
+def _nodes_at(record: Record, n: int, period: int) -> float:
+    """Return the mean nodes over the last `period` of the first `n` episodes."""
+    sizes = np.concatenate([record.started[:1], record.episodes.n_nodes])
+    return float(sizes[n + 1 - period : n + 1].mean())
 
 
 def growth_linearity(record: Record) -> float:
@@ -141,6 +156,7 @@ def _of_graph(measured: Callable[[Graph], float]) -> Callable[[Record], float]:
 
 
 MEASURES: dict[str, Callable[[Record], float]] = {
+    "early_return": early_return,
     "early_growth_nodes": early_growth_nodes,
     "settled_share": settled_share,
     "growth_linearity": growth_linearity,

@@ -5,22 +5,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
-from smgrnn.report.claims import Claim, Judgement, Source, weigh
+from smgrnn.report.claims import DIFFERENCES, Claim, Judgement, Source, weigh
 from smgrnn.report.results import Results
-from smgrnn.report.statistics import Estimate, Significance, Verdict
+from smgrnn.report.statistics import LEVEL, MOST_RUNS, Estimate, Significance, Verdict
 from smgrnn.report.tables import Measured, bounds, estimate_text
 from smgrnn.report.wording import METRICS, condition_text, number, p_value, quantity
 
 Standing = Verdict | Literal["not run"]
-STANDINGS: tuple[Standing, ...] = ("holds", "does not hold", "undecided", "not run")
+STANDINGS: tuple[Standing, ...] = (
+    *("holds", "does not hold", "no difference", "too noisy"),
+    "not run",
+)
+MOST_NAMED = 8
+"""Conditions without runs that a sentence names; of more it names the first."""
 
 TESTS = {
     "greater": "Mann and Whitney's test, one-sided",
     "not_lower": "Mann and Whitney's test, one-sided, with the margin",
     "equivalent": "two one-sided Mann–Whitney tests of each pair, with the margin",
-    "trend": "Jonckheere's test for an ordered trend, one-sided",
+    "trend": "Jonckheere's test for an ordered trend, one-sided, without a reversal",
     "above": "the sign test against the bound, one-sided",
 }
 """The test that decides each kind of claim."""
@@ -59,6 +62,55 @@ class Finding:
         return TESTS[self.claim.kind] + spread
 
     @property
+    def family(self) -> str:
+        """The claims that it was corrected with, by Holm's method."""
+        return f"{self.claim.family}, {quantity(self.n_family, 'claim')}"
+
+    @property
+    def margin(self) -> str:
+        """The difference that does not count, in words; empty where a bound decides."""
+        margin = self.claim.margin
+        if margin is None:
+            return ""
+        if margin.share:
+            return f"{100 * margin.share:g} % of the median of the runs compared"
+        if margin.units:
+            return f"{margin.units:g}"
+        found = {task: margin.on(task, ()) for task in self._tasks}
+        each = _enumerate([f"{number(value, 1)} on {task}" for task, value in found.items()])
+        return f"{100 * margin.scale:g} % of the way from a random policy to the expert, {each}"
+
+    @property
+    def seeds(self) -> str:
+        """The runs of each condition, by task where tasks differ."""
+        counts = {
+            task: {
+                each.ours.n if each.ours else 0 for each in self.samples if each.source.task == task
+            }
+            for task in self._tasks
+        }
+        texts = {task: " or ".join(map(str, sorted(found))) for task, found in counts.items()}
+        if len(set(texts.values())) == 1:
+            return next(iter(texts.values()))
+        return _enumerate([f"{text} on {task}" for task, text in texts.items()])
+
+    @property
+    def rule(self) -> str:
+        """How it was decided: family, test, margin and seeds."""
+        margin = f" Margin: {self.margin}." if self.margin else ""
+        test = f"{self.test[0].upper()}{self.test[1:]}"
+        return f"Family: {self.family}. {test}.{margin} Seeds: {self.seeds}."
+
+    @property
+    def caution(self) -> str:
+        """A warning that it can hardly fail; empty if it may well."""
+        return f"It can hardly fail: {_lower(why)}" if (why := self.claim.hardly_fails) else ""
+
+    @property
+    def _tasks(self) -> list[str]:
+        return list(dict.fromkeys(each.source.task for each in self.samples))
+
+    @property
     def n_missing(self) -> int:
         """Number of runs that were asked for and not found."""
         return sum(each.n_asked - (each.ours.n if each.ours else 0) for each in self.samples)
@@ -73,23 +125,41 @@ class Finding:
         """The numbers that the verdict rests on, or the conditions that have none."""
         if self.judgement is None:
             absent = [_name(each.source) for each in self.samples if each.ours is None]
+            if len(absent) > MOST_NAMED:
+                absent = [absent[0], f"{len(absent) - 1} other conditions"]
             return f"Nothing is known of {_enumerate(absent)}."
         part, tested = _decisive(self.judgement)
         n_parts = len(self.judgement.parts)
-        weight = "the clearest against it" if self.standing == "does not hold" else "the weakest"
-        which = "" if n_parts == 1 else f"{weight} of {n_parts} comparisons; "
+        which = (
+            "" if n_parts == 1 else f"{_ROLES[self.judgement.verdict]} of {n_parts} comparisons; "
+        )
         found = _describe(self.claim, part, tested)
         partly = f" {quantity(self.n_missing, 'run')} missing." if self.n_missing else ""
-        return f"{found} ({which}{self._p()}).{partly}"
+        return f"{found} ({which}{self._p()}).{self._remark(tested)}{partly}"
 
     def _p(self) -> str:
         """Return the p-value that decided, before and after the correction."""
         assert self.judgement is not None
-        raw, corrected = self.judgement.whole.p_for, self.judgement.p_for
-        if self.standing == "does not hold":
-            raw, corrected = self.judgement.whole.p_against, self.judgement.p_against
-        family = f"over {quantity(self.n_family, 'claim')}"
-        return f"{p_value(raw)}, corrected {family} {p_value(corrected)}"
+        judged, whole = self.judgement, self.judgement.whole
+        raw, corrected = {
+            "holds": (whole.p_for, judged.p_for),
+            "does not hold": (whole.p_against, judged.p_against),
+            "no difference": (whole.p_equal, judged.p_equal),
+            "too noisy": (whole.p_for, judged.p_for),
+        }[judged.verdict]
+        return f"{p_value(raw)}, corrected {p_value(corrected)}"
+
+    def _remark(self, tested: Significance) -> str:
+        """Return what a reader should know beside the verdict, if there is anything."""
+        assert self.judgement is not None
+        verdict, outlook = self.judgement.verdict, self.judgement.outlook
+        if verdict == "too noisy":
+            needed = f"about {outlook.n_runs}" if outlook else f"more than {MOST_RUNS}"
+            soonest = f": {outlook.verdict}" if outlook else ""
+            return f" If effects are as found, {needed} seeds would decide{soonest}."
+        if verdict in ("holds", "does not hold") and tested.p_equal < LEVEL:
+            return " The difference is within the margin."
+        return ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain values."""
@@ -98,11 +168,15 @@ class Finding:
             "id": claim.id,
             "experiment": claim.experiment,
             "family": claim.family,
+            "n_family": self.n_family,
             "where": list(claim.where),
             "sentence": claim.sentence,
             "kind": claim.kind,
             "metric": claim.metric,
+            "hardly_fails": claim.hardly_fails,
             "test": self.test,
+            "margin": self.margin,
+            "seeds": self.seeds,
             "verdict": self.standing,
             "finding": self.sentence,
             "samples": [
@@ -121,7 +195,7 @@ def judge(claims: Sequence[Claim], results: Results) -> list[Finding]:
     def values(source: Source, metric: str) -> Any:
         return results.find(*source).values(metric)
 
-    judgements = {each.claim.id: each for each in weigh(ready, values, np.random.default_rng(0))}
+    judgements = {each.claim.id: each for each in weigh(ready, values)}
     families = Counter(claim.family for claim in ready)
     return [
         Finding(claim, samples[claim.id], judgements.get(claim.id), families[claim.family])
@@ -145,11 +219,22 @@ def _samples(claim: Claim, results: Results) -> tuple[Sampled, ...]:
     )
 
 
+_ROLES: dict[Verdict, str] = {
+    "holds": "the weakest",
+    "does not hold": "the clearest against it",
+    "no difference": "the closest to none",
+    "too noisy": "the weakest",
+}
+"""The part that a verdict rests on, in words."""
+
+
 def _decisive(judgement: Judgement) -> tuple[tuple[Source, ...], Significance]:
-    """Return the comparison on which the verdict rests: the weakest, or the one that refutes."""
+    """Return the comparison on which the verdict rests."""
     pairs = list(zip(judgement.claim.parts, judgement.parts, strict=True))
     if judgement.verdict == "does not hold":
         return min(pairs, key=lambda pair: pair[1].p_against)
+    if judgement.verdict == "no difference":
+        return min(pairs, key=lambda pair: pair[1].p_equal)
     return max(pairs, key=lambda pair: (pair[1].p_for, -pair[1].effect))
 
 
@@ -162,6 +247,8 @@ def _describe(claim: Claim, part: tuple[Source, ...], tested: Significance) -> s
 
 def _relation(claim: Claim, part: tuple[Source, ...]) -> str:
     """Return in words the relation whose probability is the effect of a comparison."""
+    if claim.bound == "margin":
+        return f"a run of {_name(part[0])} is further from its median than the margin"
     if claim.bound is not None:
         return f"a run of {_name(part[0])} is above {claim.bound:g}"
     is_one_task = len({source.task for source in part}) == 1
@@ -172,8 +259,8 @@ def _relation(claim: Claim, part: tuple[Source, ...]) -> str:
     low, high = names
     if claim.spread:
         relation = f"is further from its median than one of {low}"
-    elif claim.margin:
-        relation = f"is not {number(claim.margin, 0)} below one of {low}"
+    elif claim.kind not in DIFFERENCES:
+        relation = f"is not below one of {low} by the margin"
     elif claim.factor != 1:
         relation = f"is above {number(claim.factor, 0)} times one of {low}"
     else:
@@ -185,19 +272,37 @@ def _name(source: Source) -> str:
     return f"{condition_text(source.condition)} on {source.task}"
 
 
+def _lower(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
+
+
 def _enumerate(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _numbers(judgement: Judgement) -> dict[str, Any]:
     parts = [
-        {"sources": [source._asdict() for source in part], **_plain(tested)}
+        {
+            "sources": [source._asdict() for source in part],
+            "margin": tested.margin,
+            **_plain(tested),
+        }
         for part, tested in zip(judgement.claim.parts, judgement.parts, strict=True)
     ]
-    corrected = {"p_for_corrected": judgement.p_for, "p_against_corrected": judgement.p_against}
-    return {**_plain(judgement.whole), **corrected, "parts": parts}
+    corrected = {
+        "p_for_corrected": judgement.p_for,
+        "p_against_corrected": judgement.p_against,
+        "p_equal_corrected": judgement.p_equal,
+    }
+    outlook = judgement.outlook._asdict() if judgement.outlook else None
+    noisy = {"outlook": outlook} if judgement.verdict == "too noisy" else {}
+    return {**_plain(judgement.whole), **corrected, **noisy, "parts": parts}
 
 
 def _plain(tested: Significance) -> dict[str, Any]:
-    p_values = {"p_for": tested.p_for, "p_against": tested.p_against}
+    p_values = {
+        "p_for": tested.p_for,
+        "p_against": tested.p_against,
+        "p_equal": tested.p_equal,
+    }
     return {"effect": tested.effect, **bounds(tested.interval), **p_values}

@@ -4,7 +4,7 @@ from smgrnn.arrays import Floats
 from smgrnn.episodes.backends import Backend, find_backend
 from smgrnn.policy import Policy
 from smgrnn.runs.distillation import Distillation, held_out_seeds
-from smgrnn.runs.plan import AnyPlan, Plan
+from smgrnn.runs.plan import AnyPlan, Plan, check_episodes
 from smgrnn.runs.record import Record
 from smgrnn.tasks import Task, TaskSource, find_again
 
@@ -45,6 +45,7 @@ def evaluate(
 
 def score(backend: Backend, policy: Policy, seed: int, n: int) -> Floats:
     """Return the returns of a policy on the first `n` held-out episodes of a seed."""
+    check_episodes(n)
     return backend.play(policy, held_out_seeds(seed, 0, n)).returns
 
 

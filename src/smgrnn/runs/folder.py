@@ -1,43 +1,178 @@
 """The run folder: the record in one file, and results for other tools as JSON and CSV.
 
 `model.safetensors` is the record: everything about a run, replaced as a whole.  A run that was
-killed is resumed from it, and repeats all it had done since, bit for bit.
+killed is resumed from it, and repeats all it had done since, bit for bit.  So does the command that
+began it, if it is given again; with other settings it is refused.
 """
 
 import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from smgrnn.episodes.table import write_edits, write_episodes, write_table
-from smgrnn.errors import ConfigError
-from smgrnn.runs.plan import EvolutionPlan
-from smgrnn.runs.record import Record
-from smgrnn.storage import make_folder, write_file, writing
+from smgrnn.errors import ConfigError, FileFormatError, short
+from smgrnn.runs.plan import AnyPlan, EvolutionPlan
+from smgrnn.runs.record import MODEL, Record
+from smgrnn.storage import LOCK, locked, make_folder, write_file, writing
 
 SUMMARY = "run.json"
+NOTED = ".noted.safetensors"
+"""File name of a record that is later than the one in its home, but perhaps not on the disk."""
+MOST_SPENT = 0.02
+"""Most of the time of a search that is spent on waiting for the disk."""
 
 
-def check_new(path: Path) -> None:
-    """Refuse a folder that exists: a run is never written over."""
-    if path.exists():
-        raise ConfigError(f"{path} exists; resume it, or choose another folder with --out.")
+class RunFolder:
+    """The folder of a run: one process at a time writes to it, going on from what it saw there.
+
+    The folder need not exist yet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen = _stamp(path)
+        self._is_owned = False
+        self._saved, self._cost = -inf, 0.0  # when it last was, and how long that took
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no record was here when this process last looked."""
+        return not self._seen
+
+    def find_record(self) -> Record | None:
+        """Return the record of a run that was begun here, if any; refuse a folder of other things.
+
+        One that was killed before its first record was whole has left nothing but partial files.
+        """
+        if not self.path.exists():
+            return None
+        if not self.path.is_dir():
+            raise ConfigError(f"{self.path} exists and is no folder; choose another with --out.")
+        if (self.path / MODEL).exists():
+            return self.load()
+        if any(not _is_left_over(each) for each in self.path.iterdir()):
+            raise ConfigError(
+                f"{self.path} exists and holds no run; choose another folder with --out."
+            )
+        return None
+
+    @contextmanager
+    def owned(self) -> Iterator[None]:
+        """Make the folder if need be, and keep other processes out while the block runs."""
+        if self._is_owned:
+            yield
+            return
+        try:
+            make_folder(self.path)
+        except OSError as error:
+            raise ConfigError(f"{self.path} cannot be made: {error.strerror}.") from error
+        with locked(self.path):
+            if _stamp(self.path) != self._seen:
+                raise ConfigError(
+                    f"Another process has gone on with the run in {self.path}; repeat the command "
+                    f"to go on from there."
+                )
+            _clear_partial(self.path)
+            self._is_owned = True
+            try:
+                yield
+            finally:
+                self._is_owned = False
+
+    def load(self) -> Record:
+        """Return the record, or what was noted after it, if that is whole."""
+        record = Record.load(self.path)
+        try:
+            noted = Record.load(self.path / NOTED)
+        except FileFormatError:  # there is none, or a power cut spoiled it
+            return record
+        is_later = noted.plan == record.plan and noted.episodes.n > record.episodes.n
+        return noted if is_later else record
+
+    def save(self, record: Record) -> None:
+        """Replace the record as a whole; when this returns it is on the disk."""
+        begin = time.monotonic()
+        record.save(self.path)
+        (self.path / NOTED).unlink(missing_ok=True)
+        self._seen, self._saved = _stamp(self.path), time.monotonic()
+        self._cost = self._saved - begin
+
+    def keep(self, record: Record) -> None:
+        """Save a record if that takes little of the time since the last, and else only note it.
+
+        What is noted outlives the process, but not a power cut.
+        """
+        if time.monotonic() - self._saved >= self._cost / MOST_SPENT:
+            self.save(record)
+        else:
+            record.save(self.path / NOTED, is_durable=False)
+            self._seen = _stamp(self.path)
 
 
-def create(path: Path) -> None:
-    """Make a new run folder."""
-    check_new(path)
-    try:
-        make_folder(path)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be made: {error.strerror}.") from error
+def as_run_folder(folder: str | Path | RunFolder | None) -> RunFolder | None:
+    """Return the run folder at a path, if there is to be one."""
+    return folder if folder is None or isinstance(folder, RunFolder) else RunFolder(Path(folder))
 
 
-def clear_partial(path: Path) -> None:
+def new_run_folder(folder: str | Path) -> RunFolder:
+    """Return a folder that is to hold a run, and holds none."""
+    home = RunFolder(Path(folder))
+    if home.find_record() is not None:
+        raise ConfigError(f"{folder} exists and holds a run; choose another folder.")
+    return home
+
+
+def _stamp(path: Path) -> tuple[tuple[int, int], ...]:
+    """Return what tells one version of the record from the next; nothing if there is none."""
+    found = [(path / name).stat() for name in (MODEL, NOTED) if (path / name).exists()]
+    return tuple((each.st_ino, each.st_mtime_ns) for each in found)
+
+
+def _is_left_over(file: Path) -> bool:
+    return file.name == LOCK or file.match(".*.partial")
+
+
+def _clear_partial(path: Path) -> None:
     """Remove partial files of a process that was killed while writing."""
     for stale in path.glob(".*.partial"):
         stale.unlink(missing_ok=True)
+
+
+def check_same(plan: AnyPlan, begun: AnyPlan, folder: Path) -> None:
+    """Refuse to go on with a run that was begun with other settings."""
+    if plan.key() != begun.key():
+        raise ConfigError(
+            f"{folder} exists and holds another run{_difference(plan, begun)}; choose another "
+            f"folder with --out."
+        )
+
+
+def _difference(plan: AnyPlan, begun: AnyPlan) -> str:
+    """Return the first setting in which two plans differ, if they are of one kind."""
+    if type(plan) is not type(begun):
+        return ""
+    now, before = (_flat(each.key_content()) for each in (plan, begun))
+    for name in {**now, **before}:
+        if now.get(name) != before.get(name):
+            was, wanted = (short(each.get(name), 30) for each in (before, now))
+            return f", with {name} {was} instead of {wanted}"
+    return ""
+
+
+def _flat(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, dict):
+            found |= _flat(value, f"{prefix}{name}.")
+        else:
+            found[prefix + name] = value
+    return found
 
 
 def folder_summary(record: Record, path: Path | None) -> dict[str, Any]:

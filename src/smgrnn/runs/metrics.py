@@ -1,19 +1,52 @@
 """The figures of a run, each defined once.  Paper: Sec. III-C4, IV-A1, Eq. (10), Appendix A."""
 
+import math
 from typing import Any
 
 import numpy as np
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Floats, Ints
+from smgrnn.config import PlasticityConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.graph.log import EditLog
 from smgrnn.graph.state import Graph
 from smgrnn.tasks import Task
 
+WINDOW = 100
+"""Episodes over which a return has to last, and the first ones, of which some are lost."""
+
 
 def late_share(n_episodes: int) -> slice:
     """Return the slice of the final quarter of the episodes, at least one."""
     return slice(n_episodes - max(n_episodes // 4, 1), n_episodes)
+
+
+def pruning_period(rules: PlasticityConfig, steps: Ints) -> int:
+    """Return the episodes from one pruning call to the next, about; 1 if nothing prunes.
+
+    With calls at the end of episodes it is the number of calls in a period.  Calls that are so many
+    updates apart come as often as `steps`, the lengths of episodes, let them on average.
+    """
+    if rules.pruning == "none":
+        return 1
+    updates = max(float(steps.mean()), 1.0)
+    if rules.interval == "episode":
+        n_between = max(float(math.ceil(rules.least_updates / updates)), 1.0)
+    else:
+        n_between = rules.interval / updates
+    return max(round(rules.prune_period * n_between), 1)
+
+
+def late_periods(n_episodes: int, period: int) -> slice:
+    """Return the slice of the last whole pruning periods of the final quarter, at least one.
+
+    A run that is shorter than a period has not been pruned yet, and has its whole final quarter.
+    """
+    late = late_share(n_episodes)
+    if n_episodes < period:
+        return late
+    n_whole = max((late.stop - late.start) // period, 1)
+    return slice(n_episodes - n_whole * period, n_episodes)
 
 
 def convergence_episode(returns: Any, threshold: float | None) -> int | None:
@@ -22,6 +55,24 @@ def convergence_episode(returns: Any, threshold: float | None) -> int | None:
         return None
     reached = np.flatnonzero(np.asarray(returns) >= threshold)
     return int(reached[0]) + 1 if reached.size else None
+
+
+def sustained_episode(returns: Any, threshold: float | None) -> int | None:
+    """Return the first episode at whose end the mean of the last 100 returns reaches the threshold.
+
+    None if it never does.  Means are over a whole hundred, so it is the 100th at the earliest.
+    """
+    values = np.asarray(returns, dtype=np.float64)
+    if values.size < WINDOW:
+        return None
+    means = np.lib.stride_tricks.sliding_window_view(values, WINDOW).mean(axis=1)
+    found = convergence_episode(means, threshold)
+    return None if found is None else found + WINDOW - 1
+
+
+def early_lost(returns: Any, threshold: float | None) -> int | None:
+    """Return how many of the first 100 episodes stay below the threshold; None without one."""
+    return None if threshold is None else int((np.asarray(returns)[:WINDOW] < threshold).sum())
 
 
 def churn_ratio(n_changes: int, net_nodes: int, net_edges: int) -> float:
@@ -39,14 +90,21 @@ def summarise(
     start: tuple[int, int],
     threshold: float | None,
     *,
+    period: int = 1,
     has_agreement: bool = True,
 ) -> dict[str, Any]:
     """Return every figure of a run; `start` is its nodes and edges before the first episode.
 
-    Where actions are not choices there is no agreement, only a loss.
+    Late sizes are means over the last whole pruning periods of the final quarter, each of so many
+    episodes: a final size depends on where in its period a run ends.  Where actions are not
+    choices there is no agreement, only a loss.
     """
     late = late_share(episodes.n)
     n_late = max(int(episodes.steps[late].sum()), 1)
+    whole = late_periods(episodes.n, period)
+    late_nodes, late_edges = (
+        float(sizes[whole].mean()) for sizes in (episodes.n_nodes, episodes.n_edges)
+    )
     n_nodes, n_edges = int(episodes.n_nodes[-1]), int(episodes.n_edges[-1])
     net_nodes, net_edges = n_nodes - start[0], n_edges - start[1]
     return {
@@ -56,14 +114,17 @@ def summarise(
         "best_return": float(episodes.returns.max()),
         "threshold": threshold,
         "convergence_episode": convergence_episode(episodes.returns, threshold),
+        "sustained_episode": sustained_episode(episodes.returns, threshold),
+        "early_lost": early_lost(episodes.returns, threshold),
         "n_nodes": n_nodes,
         "n_hidden": n_nodes - n_fixed,
         "n_edges": n_edges,
         "n_parameters": n_edges,
-        "late_nodes": float(episodes.n_nodes[late].mean()),
-        "late_edges": float(episodes.n_edges[late].mean()),
+        "late_nodes": late_nodes,
+        "late_edges": late_edges,
         "net_growth_nodes": net_nodes,
         "net_growth_edges": net_edges,
+        "late_growth_nodes": late_nodes - start[0],
         "churn_ratio": churn_ratio(edits.update.size, net_nodes, net_edges),
         "agreement": float(episodes.agreed[late].sum() / n_late) if has_agreement else None,
         "late_loss": float(episodes.loss[late].sum() / n_late),
@@ -88,11 +149,13 @@ def evolution_figures(
 ) -> dict[str, Any]:
     """Return every figure of an evolution.
 
-    The late return is over the best of each of the final quarter of the generations; growth is from
-    the first generation's best to the champion, which has the best episode of all, the later of
-    equals.
+    Late return and late sizes are over the best of each of the final quarter of the generations;
+    growth is from the first generation's best to the champion, which has the best episode of all,
+    the later of equals.
     """
     best = best_of_generations(candidates, population)
+    returns = played_returns(candidates)
+    late_nodes, late_edges = _late_sizes(best, champion)
     start = int(best.n_nodes[0]), int(best.n_edges[0])
     n_fixed = champion.n_inputs + champion.n_outputs
     top = played_returns(best)
@@ -105,9 +168,14 @@ def evolution_figures(
         "n_parameters": champion.n_edges,
         "net_growth_nodes": champion.n_nodes - start[0],
         "net_growth_edges": champion.n_edges - start[1],
+        "late_nodes": late_nodes,
+        "late_edges": late_edges,
+        "late_growth_nodes": late_nodes - start[0],
         "episodes": candidates.n,
         "steps": int(candidates.steps.sum()),
-        "convergence_episode": convergence_episode(played_returns(candidates), threshold),
+        "convergence_episode": convergence_episode(returns, threshold),
+        "sustained_episode": sustained_episode(returns, threshold),
+        "early_lost": None,
         "generations": best.n,
         "population": population,
         "generation_best": float(best.returns[-1]),
@@ -116,6 +184,15 @@ def evolution_figures(
         "late_loss": None,
         "churn_ratio": None,
     }
+
+
+def _late_sizes(best: Episodes, champion: Graph) -> tuple[float, float]:
+    """Return the mean nodes and edges of the late generations' best, of those that could play."""
+    late = late_share(best.n)
+    played = best.steps[late] > 0
+    if not played.any():
+        return float(champion.n_nodes), float(champion.n_edges)
+    return float(best.n_nodes[late][played].mean()), float(best.n_edges[late][played].mean())
 
 
 def held_out_figures(task: Task, returns: Floats) -> dict[str, Any]:

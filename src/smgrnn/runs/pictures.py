@@ -27,7 +27,8 @@ def draw_curves(record: Record, path: Path) -> None:
     figure = Figure(figsize=(7, 2 * n_panels), layout="constrained")
     panels = figure.subplots(n_panels, 1, sharex=True)
     plan = record.plan
-    figure.suptitle(f"{plan.task.id}, {plan.student}, seed {plan.seed}")
+    # A name is no formula, though it may have two $ in it.
+    figure.suptitle(f"{plan.task.id}, {plan.student}, seed {plan.seed}", parse_math=False)
     _plot(panels[0], number, episodes.returns, "return", RETURN)
     panels[1].plot(number, episodes.n_nodes, color=NODES, label="nodes")
     panels[1].plot(number, episodes.n_edges, color=EDGES, label="edges")
@@ -83,7 +84,7 @@ def draw_topology(record: Record, path: Path) -> None:
     if graph.n_edges <= FEW:
         _write_weights(ax, graph, positions)
     ax.margins(0.12, 0.08)
-    ax.set_title(_headline(record))
+    ax.set_title(_headline(record), parse_math=False)
     figure.savefig(path, dpi=120)
 
 

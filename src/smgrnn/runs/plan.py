@@ -28,6 +28,7 @@ from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.through_time import check_window
+from smgrnn.memory import check_memory
 from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.plasticity.schedule import check_errors
 from smgrnn.seeding import stream
@@ -39,6 +40,8 @@ RECORDS_VERSION = 2
 """Part of every key: raise it when equal plans can lead to other results than before."""
 MLP_SHARES = {"mlp-100": 1, "mlp-200": 2, "mlp-pruned": 1}
 """Parameters of an MLP as a multiple of the budget."""
+CHOICE_LOSSES: tuple[Loss, ...] = ("cross_entropy", "one_hot", "plus_minus")
+"""The losses of tasks whose actions are choices."""
 OPTIMIZER_SETTINGS = {
     "beta1": ("adam", "adamw"),
     "beta2": ("adam", "adamw"),
@@ -126,8 +129,9 @@ class Plan(Settings):
         rng = stream(self.seed, "init")
         if self.first_graph == "random":
             return initial_graph(self.network, rng)
-        network = self.network
-        return mlp_graph(network.n_inputs - 1, network.n_hidden, network.n_outputs, rng)
+        network, n_inputs = self.network, self.task.n_inputs
+        has_bias = network.n_inputs > n_inputs
+        return mlp_graph(n_inputs, network.n_hidden, network.n_outputs, rng, has_bias=has_bias)
 
     def key_content(self) -> dict[str, Any]:
         """Return all that the results depend on: the task by its id, the teacher by its digest."""
@@ -189,10 +193,17 @@ def _key(kind: str, plan: Settings) -> str:
     return digest(kind, {"records": RECORDS_VERSION, "plan": plan.key_content()}, {})
 
 
+def check_episodes(n: int) -> None:
+    """Refuse more held-out episodes than there is memory for; they are played in one go."""
+    check_memory(200.0 * n, f"A list of {n} held-out episodes")
+
+
 def plan_evolution(config: EvolutionConfig, task: Task, neat_settings: str) -> EvolutionPlan:
     """Return the plan of a search; `neat_settings` is the text of NEAT's configuration."""
     if config.method != "neat" and config.neat_config is not None:
         raise ConfigError("A configuration for NEAT says nothing to NDP; leave it out.")
+    check_episodes(config.held_out)
+    check_memory(2e4 * config.population, f"A population of {config.population} candidates")
     return EvolutionPlan(
         task=replace(task, make=None),
         method=config.method,
@@ -212,13 +223,14 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
     >>> task = find_task("CartPole-v1")
     >>> config = RunConfig.for_task(task.id, student="mlp-100")
     >>> plan_run(config, task, find_teacher(None, task)[0]).network.n_hidden
-    11
+    13
     """
     _check_student(config)
     _check_task(config, task)
     _check_optimizer(config)
     _check_rules(config)
     _check_keep(config, task)
+    check_episodes(config.held_out)
     plan = Plan(
         task=replace(task, make=None),
         student=config.student,
@@ -249,19 +261,22 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
 
 
 def _network(config: RunConfig, task: Task) -> NetworkConfig:
-    readout: Readout = "sum" if task.is_discrete else "state"
+    readout: Readout = "sum" if _learning(config, task).loss == "cross_entropy" else "state"
     chosen = config.network.to_dict() | {"readout": config.network.readout or readout}
     if config.student in MLP_SHARES:
         budget = find_budget(task.id) if config.budget is None else config.budget
         n_parameters = MLP_SHARES[config.student] * budget
-        chosen["n_hidden"] = mlp_width(task.n_inputs, task.n_outputs, n_parameters)
+        chosen["n_hidden"] = mlp_width(
+            task.n_inputs, task.n_outputs, n_parameters, has_bias=config.bias
+        )
     n_inputs = task.n_inputs + config.bias
     return NetworkConfig(n_inputs=n_inputs, n_outputs=task.n_outputs, **chosen)
 
 
 def _learning(config: RunConfig, task: Task) -> LearningConfig:
     loss: Loss = "cross_entropy" if task.is_discrete else "mse"
-    return LearningConfig(**config.learning.to_dict() | {"loss": loss}).resolved()
+    chosen = config.learning.loss or loss
+    return LearningConfig(**config.learning.to_dict() | {"loss": chosen}).resolved()
 
 
 def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:
@@ -327,12 +342,12 @@ def _check_student(config: RunConfig) -> None:
 
 
 def _check_task(config: RunConfig, task: Task) -> None:
-    actions, loss = ("choices", "cross_entropy") if task.is_discrete else ("continuous", "mse")
-    network = config.network
+    losses = CHOICE_LOSSES if task.is_discrete else ("mse",)
+    actions, network = "choices" if task.is_discrete else "continuous", config.network
     _require(
-        config.learning.loss in (None, loss),
+        config.learning.loss in (None, *losses),
         f"--learning.loss {config.learning.loss} contradicts the task {task.id}, whose actions are "
-        f"{actions}: it must be {loss}",
+        f"{actions}: it must be {' or '.join(losses)}",
     )
     _require(
         task.is_discrete or network.readout != "sum",

@@ -11,47 +11,35 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
-from smgrnn.arrays import Arrays, Floats, from_arrays, to_arrays
-from smgrnn.config import NetworkConfig
+from smgrnn.arrays import Arrays, Floats, to_arrays
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
+from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
-from smgrnn.policy import Normalisation, Policy
+from smgrnn.policy import Policy
 from smgrnn.runs.family import Family, Member, best
 from smgrnn.runs.keep import has_ended, lower_bound, smallest_kept
 from smgrnn.runs.metrics import (
     best_of_generations,
     evolution_figures,
     held_out_figures,
+    late_share,
+    pruning_period,
     summarise,
 )
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
+from smgrnn.runs.reading import RESUME, read_fields
 from smgrnn.runs.snapshots import Snapshots
+from smgrnn.runs.times import Times
 from smgrnn.storage import digest, read_arrays, write_arrays, writing
 
 MODEL = "model.safetensors"
 """File name of the record in a run folder."""
 KIND = "run"
-_PLANS: dict[str, type[AnyPlan]] = {"distillation": Plan, "evolution": EvolutionPlan}
-_RESUME = "resume."
-
-
-class Times(NamedTuple):
-    """The time at which a run began, and how long it took."""
-
-    began: float = 0.0
-    """Seconds since 1970."""
-    training: float = 0.0
-    """Seconds of training."""
-    choosing: float = 0.0
-    """Seconds of choosing among students."""
-    total: float = 0.0
-    """Seconds from first to last, evaluation included."""
 
 
 def versions() -> dict[str, str]:
@@ -88,8 +76,9 @@ class Record:
     snapshots: Snapshots
     """Weights at moments during training; none for a run without a folder."""
     students: Mapping[str, Policy]
-    """Networks by role: "final" is as the run left it, or the champion of an evolution; "best"
-    scored best among the checkpoints of a run that hands over its final student."""
+    """Networks by role: "final" is as the run left it, or the champion of an evolution, which has
+    none before a candidate has played; "best" scored best among the checkpoints of a run that hands
+    over its final student."""
     started: tuple[int, int]
     """Nodes and edges before the first episode; of an evolution, those of the first best."""
     held_out: Floats = field(default_factory=lambda: np.empty(0))
@@ -117,7 +106,13 @@ class Record:
     @property
     def graph(self) -> Graph:
         """The final graph with its weights, or the champion's."""
-        return self.students["final"].graph
+        return self._final.graph
+
+    @property
+    def _final(self) -> Policy:
+        if "final" not in self.students:
+            raise ConfigError("The search has no champion yet: no candidate of it has played.")
+        return self.students["final"]
 
     def student(self, *, final: bool = False, parameters: int | None = None) -> Member:
         """Return the student that is handed over, the final one, or the best of few parameters.
@@ -134,7 +129,7 @@ class Record:
         """
         if final and parameters is not None:
             raise ConfigError("Take the final student or the best of few parameters, not both.")
-        last = Member(self.students["final"], self.episodes.n, np.empty(0))
+        last = Member(self._final, self.episodes.n, np.empty(0))
         members = self.family if self.family and not final else (last,)
         found = best(members, np.inf if parameters is None else parameters)
         if self.bar is not None and parameters is None and not final:
@@ -205,6 +200,14 @@ class Record:
             return None
         return best_of_generations(self.episodes, self.plan.population)
 
+    @property
+    def pruning_period(self) -> int:
+        """Episodes from one pruning call to the next, about; 1 if nothing prunes."""
+        if not isinstance(self.plan, Plan):
+            return 1
+        late = late_share(self.episodes.n)
+        return pruning_period(self.plan.plasticity, self.episodes.steps[late])
+
     def summary(self) -> dict[str, Any]:
         """Return every figure of the run so far, by name.
 
@@ -229,6 +232,7 @@ class Record:
                 n_fixed,
                 self.started,
                 threshold,
+                period=self.pruning_period,
                 has_agreement=plan.task.has_agreement,
             )
         held_out = held_out_figures(plan.task, self.held_out)
@@ -301,8 +305,11 @@ class Record:
                 arrays |= to_arrays(policy.normalisation, f"{place}normalisation.")
         return arrays | {"held_out": self.held_out}
 
-    def save(self, path: str | Path) -> None:
-        """Write the record to a file, or to its place in a run folder; whole or not at all."""
+    def save(self, path: str | Path, *, is_durable: bool = True) -> None:
+        """Write the record to a file, or to its place in a run folder; whole or not at all.
+
+        When this returns it is on the disk, unless that is not asked for.
+        """
         content = {
             "run": "evolution" if self.is_evolved else "distillation",
             "plan": self.plan.to_dict(),
@@ -312,10 +319,10 @@ class Record:
             "times": self.times._asdict(),
         }
         arrays = self._results() | to_arrays(self.snapshots, "snapshots.")
-        arrays |= {f"{_RESUME}{name}": each for name, each in (self.resume or {}).items()}
+        arrays |= {f"{RESUME}{name}": each for name, each in (self.resume or {}).items()}
         file = record_file(Path(path))
         with writing(file):
-            write_arrays(file, KIND, content, arrays)
+            write_arrays(file, KIND, content, arrays, is_durable=is_durable)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -325,79 +332,14 @@ class Record:
             raise FileFormatError(f"There is no run folder {path}.")
         content, arrays = read_arrays(file, KIND)
         try:
-            return cls(**_read(content, arrays))
-        except (SmgrnnError, KeyError, ValueError, TypeError, AttributeError) as error:
-            raise FileFormatError(f"{file} does not describe a run ({error}).") from error
+            return cls(**read_fields(content, arrays))
+        except Exception as error:  # a stranger may have made it, so anything can be in it
+            raise FileFormatError(f"{file} does not describe a run ({reason(error)}).") from error
 
 
 def record_file(path: Path) -> Path:
     """Return the file of a record: `path` if it is named like one, else the one in that folder."""
     return path if path.suffix == Path(MODEL).suffix and not path.is_dir() else path / MODEL
-
-
-def _read(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
-    """Return the fields of a record; an error of any kind means that the file is wrong."""
-    plan = _PLANS[content["run"]].from_dict(content["plan"])
-    nodes, edges = content["started"]
-    resume = {
-        name.removeprefix(_RESUME): each
-        for name, each in arrays.items()
-        if name.startswith(_RESUME)
-    }
-    best_score, episodes = content["best_score"], _table(Episodes, "episodes", arrays)
-    return {
-        "plan": plan,
-        "episodes": episodes,
-        "edits": _table(Edits, "edits", arrays),
-        "snapshots": from_arrays(Snapshots, arrays, "snapshots."),
-        "students": {
-            role: _student(plan, f"students.{role}", network, arrays)
-            for role, network in content["students"].items()
-        },
-        "family": tuple(
-            _member(plan, f"family.{number}", each, arrays, episodes.n)
-            for number, each in enumerate(content.get("family", []))
-        ),
-        "started": (int(nodes), int(edges)),
-        "held_out": arrays["held_out"],
-        "best_score": None if best_score is None else float(best_score),
-        "bar": None if content.get("bar") is None else float(content["bar"]),
-        "warnings": tuple(map(str, content["warnings"])),
-        "versions": {str(name): str(each) for name, each in content["versions"].items()},
-        "times": Times(**{name: float(each) for name, each in content["times"].items()}),
-        "resume": resume or None,
-    }
-
-
-def _table(kind: Any, prefix: str, arrays: Arrays) -> Any:
-    found = from_arrays(kind, arrays, f"{prefix}.")
-    if len({len(column) for column in found}) != 1:
-        raise ValueError(f"the columns of its {prefix} differ in length")
-    return found
-
-
-def _member(plan: AnyPlan, place: str, facts: dict[str, Any], arrays: Arrays, n: int) -> Member:
-    returns, episode = arrays[f"{place}.returns"], facts["episode"]
-    is_scored = returns.ndim == 1 and returns.size and np.isfinite(returns).all()
-    if returns.dtype != np.float64 or not is_scored:
-        raise ValueError("a student of its family has no returns")
-    if not isinstance(episode, int) or not 0 < episode <= n:
-        raise ValueError("a student of its family is of no episode")
-    return Member(_student(plan, place, facts["network"], arrays), episode, returns)
-
-
-def _student(plan: AnyPlan, place: str, network: dict[str, Any], arrays: Arrays) -> Policy:
-    graph: Graph = from_arrays(Graph, arrays, f"{place}.graph.")
-    for column in (graph.node_ids, graph.source, graph.target, graph.edge_ids):
-        if column.dtype != np.int64:
-            raise ValueError("its graph is not numbered")
-    if graph.weight.dtype != np.float64:
-        raise ValueError("its weights are not numbers")
-    normalisation = None
-    if isinstance(plan, Plan) and plan.episodes.normalise:
-        normalisation = from_arrays(Normalisation, arrays, f"{place}.normalisation.")
-    config = NetworkConfig.from_dict(network)
-    return Policy(graph, config, plan.task, student=plan.student, normalisation=normalisation)
 
 
 def load(path: str | Path, *, final: bool = False, parameters: int | None = None) -> Policy:

@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from smgrnn.arrays import Floats
 from smgrnn.config import USUAL_PRESET, RunConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, SmgrnnError
+from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, reason
 from smgrnn.experts import ExpertSource, Teacher, find_teacher
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
@@ -20,11 +20,19 @@ from smgrnn.policy import Policy
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.family import FIRST_ROUND, Family, Member, halved, joined, offers
-from smgrnn.runs.folder import check_new, clear_partial, create, folder_summary, write_results
+from smgrnn.runs.folder import (
+    RunFolder,
+    as_run_folder,
+    check_same,
+    folder_summary,
+    new_run_folder,
+    write_results,
+)
 from smgrnn.runs.keep import judge, next_size, stage_ends, stage_of, stage_offers
 from smgrnn.runs.plan import Plan, plan_run
-from smgrnn.runs.record import MODEL, Record, Times, record_file
+from smgrnn.runs.record import Record, record_file
 from smgrnn.runs.snapshots import Snapshots
+from smgrnn.runs.times import Times
 from smgrnn.runs.watch import Watch
 from smgrnn.tasks import Task, TaskSource, find_task
 
@@ -61,14 +69,14 @@ class Run:
     def __init__(
         self,
         plan: Plan,
-        folder: str | Path | None = None,
+        folder: str | Path | RunFolder | None = None,
         *,
         task: TaskSource | Task | None = None,
         expert: ExpertSource | Teacher | None = None,
         record: Record | None = None,
     ) -> None:
         self.plan = plan
-        self.folder = None if folder is None else Path(folder)
+        self._home = as_run_folder(folder)
         student = None if record is None else record.students["final"]
         self._distillation = Distillation(
             plan,
@@ -112,24 +120,34 @@ class Run:
 
     @classmethod
     def _of(cls, path: str | Path, **sources: Any) -> "Run":
+        home = RunFolder(Path(path)) if Path(path).is_dir() else None
         record = Record.load(path)
         if not isinstance(record.plan, Plan):
-            raise ConfigError(f"{path} was evolved, not distilled; load, view or evaluate it.")
-        folder = Path(path) if Path(path).is_dir() else None
-        run = cls(record.plan, folder, record=record, **sources)
-        try:
-            if record.resume is not None:
-                run._distillation.learner.restore(record.resume)
-        except (SmgrnnError, KeyError, ValueError, TypeError) as error:
-            file = record_file(Path(path))
-            raise FileFormatError(f"{file} does not describe a run ({error}).") from error
+            raise ConfigError(
+                f"{path} was evolved, not distilled; go on with smgrnn evolve --resume."
+            )
+        run = cls(record.plan, home, record=record, **sources)
+        run._restore(record_file(Path(path)))
         return run
+
+    def _restore(self, file: Path) -> None:
+        """Bring the student to where the record was made."""
+        try:
+            if self.record.resume is not None:
+                self._distillation.learner.restore(self.record.resume)
+        except Exception as error:  # a stranger may have made it, so anything can be in it
+            raise FileFormatError(f"{file} does not describe a run ({reason(error)}).") from error
 
     def _check_alive(self) -> None:
         if not self._is_alive:
             raise ConfigError(
                 "This is the result of a run, as the store keeps it; it cannot go on."
             )
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder it is kept in, if any."""
+        return None if self._home is None else self._home.path
 
     @property
     def record(self) -> Record:
@@ -232,14 +250,12 @@ class Run:
         """
         self._check_alive()
         _ = self._distillation.teacher, self.record  # a wrong one is met before anything is made
-        if self.folder is None:
+        if self._home is None:
             return
-        if not self.folder.exists():
-            create(self.folder)
-        clear_partial(self.folder)
-        if not (self.folder / MODEL).exists():
-            self._take_snapshot()
-            self._save()
+        with self._home.owned():
+            if self._home.is_empty:
+                self._take_snapshot()
+                self._save()
 
     def train(self, *watches: Watch["Run"]) -> Record:
         """Train to the last episode, checkpointing on the way, and evaluate the student.
@@ -250,8 +266,15 @@ class Run:
         >>> run.train().episodes.n
         4
         """
+        with self._owned():
+            self.begin()
+            return self._train_and_save(watches)
+
+    def _owned(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._home is None else self._home.owned()
+
+    def _train_and_save(self, watches: Iterable[Watch["Run"]]) -> Record:
         start, spent = time.perf_counter(), self.record.times.total
-        self.begin()
         try:
             with warnings.catch_warnings(record=True) as self._caught:
                 warnings.simplefilter("always", GrowthLimitWarning)
@@ -379,8 +402,8 @@ class Run:
         limits = (each for each in self._caught if issubclass(each.category, GrowthLimitWarning))
         noted = dict.fromkeys([*self.record.warnings, *(str(each.message) for each in limits)])
         self._update(warnings=tuple(noted))
-        if self.folder is not None:
-            self.record.save(self.folder)
+        if self._home is not None:
+            self._home.save(self.record)
 
     def _write_results(self) -> None:
         if self.folder is not None and self.episodes.n:
@@ -400,12 +423,12 @@ class Run:
 
     def save(self, folder: str | Path) -> None:
         """Write the run to a new folder."""
-        create(Path(folder))
-        self.folder = Path(folder)
+        self._home = new_run_folder(folder)
         if self._is_alive:
             self._update(resume=self._distillation.learner.arrays())
-        self._save()
-        self._write_results()
+        with self._owned():
+            self._save()
+            self._write_results()
 
 
 def new_run(
@@ -414,12 +437,21 @@ def new_run(
     folder: Path | None = None,
     expert: ExpertSource | None = None,
 ) -> Run:
-    """Return a run that has not begun; its folder, which must not exist, is made when it does."""
-    if folder is not None:
-        check_new(folder)
+    """Return a run that has not begun, or the one that was begun in the folder with these settings.
+
+    The folder is made when the run begins.
+    """
+    home = None if folder is None else RunFolder(folder)
+    record = None if home is None else home.find_record()
     found = find_task(task)
     identity, teacher = find_teacher(config.expert if expert is None else expert, found)
-    return Run(plan_run(config, found, identity), folder, task=found, expert=teacher)
+    plan = plan_run(config, found, identity)
+    if home is None or record is None:
+        return Run(plan, home, task=found, expert=teacher)
+    check_same(plan, record.plan, home.path)
+    run = Run(plan, home, task=found, expert=teacher, record=record)
+    run._restore(record_file(home.path))
+    return run
 
 
 def distill(
@@ -437,10 +469,11 @@ def distill(
     task
         A Gymnasium id, "xor", a file of recorded examples, or a function that makes an environment.
     expert
-        A file, the name of a function, or a function that gives the action for an observation;
-        by default the expert that comes with the package.
+        The name of a shipped expert, a file, the name of a function, or a function that gives the
+        action for an observation; by default the smooth expert that comes with the package.
     out
-        A new folder to keep the run in, with checkpoints to resume from; None keeps nothing.
+        Folder to keep the run in, with checkpoints; where an equal call was stopped, this one goes
+        on.  None keeps nothing.
     watch
         Called with the run every few episodes.
     **settings

@@ -1,8 +1,8 @@
 """How well an expert teaches: the returns of MLP students that learn from it.
 
-An expert that is good by itself can be rugged, and then no student learns it.  Among good
-checkpoints the one to keep is chosen by a student of another kind than those it will teach, on
-seeds of its own, so that the choice cannot favour any of them.
+An expert that is good by itself can be rugged, and then no student learns it.  These students are
+small and have seeds of their own.  To choose an expert by them still favours students of their
+kind, so experts that are chosen so are for users who want a good controller, not for comparisons.
 """
 
 from collections.abc import Sequence

@@ -4,14 +4,14 @@ import importlib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from smgrnn.config import RECORDINGS
-from smgrnn.errors import ConfigError, TaskError, reason, suggest
+from smgrnn.errors import ConfigError, TaskError, plain, reason, short, suggest
 from smgrnn.storage import digest
 from smgrnn.tasks import recall
 from smgrnn.tasks.compiled import CODES
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LONGEST_EPISODE = 10_000
 """Steps after which an episode is cut off in a task that sets no limit of its own."""
+REWARDS = {"xor": (0.0, 1.0), "CartPole-v1": (1.0, 1.0), "Acrobot-v1": (-1.0, 0.0)}
+"""Least and largest reward of a step, by the base of a task; of others none is known."""
 
 
 TaskSource = str | Path | Callable[[], Any]
@@ -61,6 +63,11 @@ class Task(Settings):
     """Values of the whole observation; None is as many as a student sees."""
     make: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
     """Makes the environment of a task that has no Gymnasium id."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if plain(self.id) != self.id:
+            raise TaskError(f"The name {short(self.id)} of a task has characters that are no text.")
 
     @property
     def compiled(self) -> int | None:
@@ -115,6 +122,18 @@ class Task(Settings):
     def most_steps(self) -> int:
         """Steps after which an episode is cut off, whether the task says so or not."""
         return self.max_steps or LONGEST_EPISODE
+
+    @property
+    def return_bounds(self) -> tuple[float, float]:
+        """The least and the largest return of an episode, infinite where none is known.
+
+        >>> find_task("CartPole-v1").return_bounds
+        (1.0, 500.0)
+        """
+        if self.is_made or self.base not in REWARDS:
+            return -inf, inf
+        low, high = REWARDS[self.base]
+        return min(low, low * self.most_steps), max(high, high * self.most_steps)
 
     def read(self, observation: Any, *, is_whole: bool = False) -> Any:
         """Return an observation as an array, or raise TaskError with what is wrong with it."""

@@ -1,79 +1,92 @@
-"""Readings: the choices that the paper's rules leave open, and every combination that is tried."""
+"""Readings: the choices that the paper's text leaves open, and the combinations that are tried."""
 
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
 from typing import Any, Literal
 
-from smgrnn.config import BiasCorrection, OnEdit, RunConfig, Scale
+from smgrnn.config import (
+    BiasCorrection,
+    Loss,
+    NetworkSettings,
+    NewWeights,
+    OnEdit,
+    PlasticityConfig,
+    Readout,
+    RunConfig,
+    Scale,
+)
 from smgrnn.experiments.condition import Condition
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """One way to read the rules; the fields are those of PlasticityConfig and LearningConfig."""
+    """One way to read the text; the fields are settings of a run, by their own names."""
 
+    loss: Loss = "cross_entropy"
+    readout: Readout = "sum"
     interval: int | Literal["episode"]
     scale: Scale
     max_relays: int | None
     initial_weight: float
-    history_on_edit: OnEdit
-    optimizer_on_edit: OnEdit
-    bias_correction: BiasCorrection
+    new_weights: NewWeights = "gaussian"
+    history_on_edit: OnEdit = "keep"
+    optimizer_on_edit: OnEdit = "keep"
+    bias_correction: BiasCorrection = "shared"
 
     @classmethod
     def of(cls, settings: RunConfig) -> "Reading":
-        """Return the reading of the rules in a run's settings."""
-        both = settings.plasticity.to_dict() | settings.learning.to_dict()
-        return cls(**{field.name: both[field.name] for field in fields(cls)})
+        """Return the reading in a run's settings."""
+        parts = (settings.network, settings.learning, settings.plasticity)
+        found = {name: value for part in parts for name, value in part.to_dict().items()}
+        loss: Loss = settings.learning.loss or "cross_entropy"
+        readout = settings.network.readout or ("sum" if loss == "cross_entropy" else "state")
+        chosen = found | {"loss": loss, "readout": readout}
+        return cls(**{field.name: chosen[field.name] for field in fields(cls)})
 
     def apply(self, condition: Condition) -> Condition:
-        """Return a distillation with the rules read this way."""
+        """Return a distillation with the text read this way."""
         settings, values = condition.settings, asdict(self)
         assert isinstance(settings, RunConfig)
-        correction = values.pop("bias_correction")
-        learning = replace(settings.learning, bias_correction=correction)
-        plasticity = replace(settings.plasticity, **values)
-        return replace(
-            condition, settings=replace(settings, learning=learning, plasticity=plasticity)
+        network, plasticity = (
+            {entry.name: values.pop(entry.name) for entry in fields(kind) if entry.name in values}
+            for kind in (NetworkSettings, PlasticityConfig)
         )
+        changed = settings.with_changes(network=network, plasticity=plasticity, learning=values)
+        return replace(condition, settings=changed)
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value}" for name, value in asdict(self).items())
 
 
 AXES: dict[str, tuple[Any, ...]] = {
-    "interval": ("episode", 100, 1),
+    "loss": ("cross_entropy", "one_hot", "plus_minus"),
+    "readout": ("sum", "state"),
+    "interval": ("episode", 100),
     "scale": ("update", "variance_to_mean", "weight"),
     "max_relays": (1, None),
-    "initial_weight": (0.01, 0.02, 0.03, 0.04, 0.05, 0.1),
-    "history_on_edit": ("keep", "reset"),
-    "optimizer_on_edit": ("keep", "reset"),
-    "bias_correction": ("shared", "edge"),
+    "initial_weight": (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.09, 0.11),
+    "new_weights": ("gaussian", "sign"),
 }
-"""The values that are tried for each setting."""
-
-
-def reading(*values: Any) -> Reading:
-    """Return the reading with these values, in the order of `AXES`."""
-    return Reading(**dict(zip(AXES, values, strict=True)))
-
-
-WINDOW = 100
-"""Updates in a window (T of Table A.III)."""
+"""The values that are tried for each setting; histories and optimizers are kept by edits."""
+SIGNED = (0.05, 0.09, 0.11)
+"""Magnitudes of weights that have nothing but a random sign; weak edges are below 0.1 (τ_w)."""
 
 
 def _is_tried(read: Reading) -> bool:
-    """Return whether a combination is worth its time and differs in effect from the others."""
-    # An optimizer that starts anew at every edit has one step count for all edges either way.
-    is_new = (read.optimizer_on_edit, read.bias_correction) != ("reset", "edge")
-    # A window that is emptied by an edit is full again when the next call is a window later.
-    is_new &= (read.interval, read.history_on_edit) != (WINDOW, "reset")
-    # A call at every update takes as long as ten readings: only as the text has it.
-    is_literal = (read.max_relays, read.bias_correction) == (None, "shared")
-    return is_new and (read.interval != 1 or (is_literal and read.initial_weight == 0.01))
+    """Return whether a combination is among those that are tried."""
+    # A squared error is of states; sums have no bounds that a target could stand for.
+    is_bounded = read.loss == "cross_entropy" or read.readout == "state"
+    is_signed = read.new_weights == "sign"
+    is_drawn = read.initial_weight in SIGNED if is_signed else read.initial_weight < 0.09
+    # Networks explode where every unstable edge counts by the printed scale, and every 100 updates
+    # by either of the first two.
+    is_bounded &= (read.scale, read.max_relays) != ("update", None)
+    return is_bounded and is_drawn and (read.interval == "episode" or read.scale == "weight")
 
 
 READINGS: tuple[Reading, ...] = tuple(
-    read for values in product(*AXES.values()) if _is_tried(read := reading(*values))
+    read
+    for values in product(*AXES.values())
+    if _is_tried(read := Reading(**dict(zip(AXES, values, strict=True))))
 )
 """Every combination that is tried."""

@@ -1,20 +1,23 @@
 """Stages: which readings run which conditions.
 
 The seeds are none of those of the paper's experiments, so that no choice here is made on them.
-Growth is limited where a network is so large already that its distance counts as the largest.
+Growth is limited where a network is so large already that its distance counts as the largest.  The
+teachers are those of the experiments; the finalists have the smooth ones too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from smgrnn.config import RunConfig
-from smgrnn.experiments.calibration.readings import READINGS, Reading, reading
+from smgrnn.experiments.calibration.readings import READINGS, Reading
 from smgrnn.experiments.condition import Condition
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper import initial_topology, optimizer_sensitivity, pruning_ablation
 
-SEEDS = (100, 101)
-"""Seeds of the later stages; the screening has the first of them."""
+SEEDS = tuple(range(100, 109))
+"""Seeds of the last stage; the screening has the first of them, the comparison three."""
+FEWER = 3
+"""Seeds of LunarLander and of growth without pruning, which take longer than all else together."""
 LIMITS = {
     "smgrnn": (200, 1_000),
     "CartPole-v1/optimizer=rmsprop": (6_000, 20_000),
@@ -43,34 +46,41 @@ def _limit(condition: Condition, max_nodes: int, max_edges: int) -> Condition:
 
 
 ROWS = _rows()
-SCREENED = (
+_SCREENED = (
     "CartPole-v1/optimizer=adam",
     "CartPole-v1/learning_rate=0.01",
+    "CartPole-v1/smgrnn",
+    "CartPole-v1/n_hidden=0",
     "Acrobot-v1/smgrnn",
     "Acrobot-v1/n_hidden=0",
 )
-"""The rows that all readings run: 1000 episodes on CartPole and 2000 on Acrobot, one run each."""
-CHEAP = tuple(row for row in ROWS if not row.startswith("LunarLander"))
+SCREENED = {row: ROWS[row] for row in _SCREENED}
+"""The rows that all readings run: CartPole for 1000 and for 2000 episodes, Acrobot for 2000."""
+CHEAP = {row: ROWS[row] for row in ROWS if not row.startswith("LunarLander")}
 """The rows that the shortlist runs."""
+LEFT_OUT = ("LunarLander-v3/n_hidden=5", "LunarLander-v3/n_hidden=10")
+FINAL_ROWS = {row: ROWS[row] for row in ROWS if row not in LEFT_OUT}
+"""The rows that the finalists run; those that are left out take as long as all on CartPole."""
+SMOOTH_ROWS = {row: replace(each, teachers=()) for row, each in FINAL_ROWS.items()}
+"""The same rows with the smooth teachers, the default of a run."""
 
 
-SHORTLIST = (
-    reading("episode", "variance_to_mean", 1, 0.04, "keep", "keep", "shared"),
-    reading("episode", "variance_to_mean", 1, 0.04, "keep", "reset", "shared"),
-    reading(100, "weight", None, 0.05, "keep", "keep", "shared"),
-    reading("episode", "update", 1, 0.04, "keep", "reset", "shared"),
-    reading(100, "weight", 1, 0.05, "keep", "keep", "shared"),
-    reading("episode", "update", 1, 0.04, "keep", "keep", "edge"),
-    reading("episode", "variance_to_mean", 1, 0.04, "reset", "keep", "shared"),
-    reading(100, "weight", 1, 0.05, "keep", "keep", "edge"),
-    reading("episode", "variance_to_mean", 1, 0.04, "keep", "keep", "edge"),
-    reading("episode", "variance_to_mean", 1, 0.04, "reset", "keep", "edge"),
-    reading(100, "weight", None, 0.05, "keep", "reset", "shared"),
-    reading(100, "weight", 1, 0.05, "keep", "reset", "shared"),
+PAPER = Reading(interval="episode", scale="variance_to_mean", max_relays=1, initial_weight=0.04)
+"""The preset `paper`, the closest of the first calibration, which had one loss and read-out."""
+_RELAYS = Reading(interval="episode", scale="weight", max_relays=None, initial_weight=0.05)
+_ONE_HOT = replace(_RELAYS, loss="one_hot", readout="state")
+SHORTLIST: tuple[Reading, ...] = (
+    _ONE_HOT,
+    replace(_ONE_HOT, initial_weight=0.04),
+    replace(_ONE_HOT, loss="plus_minus"),
+    _RELAYS,
+    replace(_RELAYS, initial_weight=0.04),
+    replace(_RELAYS, initial_weight=0.04, readout="state"),
+    PAPER,
 )
-"""The twelve closest of the screening, the closest first."""
-FINALISTS = (SHORTLIST[0], SHORTLIST[1], SHORTLIST[8])
-"""The three closest of the comparison, the closest first."""
+"""The closest of the screening that no printed number refutes, and the first calibration's."""
+FINALISTS: tuple[Reading, ...] = (SHORTLIST[0], SHORTLIST[1], PAPER)
+"""The closest of the comparison, and the first calibration's."""
 
 
 def condition_name(reading: Reading, row: str) -> str:
@@ -82,19 +92,26 @@ def _stage(
     name: str,
     question: str,
     readings: Iterable[Reading],
-    rows: Iterable[str],
+    rows: Mapping[str, Condition],
     seeds: tuple[int, ...] = SEEDS,
 ) -> Experiment:
-    rows = tuple(rows)
     conditions = {
-        condition_name(each, row): each.apply(ROWS[row]) for each in readings for row in rows
+        condition_name(each, row): each.apply(condition)
+        for each in readings
+        for row, condition in rows.items()
+    }
+    slow = {
+        name
+        for name, each in conditions.items()
+        if each.task == "LunarLander-v3" or each.variant == "growth-only"
     }
     return Experiment(
-        id=f"calibration-{name}-v1",
+        id=f"calibration-{name}-v2",
         question=question,
         artefacts=(),
         conditions=conditions,
-        seeds=seeds,
+        seeds=seeds[:FEWER],
+        more={name: seeds[FEWER:] for name in conditions if name not in slow},
     )
 
 
@@ -110,10 +127,17 @@ COMPARISON = _stage(
     "Which of them follow the paper's tables on CartPole and Acrobot?",
     SHORTLIST,
     CHEAP,
+    SEEDS[:FEWER],
 )
 FINAL = _stage(
     "final",
     "Which of those follow all of the paper's tables?",
     FINALISTS,
-    ROWS,
+    FINAL_ROWS,
+)
+SMOOTH = _stage(
+    "smooth",
+    "Is that so with other teachers too?",
+    FINALISTS,
+    SMOOTH_ROWS,
 )

@@ -6,29 +6,41 @@ NEAT and NDP have 50 candidates in each of 40 generations.
 
 from smgrnn.experiments.condition import Condition
 from smgrnn.experiments.experiment import Experiment
-from smgrnn.experiments.paper.protocol import EPISODES, SEEDS, TASKS, standard
+from smgrnn.experiments.paper.protocol import EPISODES, SEEDS, TASKS, more_seeds, standard
 
 POPULATION = 50
 
 
-def _conditions(task: str) -> dict[str, Condition]:
+def _trained(task: str) -> dict[str, Condition]:
     return {
         f"{task}/smgrnn": standard(task),
         f"{task}/mlp-100": standard(task, student="mlp-100"),
         f"{task}/mlp-200": standard(task, student="mlp-200"),
-        f"{task}/neat": _evolved(task, "neat"),
-        f"{task}/ndp": _evolved(task, "ndp"),
+        f"{task}/mlp-100-no-bias": standard(task, student="mlp-100", bias=False),
     }
 
 
-def _evolved(task: str, method: str) -> Condition:
-    return Condition.evolve(task, method=method, rollouts=EPISODES, population=POPULATION)
+def _evolved(task: str) -> dict[str, Condition]:
+    return {
+        f"{task}/{method}": Condition.evolve(
+            task, method=method, rollouts=EPISODES, population=POPULATION
+        )
+        for method in ("neat", "ndp")
+    }
 
+
+CONDITIONS = {
+    name: each for task in TASKS for name, each in (_trained(task) | _evolved(task)).items()
+}
 
 EXPERIMENT = Experiment(
-    id="baseline-comparison-v1",
+    id="baseline-comparison-v2",
     question="Does a network that grows while it learns do better than fixed and evolved ones?",
     artefacts=("Fig. 3",),
-    conditions={name: each for task in TASKS for name, each in _conditions(task).items()},
+    conditions=CONDITIONS,
     seeds=SEEDS,
+    more=more_seeds(
+        {name: each for task in TASKS for name, each in _trained(task).items()},
+        without=("LunarLander-v3/mlp-200", "LunarLander-v3/mlp-100-no-bias"),
+    ),
 )

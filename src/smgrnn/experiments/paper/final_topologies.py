@@ -5,12 +5,15 @@ chosen; here all ten are measured.
 """
 
 from smgrnn.experiments.experiment import Experiment
-from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
+from smgrnn.experiments.paper.protocol import SEEDS, TASKS, more_seeds, standard
+
+CONDITIONS = {f"{task}/smgrnn": standard(task) for task in TASKS}
 
 EXPERIMENT = Experiment(
-    id="final-topologies-v1",
+    id="final-topologies-v2",
     question="What structure do the networks have in the end?",
     artefacts=("Fig. 8",),
-    conditions={f"{task}/smgrnn": standard(task) for task in TASKS},
+    conditions=CONDITIONS,
     seeds=SEEDS,
+    more=more_seeds(CONDITIONS),
 )

@@ -4,16 +4,19 @@ Paper: Sec. IV-C1, Tables I and A.IV, Fig. 4.  Both start from the same graph, w
 """
 
 from smgrnn.experiments.experiment import Experiment
-from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
+from smgrnn.experiments.paper.protocol import SEEDS, TASKS, more_seeds, standard
+
+CONDITIONS = {
+    f"{task}/{student}": standard(task, student=student)
+    for task in TASKS
+    for student in ("smgrnn", "static")
+}
 
 EXPERIMENT = Experiment(
-    id="growth-ablation-v1",
+    id="growth-ablation-v2",
     question="What does structural plasticity add to training the weights of a fixed graph?",
     artefacts=("Table I", "Table A.IV", "Fig. 4"),
-    conditions={
-        f"{task}/{student}": standard(task, student=student)
-        for task in TASKS
-        for student in ("smgrnn", "static")
-    },
+    conditions=CONDITIONS,
     seeds=SEEDS,
+    more=more_seeds(CONDITIONS),
 )

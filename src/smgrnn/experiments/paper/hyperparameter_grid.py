@@ -32,7 +32,7 @@ def point_name(values: dict[str, float]) -> str:
 _POINTS = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
 
 EXPERIMENT = Experiment(
-    id="hyperparameter-grid-v1",
+    id="hyperparameter-grid-v2",
     question="Which settings of the plasticity module are best on CartPole?",
     artefacts=("Table A.III",),
     conditions={

@@ -19,7 +19,7 @@ SWEEPS: dict[str, tuple[float, ...]] = {
 """The values of T, θ_var, λ and p_rand, in the order of the figure's panels."""
 
 EXPERIMENT = Experiment(
-    id="hyperparameter-sweeps-v1",
+    id="hyperparameter-sweeps-v2",
     question="How much does each setting of the plasticity module matter by itself?",
     artefacts=("Fig. A.1",),
     conditions={

@@ -28,10 +28,15 @@ _BY_RATE = {
     for rate in LEARNING_RATES
 }
 
+MORE_SEEDS = tuple(range(5, 20))
+"""Further seeds of each condition, which decide claims with the others."""
+CONDITIONS = _BY_OPTIMIZER | _BY_RATE
+
 EXPERIMENT = Experiment(
-    id="optimizer-sensitivity-v1",
+    id="optimizer-sensitivity-v2",
     question="Do growth and pruning depend on the optimizer and on the size of its steps?",
     artefacts=("Table A.I", "Table A.II"),
-    conditions=_BY_OPTIMIZER | _BY_RATE,
+    conditions=CONDITIONS,
     seeds=FEW_SEEDS,
+    more=dict.fromkeys(CONDITIONS, MORE_SEEDS),
 )

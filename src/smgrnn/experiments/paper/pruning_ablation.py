@@ -5,16 +5,19 @@ and 5535 nodes; growth stops at the limits of PlasticityConfig, and the record s
 """
 
 from smgrnn.experiments.experiment import Experiment
-from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
+from smgrnn.experiments.paper.protocol import SEEDS, TASKS, more_seeds, standard
+
+CONDITIONS = {
+    f"{task}/{student}": standard(task, student=student)
+    for task in TASKS
+    for student in ("smgrnn", "growth-only")
+}
 
 EXPERIMENT = Experiment(
-    id="pruning-ablation-v1",
+    id="pruning-ablation-v2",
     question="Does pruning change what a growing network can do, or only how large it becomes?",
     artefacts=("Table II", "Fig. 5", "Fig. A.2"),
-    conditions={
-        f"{task}/{student}": standard(task, student=student)
-        for task in TASKS
-        for student in ("smgrnn", "growth-only")
-    },
+    conditions=CONDITIONS,
     seeds=SEEDS,
+    more=more_seeds(CONDITIONS, without=[f"{task}/growth-only" for task in TASKS]),
 )

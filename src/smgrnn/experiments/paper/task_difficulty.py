@@ -5,12 +5,15 @@ pattern was right in 25 rounds in a row, for at most 2000 rounds.
 """
 
 from smgrnn.experiments.experiment import Experiment
-from smgrnn.experiments.paper.protocol import SEEDS, TASKS, standard
+from smgrnn.experiments.paper.protocol import SEEDS, TASKS, more_seeds, standard
+
+CONDITIONS = {f"{task}/smgrnn": standard(task) for task in ("xor", *TASKS)}
 
 EXPERIMENT = Experiment(
-    id="task-difficulty-v1",
+    id="task-difficulty-v2",
     question="Do harder tasks grow larger networks?",
     artefacts=("Table A.VI", "Fig. 7"),
-    conditions={f"{task}/smgrnn": standard(task) for task in ("xor", *TASKS)},
+    conditions=CONDITIONS,
     seeds=SEEDS,
+    more=more_seeds(CONDITIONS),
 )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from smgrnn.arrays import Floats, Ints
 from smgrnn.report.figures.style import BAND_OPACITY, Look
 
-POINTS = 70
+POINTS = 50
 """Most points kept of a curve; they are closer together than the width of a moving mean."""
 SMOOTHED_SHARE = 40
 """A moving mean spans the number of episodes divided by this."""
@@ -21,6 +21,8 @@ BANDS: dict[Band, str] = {
     "range": "from the lowest to the highest run",
 }
 """The range that each kind of band spans, in words."""
+Bounds = tuple[float, float]
+"""The least and the largest value that a quantity can have."""
 
 
 class Curve(NamedTuple):
@@ -43,9 +45,11 @@ class Curve(NamedTuple):
         """Smooth each run by a moving mean, then take mean and band over the runs.
 
         Where some runs are NaN, only the others count.  Episodes count from 1, at least to
-        `length`.
+        `length`; a mean is drawn in the middle of the episodes that it is of.
         """
-        rows = np.ma.masked_invalid([moving_mean(run, width) for run in pad(runs, length)])
+        padded = pad(runs, length)
+        width = min(width, padded.shape[1])
+        rows = np.ma.masked_invalid([moving_mean(run, width) for run in padded])
         mean = rows.mean(axis=0)
         if band == "range":
             low, high = rows.min(axis=0), rows.max(axis=0)
@@ -54,7 +58,11 @@ class Curve(NamedTuple):
             low, high = mean - std, mean + std
         kept = thin(mean.size)
         columns = (np.ma.filled(each, np.nan)[kept] for each in (mean, low, high))
-        return cls((kept + 1).astype(np.float64), *columns)
+        return cls(kept.astype(np.float64) + (width + 1) / 2, *columns)
+
+    def within(self, bounds: Bounds) -> Self:
+        """Return the curve with a band that stays within bounds."""
+        return self._replace(low=np.clip(self.low, *bounds), high=np.clip(self.high, *bounds))
 
 
 def smoothing_width(n_episodes: int, share: int = SMOOTHED_SHARE) -> int:
@@ -67,25 +75,35 @@ def smoothing_width(n_episodes: int, share: int = SMOOTHED_SHARE) -> int:
 
 
 def moving_mean(values: ArrayLike, width: int) -> Floats:
-    """Return the mean over `width` values around each; fewer at the ends.
+    """Return the mean over every `width` values in a row (n - width + 1).
 
-    NaN values are left out; where there is no other value, the mean is NaN.
+    None is over fewer: at the ends such means would swing with the few values they are of.  NaN
+    values are left out; where there is no other value, the mean is NaN.
 
     >>> moving_mean([0.0, 3.0, 6.0, 0.0], 3).tolist()
-    [1.5, 3.0, 3.0, 3.0]
+    [3.0, 3.0]
     """
     row = np.asarray(values, dtype=np.float64)
     is_there = np.isfinite(row)
-    place = np.arange(row.size)
-    first = np.maximum(place - width // 2, 0)
-    last = np.minimum(place - width // 2 + width, row.size)
     sums, counts = (
         np.concatenate([[0.0], np.cumsum(each)]) for each in (np.where(is_there, row, 0), is_there)
     )
-    n = counts[last] - counts[first]
-    means = np.full(row.size, np.nan)
-    np.divide(sums[last] - sums[first], n, out=means, where=n > 0)
+    n = counts[width:] - counts[:-width]
+    means = np.full(n.size, np.nan)
+    np.divide(sums[width:] - sums[:-width], n, out=means, where=n > 0)
     return means
+
+
+def mean_and_bar(values: Sequence[float], bounds: Bounds) -> tuple[float, Floats]:
+    """Return a mean, and how far a deviation reaches below and above it within bounds (2, 1).
+
+    >>> mean, bar = mean_and_bar([440.0, 500.0, 500.0, 500.0], (1.0, 500.0))
+    >>> mean, bar.round(1).tolist()
+    (485.0, [[26.0], [15.0]])
+    """
+    mean, std = np.mean(values), np.std(values)
+    low, high = np.clip([mean - std, mean + std], *bounds)
+    return float(mean), np.maximum([[mean - low], [high - mean]], 0)
 
 
 def pad(runs: Sequence[ArrayLike], length: int = 0) -> Floats:

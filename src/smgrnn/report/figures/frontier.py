@@ -57,7 +57,7 @@ def draw_groups(groups: Sequence[Group], paper: Paper) -> Figure:
     axes = body.subplots(n_rows, n_columns, squeeze=False).ravel()
     is_clipped = False
     for place, (ax, task) in enumerate(zip(axes, tasks, strict=False)):
-        name = style.TASKS[task].label if task in style.TASKS else task
+        name = style.TASKS[task].label if task in style.TASKS else style.literal(task)
         if len(tasks) == 1:
             ax.set_title(name)
         else:

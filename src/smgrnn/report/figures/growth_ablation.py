@@ -22,7 +22,7 @@ def draw_growth_ablation(records: style.Records) -> Figure:
     )
     style.add_note(
         figure,
-        f"Lines: mean over {style.runs_each(records)} of a moving mean over {width} episodes.",
+        f"Lines: mean over {panels.averaged(records, width)}.",
         f"Shaded: {BANDS['range']} of the moving means.",
         "Nodes are inputs, outputs and hidden ones.",
     )

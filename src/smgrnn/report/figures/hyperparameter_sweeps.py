@@ -1,6 +1,7 @@
 """Fig. A.1, hyperparameter sweeps: one setting of the plasticity module at a time."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,7 +11,8 @@ from matplotlib.gridspec import GridSpec
 from smgrnn.config import PlasticityConfig
 from smgrnn.experiments.paper.hyperparameter_sweeps import SWEEPS
 from smgrnn.experiments.paper.hyperparameter_sweeps import TASKS as SWEPT_TASKS
-from smgrnn.report.figures import style
+from smgrnn.report.figures import panels, style
+from smgrnn.report.figures.curves import mean_and_bar
 from smgrnn.report.topology import measure
 from smgrnn.runs.record import Record
 
@@ -20,7 +22,11 @@ NAMES = {
     "interval_width": r"interval width $\lambda$",
     "explore_probability": r"exploration probability $p_\mathrm{rand}$",
 }
-METRICS = {"late_return": "late return", "n_nodes": "final nodes"}
+METRICS = {
+    "late_return": ("late return", panels.possible_returns),
+    "n_nodes": ("final nodes", panels.possible_sizes),
+}
+"""The label of each metric, and the bounds that it has in a run."""
 
 
 @style.styled
@@ -35,7 +41,8 @@ def draw_hyperparameter_sweeps(records: style.Records) -> Figure:
     style.add_note(
         figure,
         f"Mean over {style.runs_each(records)}; bars: one standard deviation across runs to",
-        "either side. Dotted: the shared default. All other settings have their defaults.",
+        "either side, within what is possible. Dotted: the shared default. All other settings",
+        "have their defaults.",
     )
     return figure
 
@@ -50,17 +57,21 @@ def _draw_setting(panel: SubFigure, setting: str, records: style.Records) -> Non
             _mark_default(axes[row, column], setting)
         axes[0, column].set_title(style.TASKS[task].label, fontweight="normal", fontsize=8.5)
         axes[-1, column].set_xlabel(NAMES[setting].split()[-1])
-    for row, label in enumerate(METRICS.values()):
+    for row, (label, _) in enumerate(METRICS.values()):
         axes[row, 0].set_ylabel(label)
 
 
 def _draw_metric(ax: Axes, runs: dict[float, Sequence[Record]], metric: str, colour: str) -> None:
     """Draw mean and deviation at each value that has runs."""
-    there = [place for place, found in enumerate(runs.values()) if found]
-    values = [[measure(run, metric) for run in found] for found in runs.values() if found]
-    if there:
-        means, stds = ([f(each) for each in values] for f in (np.mean, np.std))
-        ax.errorbar(there, means, stds, fmt="o-", color=colour, markersize=3.5, capsize=2)
+    _, find_bounds = METRICS[metric]
+    found = {place: each for place, each in enumerate(runs.values()) if each}
+    if found:
+        bounds = find_bounds(next(iter(found.values()))[0])
+        values = [[measure(run, metric) for run in each] for each in found.values()]
+        means, bars = zip(*(mean_and_bar(each, bounds) for each in values), strict=True)
+        look: Any = {"fmt": "o-", "color": colour, "markersize": 3.5, "capsize": 2}
+        ax.errorbar(list(found), means, np.hstack(bars), **look)
+        panels.keep_within(ax, bounds)
     else:
         style.say_empty(ax)
     style.limit_ticks([ax])

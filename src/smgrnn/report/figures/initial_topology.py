@@ -44,7 +44,7 @@ def draw_initial_topology(records: style.Records) -> Figure:
     style.add_legend(body, panels.line_keys(VARIANTS))
     style.add_note(
         figure,
-        f"Mean over {style.runs_each(records)} of a moving mean over {width} episodes (a-c)",
-        f"and {growth_width} episodes (d-f). Shaded: {BANDS['std']}.",
+        f"Mean over {panels.averaged(records, width)}",
+        f"(a-c) and {growth_width} (d-f). Shaded: {BANDS['std']}.",
     )
     return figure

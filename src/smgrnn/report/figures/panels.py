@@ -11,11 +11,14 @@ from numpy.typing import ArrayLike
 
 from smgrnn.experiments.paper.protocol import TASKS as CONTROL_TASKS
 from smgrnn.report.figures import style
-from smgrnn.report.figures.curves import Band, Curve, plot_curve
+from smgrnn.report.figures.curves import Band, Bounds, Curve, plot_curve
+from smgrnn.report.wording import quantity
 from smgrnn.runs.record import Record
 
 THRESHOLD: Any = {"color": style.GREY, "linestyle": (0, (4, 3)), "linewidth": 0.9}
 """The look of a line where a task counts as solved."""
+EDGE = 0.05
+"""Room between a bound and the end of an axis, as a share of what is in between."""
 Column = Callable[[Record], ArrayLike]
 """Takes a quantity from a run, one value per episode."""
 
@@ -23,8 +26,8 @@ Column = Callable[[Record], ArrayLike]
 def task_grid(body: SubFigure, quantities: Sequence[str]) -> Any:
     """Return axes: a row for each quantity and a column for each control task."""
     axes = body.subplots(len(quantities), len(CONTROL_TASKS), sharex=True, squeeze=False)
-    for row, quantity in enumerate(quantities):
-        axes[row, 0].set_ylabel(quantity)
+    for row, label in enumerate(quantities):
+        axes[row, 0].set_ylabel(label)
         for column, task in enumerate(CONTROL_TASKS):
             number = row * len(CONTROL_TASKS) + column
             style.name_panel(axes[row, column], number, style.TASKS[task].label)
@@ -64,6 +67,24 @@ def sizes(record: Record) -> ArrayLike:
     return record.episodes.n_nodes
 
 
+def possible_returns(record: Record) -> Bounds:
+    """Return the least and the largest return that its task allows."""
+    return record.plan.task.return_bounds
+
+
+def possible_sizes(record: Record) -> Bounds:
+    """Return the fewest nodes that a network for its task has; there is no most."""
+    return record.plan.task.n_inputs + record.plan.task.n_outputs, np.inf
+
+
+def keep_within(ax: Axes, bounds: Bounds) -> None:
+    """Let an axis end soon after what is possible, so that no number beyond it stands there."""
+    low, high = ax.get_ylim()
+    least, most = bounds
+    margin = EDGE * (min(high, most) - max(low, least))
+    ax.set_ylim(max(low, least - margin), min(high, most + margin))
+
+
 def mark_thresholds(axes: Sequence[Axes], records: style.Records) -> None:
     """Draw a dashed line where each control task counts as solved."""
     for ax, task in zip(axes, CONTROL_TASKS, strict=True):
@@ -87,6 +108,11 @@ def line_keys(variants: Iterable[str]) -> list[Line2D]:
 def threshold_key() -> Line2D:
     """Return the entry of the thresholds for a legend."""
     return Line2D([], [], label="threshold", **THRESHOLD)
+
+
+def averaged(records: style.Records, width: int) -> str:
+    """Return in words the runs and episodes that lines are means over."""
+    return f"{style.runs_each(records)} of a moving mean over {quantity(width, 'episode')}"
 
 
 def n_episodes(records: style.Records) -> int:

@@ -11,7 +11,7 @@ from smgrnn.report.topology import SMALL_WEIGHT
 from smgrnn.report.wording import quantity
 
 VARIANTS = ("smgrnn", "growth-only")
-SHAPES = ("histogram", "density", "cumulative")
+SHAPES = ("histogram", "density", "CDF")
 WEIGHT_NOTES = (
     "Weights of all runs of a condition together.",
     rf"Grey: magnitudes up to {SMALL_WEIGHT} ($\tau_w$), which pruning can remove; up to there the",
@@ -33,7 +33,7 @@ def draw_pruning_ablation(records: style.Records) -> Figure:
     style.add_legend(body, [*panels.line_keys(VARIANTS), *styles])
     style.add_note(
         figure,
-        f"(a) Mean over {style.runs_each(records)} of a moving mean over {width} episodes;",
+        f"(a) Mean over {panels.averaged(records, width)};",
         "shaded: one standard deviation.",
         _say_limits(records),
         "(b-d)",

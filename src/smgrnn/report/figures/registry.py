@@ -118,4 +118,4 @@ def _find(id: str, results: Results) -> dict[str, Runs]:
     experiment = spec.experiment(among)
     if experiment is None:
         return {}
-    return {name: results.runs(experiment, name) for name in spec.conditions(among)}
+    return {name: results.runs(experiment, name).table for name in spec.conditions(among)}

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
+from smgrnn.errors import plain
 from smgrnn.runs.record import Record
 
 P = ParamSpec("P")
@@ -46,6 +47,7 @@ CONDITIONS: dict[str, Look] = {
     "static": Look("static graph", "#d55e00"),
     "growth-only": Look("growth only", "#d55e00"),
     "mlp-100": Look("MLP (100 %)", "#e69f00"),
+    "mlp-100-no-bias": Look("MLP (100 %) without biases", "#f0e442"),
     "mlp-200": Look("MLP (200 %)", "#8a5a00"),
     "neat": Look("NEAT", "#009e73"),
     "ndp": Look("NDP", "#cc79a7"),
@@ -84,6 +86,11 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
             return draw(*args, **kwargs)
 
     return drawn
+
+
+def literal(name: str) -> str:
+    """Return a name that is not taken for a formula, though it may have two $ in it."""
+    return plain(name).replace("$", r"\$")
 
 
 def new_figure(height: float) -> tuple[Figure, SubFigure]:

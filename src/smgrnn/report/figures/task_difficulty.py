@@ -39,7 +39,7 @@ def draw_task_difficulty(records: style.Records) -> Figure:
     )
     style.add_note(
         figure,
-        f"(a) Mean over {style.runs_each(records)} of a moving mean over {width} episodes;",
+        f"(a) Mean over {panels.averaged(records, width)};",
         f"shaded: {BANDS['std']}. XOR stops once it is learned; its last size goes on to the end.",
         "(b) After the last episode: bars, mean and standard deviation; dots, runs; diamonds, the",
         "paper's Table A.VI. Horizontal lines: mean over the final quarter of the episodes.",

@@ -1,0 +1,43 @@
+"""Memory: sizes that cannot be had are refused before anything is made of them."""
+
+import os
+from math import inf
+
+from smgrnn.errors import ConfigError
+
+_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
+
+
+def check_memory(n_bytes: float, what: str) -> None:
+    """Refuse a thing that takes more memory than the machine has.
+
+    >>> check_memory(8e18, "A window of 10^15 updates")
+    ... # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    smgrnn.errors.ConfigError: A window of 10^15 updates would take 8.0 EB of memory; ...
+    """
+    most = machine_memory()
+    if n_bytes > most:
+        raise ConfigError(
+            f"{what} would take {in_words(n_bytes)} of memory; this machine has {in_words(most)}."
+        )
+
+
+def machine_memory() -> float:
+    """Return the memory of this machine in bytes; infinity where it cannot be asked."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return inf
+
+
+def in_words(n_bytes: float) -> str:
+    """Return a number of bytes in the unit that suits it.
+
+    >>> in_words(320), in_words(2.4e11)
+    ('320 bytes', '240.0 GB')
+    """
+    place = 0
+    while n_bytes >= 1000 and place < len(_UNITS) - 1:
+        n_bytes, place = n_bytes / 1000, place + 1
+    return f"{n_bytes:.1f} {_UNITS[place]}" if place else f"{n_bytes:.0f} bytes"

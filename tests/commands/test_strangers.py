@@ -1,0 +1,121 @@
+"""Files and folders of strangers: nothing that they name is imported or run."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smgrnn.experts import TeacherId
+from smgrnn.runs import Plan, Record
+from support.commands import Command, refused
+from support.runs import trained
+
+pytestmark = pytest.mark.usefixtures("own_modules")
+
+TRAP = """
+from pathlib import Path
+import gymnasium as gym
+
+Path("trapped").touch()
+made_by = "gymnasium.envs.classic_control.cartpole:CartPoleEnv"
+gym.register("Trap-v0", made_by, max_episode_steps=500, reward_threshold=475.0)
+
+
+def act(observation):
+    return 0
+"""
+
+
+class Trap:
+    """Leaves a mark where it is unpickled."""
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (Path("trapped"),)
+
+
+def crafted(folder: Path, **changes: Any) -> None:
+    """Leave a run in the folder `run` whose plan was changed, with a digest that fits."""
+    trained(folder, episodes=4, env_backend="gymnasium")
+    record = Record.load(folder / "run")
+    replace(record, plan=replace(record.plan, **changes)).save(folder / "run")
+
+
+def trap(folder: Path) -> None:
+    (folder / "my_trap.py").write_text(TRAP)
+
+
+def test_a_task_that_a_folder_names_is_not_imported(smgrnn: Command, tmp_path: Path) -> None:
+    trap(tmp_path)
+    task = Record.load(trained(tmp_path, name="other", episodes=4).folder or "").plan.task
+    crafted(tmp_path, task=replace(task, id="my_trap:Trap-v0"))
+    for words in ("evaluate run", "distill --resume run"):
+        assert "is code of your own; give it again" in refused(smgrnn(*words.split()))
+    for words in ("view run --no-open", "export run --to json"):
+        assert smgrnn(*words.split()).code == 0
+    assert not (tmp_path / "trapped").exists()
+    assert smgrnn("evaluate", "run", "--task", "my_trap:Trap-v0", "--episodes", 1).code == 0
+    assert (tmp_path / "trapped").exists()  # the user named it
+
+
+@pytest.mark.parametrize("kind", ["function", "zip", "file"])
+def test_an_expert_that_a_folder_names_is_not_run(
+    smgrnn: Command, tmp_path: Path, kind: Any
+) -> None:
+    trap(tmp_path)
+    file = tmp_path / "expert.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("data", json.dumps({"policy_class": {"__module__": "a"}, "n_epochs": 1}))
+        archive.writestr("policy.pth", pickle.dumps(Trap()))
+    name = "my_trap:act" if kind == "function" else str(file)
+    crafted(tmp_path, teacher=TeacherId(kind=kind, name=name, digest="0" * 64))
+    refused(smgrnn("distill", "--resume", "run"))
+    assert smgrnn("evaluate", "run", "--episodes", 1).code == 0
+    assert not (tmp_path / "trapped").exists()
+
+
+def test_a_rule_that_a_folder_names_is_one_of_an_installed_package_or_none(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    trap(tmp_path)
+    trained(tmp_path, name="other", episodes=4)
+    plan = Record.load(tmp_path / "other").plan
+    assert isinstance(plan, Plan)
+    crafted(tmp_path, plasticity=replace(plan.plasticity, growth="my_trap"))
+    assert "There is no growth rule 'my_trap'" in refused(smgrnn("distill", "--resume", "run"))
+    assert not (tmp_path / "trapped").exists()
+
+
+def test_only_a_module_that_the_user_names_is_looked_for_in_the_working_directory(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    """Any optional package that is not installed was imported from there if a file had its name."""
+    smgrnn("list")
+    smgrnn("evaluate", "absent")
+    assert str(tmp_path) not in sys.path
+    smgrnn("evaluate", "absent", "--task", "my_trap:Trap-v0")
+    assert str(tmp_path) in sys.path
+
+
+def test_a_command_imports_nothing_from_the_folder_it_is_called_in(tmp_path: Path) -> None:
+    """`python -m` puts that folder before the standard library."""
+    for name in ("json", "signal", "tyro", "numpy"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'trapped')!r}, 'w')")
+    command = [sys.executable, "-m", "smgrnn", "list", "--json"]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "xor" in json.loads(done.stdout)["tasks"]
+    assert not (tmp_path / "trapped").exists()

@@ -1,0 +1,175 @@
+"""Children to kill: copies of this process, which has imported and compiled everything already.
+
+A child that is forked begins where a command begins to work, in milliseconds; one that replaces
+itself by `python -m smgrnn` begins where a user's does.
+"""
+
+import mmap
+import os
+import signal
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from smgrnn.cli import main
+
+PATIENCE = 600.0
+"""Seconds after which a child counts as hung: however busy the machine, more than it takes."""
+MOST_CPU = 90.0
+"""Seconds of CPU time after which it does, too; all that children do takes a few."""
+GLANCE = 0.001
+"""Seconds between two looks at a child that is about to be killed."""
+LOOK = 0.01
+"""Seconds between two looks at any other."""
+
+
+class Ended(NamedTuple):
+    """How a child ended."""
+
+    code: int
+    """Exit code; less than 0 if a signal ended it."""
+    out: str
+    err: str
+    cpu: float
+    """Seconds of CPU time that it took."""
+    is_struck: bool
+    """Whether it got a signal from us."""
+    is_hung: bool
+
+
+class Shared:
+    """A number that a process and its children have in common."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, 8)
+
+    @property
+    def value(self) -> int:
+        """The number."""
+        return int(struct.unpack("q", self._memory[:])[0])
+
+    @value.setter
+    def value(self, number: int) -> None:
+        self._memory[:] = struct.pack("q", number)
+
+
+class Child:
+    """A process that does some work in a folder of its own, to be watched and killed."""
+
+    def __init__(self, work: Callable[[], None], folder: Path, name: str = "child") -> None:
+        self._texts = [folder.with_name(f"{folder.name}.{name}.{end}") for end in ("out", "err")]
+        self.is_struck = self._is_hung = False
+        self._code: int | None = None
+        self._cpu = 0.0
+        self._end = time.monotonic() + PATIENCE
+        self.pid = os.fork()
+        if not self.pid:
+            _be(work, folder, self._texts)
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of CPU time so far."""
+        try:
+            return time.clock_gettime((~self.pid << 3) | 2)  # the clock of another process
+        except OSError:  # it has ended
+            return self._cpu
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended; one that takes too long is ended here."""
+        if self._code is not None:
+            return False
+        if time.monotonic() > self._end or self.cpu > MOST_CPU:
+            self._is_hung = True
+            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, signal.SIGCONT)
+            self._end = time.monotonic() + PATIENCE
+        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+        if pid:
+            self._code = os.waitstatus_to_exitcode(status)
+            self._cpu = usage.ru_utime + usage.ru_stime
+        return not pid
+
+    def strike(self, number: int, after: float) -> None:
+        """Send it a signal once it has used so many seconds of CPU time, if it lives as long."""
+        while self.is_running and self.cpu < after:
+            time.sleep(GLANCE)
+        if self.is_running:
+            self.send(number)
+
+    def send(self, number: int) -> None:
+        """Send it a signal."""
+        os.kill(self.pid, number)
+        self.is_struck = True
+
+    def wait(self) -> Ended:
+        """Wait until it has ended, and return how."""
+        while self.is_running:
+            time.sleep(LOOK)
+        assert self._code is not None
+        out, err = (path.read_text(errors="replace") for path in self._texts)
+        for path in self._texts:
+            path.unlink()
+        is_struck = self.is_struck or self._code == -signal.SIGKILL
+        return Ended(self._code, out, err, self._cpu, is_struck, self._is_hung)
+
+    def wait_stopped(self) -> bool:
+        """Wait until it has stopped itself; return False if it ended instead."""
+        while self.is_running:
+            if Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T":
+                return True
+            time.sleep(LOOK)
+        return False
+
+
+def command(words: Sequence[str], *prepare: Callable[[], object]) -> Callable[[], None]:
+    """Return the work of a command, in a child that is a copy of this process."""
+
+    def work() -> None:
+        for each in prepare:
+            each()
+        sys.argv = ["smgrnn", *words]
+        main()
+
+    return work
+
+
+def program(words: Sequence[str], **environment: str) -> Callable[[], None]:
+    """Return the work of a command that starts as a user's does."""
+
+    def work() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        given = [sys.executable, "-m", "smgrnn", *words]
+        os.execve(sys.executable, given, os.environ | environment)
+
+    return work
+
+
+def _be(work: Callable[[], None], folder: Path, texts: list[Path]) -> NoReturn:
+    """Do the work in this new process, and end it."""
+    code = 1
+    try:
+        for number, path in enumerate(texts, start=1):
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(descriptor, number)
+        sys.stdout, sys.stderr = (os.fdopen(each, "w", closefd=False) for each in (1, 2))
+        os.chdir(folder)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        work()
+        code = 0
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except KeyboardInterrupt:
+        code = 130
+        if main.__code__ in {frame.f_code for frame, _ in traceback.walk_tb(sys.exc_info()[2])}:
+            traceback.print_exc()  # it came in the midst of the command, not before
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)

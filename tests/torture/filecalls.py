@@ -1,0 +1,93 @@
+"""What a process does to files, call by call, so that it can be killed or starved at any of them.
+
+This replaces functions of Python in a child of ours; the package knows nothing of it.
+"""
+
+import builtins
+import io
+import os
+from collections.abc import Callable
+from typing import Any
+
+Strike = Callable[[str, int], None]
+"""Called before each call with its name and its number, from 1."""
+
+NAMES = ("fsync", "replace", "rename", "unlink", "remove", "mkdir", "rmdir", "link", "truncate")
+"""Functions of `os` that change files; opening and writing are watched besides."""
+
+
+class FileCalls:
+    """Counts the calls of this process that change files, and strikes before each.
+
+    A write counts twice: before it, and when half of it is written.
+    """
+
+    def __init__(self, strike: Strike) -> None:
+        self._strike, self.n = strike, 0
+
+    def count(self, name: str) -> None:
+        """Count a call that is about to be made."""
+        self.n += 1
+        self._strike(name, self.n)
+
+    def install(self) -> None:
+        """Watch this process from now on."""
+        for name in NAMES:
+            setattr(os, name, self._counted(name, getattr(os, name)))
+        os.open = self._opening(os.open)
+        io.open = builtins.open = self._file_opening(io.open)
+
+    def _counted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*values: Any, **named: Any) -> Any:
+            self.count(name)
+            return function(*values, **named)
+
+        return call
+
+    def _opening(self, function: Callable[..., int]) -> Callable[..., int]:
+        def call(path: Any, flags: int, *values: Any, **named: Any) -> int:
+            if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+                self.count("open")
+            return function(path, flags, *values, **named)
+
+        return call
+
+    def _file_opening(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(
+            file: Any,
+            mode: str = "r",
+            buffering: int = -1,
+            encoding: str | None = None,
+            errors: str | None = None,
+            newline: str | None = None,
+            closefd: bool = True,
+            opener: Any = None,
+        ) -> Any:
+            if isinstance(file, int) or not set(mode) & set("wax+"):
+                return function(file, mode, buffering, encoding, errors, newline, closefd, opener)
+            self.count("open")
+            raw = _TornFile(self, file, mode.replace("t", ""), closefd, opener)
+            if buffering == 0:
+                return raw
+            whole = io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
+            return whole if "b" in mode else io.TextIOWrapper(whole, encoding, errors, newline)
+
+        return call
+
+
+class _TornFile(io.FileIO):
+    """A file that is written in two halves."""
+
+    def __init__(self, calls: FileCalls, *values: Any) -> None:
+        super().__init__(*values)
+        self._calls = calls
+
+    def write(self, data: Any) -> int:
+        """Write one half and then the other, with a call before each."""
+        whole = bytes(data)
+        half = len(whole) // 2
+        self._calls.count("write")
+        super().write(whole[:half])
+        self._calls.count("write")
+        super().write(whole[half:])
+        return len(whole)

@@ -1,0 +1,102 @@
+"""Outcomes of a fault, the good and the bad, and the table of a session."""
+
+import sys
+from collections import Counter, defaultdict
+from typing import Any, NamedTuple
+
+from torture.children import Ended
+
+GOOD = {
+    "same": "the end is that of an undisturbed run, bit for bit",
+    "refused": "one sentence, and nothing is changed",
+    "worked": "it was taken for what it is, and did no harm",
+}
+BAD = {
+    "lost": "something that was said to be kept is gone",
+    "changed": "the end is another, or damage was not noticed",
+    "stuck": "the same command does not go on",
+    "traceback": "an error that is not one of ours",
+    "wordy": "a refusal that is not one sentence",
+    "hang": "no end",
+    "crash": "the process died by itself",
+    "ran code": "a file from a stranger ran code",
+}
+MOST_DETAILS = 8
+"""Bad outcomes of one kind that are told; the others are counted."""
+MOST_LINES = 20
+"""Lines on stderr beyond which a refusal is no sentence but a flood."""
+
+
+class Found(NamedTuple):
+    """The outcome of one fault."""
+
+    outcome: str
+    detail: str = ""
+    """How it showed, if it is bad."""
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it must never happen."""
+        return self.outcome in BAD
+
+
+def misbehaviour(ended: Ended) -> Found | None:
+    """Return what a process did that none may do, however it was treated; None if nothing."""
+    text = ended.err.strip()
+    if ended.is_hung:
+        return Found("hang", text[-300:])
+    if "Traceback (most recent call last)" in ended.out + ended.err:
+        return Found("traceback", text[-500:])
+    if ended.code < 0 and not ended.is_struck:
+        return Found("crash", f"signal {-ended.code}: {text[-300:]}")
+    if len(text.splitlines()) > MOST_LINES:
+        return Found("wordy", text[:300])
+    return None
+
+
+class Table:
+    """Outcomes by kind of fault."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)
+        self.details: list[str] = []
+
+    def add(self, kind: str, found: list[Found], case: str) -> None:
+        """Take in what one case came to, and tell what is bad; `case` says how to repeat it."""
+        for each in found:
+            self.counts[kind][each.outcome] += 1
+            if each.is_bad:
+                self.details.append(f"{kind}: {each.outcome} (repeat: {case})\n  {each.detail}")
+                if self.counts[kind][each.outcome] <= MOST_DETAILS:
+                    print(self.details[-1], file=sys.stderr, flush=True)
+
+    @classmethod
+    def of(cls, content: dict[str, Any]) -> "Table":
+        """Return a table from its counts and details."""
+        table = cls()
+        for kind, counts in content["counts"].items():
+            table.counts[kind].update(counts)
+        table.details += content["details"]
+        return table
+
+    def join(self, other: "Table") -> None:
+        """Take in the table of another process."""
+        for kind, counts in other.counts.items():
+            self.counts[kind].update(counts)
+        self.details += other.details
+
+    @property
+    def n_bad(self) -> int:
+        """Outcomes that must never be."""
+        return sum(self.counts[kind][outcome] for kind in self.counts for outcome in BAD)
+
+    def __str__(self) -> str:
+        rows = ["| fault | count | outcomes |", "|---|---:|---|"]
+        for kind, counts in sorted(self.counts.items()):
+            words = ", ".join(_words(outcome, n) for outcome, n in counts.most_common())
+            rows.append(f"| {kind} | {counts.total():,} | {words} |")
+        return "\n".join(rows)
+
+
+def _words(outcome: str, n: int) -> str:
+    return f"**{n:,} {outcome}**" if outcome in BAD else f"{n:,} {outcome}"

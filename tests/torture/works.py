@@ -1,0 +1,196 @@
+"""The commands that are disturbed, the state that they keep, and the end that they must come to."""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from smgrnn.errors import SmgrnnError
+from smgrnn.experiments.registry import STUDIES
+from smgrnn.experiments.store import Store
+from smgrnn.runs.record import MODEL, Record
+from support import trials
+from support.runs import RULES, contents, teacher
+from torture.children import Child, Ended, Shared, command
+from torture.filecalls import FileCalls
+from torture.outcomes import Found, misbehaviour
+
+OUT, STORE = "run", "store"
+EXPERIMENT = "torture-v1"
+POPULATION, GENERATIONS = 6, 4
+
+
+@dataclass(frozen=True)
+class Work:
+    """A command that takes a fraction of a second, in a folder of its own."""
+
+    name: str
+    words: tuple[str, ...]
+    way: str = "same command"
+    """How it goes on after it was stopped: by the same command, or by --resume."""
+
+    def again(self, folder: Path) -> tuple[str, ...]:
+        """Return the words that begin it or go on with it."""
+        if self.way == "--resume" and (folder / OUT / MODEL).exists():
+            return ("distill", "--resume", OUT, "--quiet")
+        return self.words
+
+
+class Undisturbed(NamedTuple):
+    """A work that nothing happened to."""
+
+    end: dict[str, Any]
+    cpu: float
+    n_calls: int
+
+
+class Bench:
+    """A folder for cases, the works, and their undisturbed ends."""
+
+    def __init__(self, folder: Path, *, is_long: bool = True) -> None:
+        self.folder, self.is_long = folder, is_long
+        folder.mkdir(parents=True)
+        self.works = [each for each in _works(folder) if is_long or each.name != "reproduce"]
+        self.name = "0"
+        """The process at work here; each has folders of its own."""
+        self._undisturbed: dict[tuple[str, ...], Undisturbed] = {}
+        self._n = 0
+
+    def new_folder(self) -> Path:
+        """Return a new folder for one case."""
+        self._n += 1
+        path = self.folder / f"{self.name}-{self._n}"
+        path.mkdir()
+        return path
+
+    def clear(self) -> None:
+        """Remove what cases left."""
+        for path in self.folder.iterdir():
+            if path.name.startswith(f"{self.name}-"):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def undisturbed(self, work: Work) -> Undisturbed:
+        """Return what a work comes to when nothing happens to it."""
+        if work.words not in self._undisturbed:
+            folder, counted = self.new_folder(), Shared()
+            calls = FileCalls(lambda _, n: setattr(counted, "value", n))
+            ended = Child(command(work.words, calls.install), folder).wait()
+            assert ended.code == 0, f"{work.name} fails undisturbed: {ended.err}"
+            self._undisturbed[work.words] = Undisturbed(end_of(folder), ended.cpu, counted.value)
+        return self._undisturbed[work.words]
+
+
+def flags(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield settings as words of a command line."""
+    for name, value in settings.items():
+        yield from (f"--{prefix}{name.replace('_', '-')}", str(value))
+
+
+def _works(folder: Path) -> list[Work]:
+    expert = teacher(folder, "CartPole-v1")
+    short = {"episodes": 12, "checkpoint_every": 4, "held_out": 2}
+    cartpole = ("distill", "CartPole-v1", "--expert", expert, "--quiet", *flags(short))
+    paper = (*cartpole, "--preset", "paper", *flags(RULES, "plasticity."))
+    xor = ("distill", "xor", "--quiet", *flags(short), "--handover", "best")
+    search = {"rollouts": POPULATION * GENERATIONS, "population": POPULATION}
+    evolve = ("evolve", "CartPole-v1", "--quiet", *flags(search))
+    evolve = (*evolve, "--held-out", "2", "--out", OUT)
+    reproduce = ("reproduce", EXPERIMENT, "--jobs", "1", "--store", STORE, "--quiet")
+    STUDIES[EXPERIMENT] = trials.asking(
+        {"cartpole": trials.tiny(folder, held_out=2), "busy": trials.busy(folder, held_out=2)},
+        n_seeds=2,
+        name=EXPERIMENT,
+    )
+    return [
+        Work("distill", (*paper, "--out", OUT)),
+        Work("distill", (*paper, "--out", OUT), "--resume"),
+        Work("distill, frugal", (*xor, "--out", OUT)),
+        Work("distill, seeds", (*xor, "--seeds", "2", "--out", OUT)),
+        Work("evolve, neat", (*evolve, "--method", "neat")),
+        Work("evolve, ndp", (*evolve, "--method", "ndp")),
+        Work("reproduce", reproduce),
+    ]
+
+
+def end_of(folder: Path) -> dict[str, Any]:
+    """Return all that a finished work left in its folder, but for times."""
+    found: dict[str, Any] = {}
+    for summary in sorted(folder.rglob("run.json")):
+        run, name = summary.parent, str(summary.parent.relative_to(folder))
+        found[name] = contents(run)
+        for table in run.glob("generations.csv"):
+            found[f"{name} generations"] = table.read_bytes()
+    for path in sorted((folder / STORE).rglob("*.safetensors")):
+        found[path.name] = trials.results(Store(folder / STORE).load(path.stem))
+    return found
+
+
+def kept(folder: Path) -> dict[str, Any]:
+    """Return what may not be lost any more: episodes of runs, and every byte of stored records.
+
+    What is only noted outlives a kill, but not a power cut.
+    """
+    found: dict[str, Any] = {}
+    for path in sorted(folder.rglob("[!.]*.safetensors")):
+        episodes = Record.load(path).episodes.n
+        name = str(path.relative_to(folder))
+        found[name] = episodes if path.name == MODEL else sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def losses(before: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], Found | None]:
+    """Return what is kept now, and what of that before is lost, if anything is."""
+    try:
+        now = kept(folder)
+    except (SmgrnnError, OSError) as error:
+        return dict(before), Found("lost", f"unreadable: {error}")
+    for name, was in before.items():
+        is_there = now.get(name, 0) >= was if isinstance(was, int) else now.get(name) == was
+        if not is_there:
+            return now, Found("lost", f"{name}: {was} before, {now.get(name)} now")
+    return now, None
+
+
+def finish(bench: Bench, work: Work, folder: Path) -> Found:
+    """Go on with a work that is not done until it is, and compare its end."""
+    ended = Child(command(work.again(folder)), folder).wait()
+    if found := misbehaviour(ended):
+        return found
+    if ended.code != 0:
+        return Found("stuck", f"{work.name}, {work.way}: {ended.err.strip()[-300:]}")
+    return compared(end_of(folder), bench.undisturbed(work).end)
+
+
+def compared(end: dict[str, Any], expected: dict[str, Any]) -> Found:
+    """Return whether two ends are the same, and where they differ."""
+    if end == expected:
+        return Found("same")
+    different = [
+        name for name in end.keys() | expected.keys() if end.get(name) != expected.get(name)
+    ]
+    return Found("changed", f"the end differs in {', '.join(sorted(different))}")
+
+
+Disturbance = Callable[[tuple[str, ...], Path], Ended]
+"""Begins or goes on with a work in a folder, and disturbs it."""
+
+
+def endure(bench: Bench, work: Work, folder: Path, disturbances: list[Disturbance]) -> list[Found]:
+    """Disturb a work again and again, then let it finish; return what each disturbance did."""
+    before: dict[str, Any] = {}
+    n = 0
+    for disturb in disturbances:
+        ended = disturb(work.again(folder), folder)
+        n += ended.is_struck
+        if found := misbehaviour(ended):
+            return [found]
+        before, lost = losses(before, folder)
+        if lost:
+            return [lost]
+        if ended.code == 0:  # it was done before it could be disturbed
+            return [compared(end_of(folder), bench.undisturbed(work).end)] * n
+        if not ended.is_struck:
+            return [Found("stuck", f"{work.name}, {work.way}: {ended.err.strip()[-300:]}")]
+    return [finish(bench, work, folder)] * n
