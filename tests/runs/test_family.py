@@ -343,12 +343,12 @@ def test_a_champion_is_taken_if_it_is_small_enough(tmp_path: Path) -> None:
     ("change", "reason"),
     [
         ({"episode": 61}, "is of no episode"),
-        ({"episode": "two"}, "is of no episode"),
+        ({"episode": "two"}, "no whole number where one belongs"),
         ({"network": {}}, "incomplete"),
         ({"returns": np.empty(0)}, "has no returns"),
-        ({"returns": np.array([np.nan])}, "has no returns"),
-        ({"returns": np.array([1])}, "has no returns"),
-        ({"graph.weight": np.array(["x"], dtype="S1").view(np.uint8)}, "are not numbers"),
+        ({"returns": np.array([np.nan])}, "are not finite numbers"),
+        ({"returns": np.array([1])}, "are not finite numbers"),
+        ({"graph.weight": np.array(["x"], dtype="S1").view(np.uint8)}, "are not finite numbers"),
         ({"graph.source": None}, "family.0.graph.source"),
     ],
 )
