@@ -45,8 +45,9 @@ def write_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
     One that is not durable outlives the process at once, but a power cut only after a while.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial.unlink(missing_ok=True)  # or a link that a stranger left there would be followed
     try:
-        with partial.open("wb") as file:
+        with partial.open("xb") as file:
             file.write(data)
             file.flush()
             if is_durable:
@@ -96,7 +97,7 @@ def _open_locked(path: Path) -> BinaryIO:
     """Return the open file of a lock, which is free again when it is closed."""
     while True:
         with writing(path):
-            file = path.open("wb")
+            file = open(path, "ab", opener=_open_itself)  # noqa: SIM115
         try:
             if sys.platform != "win32":
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,6 +111,11 @@ def _open_locked(path: Path) -> BinaryIO:
         if _is_named(path, file):
             return file
         file.close()  # its last owner removed it between the two steps
+
+
+def _open_itself(path: str, flags: int) -> int:
+    """Open a file, but not what a link leads to."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _is_named(path: Path, file: BinaryIO) -> bool:
