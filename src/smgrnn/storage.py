@@ -44,6 +44,19 @@ def write_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
 
     One that is not durable outlives the process at once, but a power cut only after a while.
     """
+    _replace(path, data, is_durable=is_durable)
+    if is_durable:
+        sync_folder(path.parent)
+
+
+def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write files by name, each whole or not at all; when this returns all are on the disk."""
+    for name, data in contents.items():
+        _replace(folder / name, data, is_durable=True)
+    sync_folder(folder)
+
+
+def _replace(path: Path, data: bytes, *, is_durable: bool) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     partial.unlink(missing_ok=True)  # or a link that a stranger left there would be followed
     try:
@@ -53,8 +66,6 @@ def write_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
             if is_durable:
                 os.fsync(file.fileno())
         partial.replace(path)
-        if is_durable:
-            sync_folder(path.parent)
     finally:
         partial.unlink(missing_ok=True)
 
