@@ -44,16 +44,28 @@ def write_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
 
     One that is not durable outlives the process at once, but a power cut only after a while.
     """
+    _replace(path, data, is_durable=is_durable)
+    if is_durable:
+        sync_folder(path.parent)
+
+
+def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write files by name, each whole or not at all; when this returns all are on the disk."""
+    for name, data in contents.items():
+        _replace(folder / name, data, is_durable=True)
+    sync_folder(folder)
+
+
+def _replace(path: Path, data: bytes, *, is_durable: bool) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial.unlink(missing_ok=True)  # or a link that a stranger left there would be followed
     try:
-        with partial.open("wb") as file:
+        with partial.open("xb") as file:
             file.write(data)
             file.flush()
             if is_durable:
                 os.fsync(file.fileno())
         partial.replace(path)
-        if is_durable:
-            sync_folder(path.parent)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -96,7 +108,7 @@ def _open_locked(path: Path) -> BinaryIO:
     """Return the open file of a lock, which is free again when it is closed."""
     while True:
         with writing(path):
-            file = path.open("wb")
+            file = open(path, "ab", opener=_open_itself)  # noqa: SIM115
         try:
             if sys.platform != "win32":
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,6 +122,11 @@ def _open_locked(path: Path) -> BinaryIO:
         if _is_named(path, file):
             return file
         file.close()  # its last owner removed it between the two steps
+
+
+def _open_itself(path: str, flags: int) -> int:
+    """Open a file, but not what a link leads to."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _is_named(path: Path, file: BinaryIO) -> bool:

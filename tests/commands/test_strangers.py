@@ -14,6 +14,8 @@ import pytest
 
 from smgrnn.experts import TeacherId
 from smgrnn.runs import Plan, Record
+from smgrnn.runs.folder import NOTED
+from smgrnn.storage import LOCK
 from support.commands import Command, refused
 from support.runs import trained
 
@@ -119,3 +121,22 @@ def test_a_command_imports_nothing_from_the_folder_it_is_called_in(tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert "xor" in json.loads(done.stdout)["tasks"]
     assert not (tmp_path / "trapped").exists()
+
+
+def test_a_link_in_a_folder_leads_nothing_that_is_written_elsewhere(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    """The lock and the pictures went where a link said, and emptied what was there."""
+    trained(tmp_path, episodes=4)
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    names = ("run.json", "episodes.csv", "curves.png", "topology.png", "growth.html", NOTED)
+    for name in names:
+        (tmp_path / "run" / name).unlink(missing_ok=True)
+        (tmp_path / "run" / name).symlink_to(precious)
+    assert smgrnn("distill", "--resume", "run", "--quiet").code == 0
+    assert smgrnn("view", "run", "--no-open").code == 0
+    assert precious.read_text() == "mine"
+    (tmp_path / "run" / LOCK).symlink_to(precious)
+    assert "cannot be written" in refused(smgrnn("distill", "--resume", "run"))
+    assert precious.read_text() == "mine"

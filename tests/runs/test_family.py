@@ -343,7 +343,7 @@ def test_a_champion_is_taken_if_it_is_small_enough(tmp_path: Path) -> None:
     ("change", "reason"),
     [
         ({"episode": 61}, "is of no episode"),
-        ({"episode": "two"}, "has no whole number where one belongs"),
+        ({"episode": "two"}, "no whole number where one belongs"),
         ({"network": {}}, "incomplete"),
         ({"returns": np.empty(0)}, "has no returns"),
         ({"returns": np.array([np.nan])}, "are not finite numbers"),

@@ -17,6 +17,7 @@ from safetensors.numpy import load_file, save_file
 from smgrnn.errors import ConfigError, FileFormatError, NonFiniteError, SmgrnnError, TaskError
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs import Plan, distill, load
+from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.run import Run
 from smgrnn.storage import digest
 from support.runs import RULES, contents, settings, teacher, trained
@@ -231,6 +232,7 @@ def fill_disk(monkeypatch: pytest.MonkeyPatch, name: str, n_writes: int) -> None
 def test_a_full_disk_leaves_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(RunFolder, "keep", RunFolder.save)  # also where that takes long
     fill_disk(monkeypatch, MODEL, 3)  # the start, 10 and 20 episodes
     with pytest.raises(ConfigError, match="No space left on device") as caught:
         trained(tmp_path)

@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from smgrnn.config import EvolutionConfig
+from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs import Evolution, Record
 from smgrnn.runs.evolution import new_evolution
+from smgrnn.runs.folder import NOTED, RunFolder
 from smgrnn.runs.run import Run, new_run
 from support.runs import contents, settings, trained
 
@@ -28,13 +30,19 @@ class Bomb:
     """
 
     def __init__(self, n: int) -> None:
-        self._left, self._sync = n, os.fsync
+        self._left, self._sync, self._replace = n, os.fsync, Path.replace
         os.fsync = self.sync  # type: ignore[assignment]
+        setattr(Path, "replace", lambda path, target: self.replace(path, target))  # noqa: B010
 
     def sync(self, descriptor: int) -> None:
         """Count a write, which is not on the disk yet."""
         self.count()
         self._sync(descriptor)
+
+    def replace(self, path: Path, target: Path) -> Path:
+        """Count a write, which has not taken its place yet."""
+        self.count()
+        return self._replace(path, target)
 
     def count(self, _: object = None) -> None:
         """Count a moment."""
@@ -71,8 +79,8 @@ def kill_and_repeat(kind: str, where: str, most: int, n_kills: int, **changes: A
             begin(folder, "killed", **changes).train(bomb.count)
             os._exit(0)
         assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "it had finished before it was killed"
-        is_begun = (folder / "killed" / "model.safetensors").exists()
-        counts.append(Record.load(folder / "killed").episodes.n if is_begun else 0)
+        record = RunFolder(folder / "killed").find_record()
+        counts.append(0 if record is None else record.episodes.n)
     begin(folder, "killed", **changes).train()
     return counts
 
@@ -212,6 +220,45 @@ def test_an_interrupt_between_checkpoints_loses_no_episode(
     resumed.train()
     trained(tmp_path, name="b", **changes)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+def test_what_was_noted_after_the_record_is_gone_on_from_unless_it_is_damaged(
+    tmp_path: Path,
+) -> None:
+    """A checkpoint that would have to wait too long for the disk outlives the process only."""
+    folder, noted = tmp_path / "run", tmp_path / "run" / NOTED
+    run = interrupted(tmp_path)
+    later = distillation(tmp_path, "later", episodes=40)
+    later.train()
+    replace(later.record, plan=run.plan).save(noted)
+    assert Run.resume(folder).episodes.n == 40
+    noted.write_bytes(noted.read_bytes()[:-9])
+    assert Run.resume(folder).episodes.n == 20
+    replace(run.record, episodes=Episodes.start(0)).save(noted)
+    assert Run.resume(folder).episodes.n == 20  # an earlier one does not count
+    Run.resume(folder).train()
+    assert not noted.exists()
+    assert contents(folder) == contents(tmp_path / "later")
+
+
+def test_checkpoints_wait_for_the_disk_for_a_small_part_of_the_time_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, clock = interrupted(tmp_path).record, [100.0]
+    monkeypatch.setattr("smgrnn.runs.folder.time.monotonic", lambda: clock[0])
+    waited: list[float] = []
+
+    def save(self: Record, path: Path, *, is_durable: bool = True) -> None:
+        if is_durable:
+            waited.append(clock[0])
+            clock[0] += 0.1
+
+    monkeypatch.setattr(Record, "save", save)
+    home = RunFolder(tmp_path / "run")
+    for _ in range(1000):
+        clock[0] += 0.5
+        home.keep(record)
+    assert 0.1 * len(waited) == pytest.approx(0.01 * 500, rel=0.2)
 
 
 def test_how_often_a_run_is_saved_does_not_change_what_it_learns(tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ class Fault(NamedTuple):
     needs_mounts: bool = False
     needs_cache: bool = False
     """Whether it damages compiled code, which must then be in a folder of its own."""
-    is_slow: bool = False
-    """Whether a case takes seconds, and so is left out of the short session."""
+    n_short: int = 1
+    """Cases in a short session; none of those that take seconds."""
 
 
 def _drawn(
@@ -77,22 +77,22 @@ def _batched(cases: Callable[[Path], Case], n: int) -> Callable[[str, int, Bench
 FAULTS = [
     Fault("SIGKILL at random", 4, _drawn(kill_at_random)),
     Fault("SIGINT at random", 3, _drawn(interrupt_at_random)),
-    Fault("SIGKILL at every call on files", 4, _every_call),
+    Fault("SIGKILL at every call on files", 4, _every_call, n_short=4),
     Fault("SIGKILL of a search by generation", 1, _drawn(kill_by_generation)),
-    Fault("SIGKILL or SIGINT at start-up", 1, _drawn(strike_a_program), is_slow=True),
-    Fault("SIGKILL of a worker process", 1, _drawn(kill_a_worker), is_slow=True),
+    Fault("SIGKILL or SIGINT at start-up", 1, _drawn(strike_a_program), n_short=0),
+    Fault("SIGKILL of a worker process", 1, _drawn(kill_a_worker), n_short=0),
     Fault("two begin one folder", 1, _drawn(begin_twice)),
     Fault("two go on with one folder", 1, _drawn(go_on_twice)),
-    Fault("two drivers on one store", 1, _drawn(store_twice), is_slow=True),
-    Fault("Dask worker or scheduler killed", 1, _drawn(kill_a_cluster), is_slow=True),
+    Fault("two drivers on one store", 1, _drawn(store_twice), n_short=0),
+    Fault("Dask worker or scheduler killed", 1, _drawn(kill_a_cluster), n_short=0),
     Fault("disk full (tmpfs)", 1, _drawn(fill_a_tmpfs), needs_mounts=True),
     Fault("disk read-only (tmpfs)", 1, _drawn(write_protect_a_tmpfs), needs_mounts=True),
     Fault("disk full, read-only or broken (shim)", 1, _drawn(starve_by_shim)),
-    Fault("power cut (ext4 image)", 1, _drawn(cut_by_image), needs_mounts=True, is_slow=True),
+    Fault("power cut (ext4 image)", 1, _drawn(cut_by_image), needs_mounts=True, n_short=0),
     Fault("power cut (shim)", 1, _drawn(cut_by_shim)),
     Fault("bits flipped in files", 0.5, _batched(flip_cases, 500)),
-    Fault("compiled code damaged", 1, _drawn(damage_compiled_code), needs_cache=True, is_slow=True),
-    Fault("folders crafted to run code", 1, _drawn(crafted_folder)),
+    Fault("compiled code damaged", 1, _drawn(damage_compiled_code), needs_cache=True, n_short=0),
+    Fault("folders crafted to run code", 1, _drawn(crafted_folder), n_short=4),
     Fault("odd files", 1, _batched(file_cases, 200)),
     Fault("odd settings", 1, _batched(settings_cases, 100)),
     Fault("odd command lines", 1, _batched(flag_cases, 50)),

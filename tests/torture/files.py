@@ -126,8 +126,8 @@ def odd_recording(rng: Random, folder: Path) -> Found:
         np.savez(path, **arrays)  # type: ignore[arg-type]
     else:
         path.write_bytes(save({name: np.ascontiguousarray(each) for name, each in arrays.items()}))
-    if rng.random() < 0.3:
-        data = bytearray(path.read_bytes())
+    data = bytearray(path.read_bytes())
+    if data and rng.random() < 0.3:
         data[rng.randrange(len(data))] = rng.randrange(256)
         path.write_bytes(data[: rng.randrange(1, len(data) + 1)])
     read_recording(path)

@@ -14,9 +14,6 @@ from torture.outcomes import Found, Table
 from torture.warm import serve_workers, warm_up
 from torture.works import Bench
 
-SHORT_CASES = 2
-"""Cases of every kind in a short session."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
@@ -51,7 +48,7 @@ class Session:
         found = [fault for fault in possible_faults() if self.only in fault.name]
         if not found:
             sys.exit(f"There is no fault {self.only!r}.")
-        return [fault for fault in found if not (self.is_short and fault.is_slow)]
+        return [fault for fault in found if fault.n_short or not self.is_short]
 
     def _fork(
         self, job: int, n_jobs: int, faults: list[Fault], bench: Bench, end: float, answer: Path
@@ -79,7 +76,7 @@ class Session:
         if self.case is not None:
             turns = {fault: iter([self.case]) for fault in faults}
         elif self.is_short:
-            turns = {fault: iter(numbers[:SHORT_CASES]) for fault in faults}
+            turns = {fault: iter(numbers[: fault.n_short]) for fault in faults}
         while turns and (self.is_short or self.case is not None or time.monotonic() < end):
             fault = min(turns, key=lambda each: spent[each] / each.share)
             number = next(turns[fault], None)

@@ -83,7 +83,7 @@ def test_every_call_that_changes_a_file_is_met(watch: Any, tmp_path: Path) -> No
     met: list[str] = []
     watch(lambda name, _: met.append(name))
     write_file(tmp_path / "a", b"1234")
-    assert met == ["open", "write", "write", "fsync", "replace", "fsync", "unlink"]
+    assert met == ["unlink", "open", "write", "write", "fsync", "replace", "unlink", "fsync"]
     assert (tmp_path / "a").read_bytes() == b"1234"
 
 

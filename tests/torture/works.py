@@ -20,6 +20,8 @@ from torture.outcomes import Found, misbehaviour
 OUT, STORE = "run", "store"
 EXPERIMENT = "torture-v1"
 POPULATION, GENERATIONS = 6, 4
+SHORT = ("distill", "evolve, neat")
+"""Works of a short session."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Bench:
     def __init__(self, folder: Path, *, is_long: bool = True) -> None:
         self.folder, self.is_long = folder, is_long
         folder.mkdir(parents=True)
-        self.works = [each for each in _works(folder) if is_long or each.name != "reproduce"]
+        self.works = [each for each in _works(folder) if is_long or each.name in SHORT]
         self.name = "0"
         """The process at work here; each has folders of its own."""
         self._undisturbed: dict[tuple[str, ...], Undisturbed] = {}

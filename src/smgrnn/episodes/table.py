@@ -3,7 +3,6 @@
 import csv
 import gzip
 import io
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.log import EditLog
-from smgrnn.storage import write_file
 
 
 class Episodes(NamedTuple):
@@ -68,29 +66,27 @@ class Edits(NamedTuple):
         return type(self)(*columns)
 
 
-def write_episodes(path: Path, episodes: Episodes) -> None:
-    """Write the episodes as CSV, numbered from 1."""
+def episodes_table(episodes: Episodes) -> bytes:
+    """Return the episodes as CSV, numbered from 1."""
     header = ["episode", *Episodes._fields]
     columns = [np.arange(1, episodes.n + 1), *episodes]
-    write_table(path, header, columns)
+    return table(header, columns)
 
 
-def write_edits(path: Path, edits: Edits) -> None:
-    """Write the edits as gzipped CSV, operations and causes in words."""
+def edits_table(edits: Edits) -> bytes:
+    """Return the edits as gzipped CSV, operations and causes in words."""
     operations = np.array([op.name.lower() for op in Operation])[edits.rows[:, 0]]
     causes = np.array([cause.name.lower() for cause in Cause])[edits.rows[:, 1]]
     header = ["update", "call", "operation", "cause", "id", "source", "target", "weight"]
     ids = (edits.rows[:, column] for column in (2, 3, 4))
-    write_table(path, header, [edits.update, edits.call, operations, causes, *ids, edits.weight])
+    columns = [edits.update, edits.call, operations, causes, *ids, edits.weight]
+    return gzip.compress(table(header, columns), mtime=0)  # without a time, one run is one file
 
 
-def write_table(path: Path, header: list[str], columns: list[Any]) -> None:
-    """Write columns of equal length as CSV, gzipped if the name says so."""
+def table(header: list[str], columns: list[Any]) -> bytes:
+    """Return columns of equal length as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
-    data = text.getvalue().encode()
-    if path.suffix == ".gz":
-        data = gzip.compress(data, mtime=0)  # without a time, one run is one file
-    write_file(path, data)
+    return text.getvalue().encode()

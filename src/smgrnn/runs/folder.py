@@ -2,7 +2,8 @@
 
 `model.safetensors` is the record: everything about a run, replaced as a whole.  A run that was
 killed is resumed from it, and repeats all it had done since, bit for bit.  So does the command that
-began it, if it is given again; with other settings it is refused.
+began it, if it is given again; with other settings it is refused.  A checkpoint waits for the disk
+if that is a small part of the time since the last one that did; another one is noted beside it.
 """
 
 import json
@@ -15,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from smgrnn.episodes.table import write_edits, write_episodes, write_table
+from smgrnn.episodes.table import edits_table, episodes_table, table
 from smgrnn.errors import ConfigError, FileFormatError, short
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan
 from smgrnn.runs.record import MODEL, Record
-from smgrnn.storage import LOCK, locked, make_folder, write_file, writing
+from smgrnn.storage import LOCK, locked, make_folder, write_files, writing
 
 SUMMARY = "run.json"
 NOTED = ".noted.safetensors"
 """File name of a record that is later than the one in its home, but perhaps not on the disk."""
-MOST_SPENT = 0.02
-"""Most of the time of a search that is spent on waiting for the disk."""
+MOST_SPENT = 0.01
+"""Most of the time of a run that is spent on checkpoints which wait for the disk."""
 
 
 class RunFolder:
@@ -188,18 +189,20 @@ def write_results(path: Path, record: Record) -> None:
         "summary": folder_summary(record, path),
         "versions": dict(record.versions),
     }
+    files = {
+        "episodes.csv": episodes_table(record.episodes),
+        "edits.csv.gz": edits_table(record.edits),
+    }
+    if isinstance(record.plan, EvolutionPlan):
+        files["generations.csv"] = _generations_table(record)
     with writing(path):
-        write_episodes(path / "episodes.csv", record.episodes)
-        write_edits(path / "edits.csv.gz", record.edits)
-        if isinstance(record.plan, EvolutionPlan):
-            _write_generations(path / "generations.csv", record)
-        write_file(path / SUMMARY, (json.dumps(content, indent=2) + "\n").encode())
+        write_files(path, files | {SUMMARY: (json.dumps(content, indent=2) + "\n").encode()})
 
 
-def _write_generations(path: Path, record: Record) -> None:
+def _generations_table(record: Record) -> bytes:
     best = record.generations
     assert best is not None
     mean = record.episodes.returns.reshape(best.n, -1).mean(axis=1)
     header = ["generation", "best_return", "mean_return", "n_nodes", "n_edges"]
     columns = [np.arange(1, best.n + 1), best.returns, mean, best.n_nodes, best.n_edges]
-    write_table(path, header, columns)
+    return table(header, columns)

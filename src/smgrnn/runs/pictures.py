@@ -1,5 +1,6 @@
 """The pictures of a run: its curves and the network that it hands over."""
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from smgrnn.arrays import Floats
 from smgrnn.episodes.table import Episodes
 from smgrnn.graph.state import Graph
 from smgrnn.runs.record import Record
+from smgrnn.storage import write_file, writing
 
 RETURN, NODES, EDGES, LIKENESS = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c"
 """Colours of the curves."""
@@ -39,7 +41,7 @@ def draw_curves(record: Record, path: Path) -> None:
     panels[-1].set_xlabel("episode")
     for ax in panels:
         ax.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=120)
+    _write(figure, path)
 
 
 def find_likeness(episodes: Episodes) -> tuple[Floats, str] | None:
@@ -85,7 +87,14 @@ def draw_topology(record: Record, path: Path) -> None:
         _write_weights(ax, graph, positions)
     ax.margins(0.12, 0.08)
     ax.set_title(_headline(record), parse_math=False)
-    figure.savefig(path, dpi=120)
+    _write(figure, path)
+
+
+def _write(figure: Any, path: Path) -> None:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=path.suffix.removeprefix("."), dpi=120)
+    with writing(path):
+        write_file(path, buffer.getvalue(), is_durable=False)
 
 
 def _write_weights(ax: Any, graph: Graph, positions: Any) -> None:

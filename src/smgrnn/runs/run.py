@@ -121,7 +121,7 @@ class Run:
     @classmethod
     def _of(cls, path: str | Path, **sources: Any) -> "Run":
         home = RunFolder(Path(path)) if Path(path).is_dir() else None
-        record = Record.load(path)
+        record = Record.load(path) if home is None else home.load()
         if not isinstance(record.plan, Plan):
             raise ConfigError(
                 f"{path} was evolved, not distilled; go on with smgrnn evolve --resume."
@@ -390,20 +390,25 @@ class Run:
         self._update(snapshots=self.snapshots.followed_by(self.episodes.n, self.graph))
 
     def _checkpoint(self) -> None:
-        """Save; if the final student is handed over, keep it if it is the best so far."""
+        """Keep the record; if the final student is handed over, keep it if it is the best."""
         if not self._chooses:
             student, best = self.record.students["final"], self.record.best_score
             found = self._distillation.compare(student)
             if best is None or found > best:
                 self._update(students={"final": student, "best": student}, best_score=found)
-        self._save()
+        self._note_warnings()
+        if self._home is not None:
+            self._home.keep(self.record)
 
     def _save(self) -> None:
+        self._note_warnings()
+        if self._home is not None:
+            self._home.save(self.record)
+
+    def _note_warnings(self) -> None:
         limits = (each for each in self._caught if issubclass(each.category, GrowthLimitWarning))
         noted = dict.fromkeys([*self.record.warnings, *(str(each.message) for each in limits)])
         self._update(warnings=tuple(noted))
-        if self._home is not None:
-            self._home.save(self.record)
 
     def _write_results(self) -> None:
         if self.folder is not None and self.episodes.n:
