@@ -174,7 +174,7 @@ def test_both_engines_grow_alike(rule: str, iterations: int, growth: str) -> Non
             spm.end_episode()
             net.reset_state()
     made.learn_stream(*rows)
-    assert made.log.n_changes > 3
+    assert made.log.n_changes > 1
     assert made.graph.edge_ids.tolist() == net.graph.edge_ids.tolist()
     np.testing.assert_allclose(made.graph.weight, net.graph.weight, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(made._state.feedback, net.feedback.numpy())

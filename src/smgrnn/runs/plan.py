@@ -287,8 +287,8 @@ def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:
     rules, parameters = config.plasticity, config.parameters
     if _follows_size(config):
         enough = 2 * (task.n_inputs + config.bias) * task.n_outputs + 10
-        return replace(rules, size=rules.size or parameters or enough)
-    if parameters is None:
+        rules = replace(rules, size=rules.size or parameters or enough)
+    if parameters is None or PRUNING[rules.pruning].follows_size:
         return rules
     return replace(rules, max_edges=min(parameters, rules.max_edges))
 

@@ -1,9 +1,9 @@
 """Growth operators: the edit that does the work.
 
 The paper neither isolates relays from exploration nor compares them with other edits.  Each
-operator is run with one and two iterations, at the size that it takes by itself and at one that all
-have.
-Candidates are heard from the second iteration on, so with one there are none.
+operator is run with one and two iterations, at the size that it takes by itself and where none may
+have more than 40 edges.  All start from the same graphs, which have hidden nodes, because edges
+alone make none.  Candidates are heard from the second iteration on, so with one there are none.
 """
 
 from typing import Any
@@ -14,8 +14,10 @@ from smgrnn.experiments.experiment import Experiment
 TASKS = ("Acrobot-v1", "CartPole-v1,hide=velocities")
 EPISODES = 600
 SEEDS = tuple(range(20))
+N_HIDDEN, DENSITY = 4, 0.5
+"""The graph that all start from."""
 EQUAL_SIZE = 40
-"""Edges that all may have where sizes are equal."""
+"""Edges that each may have where sizes are equal."""
 GROWTH = (
     "relay",
     "relay-alone",
@@ -34,7 +36,13 @@ PRUNING = ("contribution", "random")
 def _conditions(task: str, iterations: int, size: int | None) -> dict[str, Condition]:
     def distil(**rules: Any) -> Condition:
         return Condition.distill(
-            task, episodes=EPISODES, iterations=iterations, parameters=size, plasticity=rules
+            task,
+            episodes=EPISODES,
+            iterations=iterations,
+            n_hidden=N_HIDDEN,
+            density=DENSITY,
+            parameters=size,
+            plasticity=rules,
         )
 
     place = f"k{iterations}-{'own' if size is None else 'equal'}"
