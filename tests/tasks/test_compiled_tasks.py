@@ -101,19 +101,23 @@ def test_the_first_observation_is_that_of_gymnasium(id: str) -> None:
 
 
 def test_there_may_be_no_episode_to_start() -> None:
-    assert start_states(CARTPOLE, []).shape == (0, 4)
-    assert start_states(ACROBOT, []).shape == (0, 8)
+    assert start_states(CARTPOLE, []).shape == (0, 11)
+    assert start_states(ACROBOT, []).shape == (0, 19)
 
 
 # --- CartPole ------------------------------------------------------------------------------------
 
 
+def cartpole_state(position: float, velocity: float, angle: float, spin: float) -> Floats:
+    return np.array([position, velocity, angle, spin, *cartpole.constants()])
+
+
 def test_a_push_moves_the_upright_cart_as_worked_out_by_hand() -> None:
     """From rest: θ'' = -(10 / 1.1) / (0.5 (4/3 - 0.1 / 1.1)) = -600/41 and x'' = 400/41."""
     for action, sign in ((1, 1.0), (0, -1.0)):
-        state = np.zeros(4)
+        state = cartpole_state(0, 0, 0, 0)
         assert cartpole.step(state, action) == (1.0, False)
-        np.testing.assert_allclose(state, [0, sign * 8 / 41, 0, sign * -12 / 41], rtol=1e-14)
+        np.testing.assert_allclose(state[:4], [0, sign * 8 / 41, 0, sign * -12 / 41], rtol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -130,20 +134,20 @@ def test_a_push_moves_the_upright_cart_as_worked_out_by_hand() -> None:
 def test_the_pole_falls_at_12_degrees_and_the_track_ends_at_2_4(
     position: float, angle: float, ends: bool
 ) -> None:
-    assert cartpole.step(np.array([position, 0.0, angle, 0.0]), 0) == (1.0, ends)
+    assert cartpole.step(cartpole_state(position, 0, angle, 0), 0) == (1.0, ends)
 
 
 def test_an_observation_has_single_precision() -> None:
-    state, seen = np.array([0.1, 1 / 3, 0.0, 1.0]), np.empty(4)
+    state, seen = cartpole_state(0.1, 1 / 3, 0.0, 1.0), np.empty(4)
     cartpole.observe(state, seen)
-    assert seen.tolist() == [float(np.float32(value)) for value in state]
+    assert seen.tolist() == [float(np.float32(value)) for value in state[:4]]
 
 
 # --- Acrobot -------------------------------------------------------------------------------------
 
 
 def acrobot_state(angle_1: float, angle_2: float, spin_1: float, spin_2: float) -> Floats:
-    return np.array([angle_1, angle_2, spin_1, spin_2, 0, 0, 0, 0], dtype=np.float64)
+    return np.array([angle_1, angle_2, spin_1, spin_2, 0, 0, 0, 0, *acrobot.constants()])
 
 
 def test_an_arm_that_hangs_still_keeps_hanging() -> None:

@@ -13,7 +13,7 @@ from smgrnn.errors import TaskError
 from smgrnn.experts import evaluate_expert, find_teacher, load_expert
 from smgrnn.runs.run import new_run
 from smgrnn.tasks import find_again, find_task, make_env, recall
-from smgrnn.tasks.memory import Hidden, Recall
+from smgrnn.tasks.environments import Hidden, Recall
 from smgrnn.tasks.registry import Task
 
 HIDDEN = [("CartPole-v1", (0, 2)), ("Acrobot-v1", (0, 1, 2, 3))]
@@ -31,7 +31,7 @@ def test_a_student_sees_positions_and_its_expert_everything(
     assert task.reward_threshold == plain.reward_threshold
     assert task.compiled == plain.compiled
     identity, teacher = find_teacher(None, task)
-    assert identity.name == id
+    assert identity.name == f"{id}-smooth"
     assert teacher == load_expert(id)
     assert Task.from_dict(task.to_dict()) == task
     assert find_again(task) == task
@@ -146,7 +146,7 @@ def test_the_rule_itself_is_the_expert_of_recall_and_always_right() -> None:
 
 
 def test_cues_are_drawn_evenly_and_without_a_seed_too() -> None:
-    cues = [recall.start(seed, 4)[1] for seed in range(2000)]
+    cues = [recall.start(seed)[1] for seed in range(2000)]
     assert abs(np.mean(cues)) < 0.1
     assert {float(Recall(1).reset()[0][0]) for _ in range(40)} == {-1.0, 1.0}
 
@@ -170,16 +170,16 @@ def test_a_run_on_recall_is_saved_evaluated_and_loaded(tmp_path: Path) -> None:
         (
             "CartPole-v1,positions",
             "A variant of a task is written as key=value, each key once, such as "
-            "CartPole-v1,hide=velocities. Got 'CartPole-v1,positions' instead.",
+            "CartPole-v1,hide=velocities, or as mirrored. Got 'CartPole-v1,positions' instead.",
         ),
         (
             "recall,delay=2,delay=3",
             "A variant of a task is written as key=value, each key once, such as "
-            "CartPole-v1,hide=velocities. Got 'recall,delay=2,delay=3' instead.",
+            "CartPole-v1,hide=velocities, or as mirrored. Got 'recall,delay=2,delay=3' instead.",
         ),
         (
-            "CartPole-v1,gravity=20",
-            "The task 'CartPole-v1' has no setting 'gravity'. It has hide=velocities.",
+            "CartPole-v1,wind=20",
+            "The task 'CartPole-v1' has no setting 'wind'. It has hide=velocities, gravity=9.8,",
         ),
         ("CartPole-v1,hidee=x", "The task 'CartPole-v1' has no setting 'hidee'. Did you mean"),
         ("LunarLander-v3,hide=velocities", "The task 'LunarLander-v3' has no setting 'hide'."),
@@ -187,7 +187,7 @@ def test_a_run_on_recall_is_saved_evaluated_and_loaded(tmp_path: Path) -> None:
             "CartPole-v1,hide=speed",
             "What can be hidden of 'CartPole-v1' is velocities. Got 'speed' instead.",
         ),
-        ("recall,hide=cue", "The task 'recall' has no setting 'hide'. It has delay=4."),
+        ("recall,hide=cue", "The task 'recall' has no setting 'hide'. It has delay=4, cue=1of2."),
         ("recall,delay=-1", "The delay of 'recall' is an int in [0, 9998]. Got '-1' instead."),
         ("recall,delay=x", "The delay of 'recall' is an int in [0, 9998]. Got 'x' instead."),
     ],

@@ -4,6 +4,7 @@ import json
 
 from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
 from smgrnn.experts import shipped_experts, shipped_name
+from smgrnn.experts.library import VARIANTS
 from smgrnn.runs.evolution import METHODS
 from smgrnn.runs.students import STUDENTS
 from smgrnn.tasks.compiled import CODES
@@ -20,6 +21,8 @@ def list_command(*, as_json: bool) -> None:
             tasks[task] = f"{'compiled' if task in CODES else 'Gymnasium'}, expert {mean:.1f}"
             if task in VELOCITIES:
                 tasks[f"{task},hide=velocities"] = "compiled, its expert sees them"
+    for id, score in VARIANTS.items():
+        tasks[id] = f"compiled, expert {score.mean:.1f}"
     tasks[RECALL.id] = "compiled, a cue to remember; recall,delay=4 for 4 steps"
     experiments = {id: experiment.question for id, experiment in (EXPERIMENTS | STUDIES).items()}
     listed = {

@@ -42,7 +42,7 @@ class Course(NamedTuple):
     bar: float
     """Mean return that the job asks for; NaN if nothing does."""
     observation: Floats
-    """The whole observation, which the expert sees (n_observed,)."""
+    """The whole observation, which the expert sees, with the cue behind it (n_observed,)."""
     places: Ints
     """Places in it of the values that the student sees."""
     scale: Floats
@@ -61,11 +61,11 @@ class Course(NamedTuple):
         assert task.max_steps is not None
         return cls(
             task.compiled,
-            compiled.start_states(task.compiled, seeds, task.max_steps),
+            compiled.start_states(task.compiled, seeds, task.constants),
             task.max_steps,
             progress=np.full(len(seeds), -1.0),
             bar=np.nan,
-            observation=np.zeros(task.n_observed),
+            observation=np.array([*np.zeros(task.n_observed - len(task.cue)), *task.cue]),
             places=np.array(task.places, dtype=np.int64),
             scale=scale,
             inputs=scale.copy(),

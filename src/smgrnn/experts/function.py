@@ -71,8 +71,9 @@ class FunctionExpert:
         return values
 
     def _ask(self, observation: Any) -> Any:
+        n_cues = len(self._task.cue)
         try:
-            return self._function(observation)
+            return self._function(observation[:-n_cues] if n_cues else observation)
         except Exception as error:
             raise ExpertError(f"The expert {self.name!r} failed: {reason(error)}.") from error
 

@@ -1,11 +1,14 @@
 """The experts by name: those shipped with the package, any file, any function."""
 
+import tomllib
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
+import numpy as np
+
 from smgrnn.errors import ExpertError
-from smgrnn.experts.evaluation import check_expert
+from smgrnn.experts.evaluation import FIRST_SEED, Score, check_expert
 from smgrnn.experts.files import Record, read_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, import_function, is_function_name
 from smgrnn.experts.mlp import Expert
@@ -14,6 +17,12 @@ from smgrnn.tasks.registry import RECALL
 
 _SUFFIX = ".safetensors"
 _USUAL = "-smooth"
+_DATA = tomllib.loads(files("smgrnn.experts").joinpath("variants.toml").read_text(encoding="utf-8"))
+VARIANTS = {
+    id: Score(**row, episodes=100, first_seed=FIRST_SEED["held_out"], disturbance=0.0)
+    for id, row in _DATA.items()
+}
+"""The held-out scores of the teachers that variants of tasks have, by the variants' names."""
 
 
 def shipped_experts() -> dict[str, Record]:
@@ -25,14 +34,39 @@ def find_expert(name: str | None, task: Task) -> Teacher:
     """Return the expert of this name, or the smooth one of the task if there is no name.
 
     A name is that of a function, as `module:function`, or anything that `load_expert` takes.
+
+    >>> from smgrnn.tasks import find_task
+    >>> find_expert(None, find_task("CartPole-v1,mirrored,cue=1of2"))
+    Expert(6-2048-2)
     """
     if task.is_supervised:
         raise ExpertError(f"{task.id!r} is learned from examples, which are its teacher.")
     if name is not None and is_function_name(name):
         return FunctionExpert(import_function(name), task, name)
-    expert = load_expert(task.base if name is None else name)
+    given = usual_expert(task) if name is None else name
+    expert = suited(load_expert(given), task, is_shipped=shipped_name(given) is not None)
     check_expert(expert, task)
     return expert
+
+
+def usual_expert(task: Task) -> str:
+    """Return the name of a task's smooth expert: of its physics if one is shipped for it."""
+    return task.physics_id if shipped_name(task.physics_id) is not None else task.base
+
+
+def suited(expert: Expert, task: Task, *, is_shipped: bool) -> Expert:
+    """Return the expert as a variant of a task needs it: blind to the cue, if it has one.
+
+    A shipped expert is made for the task that is not mirrored, so its actions change places too.
+    """
+    is_mirrored, n_cues = is_shipped and task.is_mirrored, len(task.cue)
+    if not (is_mirrored or n_cues):
+        return expert
+    layers = expert.layers()
+    if is_mirrored:
+        layers[-1] = (layers[-1][0][::-1], layers[-1][1][::-1])
+    layers[0] = (np.pad(layers[0][0], ((0, 0), (0, n_cues))), layers[0][1])
+    return Expert.from_layers(layers, expert.activations)
 
 
 def load_expert(name_or_path: str | Path) -> Expert:

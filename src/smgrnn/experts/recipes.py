@@ -114,9 +114,12 @@ MIRRORS = {
 
 
 def find_recipe(task_id: str, name: RecipeName = "smooth") -> Recipe:
-    """Return a recipe for this task; one that says nothing about it is the same as for others."""
-    make = DQNConfig.paper if name == "printed" else DQNConfig
-    return Recipe(make(**_DATA[name].get(task_id, {})), CHOICES[name])
+    """Return a recipe for this task; one that says nothing about it is the same as for others.
+
+    A variant has the recipe of its task.
+    """
+    make, base = DQNConfig.paper if name == "printed" else DQNConfig, task_id.partition(",")[0]
+    return Recipe(make(**_DATA[name].get(base, {})), CHOICES[name])
 
 
 def changes(config: DQNConfig) -> dict[str, str]:

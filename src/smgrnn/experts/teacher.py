@@ -14,7 +14,13 @@ from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experts.evaluation import check_expert
 from smgrnn.experts.files import read_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, function_name
-from smgrnn.experts.library import find_expert, load_shipped, shipped_name
+from smgrnn.experts.library import (
+    find_expert,
+    load_shipped,
+    shipped_name,
+    suited,
+    usual_expert,
+)
 from smgrnn.experts.mlp import Expert
 from smgrnn.tasks import Task
 from smgrnn.tasks.recording import read_recording
@@ -45,7 +51,7 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
         name = function_name(source)
         function = FunctionExpert(source, task, name)
         return TeacherId(kind="function", name=name, digest=function.digest), function
-    given = task.base if source is None else str(source)
+    given = usual_expert(task) if source is None else str(source)
     teacher = find_expert(None if source is None else given, task)
     if isinstance(teacher, FunctionExpert):
         return TeacherId(kind="function", name=given, digest=teacher.digest), teacher
@@ -75,8 +81,9 @@ def find_teacher_again(
         identity, found = find_teacher(source, task)
         digest = identity.digest
     else:
-        name = recorded.name
-        found = load_shipped(name) if recorded.kind == "shipped" else read_expert(name)[0]
+        name, is_shipped = recorded.name, recorded.kind == "shipped"
+        read = load_shipped(name) if is_shipped else read_expert(name)[0]
+        found = suited(read, task, is_shipped=is_shipped)
         check_expert(found, task)
         digest = found.digest
     if digest != recorded.digest:

@@ -1,16 +1,18 @@
 """Acrobot-v1: swing the free end of a two-link arm, driven at the elbow only, above a height.
 
-The equations of motion are those of Sutton and Barto (1998), Sec. 11.3, with links of mass, length
-and moment of inertia 1; one step is one fourth-order Runge-Kutta step of 0.2 s.  Every operation
+The equations of motion are those of Sutton and Barto (1998), Sec. 11.3; one step is one
+fourth-order Runge-Kutta step of 0.2 s.  Every operation
 stands in the order in which Gymnasium performs it, so that states, observations and rewards are the
 same to the last bit.
 
 A state is (angle 1, angle 2, spin 1, spin 2), the cosine and sine of angle 1, and those of angle 2.
 They are stored because Gymnasium takes the first ones of an episode in single precision, by NumPy's
-own formulas, which compiled code does not have.
+own formulas, which compiled code does not have.  Then come the constants of the physics, which do
+not change.
 """
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -19,19 +21,51 @@ from smgrnn.kernels import inlined
 
 N_INPUTS = 6
 N_OUTPUTS = 3
-STATE_SIZE = 8
+STATE_SIZE = 19
 
 GRAVITY = 9.8
+PHYSICS = {
+    "link_length_1": 1.0,
+    "link_mass_1": 1.0,
+    "link_mass_2": 1.0,
+    "link_com_pos_1": 0.5,
+    "link_com_pos_2": 0.5,
+    "link_moi": 1.0,
+}
+"""The physics by Gymnasium's names: length, masses, centres of mass and moment of inertia of the
+links; the length of the second one is in none of the equations."""
 TIME_STEP = 0.2
 MOST_SPIN_1 = 4 * math.pi
 MOST_SPIN_2 = 9 * math.pi
-# Both links have mass 1, length 1, moment of inertia 1, and their centre of mass half way along.
-CENTRE = 0.5
-INERTIA = 1.0
+DIRECTION, MASS_2, INERTIA, INERTIA_1, INERTIA_2, SQUARES, SQUARE_2 = range(8, 15)
+PRODUCT, COUPLING, WEIGHT_1, WEIGHT_2 = range(15, 19)
+"""Places of the constants in a state: the sign of a torque, the mass of the second link, the moment
+of inertia of a link, and the products of masses and lengths that the equations are made of."""
+
+
+def constants(physics: Mapping[str, float] = PHYSICS, *, is_mirrored: bool = False) -> list[float]:
+    """Return the constants of a state, each as Gymnasium's order of operations has it."""
+    length, inertia = physics["link_length_1"], physics["link_moi"]
+    mass_1, mass_2 = physics["link_mass_1"], physics["link_mass_2"]
+    centre_1, centre_2 = physics["link_com_pos_1"], physics["link_com_pos_2"]
+    found = {
+        DIRECTION: -1.0 if is_mirrored else 1.0,
+        MASS_2: mass_2,
+        INERTIA: inertia,
+        INERTIA_1: mass_1 * centre_1**2,
+        INERTIA_2: mass_2 * centre_2**2 + inertia,
+        SQUARES: length**2 + centre_2**2,
+        SQUARE_2: centre_2**2,
+        PRODUCT: length * centre_2,
+        COUPLING: mass_2 * length * centre_2,
+        WEIGHT_1: (mass_1 * centre_1 + mass_2 * length) * GRAVITY,
+        WEIGHT_2: mass_2 * centre_2 * GRAVITY,
+    }
+    return [found[place] for place in sorted(found)]
 
 
 def start(seed: int) -> Floats:
-    """Return the state (8,) in which Gymnasium starts an episode with this seed."""
+    """Return the motion (8,) with which Gymnasium starts an episode with this seed."""
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
     motion = rng.uniform(-0.1, 0.1, 4).astype(np.float32)
     circle = np.stack([np.cos(motion[:2]), np.sin(motion[:2])], axis=1)  # in single precision
@@ -50,17 +84,19 @@ def observe(state: Floats, observation: Floats) -> None:
 @inlined
 def step(state: Floats, action: int) -> tuple[float, bool]:
     """Drive the elbow by action - 1 for one time step; return the reward and whether it ended."""
-    torque = action - 1.0
+    torque = state[DIRECTION] * action - state[DIRECTION]  # never -0.0, as in a list of torques
     half = TIME_STEP / 2.0
     angle_1, angle_2, spin_1, spin_2 = state[0], state[1], state[2], state[3]
     # Runge-Kutta: the slope of an angle is a spin, the slope of a spin an acceleration.
-    a1, b1 = _accelerations(angle_1, angle_2, spin_1, spin_2, torque)
+    a1, b1 = _accelerations(state, angle_1, angle_2, spin_1, spin_2, torque)
     p2, q2 = spin_1 + half * a1, spin_2 + half * b1
-    a2, b2 = _accelerations(angle_1 + half * spin_1, angle_2 + half * spin_2, p2, q2, torque)
+    a2, b2 = _accelerations(state, angle_1 + half * spin_1, angle_2 + half * spin_2, p2, q2, torque)
     p3, q3 = spin_1 + half * a2, spin_2 + half * b2
-    a3, b3 = _accelerations(angle_1 + half * p2, angle_2 + half * q2, p3, q3, torque)
+    a3, b3 = _accelerations(state, angle_1 + half * p2, angle_2 + half * q2, p3, q3, torque)
     p4, q4 = spin_1 + TIME_STEP * a3, spin_2 + TIME_STEP * b3
-    a4, b4 = _accelerations(angle_1 + TIME_STEP * p3, angle_2 + TIME_STEP * q3, p4, q4, torque)
+    a4, b4 = _accelerations(
+        state, angle_1 + TIME_STEP * p3, angle_2 + TIME_STEP * q3, p4, q4, torque
+    )
     angle_1 = _wrapped(angle_1 + _weighted(spin_1, p2, p3, p4))
     angle_2 = _wrapped(angle_2 + _weighted(spin_2, q2, q3, q4))
     state[0], state[1] = angle_1, angle_2
@@ -74,21 +110,23 @@ def step(state: Floats, action: int) -> tuple[float, bool]:
 
 @inlined
 def _accelerations(
-    angle_1: float, angle_2: float, spin_1: float, spin_2: float, torque: float
+    state: Floats, angle_1: float, angle_2: float, spin_1: float, spin_2: float, torque: float
 ) -> tuple[float, float]:
     """Return the angular accelerations of both links; d1, d2, phi1, phi2 are the book's."""
     sine, cosine = math.sin(angle_2), math.cos(angle_2)
-    d1 = CENTRE**2 + (1.0 + CENTRE**2 + 2 * CENTRE * cosine) + INERTIA + INERTIA
-    d2 = CENTRE**2 + CENTRE * cosine + INERTIA
-    phi2 = CENTRE * GRAVITY * math.cos(angle_1 + angle_2 - math.pi / 2)
+    mass_2, inertia, coupling = state[MASS_2], state[INERTIA], state[COUPLING]
+    turning = mass_2 * (state[SQUARES] + 2 * state[PRODUCT] * cosine)
+    d1 = state[INERTIA_1] + turning + inertia + inertia
+    d2 = mass_2 * (state[SQUARE_2] + state[PRODUCT] * cosine) + inertia
+    phi2 = state[WEIGHT_2] * math.cos(angle_1 + angle_2 - math.pi / 2)
     phi1 = (
-        -CENTRE * _squared(spin_2) * sine
-        - 2 * CENTRE * spin_2 * spin_1 * sine
-        + (CENTRE + 1.0) * GRAVITY * math.cos(angle_1 - math.pi / 2)
+        -coupling * _squared(spin_2) * sine
+        - 2 * coupling * spin_2 * spin_1 * sine
+        + state[WEIGHT_1] * math.cos(angle_1 - math.pi / 2)
         + phi2
     )
-    free = torque + d2 / d1 * phi1 - CENTRE * _squared(spin_1) * sine - phi2
-    acceleration_2 = free / (CENTRE**2 + INERTIA - _squared(d2) / d1)
+    free = torque + d2 / d1 * phi1 - coupling * _squared(spin_1) * sine - phi2
+    acceleration_2 = free / (state[INERTIA_2] - _squared(d2) / d1)
     acceleration_1 = -(d2 * acceleration_2 + phi1) / d1
     return acceleration_1, acceleration_2
 

@@ -4,10 +4,12 @@ The equations of motion are those of Barto, Sutton and Anderson (1983) without f
 form of Florian (2007), stepped by Euler's method.  Every operation stands in the order in which
 Gymnasium performs it, so that states, observations and rewards are the same to the last bit.
 
-A state is (position, velocity, angle, spin).
+A state is (position, velocity, angle, spin) and then the constants of the physics, which do not
+change.
 """
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -16,31 +18,44 @@ from smgrnn.kernels import inlined
 
 N_INPUTS = 4
 N_OUTPUTS = 2
-STATE_SIZE = 4
+STATE_SIZE = 11
 
-GRAVITY = 9.8
-CART_MASS = 1.0
-POLE_MASS = 0.1
-MASS = POLE_MASS + CART_MASS
-HALF_LENGTH = 0.5
-"""From the hinge to the pole's centre of mass."""
-POLE_MOMENT = POLE_MASS * HALF_LENGTH
-PUSH = 10.0
-TIME_STEP = 0.02
+PHYSICS = {
+    "gravity": 9.8,
+    "masscart": 1.0,
+    "masspole": 0.1,
+    "length": 0.5,
+    "force_mag": 10.0,
+    "tau": 0.02,
+}
+"""The physics by Gymnasium's names; a length is that from the hinge to the pole's centre of mass,
+half of the pole, and tau the time of a step."""
 MOST_POSITION = 2.4
 MOST_ANGLE = 12 * 2 * math.pi / 360
 """12 degrees."""
 
 
+def constants(physics: Mapping[str, float] = PHYSICS, *, is_mirrored: bool = False) -> list[float]:
+    """Return the constants of a state: gravity, three masses and lengths, the push and the time.
+
+    >>> constants()
+    [9.8, 0.1, 1.1, 0.5, 0.05, 10.0, 0.02]
+    """
+    pole_mass, length = physics["masspole"], physics["length"]
+    push = -physics["force_mag"] if is_mirrored else physics["force_mag"]
+    mass, moment = pole_mass + physics["masscart"], pole_mass * length
+    return [physics["gravity"], pole_mass, mass, length, moment, push, physics["tau"]]
+
+
 def start(seed: int) -> Floats:
-    """Return the state (4,) in which Gymnasium starts an episode with this seed."""
+    """Return the motion (4,) with which Gymnasium starts an episode with this seed."""
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
     return rng.uniform(-0.05, 0.05, 4)
 
 
 @inlined
 def observe(state: Floats, observation: Floats) -> None:
-    """Write Gymnasium's observation: the state as float32."""
+    """Write Gymnasium's observation: the motion as float32."""
     for i in range(4):
         observation[i] = np.float64(np.float32(state[i]))
 
@@ -49,18 +64,20 @@ def observe(state: Floats, observation: Floats) -> None:
 def step(state: Floats, action: int) -> tuple[float, bool]:
     """Push right (1) or left (0) for one time step; return the reward and whether it has ended."""
     position, velocity, angle, spin = state[0], state[1], state[2], state[3]
+    gravity, pole_mass, mass, length = state[4], state[5], state[6], state[7]
+    moment, push, time_step = state[8], state[9], state[10]
     sine, cosine = math.sin(angle), math.cos(angle)
-    force = PUSH if action == 1 else -PUSH
+    force = push if action == 1 else -push
     # What would accelerate the cart if the pole did not turn.
-    drive = (force + POLE_MOMENT * (spin * spin) * sine) / MASS
-    inertia = HALF_LENGTH * (4.0 / 3.0 - POLE_MASS * (cosine * cosine) / MASS)
-    spin_change = (GRAVITY * sine - cosine * drive) / inertia
-    velocity_change = drive - POLE_MOMENT * spin_change * cosine / MASS
-    position = position + TIME_STEP * velocity
-    angle = angle + TIME_STEP * spin
+    drive = (force + moment * (spin * spin) * sine) / mass
+    inertia = length * (4.0 / 3.0 - pole_mass * (cosine * cosine) / mass)
+    spin_change = (gravity * sine - cosine * drive) / inertia
+    velocity_change = drive - moment * spin_change * cosine / mass
+    position = position + time_step * velocity
+    angle = angle + time_step * spin
     state[0] = position
-    state[1] = velocity + TIME_STEP * velocity_change
+    state[1] = velocity + time_step * velocity_change
     state[2] = angle
-    state[3] = spin + TIME_STEP * spin_change
+    state[3] = spin + time_step * spin_change
     is_terminal = abs(position) > MOST_POSITION or abs(angle) > MOST_ANGLE
     return 1.0, is_terminal

@@ -7,6 +7,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined
 from smgrnn.tasks import acrobot, cartpole, recall
+from smgrnn.tasks.variants import Physics
 
 CARTPOLE, ACROBOT, RECALL = range(3)
 
@@ -17,22 +18,40 @@ _STATE_SIZES = {
     ACROBOT: acrobot.STATE_SIZE,
     RECALL: recall.STATE_SIZE,
 }
+USUAL = {
+    CARTPOLE: cartpole.constants(),
+    ACROBOT: acrobot.constants(),
+    RECALL: [float(recall.DELAY + 2)],
+}
+"""The constants that states of each task end with, unless it is a variant."""
 
 
-def start_states(task: int, seeds: Sequence[int], max_steps: int = 0) -> Floats:
+def start_states(
+    task: int, seeds: Sequence[int], constants: Sequence[float] | None = None
+) -> Floats:
     """Return the states (n_seeds, STATE_SIZE of the task) in which Gymnasium starts episodes.
 
-    Episodes of recall have `max_steps` steps; the others do not depend on it.
+    They end with the constants of a variant, or with the usual ones.
     """
     states = np.empty((len(seeds), _STATE_SIZES[task]))
+    tail = USUAL[task] if constants is None else constants
     for row, seed in zip(states, seeds, strict=True):
         if task == CARTPOLE:
-            row[:] = cartpole.start(seed)
+            row[:] = [*cartpole.start(seed), *tail]
         elif task == ACROBOT:
-            row[:] = acrobot.start(seed)
+            row[:] = [*acrobot.start(seed), *tail]
         elif task == RECALL:
-            row[:] = recall.start(seed, max_steps)
+            row[:] = [*recall.start(seed), *tail]
     return states
+
+
+def constants_of(task: int, physics: Physics, max_steps: int) -> list[float]:
+    """Return the constants of a variant; for recall they are the steps of an episode."""
+    if task == CARTPOLE:
+        return cartpole.constants(physics.values, is_mirrored=physics.is_mirrored)
+    if task == ACROBOT:
+        return acrobot.constants(physics.values, is_mirrored=physics.is_mirrored)
+    return [float(max_steps)]
 
 
 @inlined

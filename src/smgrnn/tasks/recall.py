@@ -22,10 +22,10 @@ RULE = ([[0.0, 2.0, -1.0], [0.0, 2.0, 1.0], [0.0, 0.0, 0.0]], [0.0, 0.0, 1.5])
 """The expert as a layer: wait until asked, then answer by the cue."""
 
 
-def start(seed: int, n_steps: int) -> Floats:
-    """Return the state (3,) in which an episode of so many steps starts."""
+def start(seed: int) -> Floats:
+    """Return the time and the cue (2,) with which an episode starts."""
     cue = 2.0 * np.random.default_rng(seed).integers(2) - 1.0
-    return np.array([0.0, cue, n_steps])
+    return np.array([0.0, cue])
 
 
 @inlined

@@ -14,9 +14,20 @@ from smgrnn.config import RECORDINGS
 from smgrnn.errors import ConfigError, TaskError, plain, reason, short, suggest
 from smgrnn.storage import digest
 from smgrnn.tasks import recall
-from smgrnn.tasks.compiled import CODES
+from smgrnn.tasks.compiled import CODES, constants_of
 from smgrnn.tasks.recording import read_recording
-from smgrnn.tasks.variants import VELOCITIES, check_settings, delay_of, seen_places, split_name
+from smgrnn.tasks.variants import (
+    MIRRORED,
+    PHYSICS,
+    check_settings,
+    delay_of,
+    known_settings,
+    plain_name,
+    read_cue,
+    read_physics,
+    seen_places,
+    split_name,
+)
 from smgrnn.validation import Count, Finite, Settings, Whole, later
 
 if TYPE_CHECKING:
@@ -81,8 +92,48 @@ class Task(Settings):
         >>> find_task("CartPole-v1,hide=velocities").base
         'CartPole-v1'
         """
+        return self._parts[0]
+
+    @property
+    def _parts(self) -> tuple[str, dict[str, str]]:
+        """The name without settings, and these; only a name that we make tasks by has any."""
         is_named = self.recording is None and not self.is_made
-        return self.id.partition(",")[0] if is_named else self.id
+        return split_name(self.id) if is_named else (self.id, {})
+
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether its actions have changed places.
+
+        >>> find_task("CartPole-v1,mirrored").is_mirrored
+        True
+        """
+        return MIRRORED in self._parts[1]
+
+    @property
+    def cue(self) -> tuple[float, ...]:
+        """The values behind those of an observation that say which of several tasks it is.
+
+        >>> find_task("CartPole-v1,cue=1of2").cue
+        (1.0, 0.0)
+        """
+        return read_cue(self._parts[1])
+
+    @property
+    def physics_id(self) -> str:
+        """The name of the variant by its physics alone, for which there may be an expert.
+
+        >>> find_task("CartPole-v1,hide=velocities,length=2,mirrored").physics_id
+        'CartPole-v1,length=2'
+        """
+        base, settings = self._parts
+        own = {key: value for key, value in settings.items() if key in PHYSICS.get(base, ())}
+        return ",".join([base, *(f"{key}={value}" for key, value in own.items())])
+
+    @property
+    def constants(self) -> list[float]:
+        """The constants of a compiled task, which its states end with."""
+        assert self.compiled is not None
+        return constants_of(self.compiled, read_physics(*self._parts), self.most_steps)
 
     @property
     def n_observed(self) -> int:
@@ -224,11 +275,10 @@ def find_task(source: TaskSource) -> Task:
         return _describe_recording(Path(name).absolute())
     base, settings = split_name(name)
     if base == RECALL.id:
-        check_settings(name, ("delay",))
-        n_steps = delay_of(settings, recall.DELAY) + 2
-        return replace(RECALL, id=name, max_steps=n_steps)
+        return _find_recall(name)
     _check_registered(base)
-    check_settings(name, ("hide",) if base in VELOCITIES else ())
+    check_settings(name, known_settings(base))
+    name = plain_name(name)
     env = _construct(name)
     try:
         found = _describe(name, env)
@@ -238,6 +288,19 @@ def find_task(source: TaskSource) -> Task:
         return replace(found, seen=hidden.seen, n_whole=hidden.whole.size)
     finally:
         env.close()
+
+
+def _find_recall(name: str) -> Task:
+    """Return the task of `tasks.recall` with some delay, and with a cue if it has one."""
+    check_settings(name, ("delay", "cue"))
+    settings = split_name(name)[1]
+    n_steps, n_cues = delay_of(settings, recall.DELAY) + 2, len(read_cue(settings))
+    assert RECALL.seen is not None
+    seen = (*RECALL.seen, *range(recall.N_INPUTS, recall.N_INPUTS + n_cues))
+    n_whole = recall.N_INPUTS + n_cues
+    return replace(
+        RECALL, id=name, n_inputs=len(seen), max_steps=n_steps, seen=seen, n_whole=n_whole
+    )
 
 
 def find_again(recorded: Task, source: TaskSource | Task | None = None) -> Task:
@@ -324,20 +387,19 @@ def _check_registered(id: str) -> None:
 def _construct(id: str) -> "gym.Env[Any, Any]":
     import gymnasium as gym
 
-    from smgrnn.tasks.memory import Hidden, Recall
+    from smgrnn.tasks.environments import Recall, varied
 
     base, settings = split_name(id)
-    if base == RECALL.id:
-        assert RECALL.seen is not None
-        return Hidden(Recall(delay_of(settings, recall.DELAY)), RECALL.seen)
     try:
+        if base == RECALL.id:
+            return varied(Recall(delay_of(settings, recall.DELAY)), id, RECALL.seen)
         with warnings.catch_warnings():
             # Box2D's bindings warn of their own SWIG types when first imported.
             warnings.filterwarnings("ignore", "builtin type", DeprecationWarning)
             env = gym.make(base, disable_env_checker=True)
         space: Any = env.observation_space
         seen = seen_places(base, settings, space.shape[0]) if settings else None
-        return env if seen is None else Hidden(env, seen)
+        return varied(env, id, seen)
     except TaskError:
         raise
     except Exception as error:
