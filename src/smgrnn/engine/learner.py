@@ -15,7 +15,7 @@ from smgrnn.engine.handle import SIZE, Handle, hold
 from smgrnn.engine.restructuring import Restructured, carry_state, engine_settings, restructure
 from smgrnn.engine.state import CALLED, CALLS, NO_ROOM, LearnerState, furnish, start_state
 from smgrnn.engine.steps import act_step, learn_step
-from smgrnn.engine.stream import Advanced, Rows, learn_stream
+from smgrnn.engine.stream import Advanced, Rows, act_rows, learn_stream
 from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
 from smgrnn.graph.edit import apply
 from smgrnn.graph.initial import initial_graph
@@ -125,7 +125,7 @@ class Learner:
         check(graph)
         check_width(graph, config)
         self._check_memory(graph)
-        graph = graph._replace(weight=graph.weight.copy())
+        graph = from_arrays(Graph, graph._asdict())  # a copy of its own, which can be written to
         with interrupts_deferred():
             self._set_state(
                 start_state(graph, self._settings, self.learning, self.plasticity, self._rng)
@@ -222,13 +222,39 @@ class Learner:
         first = self._n_inputs
         return self._state.trace[-1, first : first + self._n_outputs].copy()
 
-    def act(self, observation: ArrayLike) -> int | Floats:
-        """Run the network without learning; return the greedy action, or all outputs with mse."""
-        row = _read(observation, self._n_inputs, "an observation")
-        action = act_step(self._handle, row)
+    def act(self, observation: ArrayLike) -> int | Ints | Floats:
+        """Run the network without learning; return the greedy action, or all outputs with mse.
+
+        A batch (b, n_inputs) gives one of them for each row.  Its rows have nothing to do with each
+        other, so a network that carries states takes one observation at a time.
+        """
+        rows = np.ascontiguousarray(observation, dtype=np.float64)
+        if rows.ndim == 2:
+            return self._act_on(rows)
+        action = act_step(self._handle, _read(rows, self._n_inputs, "an observation"))
         if action < 0:
             raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
         return action if self._is_discrete else self.outputs
+
+    def _act_on(self, rows: Floats) -> Ints | Floats:
+        """Return the actions (b,) of a batch, or with mse its outputs (b, n_outputs)."""
+        if self.config.carry_state:
+            raise ShapeError(
+                "A network that carries its states from call to call takes one observation at a "
+                "time. Got a batch instead."
+            )
+        if rows.shape[1] != self._n_inputs:
+            raise ShapeError(
+                f"Expected rows of {self._n_inputs} numbers. Got shape {rows.shape} instead."
+            )
+        actions, outputs = np.zeros(len(rows), np.int64), np.zeros((len(rows), self._n_outputs))
+        act_rows(self._handle, rows, actions, outputs)
+        if actions.size and actions.min() < 0:
+            raise NonFiniteError(
+                f"Row {actions.argmin()} of the batch, or an output of the network for it, is NaN "
+                f"or infinite."
+            )
+        return actions if self._is_discrete else outputs
 
     def learn(self, observation: ArrayLike, label: int | ArrayLike) -> int | Floats:
         """Run the network, learn the label, restructure if due; return the action before that."""
@@ -425,6 +451,11 @@ class Learner:
         self.log = EditLog.start()
         restore_generator(self._rng, arrays["rng"].tobytes().decode())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take a copy by way of its arrays: addresses belong to this learner and this process."""
+        settings = self.config, self.learning, self.plasticity, self.rule
+        return _revive, (type(self), settings, self.arrays(), self.log, self.loss)
+
     def _set_state(self, state: LearnerState) -> None:
         self._state = state
         hold(self._handle, state, self._settings)
@@ -468,6 +499,17 @@ class Learner:
             self._has_warned = True
             limits = self.plasticity.max_nodes, self.plasticity.max_edges
             warnings.warn(GrowthLimitWarning.at(str(self.graph), *limits), stacklevel=stacklevel)
+
+
+def _revive(
+    kind: type[Learner], settings: Any, arrays: Arrays, log: EditLog, loss: float
+) -> Learner:
+    """Return the learner that `Learner.__reduce__` took apart."""
+    *configurations, rule = settings
+    learner = kind(*configurations, graph=from_arrays(Graph, arrays, "graph."), rule=rule)
+    learner.restore(arrays)
+    learner.log, learner.loss = log, loss
+    return learner
 
 
 def _read(values: ArrayLike, length: int, what: str) -> Floats:
