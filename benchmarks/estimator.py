@@ -1,7 +1,7 @@
 """Accuracy against parameters on scikit-learn's digits: GrowingClassifier beside MLPClassifier.
 
-A fifth is held out, by the seed that also seeds the estimator.  Times are seconds of the process, on
-one core, after everything is compiled.  Run with `python benchmarks/estimator.py [--seeds N]`.
+A fifth is held out, by the seed that also seeds the estimator.  Times are of the processor, after
+everything is compiled.  Run with `python benchmarks/estimator.py [--seed N] [--seeds N]`.
 """
 
 import argparse
