@@ -2,8 +2,9 @@
 
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import isfinite, isnan
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,8 +17,16 @@ from smgrnn.engine.restructuring import Restructured, carry_state, engine_settin
 from smgrnn.engine.state import CALLED, CALLS, NO_ROOM, LearnerState, furnish, start_state
 from smgrnn.engine.steps import act_step, end_episode, learn_step
 from smgrnn.engine.stream import Advanced, Rows, act_rows, learn_stream
-from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
-from smgrnn.graph.edit import apply
+from smgrnn.errors import (
+    ConfigError,
+    FileFormatError,
+    GrowthLimitWarning,
+    NonFiniteError,
+    ShapeError,
+    reason,
+)
+from smgrnn.graph.edit import Cause, Operation, apply
+from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.state import Graph, Network, check, check_width
@@ -26,12 +35,14 @@ from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.schedule import averaged
 from smgrnn.learning.through_time import Past, check_window
 from smgrnn.memory import check_memory
+from smgrnn.names import Names
 from smgrnn.plasticity.history import TOTAL, check_history
 from smgrnn.plasticity.rule import PythonRule, ask_rule
 from smgrnn.plasticity.schedule import check_errors, check_noticed, is_due
 from smgrnn.plasticity.size import PROGRESS, note_return
 from smgrnn.plasticity.size import SIZE as WANTED
 from smgrnn.seeding import dump_generator, restore_generator, stream
+from smgrnn.storage import read_arrays, write_arrays
 
 _NO_TARGET = np.empty(0)
 _NEVER = 2**62  # updates
@@ -106,6 +117,8 @@ class Learner:
         self.plasticity = plasticity or PlasticityConfig.frugal()
         self.log = EditLog.start()
         """Every edit so far, with the update after which it was made."""
+        self.names: Names | None = None
+        """Names of inputs and outputs, which pictures and exports show; see `name`."""
         self.loss = 0.0
         """Loss of the example that `learn` learned last."""
         if config.readout == "sum" and self.learning.loss == "mse":
@@ -163,7 +176,9 @@ class Learner:
         >>> Learner.from_network(SMGrNN(4, 2, density=1.0)).graph
         Graph(4 inputs, 0 hidden, 2 outputs, 8 edges)
         """
-        return cls(network.config, learning, plasticity, graph=network.graph, seed=seed)
+        made = cls(network.config, learning, plasticity, graph=network.graph, seed=seed)
+        made.names = getattr(network, "names", None)
+        return made
 
     @property
     def graph(self) -> Graph:
@@ -463,10 +478,59 @@ class Learner:
         self.log = EditLog.start()
         restore_generator(self._rng, arrays["rng"].tobytes().decode())
 
+    def name(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
+        """Name the inputs and the outputs, for pictures, exports and saved files.
+
+        >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
+        >>> learner.name(inputs=["height", "speed"], outputs=["wait", "brake"])
+        >>> learner.names.outputs
+        ('wait', 'brake')
+        """
+        size = {"n_inputs": self._n_inputs, "n_outputs": self._n_outputs}
+        self.names = Names.given(inputs, outputs, **size)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a safetensors file, from which `load` goes on exactly.
+
+        A `rule` that is a Python function is code, and stays out of it.
+
+        >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
+        >>> learner.save("learner.safetensors")
+        >>> Learner.load("learner.safetensors").graph == learner.graph
+        True
+        """
+        content = {
+            "network": network_content(self.config, self.names),
+            "learning": self.learning.to_dict(),
+            "plasticity": self.plasticity.to_dict(),
+            "loss": self.loss,
+        }
+        write_arrays(path, "learner", content, self.arrays() | _log_arrays(self.log))
+
+    @classmethod
+    def load(cls, path: str | Path, *, rule: PythonRule | None = None) -> Self:
+        """Read a learner that `save` wrote; a rule that is a Python function is given again."""
+        content, arrays = read_arrays(path, "learner")
+        try:
+            config, names = network_settings(content["network"])
+            learning = LearningConfig.from_dict(content["learning"])
+            rules = PlasticityConfig.from_dict(content["plasticity"])
+            graph = from_arrays(Graph, arrays, "graph.")
+            learner = cls(config, learning, rules, graph=graph, rule=rule)
+            learner.restore(arrays)
+            learner.log = _log_of(arrays)
+            learner.names, learner.loss = names, float(content["loss"])
+        except Exception as error:  # a stranger may have made it, so anything can be in it
+            raise FileFormatError(
+                f"{path} does not describe a learner ({reason(error)})."
+            ) from error
+        return learner
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Take a copy by way of its arrays: addresses belong to this learner and this process."""
         settings = self.config, self.learning, self.plasticity, self.rule
-        return _revive, (type(self), settings, self.arrays(), self.log, self.loss)
+        facts = {"log": self.log, "loss": self.loss, "names": self.names}
+        return _revive, (type(self), settings, self.arrays()), facts
 
     def _set_state(self, state: LearnerState) -> None:
         self._state = state
@@ -513,14 +577,37 @@ class Learner:
             warnings.warn(GrowthLimitWarning.at(str(self.graph), *limits), stacklevel=stacklevel)
 
 
-def _revive(
-    kind: type[Learner], settings: Any, arrays: Arrays, log: EditLog, loss: float
-) -> Learner:
+def _log_arrays(log: EditLog) -> Arrays:
+    """Return the rows of a log that are in use, by name."""
+    columns: Any = zip(log._fields[:4], log[:4], strict=True)
+    return {f"log.{name}": np.array(column[: log.n_changes]) for name, column in columns}
+
+
+def _log_of(arrays: Arrays) -> EditLog:
+    """Return the log that a file holds, checked."""
+    update, call, rows, weight = (arrays[f"log.{name}"] for name in EditLog._fields[:4])
+    n = len(update)
+    is_right = (
+        update.shape == call.shape == weight.shape == (n,)
+        and rows.shape == (n, 5)
+        and {column.dtype for column in (update, call, rows)} <= {np.dtype(np.int64)}
+        and weight.dtype == np.float64
+        and np.isfinite(weight).all()
+        and all(
+            ((codes >= 0) & (codes < len(kind))).all()
+            for kind, codes in ((Operation, rows[:, 0]), (Cause, rows[:, 1]))
+        )
+    )
+    if not is_right:
+        raise ShapeError("The log of edits is none.")
+    return EditLog(update, call, rows, weight, np.array([n]))
+
+
+def _revive(kind: type[Learner], settings: Any, arrays: Arrays) -> Learner:
     """Return the learner that `Learner.__reduce__` took apart."""
     *configurations, rule = settings
     learner = kind(*configurations, graph=from_arrays(Graph, arrays, "graph."), rule=rule)
     learner.restore(arrays)
-    learner.log, learner.loss = log, loss
     return learner
 
 

@@ -138,12 +138,10 @@ def learn(
     losses: list[float] = []
     for number in range(settings.max_iter):
         losses.append(_one_pass(learner, table, spread, rng, number, settings.max_iter))
+        if number == settings.max_iter - 1:
+            learner.settle()
         if judge is not None and watch.has_ended(learner.averaged_graph, judge):
             break
-    else:
-        learner.settle()
-        if judge is not None:
-            watch.has_ended(learner.averaged_graph, judge)
     if watch.best is not None:
         learner = Learner(learner.config, learner.learning, learner.plasticity, graph=watch.best)
     return Passes(learner, losses, watch.scores)
