@@ -20,6 +20,7 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.edit import Cause
 from smgrnn.runs.family import Member
+from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
 from smgrnn.view import style
@@ -28,9 +29,12 @@ from smgrnn.view.places import place_nodes
 from smgrnn.view.timeline import Lives, Timeline, Tracks
 
 
-def write_page(record: Record, path: str | Path, student: Member | None = None) -> None:
-    """Write the growth of what a run hands over, or of another student of it, as a page."""
-    path, content = Path(path), page(record, student)
+def write_page(run: Any, path: str | Path, student: Member | None = None) -> None:
+    """Write the growth of what a run hands over, or of another student of it, as a page.
+
+    `run` is a run, its record, or a network of your own loop.
+    """
+    path, content = Path(path), page(record_of(run), student)
     with writing(path):
         write_file(path, content.encode())
 
@@ -144,7 +148,7 @@ def _style(timeline: Timeline) -> dict[str, Any]:
         "nPoints": style.N_POINTS,
         "nodeSize": style.node_size(timeline),
         "largestWeight": style.largest_weight(timeline),
-        "names": timeline.names,
+        "names": [escape(name) for name in timeline.names],  # the player writes them as HTML
     }
 
 
