@@ -20,7 +20,18 @@ if TYPE_CHECKING:
     from smgrnn.nn import SMGrNN, StructuralPlasticity
     from smgrnn.plasticity import UpdateHistory
     from smgrnn.policy import Policy
-    from smgrnn.runs import Evolution, Plan, Record, Run, distill, evaluate, evolve, load
+    from smgrnn.runs import (
+        Evolution,
+        Plan,
+        Record,
+        Run,
+        Sequence,
+        distill,
+        evaluate,
+        evolve,
+        load,
+        sequence,
+    )
 
 __version__ = "0.1.0"
 
@@ -37,10 +48,12 @@ _HOMES = {
     "Record": "runs",
     "Run": "runs",
     "RunConfig": "config",
+    "Sequence": "runs",
     "distill": "runs",
     "evaluate": "runs",
     "evolve": "runs",
     "load": "runs",
+    "sequence": "runs",
     "LearningConfig": "config",
     "NetworkConfig": "config",
     "PlasticityConfig": "config",
@@ -67,6 +80,7 @@ __all__ = [
     "Run",
     "RunConfig",
     "SMGrNN",
+    "Sequence",
     "SmgrnnError",
     "StructuralPlasticity",
     "UpdateHistory",
@@ -74,6 +88,7 @@ __all__ = [
     "evaluate",
     "evolve",
     "load",
+    "sequence",
 ]
 
 

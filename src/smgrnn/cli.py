@@ -1,6 +1,7 @@
 """The command line: parsing only."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial, wraps
 from inspect import signature
@@ -82,6 +83,7 @@ Outputs = Annotated[Output, tyro.conf.arg(name="")]
 Chosen = Annotated[Which, tyro.conf.arg(name="")]
 EvolutionOptions = Annotated[EvolutionConfig, tyro.conf.arg(name="")]
 TaskName = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
+TaskNames = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="TASK ...")]
 ExperimentNames = Annotated[
     tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[NAME ...]")
 ]
@@ -139,6 +141,44 @@ def distill(
     distill_command(
         runs,
         with_tensorboard=extras.tensorboard,
+        as_json=output.as_json,
+        is_quiet=output.quiet,
+    )
+
+
+def sequence(
+    tasks: TaskNames = (),
+    options: Options = RunFlags(),  # noqa: B008 - frozen
+    preset: Preset = USUAL_PRESET,
+    cue: Flag = False,
+    out: Path | None = None,
+    output: Outputs = Output(),  # noqa: B008 - frozen
+) -> None:
+    """Teach one student several tasks, one after the other, and see what it keeps.
+
+    Parameters
+    ----------
+    tasks
+        Tasks of one shape in the order in which they are learned; a task may come again.
+    options
+        Settings of each stage.
+    preset
+        What the other settings start from, as in distill.
+    cue
+        Add one input per task that says which it is.
+    out
+        Folder for the stages, in which the same command goes on if it was stopped;
+        runs/sequence-STUDENT-SEED by default.
+    output
+        What is printed where.
+    """
+    from smgrnn.commands.sequence import sequence_command
+
+    sequence_command(
+        tasks,
+        options.to_config(),
+        out,
+        has_cue=cue,
         as_json=output.as_json,
         is_quiet=output.quiet,
     )
@@ -504,6 +544,7 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     expert.command(name="evaluate")(expert_evaluate)
     app = tyro.extras.SubcommandApp()
     app.command(name="distill")(partial(distill, options=_start_of(arguments)))
+    app.command(name="sequence")(partial(sequence, options=_start_of(arguments)))
     app.command(evolve)
     app.command(evaluate)
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
@@ -527,22 +568,26 @@ def _look_here_for(*names: str | None) -> None:
 
 
 def _start_of(arguments: list[str]) -> RunFlags:
-    """Return the values that the flags of `distill` start from, given task, preset and student.
+    """Return the values that the flags of a run start from, given task, preset and student.
 
     The command line is read twice to find these; mistakes in it are reported the second time.
     """
-    if arguments[:1] != ["distill"]:
+    commands: dict[str, Callable[..., None]] = {"distill": distill, "sequence": sequence}
+    if not arguments or arguments[0] not in commands:
         return RunFlags()
+    command = commands[arguments[0]]
 
-    @wraps(distill)
+    @wraps(command)
     def look(*values: Any, **named: Any) -> RunConfig:
-        given = signature(distill).bind(*values, **named).arguments
-        if given["earlier"].start is not None:
+        given = signature(command).bind(*values, **named).arguments
+        earlier = given.get("earlier", Earlier())
+        if earlier.start is not None:
             from smgrnn.runs.run import settings_to_go_on, start_from
 
-            return settings_to_go_on(start_from(given["earlier"].start), given["task"])
-        student = given["options"].student
-        return RunConfig.for_task(given["task"], preset=given["preset"], student=student)
+            return settings_to_go_on(start_from(earlier.start), given["task"])
+        student, tasks = given["options"].student, given.get("tasks", ())
+        task = given["task"] if "task" in given else "".join(tasks[:1])
+        return RunConfig.for_task(task, preset=given["preset"], student=student)
 
     words = [word for word in arguments[1:] if word not in ("-h", "--help")]
     try:

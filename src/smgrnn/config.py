@@ -380,6 +380,9 @@ class RunConfig(Settings):
     """Factor of the student's inputs, which its weights absorb in the end."""
     bar: Finite | None = later(None)
     """Mean return of the last episodes at which nothing grows any more; None is none."""
+    protect: Probability = later(0.0)
+    """Share by which updates are held back of edges that mattered to the run to go on from; they
+    are not pruned either.  For --from, and for the later stages of a sequence."""
     network: NetworkSettings = field(default_factory=NetworkSettings)
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)

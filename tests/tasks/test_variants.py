@@ -199,9 +199,7 @@ def test_a_teacher_does_not_see_the_cue() -> None:
 def test_teachers_of_variants_return_what_is_recorded_of_them(id: str) -> None:
     task = find_task(id)
     returns, recorded = evaluate_expert(find_expert(None, task), task), VARIANTS[id]
-    assert (returns.mean(), returns.std()) == pytest.approx(
-        (recorded.mean, recorded.std), abs=0.01
-    )
+    assert (returns.mean(), returns.std()) == pytest.approx((recorded.mean, recorded.std), abs=0.01)
 
 
 def test_the_teacher_of_a_variant_is_found_again_by_its_record() -> None:

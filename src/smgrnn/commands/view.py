@@ -9,7 +9,8 @@ from smgrnn.engine import Learner
 from smgrnn.errors import FileFormatError
 from smgrnn.policy import NETWORK_KINDS, read_network
 from smgrnn.runs.own_loop import record_of
-from smgrnn.runs.record import Record
+from smgrnn.runs.record import MODEL, Record
+from smgrnn.runs.sequence import Sequence
 from smgrnn.storage import kind_of
 from smgrnn.view.page import write_page
 from smgrnn.view.recording import check_film, film
@@ -18,7 +19,9 @@ PAGE = "growth.html"
 
 
 def _record(path: Path) -> Record:
-    """Return the record of a run, or of a network of one's own in a file."""
+    """Return the record of a run, of all stages of a sequence as one, or of a network in a file."""
+    if (path / "stage-1").is_dir() and not (path / MODEL).exists():
+        return Sequence.read(path).joined()
     kind = kind_of(path)
     if kind not in NETWORK_KINDS:
         return Record.load(path)

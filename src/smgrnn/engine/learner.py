@@ -31,6 +31,7 @@ from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
+from smgrnn.learning.protection import protection
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.schedule import averaged
 from smgrnn.learning.through_time import Past, check_window
@@ -223,6 +224,19 @@ class Learner:
     @size.setter
     def size(self, n_edges: int | None) -> None:
         self._state.noticed.aim[WANTED] = n_edges or 0
+
+    def protect(self, share: float) -> None:
+        """Hold updates of the edges that matter now back by a share, and prune none of them.
+
+        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2, density=1.0))
+        >>> before = learner.graph
+        >>> learner.protect(1.0)
+        >>> _ = learner.learn([1.0], 0)
+        >>> np.allclose(learner.graph.weight, before.weight)
+        True
+        """
+        held = protection(self._state.graph, share)
+        self._set_state(self._state._replace(protection=held))
 
     def say_return(self, total: float, bar: float) -> None:
         """Say the return of an episode; while the mean of the last reaches `bar`, nothing grows.
@@ -451,13 +465,14 @@ class Learner:
         sizes = arrays["graph.node_ids"].size, arrays["graph.source"].size
         absent = to_arrays(Past.start(*window, *sizes), "past.")  # from files before there was any
         absent["feedback"] = np.zeros((0, sizes[0]))
+        absent["protection"] = np.zeros((0, sizes[1]))
         state = from_arrays(LearnerState, absent | arrays | to_arrays(NO_ROOM, "room."))
         graph, clock, history = state.graph, state.clock, state.history
         check(graph)
         check_width(graph, self.config)
         check_history(history, graph.n_edges)
         check_noticed(self.plasticity, graph, state.noticed)
-        floats = (state.trace, state.moments, state.credit, state.feedback, state.average)
+        floats = (state.trace, state.moments, state.credit, state.feedback)
         n_edges = graph.n_edges
         fits = (
             history.window == self.plasticity.window
@@ -469,7 +484,8 @@ class Learner:
             and state.credit.shape == (len(self._state.credit), n_edges)
             and state.feedback.shape == (len(self._state.feedback), graph.n_nodes)
             and state.past.fits(*window, graph.n_nodes, n_edges)
-            and all(array.dtype == np.float64 for array in floats)
+            and state.protection.shape in ((0, n_edges), (1, n_edges))
+            and all(each.dtype == np.float64 for each in (*floats, state.average, state.protection))
         )
         if not fits:
             raise ShapeError("The arrays are of a learner with other settings.")

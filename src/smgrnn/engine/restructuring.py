@@ -26,6 +26,7 @@ from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import Part, kernel, part_at
 from smgrnn.learning.numbers import LearningNumbers
+from smgrnn.learning.protection import shielded
 from smgrnn.learning.rule import carry_feedback
 from smgrnn.learning.through_time import Past
 from smgrnn.plasticity.history import TOTAL, carry_history, reset_history
@@ -47,9 +48,10 @@ def _restructure(
     state.clock[CALLS] += 1
     call, update = state.clock[CALLS], state.history.clock[TOTAL]
     state.clock[CALLED] = update
-    edit, is_capped = decide(
-        settings.plasticity, state.graph, state.history, state.noticed, call, rng
-    )
+    graph = state.graph
+    if state.protection.shape[0] > 0 and call % settings.plasticity.numbers.prune_period == 0:
+        graph = shielded(graph, state.protection)
+    edit, is_capped = decide(settings.plasticity, graph, state.history, state.noticed, call, rng)
     if edit.weight.size == 0:
         return Restructured(state, log, is_capped)
     graph, node_origin, edge_origin = apply_edit(state.graph, edit)
@@ -100,6 +102,7 @@ def carry_state(
         feedback,
         carry(state.average, edge_origin) if state.average.shape[1] > 0 else state.average,
         past,
+        carry(state.protection, edge_origin),
         state.room,
     )
     return furnish(settings, carried)

@@ -81,6 +81,8 @@ class LearnerState(NamedTuple):
     """Running mean and age of each weight; without columns if it is not kept (2, n_edges)."""
     past: Past
     """The calls that gradients flow back through."""
+    protection: Floats
+    """Share by which updates of each edge are held back; without rows if none are (1, n_edges)."""
     room: Room
 
 
@@ -108,6 +110,7 @@ def start_state(
             feedback=rule.start_feedback(graph, seed),
             average=np.zeros((2, n_edges if learning.averaging else 0)),
             past=Past.start(learning.through_time, iterations, graph.n_nodes, n_edges),
+            protection=np.zeros((0, n_edges)),
             room=NO_ROOM,
         ),
     )
@@ -157,6 +160,7 @@ def furnish(settings: EngineSettings, state: LearnerState) -> LearnerState:
         state.feedback,
         state.average,
         state.past,
+        state.protection,
         room,
     )
 
@@ -168,7 +172,7 @@ def _types() -> tuple[Any, Any]:
     noticed = Noticed(statistics, Memory.none(), Memory.none(), start_aim(None, 0))
     clock, history = np.zeros(3, np.int64), UpdateHistory.start(1, 1)
     past = Past.start(0, 1, 2, 1)
-    state = LearnerState(graph, history, noticed, clock, *(rows,) * 5, past, NO_ROOM)
+    state = LearnerState(graph, history, noticed, clock, *(rows,) * 5, past, rows, NO_ROOM)
     settings = EngineSettings(
         NetworkNumbers.of(NetworkConfig(n_inputs=1, n_outputs=1)),
         LearningNumbers.of(LearningConfig()),

@@ -12,6 +12,7 @@ from smgrnn.learning.backprop import backward
 from smgrnn.learning.loss import choice_error, cross_entropy, mean_squared_error
 from smgrnn.learning.numbers import CROSS_ENTROPY, MSE, ONE_HOT, PLUS_MINUS
 from smgrnn.learning.optimizers import Pace, optimize
+from smgrnn.learning.protection import hold_back
 from smgrnn.learning.rule import Pass, credit_at
 from smgrnn.learning.schedule import average, rate_at
 from smgrnn.learning.through_time import backward_through_time, cut, remember
@@ -127,6 +128,8 @@ def learn_step(
     rate = learning.learning_rate * rate_at(learning.schedule, state.noticed.aim[PROGRESS])
     pace = Pace(state.clock[STEP], rate)
     optimize(learning, pace, weight, gradient, state.moments, delta, first, last)
+    if state.protection.shape[0] > 0:
+        hold_back(weight, delta, state.protection, first, last)
     push(state.history, delta, first, last)
     if learning.averaging > 0.0:
         average(state.average, weight, learning.averaging, first, last)

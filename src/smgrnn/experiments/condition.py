@@ -9,9 +9,12 @@ from smgrnn.config import EvolutionConfig, RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId, find_teacher
 from smgrnn.runs.evolution import find_evolution_plan
-from smgrnn.runs.plan import AnyPlan, plan_run
+from smgrnn.runs.plan import AnyPlan, Plan, plan_run
+from smgrnn.runs.sequence import plan_sequence
 from smgrnn.tasks import Task, find_task
 
+THEN = " > "
+"""Stands between the tasks of a sequence."""
 FEWEST = 4
 """Smallest population that a shortened evolution has."""
 
@@ -21,11 +24,13 @@ class Condition:
     """A task and all settings of its runs; the seed comes with each run."""
 
     task: str
-    """A Gymnasium id, or "xor"."""
+    """A Gymnasium id, or "xor"; those of a sequence with " > " between them."""
     settings: RunConfig | EvolutionConfig
     """Settings of a distillation or of an evolution; the seed in them is always 0."""
     teachers: tuple[str, ...] = ()
     """Experts that the seeds take in turn; none leaves the expert to the settings."""
+    cue: bool = False
+    """Whether the student of a sequence is told which of the tasks it is."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", replace(self.settings, seed=0))
@@ -45,6 +50,21 @@ class Condition:
         """
         settings = RunConfig.for_task(task, **changes)
         return cls(task, replace(settings, checkpoint_every=settings.episodes), teachers)
+
+    @classmethod
+    def sequence(cls, tasks: tuple[str, ...], *, cue: bool = False, **changes: Any) -> Self:
+        """Return tasks learned one after the other, with the settings of the first.
+
+        >>> Condition.sequence(("CartPole-v1", "CartPole-v1,mirrored"), episodes=9).stages
+        ('CartPole-v1', 'CartPole-v1,mirrored')
+        """
+        settings = RunConfig.for_task(tasks[0], **changes)
+        return cls(THEN.join(tasks), replace(settings, checkpoint_every=settings.episodes), cue=cue)
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The tasks, one after the other; usually there is one."""
+        return tuple(self.task.split(THEN))
 
     @classmethod
     def evolve(cls, task: str, **changes: Any) -> Self:
@@ -92,6 +112,9 @@ class Condition:
 
     def plan(self, seed: int) -> AnyPlan:
         """Return the plan of a run; files, such as the expert's, enter it by their content."""
+        if len(self.stages) > 1:
+            assert isinstance(self.settings, RunConfig)
+            return _reseeded(_plan_sequence(self.stages, self.settings, self.cue), seed)
         task = _find_task(self.task)
         if isinstance(self.settings, EvolutionConfig):
             return find_evolution_plan(task, replace(self.settings, seed=seed))
@@ -102,6 +125,17 @@ class Condition:
     def key(self, seed: int) -> str:
         """Return the digest of all that a run depends on; equal content has equal keys."""
         return self.plan(seed).key()
+
+
+@cache
+def _plan_sequence(stages: tuple[str, ...], settings: RunConfig, cue: bool) -> Plan:
+    """Return the plan of the last stage with seed 0; finding all tasks and teachers takes time."""
+    return plan_sequence(stages, settings, cue=cue)[-1]
+
+
+def _reseeded(plan: Plan, seed: int) -> Plan:
+    origin = None if plan.origin is None else _reseeded(plan.origin, seed)
+    return replace(plan, seed=seed, origin=origin)
 
 
 @cache

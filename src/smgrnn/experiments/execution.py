@@ -13,6 +13,7 @@ from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
+from smgrnn.runs.sequence import Sequence
 
 
 class Finished(NamedTuple):
@@ -42,4 +43,6 @@ def execute(condition: Condition, seed: int, key: str) -> Finished:
 def _train(condition: Condition, plan: AnyPlan) -> Record:
     if isinstance(plan, EvolutionPlan):
         return Evolution(plan, task=condition.task).train()
+    if plan.origin is not None:
+        return Sequence(plan.stages).train().record
     return Run(plan, task=condition.task, expert=condition.expert(plan.seed)).train()

@@ -28,9 +28,10 @@ class QueuedRun(NamedTuple):
     @property
     def seconds(self) -> float:
         """Rough seconds that it will take, before any run was measured."""
-        task, variant = self.condition.task, self.condition.variant
+        stages, variant = self.condition.stages, self.condition.variant
+        task = stages[0].partition(",")[0]
         episode = EPISODE_SECONDS.get(task, GYMNASIUM_SECONDS) * FACTORS.get(variant, 1.0)
-        return RUN_SECONDS + episode * self.condition.episodes
+        return len(stages) * (RUN_SECONDS + episode * self.condition.episodes)
 
 
 def queue_runs(experiments: Iterable[Experiment]) -> list[QueuedRun]:

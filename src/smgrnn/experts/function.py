@@ -24,7 +24,7 @@ class FunctionExpert:
     """
 
     def __init__(self, function: Callable[[Any], Any], task: Task, name: str) -> None:
-        self._function, self._task = function, task
+        self._function, self._task, self._n_cues = function, task, len(task.cue)
         self.name = name
 
     @property
@@ -71,9 +71,8 @@ class FunctionExpert:
         return values
 
     def _ask(self, observation: Any) -> Any:
-        n_cues = len(self._task.cue)
         try:
-            return self._function(observation[:-n_cues] if n_cues else observation)
+            return self._function(observation[: -self._n_cues] if self._n_cues else observation)
         except Exception as error:
             raise ExpertError(f"The expert {self.name!r} failed: {reason(error)}.") from error
 

@@ -12,11 +12,18 @@ from smgrnn.report.tables import Entry, Line, Measured, ReportTable, measured_en
 from smgrnn.report.wording import METRICS
 
 METRICS_SHOWN = ("late_return", "held_out_mean", "late_edges", "seconds")
+SEQUENCE_METRICS = (
+    *("average_return", "forgetting", "backward_transfer", "forward_transfer"),
+    *("sustained_episode", "late_edges", "seconds"),
+)
+"""Those of the experiment on sequences; the last three are of the last stage."""
 
 
 def beyond_tables(experiment: Experiment, results: Results) -> list[ReportTable]:
     """Return the table of all conditions, over all of their seeds."""
-    columns = tuple(Column(name, METRICS[name].word.capitalize()) for name in METRICS_SHOWN)
+    is_sequence = base_name(experiment) == "task-sequences"
+    shown = SEQUENCE_METRICS if is_sequence else METRICS_SHOWN
+    columns = tuple(Column(name, METRICS[name].word.capitalize()) for name in shown)
     lines = []
     for name, condition in experiment.conditions.items():
         labels = (condition.task, short_name(condition, name))

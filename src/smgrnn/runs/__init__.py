@@ -6,6 +6,7 @@ from smgrnn.runs.evolution import Evolution, evolve
 from smgrnn.runs.plan import EvolutionPlan, Plan, plan_run
 from smgrnn.runs.record import Record, load
 from smgrnn.runs.run import Run, distill
+from smgrnn.runs.sequence import Sequence, sequence
 
 __all__ = [
     "Evolution",
@@ -14,9 +15,11 @@ __all__ = [
     "Policy",
     "Record",
     "Run",
+    "Sequence",
     "distill",
     "evaluate",
     "evolve",
     "load",
     "plan_run",
+    "sequence",
 ]

@@ -9,6 +9,8 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.episodes.table import Episodes
 from smgrnn.graph.state import Graph
+from smgrnn.runs.course import normalised
+from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
 
@@ -88,6 +90,29 @@ def draw_topology(record: Record, path: Path) -> None:
         _write_weights(ax, graph, positions)
     ax.margins(0.12, 0.08)
     ax.set_title(_headline(record), parse_math=False)
+    _write(figure, path)
+
+
+def draw_course(record: Record, path: Path) -> None:
+    """Draw the return on each task of a sequence after each stage, from random to the teacher."""
+    from matplotlib.figure import Figure
+
+    plan = record.plan
+    assert isinstance(plan, Plan)
+    scores, tasks = normalised(record.course), plan.episodes.course
+    stages = ["before", *(stage.task.id for stage in plan.stages)]
+    size = (2.5 + 1.6 * len(tasks), 1.6 + 0.5 * len(stages))
+    figure = Figure(figsize=size, layout="constrained")
+    ax = figure.subplots()
+    image = ax.imshow(scores, vmin=0, vmax=1, cmap="Blues", aspect="auto")
+    for (stage, task), value in np.ndenumerate(scores):
+        colour = "white" if value > 0.5 else "black"
+        ax.text(task, stage, f"{value:.2f}", ha="center", va="center", color=colour)
+    ax.set_xticks(range(len(tasks)), tasks, rotation=20, ha="right", parse_math=False)
+    ax.set_yticks(range(len(stages)), stages, parse_math=False)
+    ax.set_xlabel("evaluated on")
+    ax.set_ylabel("after learning")
+    figure.colorbar(image, label="return, from random to teacher")
     _write(figure, path)
 
 

@@ -40,7 +40,16 @@ from smgrnn.runs.ancestor import Ancestor
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
-from smgrnn.validation import Count, Finite, Positive, Settings, Share, Whole, later
+from smgrnn.validation import (
+    Count,
+    Finite,
+    Positive,
+    Probability,
+    Settings,
+    Share,
+    Whole,
+    later,
+)
 
 RECORDS_VERSION = 2
 """Part of every key: raise it when equal plans can lead to other results than before."""
@@ -81,6 +90,9 @@ class EpisodePlan(Settings):
     """Factor of the student's inputs, which its weights absorb in the end."""
     bar: Finite | None = later(None)
     """Mean return of the last episodes at which nothing grows any more; None is none."""
+    course: tuple[str, ...] = later(())
+    """Names of the tasks of a sequence, on all of which the student is scored; none for a run of
+    its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,11 +133,20 @@ class Plan(Settings):
     """Most parameters of what is handed over; None is any number."""
     ancestor: Ancestor | None = later(None)
     """The student of an earlier run to go on from; None starts from a new one."""
+    protect: Probability = later(0.0)
+    """Share by which updates of the ancestor's edges are held back, as far as they matter."""
+    origin: "Plan | None" = later(None)
+    """The stage before in a sequence, whose student is the ancestor; None is a run of its own."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.ancestor is not None:
             check_width(self.ancestor.graph, self.network)
+
+    @property
+    def stages(self) -> "tuple[Plan, ...]":
+        """The stages of a sequence that lead to this one, from the first, and this one."""
+        return (*(() if self.origin is None else self.origin.stages), self)
 
     @property
     def n_episodes(self) -> int:
@@ -151,8 +172,13 @@ class Plan(Settings):
         return mlp_graph(n_inputs, network.n_hidden, network.n_outputs, rng, has_bias=has_bias)
 
     def key_content(self) -> dict[str, Any]:
-        """Return all that the results depend on: the task by its id, the teacher by its digest."""
+        """Return all that the results depend on: the task by its id, the teacher by its digest.
+
+        The ancestor of a stage follows from the stage before, so that its key is known beforehand.
+        """
         content = super().key_content()
+        if self.origin is not None:
+            content.pop("ancestor", None)
         return content | {"task": self.task.id, "teacher": self.teacher.digest}
 
     def key(self) -> str:
@@ -258,6 +284,10 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
     _check_optimizer(config)
     _check_rules(config)
     _check_keep(config, task)
+    _require(
+        config.protect == 0.0 or start is not None,
+        f"--protect {config.protect} says nothing to a run that starts anew: leave it out",
+    )
     check_episodes(config.held_out)
     plan = Plan(
         task=replace(task, make=None),
@@ -282,6 +312,7 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
         ),
         parameters=config.parameters,
         ancestor=None if start is None else _ancestor(config, task, start),
+        protect=config.protect,
     )
     _check_limit(config, plan)
     check_window(plan.learning, plan.network, plan.plasticity, plan.make_graph())

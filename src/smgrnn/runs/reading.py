@@ -18,6 +18,7 @@ from smgrnn.errors import plain
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
+from smgrnn.runs.course import EMPTY_COURSE
 from smgrnn.runs.family import Member
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
 from smgrnn.runs.snapshots import Snapshots
@@ -52,6 +53,7 @@ def read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "held_out": _floats(arrays["held_out"], "held-out returns"),
         "best_score": _number(content["best_score"]),
         "bar": _number(content.get("bar")),
+        "course": _course(plan, arrays),
         "warnings": tuple(_text(each) for each in _list(content["warnings"])),
         "versions": {_text(name): _text(each) for name, each in content["versions"].items()},
         "times": _times(content["times"]),
@@ -112,6 +114,14 @@ def _students(plan: AnyPlan, networks: dict[str, Any], arrays: Arrays) -> dict[s
     }
     _require(set(found) <= set(ROLES), "it has a student of an unknown role")
     _require(isinstance(plan, EvolutionPlan) or "final" in found, "it has no student")
+    return found
+
+
+def _course(plan: AnyPlan, arrays: Arrays) -> Floats:
+    found = arrays.get("course", EMPTY_COURSE)
+    n_tasks = len(plan.episodes.course) if isinstance(plan, Plan) else 0
+    is_right = found.ndim == 2 and found.dtype == np.float64 and np.isfinite(found).all()
+    _require(is_right and found.shape[1] == n_tasks, "its scores on other tasks are no table")
     return found
 
 

@@ -21,6 +21,7 @@ from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
 from smgrnn.policy import NETWORK_KINDS, Policy, read_network
+from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE, course_figures
 from smgrnn.runs.family import Family, Member, best
 from smgrnn.runs.keep import has_ended, lower_bound, smallest_kept
 from smgrnn.runs.metrics import (
@@ -89,6 +90,9 @@ class Record:
     """Score of the best checkpoint, if any was scored."""
     bar: float | None = None
     """Mean return that keeps the share which the plan asks for, if it asks for one."""
+    course: Floats = field(default_factory=lambda: EMPTY_COURSE)
+    """Mean returns on each task of a sequence: of a random policy, of its teacher, of the student
+    before the first stage and after each; see `runs.course` (n_rows, n_tasks)."""
     warnings: tuple[str, ...] = ()
     """Warnings, such as of a limit that stopped growth."""
     versions: Mapping[str, str] = field(default_factory=versions)
@@ -243,6 +247,7 @@ class Record:
             **own,
             **held_out,
             **given,
+            **self._course_figures(),
             "seconds": self.times.training,
         }
 
@@ -260,6 +265,14 @@ class Record:
             **self._share_figures(given),
             "best_checkpoint_score": self.best_score,
         }
+
+    def _course_figures(self) -> dict[str, Any]:
+        """Return the figures of a sequence up to this stage, if it is one that has ended."""
+        if not isinstance(self.plan, Plan) or len(self.course) != FIRST_STAGE + len(
+            self.plan.stages
+        ):
+            return {}
+        return course_figures(self.plan, self.course)
 
     def _share_figures(self, given: Member) -> dict[str, Any]:
         """Return whether a student keeps the share that the plan asks for, if it asks for one."""
@@ -303,7 +316,8 @@ class Record:
             arrays |= to_arrays(policy.graph, f"{place}graph.")
             if policy.normalisation is not None:
                 arrays |= to_arrays(policy.normalisation, f"{place}normalisation.")
-        return arrays | {"held_out": self.held_out}
+        course = {"course": self.course} if self.course.size else {}  # earlier records have none
+        return arrays | {"held_out": self.held_out} | course
 
     def save(self, path: str | Path, *, is_durable: bool = True) -> None:
         """Write the record to a file, or to its place in a run folder; whole or not at all.

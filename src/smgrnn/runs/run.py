@@ -9,6 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from smgrnn.arrays import Floats
 from smgrnn.config import USUAL_PRESET, RunConfig
 from smgrnn.episodes.table import Edits, Episodes
@@ -18,6 +20,7 @@ from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.policy import Policy
 from smgrnn.runs.ancestor import Ancestor
+from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE, course_scores, start_course
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.family import FIRST_ROUND, Family, Member, halved, joined, offers
@@ -53,6 +56,8 @@ class Run:
         The teacher, or where to find it; one that is code must be given.
     record
         The record of the run so far, if it has begun.
+    course
+        Scores of the stages before, for a stage of a sequence.
 
     Examples
     --------
@@ -75,9 +80,11 @@ class Run:
         task: TaskSource | Task | None = None,
         expert: ExpertSource | Teacher | None = None,
         record: Record | None = None,
+        course: Floats = EMPTY_COURSE,
     ) -> None:
         self.plan = plan
         self._home = as_run_folder(folder)
+        self._course = course
         student = None if record is None else record.students["final"]
         self._distillation = Distillation(
             plan,
@@ -171,8 +178,20 @@ class Run:
             started=(student.graph.n_nodes, student.graph.n_edges),
             times=Times(began=time.time()),
             bar=distillation.bar if self._is_staged else None,
+            course=self._first_course(student),
             resume=None if self.folder is None else distillation.learner.arrays(),
         )
+
+    def _first_course(self, student: Policy) -> Floats:
+        """Return the scores before the run: those of the stages before, or of a new student."""
+        is_first = bool(self.plan.episodes.course) and self.plan.origin is None
+        return start_course(self.plan, student) if is_first else self._course
+
+    def _followed_course(self) -> Floats:
+        """Return the scores so far, with those of the student that is handed over."""
+        n_before = FIRST_STAGE + len(self.plan.stages) - 1
+        now = course_scores(self.plan, self.handed_over.policy)
+        return np.concatenate([self.record.course[:n_before], [now]])
 
     def _update(self, **changes: Any) -> None:
         self._record = replace(self.record, **changes)
@@ -301,6 +320,8 @@ class Run:
             self._choose()
         with interrupts_deferred():
             self._update(held_out=self.score(self.plan.held_out))
+            if self.plan.episodes.course:
+                self._update(course=self._followed_course())
 
     def _chunks(self) -> Iterator[tuple[int, int]]:
         """Yield the remaining episodes in parts, cut at checkpoints and chunks of the backend."""

@@ -47,6 +47,21 @@ class Snapshots(NamedTuple):
         is_full = longer.episode.size > MOST_MOMENTS or longer.weight.size > MOST_WEIGHTS
         return longer._thinned() if is_full else longer
 
+    def then(self, later: Self, n_episodes: int) -> Self:
+        """Return these moments and those of a later run, which began after so many episodes.
+
+        The first of the later run is the last of this one, with other weights than it ended with
+        only where it chose another student.
+        """
+        rest = later._only(later.episode > 0)
+        return self._replace(
+            episode=np.append(self.episode, rest.episode + n_episodes),
+            n_edges=np.append(self.n_edges, rest.n_edges),
+            edge_ids=np.append(self.edge_ids, rest.edge_ids),
+            weight=np.append(self.weight, rest.weight),
+            spacing=max(self.spacing, rest.spacing),
+        )
+
     def until(self, episode: int) -> Self:
         """Return the moments up to the end of an episode."""
         return self._only(self.episode <= episode)

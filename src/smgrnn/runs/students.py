@@ -16,6 +16,8 @@ STUDENTS = {
 
 def new_learner(plan: Plan) -> Learner:
     """Return the student of a run before its first episode; its settings are the plan's."""
-    return Learner(
-        plan.network, plan.learning, plan.plasticity, graph=plan.make_graph(), seed=plan.seed
-    )
+    graph = plan.make_graph()
+    made = Learner(plan.network, plan.learning, plan.plasticity, graph=graph, seed=plan.seed)
+    if plan.protect > 0.0:
+        made.protect(plan.protect)
+    return made

@@ -10,10 +10,11 @@ from smgrnn.tasks import recall
 from smgrnn.tasks.variants import PHYSICS, read_cue, read_physics, split_name
 
 
-def varied(env: Any, name: str, seen: tuple[int, ...] | None) -> Any:
+def varied(env: Any, name: str, seen: tuple[int, ...] | None) -> gym.Env[Any, Any]:
     """Return the environment with the settings of a variant; a student sees these places of it.
 
-    >>> varied(gym.make("CartPole-v1"), "CartPole-v1,gravity=20", None).unwrapped.gravity
+    >>> env: Any = varied(gym.make("CartPole-v1"), "CartPole-v1,gravity=20", None)
+    >>> env.unwrapped.gravity
     20.0
     """
     base, settings = split_name(name)
@@ -26,7 +27,8 @@ def varied(env: Any, name: str, seen: tuple[int, ...] | None) -> Any:
         n_own = env.observation_space.shape[0]
         seen = None if seen is None else (*seen, *range(n_own, n_own + len(cue)))
         env = Cued(env, cue)
-    return env if seen is None else Hidden(env, seen)
+    found: gym.Env[Any, Any] = env if seen is None else Hidden(env, seen)
+    return found
 
 
 def _set_physics(env: Any, values: dict[str, float]) -> None:

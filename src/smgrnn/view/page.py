@@ -21,6 +21,7 @@ from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.edit import Cause
 from smgrnn.runs.family import Member
 from smgrnn.runs.own_loop import record_of
+from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
 from smgrnn.view import style
@@ -83,6 +84,10 @@ def notices(record: Record, whole: Timeline, drawn: Timeline) -> list[str]:
             f"The run was interrupted after {record.episodes.n:,} of {record.plan.n_episodes:,} "
             "episodes; this is what there is so far."
         )
+    plan = record.plan
+    if isinstance(plan, Plan) and plan.origin is not None:
+        stages = ", then ".join(stage.task.id for stage in plan.stages)
+        found.append(f"This student has learned a sequence of tasks: {stages}.")
     n_shown = whole.ends.size - 1
     if n_shown < record.episodes.n:
         found.append(

@@ -22,6 +22,7 @@ from smgrnn.report.figures.pruning_ablation import draw_more_weights, draw_pruni
 from smgrnn.report.figures.relay_insertion import draw_relay_insertion
 from smgrnn.report.figures.style import Records, add_title
 from smgrnn.report.figures.task_difficulty import draw_task_difficulty
+from smgrnn.report.figures.task_sequences import draw_task_sequences
 from smgrnn.report.paper import Catalogue, load_paper
 from smgrnn.report.results import Results, Runs
 
@@ -103,6 +104,12 @@ FIGURES = Catalogue(
                 draw_local_learning,
                 title="Learning by local rules",
                 caption="Late return by learning rule, growing and not.",
+            ),
+            FigureSpec(
+                "task-sequences",
+                draw_task_sequences,
+                title="What a student keeps of tasks that it learned one after the other",
+                caption="Return on each task, right after it was learned and after the last stage.",
             ),
         )
     },

@@ -1,0 +1,90 @@
+"""`smgrnn sequence`: one student, several tasks one after the other."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from smgrnn.commands.display import RunDisplay, describe, say, say_out
+from smgrnn.commands.distill import draw_pictures
+from smgrnn.config import RunConfig
+from smgrnn.interrupts import interrupts_raised
+from smgrnn.runs.pictures import draw_course
+from smgrnn.runs.record import Record
+from smgrnn.runs.sequence import Sequence, plan_sequence
+from smgrnn.storage import write_file, writing
+
+SUMMARY, COURSE = "sequence.json", "course.png"
+FIGURES = {
+    "average_return": "average return",
+    "forgetting": "forgetting",
+    "backward_transfer": "backward transfer",
+    "forward_transfer": "forward transfer",
+}
+"""Figures of merit and their words."""
+
+
+def sequence_command(
+    tasks: tuple[str, ...],
+    config: RunConfig,
+    out: Path | None,
+    *,
+    has_cue: bool,
+    as_json: bool,
+    is_quiet: bool,
+) -> None:
+    """Train all stages, show progress, and print what came of them."""
+    plans = plan_sequence(tasks, config, cue=has_cue)
+    name = f"sequence-{config.student}-{config.seed}"
+    folder = Path("runs") / name if out is None else out
+    made = Sequence(plans, folder)
+    while len(made.records) < len(plans):
+        draw_pictures(_train_stage(made, is_quiet=is_quiet), _folder(made, len(made.records) - 1))
+    summary = made.summary()
+    with writing(folder / SUMMARY):
+        write_file(folder / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode())
+    if "course" in summary:
+        draw_course(made.record, folder / COURSE)
+    if not is_quiet:
+        say_out(describe_course(summary) if "course" in summary else describe(summary))
+    if as_json:
+        print(json.dumps(summary))
+
+
+def _folder(made: Sequence, number: int) -> Path:
+    folder = made.stage_folder(number)
+    assert folder is not None
+    return folder
+
+
+def _train_stage(made: Sequence, *, is_quiet: bool) -> Record:
+    """Train the next stage, with progress."""
+    number = len(made.records)
+    plan = made.plans[number]
+    name = f"{plan.task.id}, stage {number + 1} of {len(made.plans)}"
+    with interrupts_raised(), RunDisplay(name, plan.n_episodes, is_quiet=is_quiet) as display:
+        try:
+            return made.train_next(display)
+        except KeyboardInterrupt:
+            folder = shlex.quote(str(made.folder))
+            say(f"Stopped. The same command goes on in {folder}.")
+            raise
+
+
+def describe_course(summary: dict[str, Any]) -> str:
+    """Return what came of a sequence in a few lines: returns by stage and task, then figures."""
+    course, sizes = summary["course"], summary["n_parameters_by_stage"]
+    width = max(map(len, [*course["stages"], "before the first stage"])) + 2
+    rows = ["before the first stage", *course["stages"]]
+    lines = [" " * width + "  ".join(course["tasks"]) + "  parameters"]
+    for row, returns, size in zip(rows, course["returns"], ["", *sizes], strict=True):
+        cells = (
+            f"{value:.1f}".rjust(len(task))
+            for value, task in zip(returns, course["tasks"], strict=True)
+        )
+        lines.append(f"{row:<{width}}{'  '.join(cells)}  {size}")
+    words = (
+        f"{word} {summary[name]:.2f}" for name, word in FIGURES.items() if summary[name] is not None
+    )
+    lines.append(f"Of the teachers' gap over random: {', '.join(words)}.")
+    return "\n".join(lines)

@@ -1,0 +1,112 @@
+"""The course of a sequence: mean returns on each task before the first stage and after each.
+
+Returns are normalised by the way from a random policy, 0, to the teacher of the task, 1.  Then, by
+stages of which each learned one task:
+
+- average return: the mean over all tasks after the last stage;
+- forgetting (Chaudhry et al., 2018): of tasks other than the last, how far the return has fallen
+  from its best since the task was first learned, on average;
+- backward transfer (Lopez-Paz and Ranzato, 2017): of the same tasks, the return now less that right
+  after the stage that first learned it, on average;
+- forward transfer (the same): of tasks other than the first, the return right before the stage that
+  first learned it less that of the student before the first stage, on average.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from smgrnn.arrays import Floats
+from smgrnn.episodes.backends import find_backend
+from smgrnn.experts import evaluate_expert, find_expert
+from smgrnn.policy import Policy
+from smgrnn.runs.distillation import held_out_seeds
+from smgrnn.runs.plan import Plan
+from smgrnn.tasks import find_task
+
+RANDOM, TEACHER, BEFORE, FIRST_STAGE = range(4)
+"""Rows of a course; those of the stages follow."""
+N_MEASURED = 100
+"""Episodes by which a teacher and a random policy are measured."""
+EMPTY_COURSE = np.zeros((0, 0))
+"""The course of a run that belongs to no sequence."""
+
+
+def course_scores(plan: Plan, policy: Policy) -> Floats:
+    """Return the mean held-out return of a student on each task of the sequence (n_tasks,)."""
+    seeds = held_out_seeds(plan.seed, 0, plan.held_out)
+    backends = [find_backend(find_task(id)) for id in plan.episodes.course]
+    return np.array([backend.play(policy, seeds).returns.mean() for backend in backends])
+
+
+def start_course(plan: Plan, policy: Policy) -> Floats:
+    """Return the scores of random policies, of the teachers, and of a student that is new."""
+    # A cue changes neither of the two.
+    ends = np.array([_ends(re.sub(",cue=[^,]*", "", id)) for id in plan.episodes.course]).T
+    return np.concatenate([ends, [course_scores(plan, policy)]])
+
+
+@cache
+def _ends(id: str) -> tuple[float, float]:
+    """Return the mean returns of a random policy and of a task's teacher."""
+    task = find_task(id)
+    expert = find_expert(None, task)
+    random = evaluate_expert(expert, task, N_MEASURED, disturbance=1.0)
+    return float(random.mean()), float(evaluate_expert(expert, task, N_MEASURED).mean())
+
+
+def normalised(course: Floats) -> Floats:
+    """Return the scores before the first stage and after each, from 0, random, to 1, the teacher.
+
+    >>> normalised(np.array([[20.0], [500.0], [20.0], [260.0]])).tolist()
+    [[0.0], [0.5]]
+    """
+    gap = course[TEACHER] - course[RANDOM]
+    found: Floats = (course[BEFORE:] - course[RANDOM]) / np.where(gap == 0.0, np.nan, gap)
+    return found
+
+
+def figures_of_merit(scores: Floats, order: Sequence[int]) -> dict[str, float | None]:
+    """Return the figures of a sequence from normalised scores (n_stages + 1, n_tasks).
+
+    `order` is the number of the task of each stage.  A figure that is over no task is None.
+
+    >>> scores = np.array([[0.0, 0.0], [1.0, 0.5], [0.75, 1.0]])
+    >>> figures = figures_of_merit(scores, [0, 1])
+    >>> figures["forgetting"], figures["backward_transfer"], figures["forward_transfer"]
+    (0.25, -0.25, 0.5)
+    """
+    first = {task: order.index(task) + 1 for task in order}
+    earlier = [task for task in first if task != order[-1]]
+    later = [task for task, stage in first.items() if stage > 1]
+    last = scores[-1]
+    fallen = [scores[first[task] :, task].max() - last[task] for task in earlier]
+    backward = [last[task] - scores[first[task], task] for task in earlier]
+    forward = [scores[first[task] - 1, task] - scores[0, task] for task in later]
+    return {
+        "average_return": float(last[list(first)].mean()),
+        "forgetting": _mean(fallen),
+        "backward_transfer": _mean(backward),
+        "forward_transfer": _mean(forward),
+    }
+
+
+def _mean(values: list[Any]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def course_figures(plan: Plan, course: Floats) -> dict[str, Any]:
+    """Return the figures of merit, the tasks, and the returns on each after every stage."""
+    tasks, stages = plan.episodes.course, [stage.task.id for stage in plan.stages]
+    table = {
+        "tasks": list(tasks),
+        "stages": stages,
+        "random": course[RANDOM].tolist(),
+        "teacher": course[TEACHER].tolist(),
+        "returns": course[BEFORE:].tolist(),
+    }
+    order = [tasks.index(stage) for stage in stages]
+    return figures_of_merit(normalised(course), order) | {"course": table}

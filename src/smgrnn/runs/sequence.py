@@ -1,0 +1,221 @@
+"""Sequence: one student, several tasks one after the other, each stage a run that goes on.
+
+Every stage starts from the student that the stage before hands over, with a new optimizer.  In the
+end of each the student is scored on all tasks: see `runs.course`.
+"""
+
+from collections.abc import Sequence as Listed
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from smgrnn.arrays import Floats
+from smgrnn.config import USUAL_PRESET, RunConfig
+from smgrnn.errors import ConfigError, FileFormatError
+from smgrnn.experts import find_teacher
+from smgrnn.runs.course import BEFORE, EMPTY_COURSE
+from smgrnn.runs.folder import RunFolder, check_same
+from smgrnn.runs.plan import Plan, plan_run
+from smgrnn.runs.record import Record, record_file
+from smgrnn.runs.run import Run, start_from
+from smgrnn.runs.watch import Watch
+from smgrnn.tasks import Task, find_task
+
+
+class Sequence:
+    """A student that learns tasks one after the other; `smgrnn.sequence` returns one.
+
+    Examples
+    --------
+    >>> import smgrnn
+    >>> tasks = ["CartPole-v1", "CartPole-v1,mirrored"]
+    >>> learned = smgrnn.sequence(tasks, episodes=5, held_out=2)
+    >>> learned.returns.shape  # before the first stage and after each, on each task
+    (3, 2)
+    >>> learned.summary()["course"]["stages"]
+    ['CartPole-v1', 'CartPole-v1,mirrored']
+    """
+
+    def __init__(self, plans: Listed[Plan], folder: Path | None = None) -> None:
+        self.plans = tuple(plans)
+        self.folder = folder
+        self.records: list[Record] = []
+        """The records of the stages that are finished."""
+
+    def stage_folder(self, number: int) -> Path | None:
+        """Return the folder of a stage, which is a run folder like any other."""
+        return None if self.folder is None else self.folder / f"stage-{number + 1}"
+
+    def train(self, *watches: Watch[Run]) -> "Sequence":
+        """Train all stages; those that are finished in the folder are read from it.
+
+        Every few episodes each of `watches` is called with the run of the stage.
+        """
+        while len(self.records) < len(self.plans):
+            self.train_next(*watches)
+        return self
+
+    def train_next(self, *watches: Watch[Run]) -> Record:
+        """Train the next stage and return its record."""
+        self.records.append(self._stage(len(self.records)).train(*watches))
+        return self.record
+
+    def _stage(self, number: int) -> Run:
+        """Return the run of a stage, as far as it has come in its folder."""
+        plan, path, course = self.plans[number], self.stage_folder(number), EMPTY_COURSE
+        if number:
+            before = self.records[number - 1]
+            plan, course = replace(plan, ancestor=start_from(before).ancestor), before.course
+        home = None if path is None else RunFolder(path)
+        record = None if home is None else home.find_record()
+        if home is None or record is None:
+            return Run(plan, home, course=course)
+        check_same(plan, record.plan, home.path)
+        run = Run(plan, home, record=record)
+        run._restore(record_file(home.path))
+        return run
+
+    @property
+    def record(self) -> Record:
+        """The record of the last stage that is finished."""
+        return self.records[-1]
+
+    @property
+    def returns(self) -> Floats:
+        """Mean held-out returns before the first stage and after each (n_stages + 1, n_tasks)."""
+        return self.record.course[BEFORE:]
+
+    def joined(self) -> Record:
+        """Return all stages as one record, to watch the student grow through them.
+
+        Each ends with the student that the next one goes on with.
+        """
+        return join_stages(self.records)
+
+    @classmethod
+    def read(cls, folder: str | Path) -> "Sequence":
+        """Return the stages that have begun in a folder, to look at."""
+        places = sorted(Path(folder).glob("stage-*"), key=lambda each: int(each.name[6:]))
+        found = [RunFolder(each).load() for each in places]
+        plans = [record.plan for record in found if isinstance(record.plan, Plan)]
+        if not plans or len(plans) < len(found):
+            raise FileFormatError(f"{folder} holds no sequence.")
+        made = cls(plans, Path(folder))
+        made.records = [record for record in found if record.episodes.n]
+        return made
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures of the last stage, those of the sequence, and the size after each."""
+        sizes = [record.handed_over.n_parameters for record in self.records]
+        folder = None if self.folder is None else str(self.folder)
+        return self.record.summary() | {"n_parameters_by_stage": sizes, "run_dir": folder}
+
+
+def join_stages(records: Listed[Record]) -> Record:
+    """Return the stages of a sequence as one record, its time running on through all of them."""
+    parts = [record.until(record.handed_over) for record in records]
+    joined = parts[0]
+    for part in parts[1:]:
+        n_updates, n_episodes = int(joined.episodes.steps.sum()), joined.episodes.n
+        later = part.edits._replace(update=part.edits.update + n_updates)
+        joined = replace(
+            part,
+            episodes=joined.episodes.followed_by(part.episodes),
+            edits=joined.edits.followed_by(later),
+            snapshots=joined.snapshots.then(part.snapshots, n_episodes),
+            started=joined.started,
+        )
+    return joined
+
+
+def plan_sequence(tasks: Listed[str], config: RunConfig, *, cue: bool = False) -> tuple[Plan, ...]:
+    """Return the plans of the stages; refuse tasks that one student cannot learn.
+
+    >>> config = RunConfig.for_task("CartPole-v1")
+    >>> [plan.task.id for plan in plan_sequence(["CartPole-v1"], config)]
+    ['CartPole-v1']
+    """
+    found = [find_task(_name(task)) for task in tasks]
+    _check_tasks(found, config, cue=cue)
+    if cue:
+        names = list(dict.fromkeys(task.id for task in found))
+        numbers = {name: f"{number}of{len(names)}" for number, name in enumerate(names, start=1)}
+        found = [find_task(f"{task.id},cue={numbers[task.id]}") for task in found]
+    course = tuple(dict.fromkeys(task.id for task in found)) if len(found) > 1 else ()
+    plans: list[Plan] = []
+    for task in found:
+        plan = plan_run(replace(config, protect=0.0), task, find_teacher(None, task)[0])
+        plan = replace(plan, episodes=replace(plan.episodes, course=course))
+        if plans:
+            plan = replace(plan, origin=plans[-1], protect=config.protect)
+        plans.append(plan)
+    return tuple(plans)
+
+
+def _name(task: Any) -> str:
+    if not isinstance(task, str):
+        raise ConfigError("The tasks of a sequence are given by their names.")
+    return task
+
+
+def _check_tasks(tasks: list[Task], config: RunConfig, *, cue: bool) -> None:
+    if not tasks:
+        raise ConfigError("A sequence needs at least one task.")
+    if config.expert is not None:
+        raise ConfigError("A sequence takes the expert of each of its tasks: leave --expert out.")
+    if config.normalise:
+        raise ConfigError("A sequence has no one scale to normalise by: leave --normalise out.")
+    first = tasks[0]
+    for task in tasks:
+        if task.is_supervised and len(tasks) > 1:
+            raise ConfigError(f"The tasks of a sequence are played, and {task.id} is not.")
+        if task.cue:
+            raise ConfigError(f"{task.id} has a cue of its own: leave it out and give --cue.")
+        if (task.n_inputs, task.n_outputs) != (first.n_inputs, first.n_outputs):
+            raise ConfigError(
+                f"One student cannot learn {first.id}, of {first.n_inputs} inputs and "
+                f"{first.n_outputs} actions, and {task.id}, of {task.n_inputs} and "
+                f"{task.n_outputs}."
+            )
+    if cue and len({task.id for task in tasks}) < 2:
+        raise ConfigError(f"A cue tells tasks apart, and {first.id} is the only one: leave it out.")
+    if config.protect > 0.0 and len(tasks) < 2:
+        raise ConfigError("--protect is for what was learned before, and there is one stage only.")
+
+
+def sequence(
+    tasks: Listed[str],
+    *,
+    cue: bool = False,
+    out: str | Path | None = None,
+    watch: Watch[Run] | None = None,
+    **settings: Any,
+) -> Sequence:
+    """Teach one student several tasks one after the other; every field of RunConfig is a keyword.
+
+    Parameters
+    ----------
+    tasks
+        Names of tasks of one shape, in the order in which they are learned; a task may come again.
+    cue
+        Add one input per task that says which it is.
+    out
+        Folder to keep the stages in; where an equal call was stopped, this one goes on.  None keeps
+        nothing.
+    watch
+        Called with the run of the stage every few episodes.
+    **settings
+        Settings of every stage, as `distill` takes them, and `protect`, by which edges that matter
+        to earlier stages learn more slowly.
+
+    Examples
+    --------
+    >>> import smgrnn
+    >>> learned = smgrnn.sequence(["CartPole-v1", "CartPole-v1,gravity=20"], episodes=4, held_out=2)
+    >>> [record.plan.task.id for record in learned.records]
+    ['CartPole-v1', 'CartPole-v1,gravity=20']
+    """
+    names = [_name(task) for task in tasks]
+    config = RunConfig.for_task(names[0] if names else "", **{"preset": USUAL_PRESET, **settings})
+    made = Sequence(plan_sequence(names, config, cue=cue), None if out is None else Path(out))
+    return made.train(*([] if watch is None else [watch]))

@@ -1,0 +1,52 @@
+"""`smgrnn sequence`: stages, pictures and figures, in a terminal and for `view`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from smgrnn.commands.view import view_command
+from support.commands import Command, refused
+
+SHORT = ("--preset", "paper", "--episodes", "6", "--held-out", "2", "--iterations", "2")
+TASKS = ("CartPole-v1", "CartPole-v1,mirrored")
+
+
+def test_a_sequence_is_learned_shown_and_not_learned_twice(smgrnn: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    words = ("sequence", *TASKS, "--cue", *SHORT, "--out", str(folder), "--json")
+    said = smgrnn(*words)
+    summary = json.loads(said.out.splitlines()[-1])
+    assert summary["course"]["stages"] == [
+        "CartPole-v1,cue=1of2",
+        "CartPole-v1,mirrored,cue=2of2",
+    ]
+    assert len(summary["n_parameters_by_stage"]) == 2
+    assert {"average_return", "forgetting", "backward_transfer", "forward_transfer"} <= set(summary)
+    assert "Of the teachers' gap over random: average return" in said.out
+    assert json.loads((folder / "sequence.json").read_text()) == summary
+    assert (folder / "course.png").stat().st_size > 1000
+    before = (folder / "stage-2" / "model.safetensors").stat().st_mtime_ns
+    assert smgrnn(*words, "--quiet").out.splitlines() == [json.dumps(summary)]
+    assert before <= (folder / "stage-2" / "model.safetensors").stat().st_mtime_ns
+    view_command(folder, None, None, opens=False)
+    page = (folder / "growth.html").read_text(encoding="utf-8")
+    assert "CartPole-v1,cue=1of2, then CartPole-v1,mirrored,cue=2of2" in page
+    assert "12 episodes" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("CartPole-v1", "Acrobot-v1"), "One student cannot learn CartPole-v1"),
+        (("CartPole-v1", "--cue"), "A cue tells tasks apart"),
+        ((), "A sequence needs at least one task."),
+        (("CartPole-v1,gravity=1000",), "The setting 'gravity' of 'CartPole-v1' is a number in"),
+    ],
+)
+def test_wrong_words_are_refused_in_one_sentence(
+    words: tuple[str, ...], sentence: str, smgrnn: Command, tmp_path: Path
+) -> None:
+    said = smgrnn("sequence", *words, "--out", str(tmp_path / "run"))
+    assert refused(said).startswith(sentence)
+    assert not (tmp_path / "run").exists()
