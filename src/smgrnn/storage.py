@@ -35,6 +35,11 @@ def check_new_file(path: Path) -> None:
     """Refuse a file that exists or cannot be made, before the work that is to go into it."""
     if path.exists():
         raise ConfigError(f"{path} exists; choose another file.")
+    check_folder_of(path)
+
+
+def check_folder_of(path: Path) -> None:
+    """Refuse a file whose folder cannot take it, before the work that is to go into it."""
     if not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
         raise ConfigError(f"{path} cannot be written: its folder is missing or read-only.")
 

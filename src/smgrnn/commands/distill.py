@@ -1,12 +1,12 @@
 """`smgrnn distill`: train students, or show what would be trained."""
 
-import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, say, say_out
+from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries
+from smgrnn.commands.output import print_result, say
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.interrupts import interrupts_raised
@@ -65,23 +65,34 @@ def run_folder(task: str, student: str, seed: int, out: Path | None, n_seeds: in
 
 
 def show_plans(
-    task: str, config: RunConfig, resume: Path | None, n_seeds: int, *, as_json: bool
+    task: str,
+    config: RunConfig,
+    resume: Path | None,
+    n_seeds: int,
+    *,
+    as_json: bool,
+    is_quiet: bool,
 ) -> None:
     """Print the plans of runs, and run nothing."""
     if resume is not None:
         plans: list[Any] = [Record.load(resume).plan]
     else:
         plans = [new_run(named(task), each).plan for each in each_seed(config, n_seeds)]
-    shown = [plan.to_dict() for plan in plans]
-    if as_json:
-        print(json.dumps(shown[0] if len(shown) == 1 else shown))
-        return
-    for plan, content in zip(plans, shown, strict=True):
-        for name, value in flatten(content).items():
-            say_out(f"{name:<36}{value}")
-        if isinstance(plan, Plan):
-            print(f"{'keeps at most':<36}{describe_bound(plan)}")
-        print()
+    figures = [plan.to_dict() for plan in plans]
+    print_result(
+        "\n\n".join(map(describe_plan, plans)),
+        figures[0] if len(figures) == 1 else figures,
+        as_json=as_json,
+        is_quiet=is_quiet,
+    )
+
+
+def describe_plan(plan: Any) -> str:
+    """Return a plan as lines of a setting and its value."""
+    settings = flatten(plan.to_dict())
+    if isinstance(plan, Plan):
+        settings["keeps at most"] = describe_bound(plan)
+    return "\n".join(f"{name:<36}{value}" for name, value in settings.items())
 
 
 def describe_bound(plan: Plan) -> str:

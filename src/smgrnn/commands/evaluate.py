@@ -17,6 +17,7 @@ def evaluate_command(
     final: bool = False,
     parameters: int | None = None,
     as_json: bool,
+    is_quiet: bool = False,
 ) -> None:
     """Score the student of a run, in a folder or in a file of the store."""
     if episodes < 1:
@@ -27,4 +28,4 @@ def evaluate_command(
     moment = "the champion" if record.is_evolved else f"episode {student.episode}"
     what = f"{record.plan.task.id}, {student.n_parameters} parameters, {moment} of {path}"
     likeness = held_out_likeness(record.plan.task, returns)
-    print_score(what, returns, likeness, as_json=as_json)
+    print_score(what, returns, likeness, as_json=as_json, is_quiet=is_quiet)

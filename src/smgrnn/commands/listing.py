@@ -1,7 +1,6 @@
 """`smgrnn list`: the names that the other commands accept."""
 
-import json
-
+from smgrnn.commands.output import print_result
 from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
 from smgrnn.experts import shipped_experts, shipped_name
 from smgrnn.runs.evolution import METHODS
@@ -10,7 +9,7 @@ from smgrnn.tasks.compiled import CODES
 from smgrnn.tasks.registry import XOR
 
 
-def list_command(*, as_json: bool) -> None:
+def list_command(*, as_json: bool, is_quiet: bool = False) -> None:
     """List tasks, students, methods and experiments, each with a few words."""
     tasks = {XOR.id: "four examples, no expert"}
     for name, record in shipped_experts().items():
@@ -24,12 +23,12 @@ def list_command(*, as_json: bool) -> None:
         "methods": METHODS,
         "experiments": experiments,
     }
-    if as_json:
-        print(json.dumps(listed))
-        return
     width = max(len(name) for entries in listed.values() for name in entries) + 2
+    lines = []
     for title, entries in listed.items():
-        print(f"{title}:")
-        for name, what in entries.items():
-            print(f"  {name:<{width}}{what}")
-    print("A Gymnasium id with flat observations is a task too, with an --expert, or a recording.")
+        lines.append(f"{title}:")
+        lines += [f"  {name:<{width}}{what}" for name, what in entries.items()]
+    lines.append(
+        "A Gymnasium id with flat observations is a task too, with an --expert, or a recording."
+    )
+    print_result("\n".join(lines), listed, as_json=as_json, is_quiet=is_quiet)

@@ -4,7 +4,7 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from smgrnn.commands.display import say_out
+from smgrnn.commands.output import print_result
 from smgrnn.errors import FileFormatError
 from smgrnn.runs.record import Record
 from smgrnn.view.page import write_page
@@ -21,6 +21,8 @@ def view_command(
     final: bool = False,
     parameters: int | None = None,
     opens: bool,
+    as_json: bool = False,
+    is_quiet: bool = False,
 ) -> None:
     """Write the page of a run; record a film if asked for, else open the page from a terminal."""
     if film_path is not None:
@@ -30,11 +32,11 @@ def view_command(
     page = (path / PAGE if path.is_dir() else path.with_suffix(".html")) if out is None else out
     try:
         write_page(record, page, student)
-        say_out(str(page))
         if film_path is not None:
             film(record, film_path, student)
-            say_out(str(film_path))
     except (LookupError, ArithmeticError, TypeError) as error:  # only a stranger's file does that
         raise FileFormatError(f"{path} cannot be shown: its edits contradict its graph.") from error
+    written = {"page": str(page)} | ({} if film_path is None else {"film": str(film_path)})
+    print_result("\n".join(written.values()), written, as_json=as_json, is_quiet=is_quiet)
     if opens and film_path is None and sys.stdout.isatty():
         webbrowser.open(page.resolve().as_uri())
