@@ -12,6 +12,8 @@ GROWN = {
     Cause.EXPLORATION: "#0b9a9e",
     Cause.CANDIDATE: "#a3329f",
     Cause.GRADIENT: "#0b9a9e",
+    Cause.SPLIT: "#a3329f",
+    Cause.DUPLICATE: "#a3329f",
 }
 """Colours of nodes and edges that have just been added, by cause."""
 GLOW, FADE = 0.012, 0.006
