@@ -16,7 +16,7 @@ from smgrnn.engine.restructuring import Restructured, carry_state, engine_settin
 from smgrnn.engine.state import CALLED, CALLS, NO_ROOM, LearnerState, furnish, start_state
 from smgrnn.engine.steps import act_step, end_episode, learn_step
 from smgrnn.engine.stream import Advanced, Rows, learn_stream
-from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
+from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError, short
 from smgrnn.graph.edit import apply
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
@@ -240,9 +240,15 @@ class Learner:
         number, target = 0, _NO_TARGET
         if self._is_discrete:
             # The loss says which of the two kinds of label it is; index() refuses the other.
-            number = operator.index(label)  # type: ignore[arg-type]
+            try:
+                number = operator.index(label)  # type: ignore[arg-type]
+            except TypeError:
+                number = -1
             if not 0 <= number < self._n_outputs:
-                raise ShapeError(f"A label must be below {self._n_outputs}. Got {number} instead.")
+                raise ShapeError(
+                    f"A label must be an int from 0 to {self._n_outputs - 1}. Got {short(label)} "
+                    f"instead."
+                )
         else:
             target = _read(label, self._n_outputs, "a target")
         row = _read(observation, self._n_inputs, "an observation")
@@ -322,7 +328,12 @@ class Learner:
         n_targets = 0 if self._is_discrete else self._n_outputs
         shapes = (rows.shape, numbers.shape, targets.shape, ends.shape)
         if shapes != ((n, self._n_inputs), (n,), (n, n_targets), (n,)):
-            raise ShapeError(f"The shapes {shapes} of a stream do not fit together.")
+            found = f"{rows.shape}, {np.shape(labels)} and {ends.shape}"
+            kind = "labels (n,)" if self._is_discrete else f"targets (n, {n_targets})"
+            raise ShapeError(
+                f"The shapes of a stream must be observations (n, {self._n_inputs}), {kind} and "
+                f"is_last (n,). Got {found} instead."
+            )
         if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
         learned = Rows(rows, numbers, targets, ends, np.zeros(n, dtype=np.int64), np.zeros(n))

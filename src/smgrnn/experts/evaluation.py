@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import ExpertError, SmgrnnError, TaskError, reason
+from smgrnn.errors import ExpertError, SmgrnnError, TaskError, failure
 from smgrnn.experts.function import Teacher
 from smgrnn.tasks import Task, find_task, make_env
 
@@ -98,7 +98,7 @@ def play_expert(
         raise
     except Exception as error:
         raise TaskError(
-            f"The task {task.id!r} failed (reset seed {seed}): {reason(error)}."
+            f"The task {task.id!r} failed (reset seed {seed}): {failure(error)}."
         ) from error
 
 
