@@ -14,7 +14,7 @@ from smgrnn.experiments.experiment import Experiment
 TASKS = ("Acrobot-v1", "CartPole-v1,hide=velocities")
 EPISODES = 600
 SEEDS = tuple(range(20))
-N_HIDDEN, DENSITY = 4, 0.5
+N_HIDDEN, DENSITY = 2, 0.5
 """The graph that all start from."""
 EQUAL_SIZE = 40
 """Edges that each may have where sizes are equal."""
