@@ -18,7 +18,8 @@ import tyro
 
 from smgrnn import __version__
 from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
-from smgrnn.errors import SmgrnnError, plain, reason
+from smgrnn.errors import NO_TORCH, SmgrnnError, plain, reason
+from smgrnn.first_use import watching_compilation
 from smgrnn.interrupts import INTERRUPTED
 
 PROGRAM = "smgrnn"
@@ -624,7 +625,9 @@ def _completion(shell: str) -> str:
     script = StringIO()
     with redirect_stdout(script), suppress(SystemExit):
         _app([]).cli(args=["--tyro-print-completion", shell], prog=PROGRAM)
-    return script.getvalue()
+    from smgrnn.commands.completion import mended
+
+    return mended(script.getvalue())
 
 
 def _look_here_for(*names: str | None) -> None:
@@ -664,6 +667,11 @@ def _warn(message: Warning | str, *_: Any) -> None:
     print(f"smgrnn: {plain(text)}", file=sys.stderr)
 
 
+def _tell_of_compilation() -> None:
+    if sys.stderr.isatty() and "--quiet" not in sys.argv:
+        print("Compiling for this machine, once: about half a minute …", file=sys.stderr)
+
+
 def _refuse(sentence: str) -> None:
     print(f"smgrnn: {plain(sentence)}", file=sys.stderr)
     sys.exit(2)
@@ -677,13 +685,17 @@ def main() -> None:
             warnings.showwarning = _warn  # type: ignore[assignment]
             if "--quiet" in arguments:
                 warnings.simplefilter("ignore")
-            parse(arguments)()
+            command = parse(arguments)
+            with watching_compilation(_tell_of_compilation):
+                command()
         sys.stdout.flush()
     except BrokenPipeError:  # as `head` closes it when it has seen enough
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):  # which Python flushes once more when it ends
             os.dup2(nowhere, stream.fileno())
-    except (SmgrnnError, OSError, MemoryError) as error:
+    except (SmgrnnError, OSError, MemoryError, ModuleNotFoundError) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name != "torch":
+            raise
         if "--debug" in arguments:
             traceback.print_exc()
         _refuse(_explain(error))
@@ -695,6 +707,8 @@ def _explain(error: Exception) -> str:
     """Return in one sentence why a command failed."""
     if isinstance(error, MemoryError):
         return f"There is not enough memory: {reason(error)}."
+    if isinstance(error, ModuleNotFoundError):
+        return NO_TORCH
     if isinstance(error, OSError):
         return f"{error.filename or 'A file'} cannot be written: {error.strerror}."
     return str(error)

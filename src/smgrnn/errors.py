@@ -75,6 +75,13 @@ class SampleError(SmgrnnError, ValueError):
     """A sample is one that no statistic can be computed from."""
 
 
+class MissingPackageError(SmgrnnError, ImportError):
+    """Something needs a package that is not installed."""
+
+
+NO_TORCH = "This needs PyTorch, which is not installed: pip install 'smgrnn[torch]'."
+
+
 class GrowthLimitWarning(UserWarning):
     """Growth stopped because the network reached `max_nodes` or `max_edges`.
 

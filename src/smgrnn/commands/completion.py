@@ -7,6 +7,20 @@ from smgrnn.commands.output import print_result
 from smgrnn.storage import check_folder_of, writing
 
 
+def mended(script: str) -> str:
+    """Return a script of tyro's whose descriptions are one line, and which leaves paths to bash.
+
+    A second line of a description was taken for a completion, and paths were cut at their blanks.
+    """
+    lines = [
+        line.replace("\\n", " ") if line.startswith("COMPLETION_SPEC = ") else line
+        for line in script.splitlines()
+    ]
+    whole = "\n".join(lines).strip() + "\n"
+    whole = whole.replace('COMPREPLY=($(compgen -f -- "$cur"))', "COMPREPLY=()")
+    return whole.replace("complete -F _tyro_smgrnn", "complete -o default -F _tyro_smgrnn")
+
+
 def completion_command(
     script: str, out: Path | None, *, as_json: bool, is_quiet: bool = False
 ) -> None:
