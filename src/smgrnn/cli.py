@@ -51,6 +51,8 @@ class Extras:
 
     tensorboard: Flag = False
     """Also write curves for TensorBoard into the run folder."""
+    live: Flag = False
+    """Open a page on which the network is seen to grow while it does."""
     dry_run: Flag = False
     """Print the plan of the run, all settings as the engine would get them, and run nothing."""
 
@@ -124,6 +126,7 @@ def distill(
     distill_command(
         runs,
         with_tensorboard=extras.tensorboard,
+        is_live=extras.live,
         as_json=output.as_json,
         is_quiet=output.quiet,
     )
@@ -437,6 +440,7 @@ def view(
     record: Path | None = None,
     which: Chosen = Which(),  # noqa: B008 - frozen
     no_open: Flag = False,
+    live: Flag = False,
 ) -> None:
     """Watch the network that a run hands over grow, on a page in your browser.
 
@@ -447,16 +451,24 @@ def view(
     out
         File to write the page to; growth.html in the run folder by default.
     record
-        Also record a film into this file, a .gif or, with ffmpeg, an .mp4.
+        Also record a film into this file, a .gif or, with ffmpeg or the extra film, an .mp4.
     which
         The student to watch.
     no_open
         Write the page and do not open it.
+    live
+        Follow a run under way, on a page that this machine alone can open, until Ctrl-C.
     """
     from smgrnn.commands.view import view_command
 
     view_command(
-        run, out, record, final=which.final, parameters=which.parameters, opens=not no_open
+        run,
+        out,
+        record,
+        final=which.final,
+        parameters=which.parameters,
+        opens=not no_open,
+        live=live,
     )
 
 

@@ -46,6 +46,11 @@ class RunFolder:
         """Whether no record was here when this process last looked."""
         return not self._seen
 
+    @property
+    def stamp(self) -> tuple[tuple[int, int], ...]:
+        """What tells the version of the record that was here from others."""
+        return self._seen
+
     def find_record(self) -> Record | None:
         """Return the record of a run that was begun here, if any; refuse a folder of other things.
 

@@ -9,6 +9,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.episodes.table import Episodes
 from smgrnn.graph.state import Graph
+from smgrnn.runs.metrics import sustained_episode
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
 
@@ -53,6 +54,17 @@ def find_likeness(episodes: Episodes) -> tuple[Floats, str] | None:
     if episodes.agreed.any():
         return episodes.agreed / steps, "agreement with the expert"
     return (episodes.loss / steps, "loss") if episodes.loss.any() else None
+
+
+def find_done(record: Record) -> int | None:
+    """Return the episode in which the job was done, if it has been.
+
+    It is the first at whose end the mean of the last 100 returns reaches the task's threshold;
+    the candidates of an evolution are not one student that gets better.
+    """
+    if record.is_evolved:
+        return None
+    return sustained_episode(record.episodes.returns, record.plan.task.reward_threshold)
 
 
 def _plot(ax: Any, number: Any, values: Any, label: str, colour: str) -> None:
