@@ -269,6 +269,11 @@ class LearningConfig(Settings):
     loop whose length is not known it does not fall."""
     averaging: Decay = later(0.0)
     """Keep a running mean of the weights, to which an update adds at least this share; 0 is not."""
+    through_time: Whole = later(0)
+    """Earlier calls that gradients flow back through by the carried states; 0 is the paper's, whose
+    gradients stop at the states that a call starts from."""
+    trace_decay: Decay = later(0.5)
+    """Share of an edge's eligibility trace that stays from one iteration to the next (hebbian)."""
 
     def resolved(self) -> Self:
         """Return the settings with momentum and weight decay filled in where they are None.
@@ -419,6 +424,8 @@ class RunConfig(Settings):
             start = start.with_changes(**({part: {name: value}} if part else {name: value}))
         if student in LAYERED:
             start = start.with_changes(bias=True)
+        if not start.network.carry_state:  # there is no way back to an earlier call
+            start = start.with_changes(learning={"through_time": 0})
         return start.with_changes(**changes)
 
     def with_changes(self, **changes: Any) -> Self:
@@ -471,6 +478,9 @@ def _frugal_values(task: str) -> dict[str, Any]:
         "learning": learning | {"averaging": 1e-4},
         "plasticity": PlasticityConfig.frugal(interval="episode", least_updates=2500),
     }
+    if task.partition(",")[0] == "recall" or ",hide=" in task:  # nothing is done without memory
+        values["carry_state"] = True
+        values["learning"] |= {"through_time": 16}
     if task == "xor" or task.endswith(RECORDINGS):
         values["gain"] = 1.0
     if task == "xor":  # four examples an episode

@@ -7,7 +7,7 @@ import numpy as np
 
 from smgrnn.errors import ConfigError
 
-Stream = Literal["init", "plasticity", "task"]
+Stream = Literal["init", "plasticity", "task", "feedback"]
 Purpose = Literal["train", "held_out", "choosing"]
 
 

@@ -170,8 +170,11 @@ def test_a_memory_of_another_graph_is_refused(name: str, change: Any) -> None:
         made.restore(arrays)
 
 
-@pytest.mark.parametrize("growth", ["relay", "relay-alone", "exploration", "none"])
-@pytest.mark.parametrize("pruning", ["weak", "none"])
+@pytest.mark.parametrize(
+    "growth",
+    ["relay", "relay-alone", "exploration", "relay-random", "split", "duplicate", "none"],
+)
+@pytest.mark.parametrize("pruning", ["weak", "random", "none"])
 def test_the_papers_rules_keep_nothing_but_the_update_history(growth: str, pruning: str) -> None:
     plain = Learner(config(), plasticity=PlasticityConfig(growth=growth, pruning=pruning))
     plain.learn_stream(*stream(50))
@@ -280,7 +283,10 @@ def test_a_learning_rule_of_ones_own_drives_learning_and_its_memory_follows_edit
 def test_an_unknown_rule_is_refused_with_the_one_that_was_meant() -> None:
     refused: tuple[tuple[dict[str, Any], str], ...] = (
         ({"growth": "relai"}, "There is no growth rule 'relai'. Did you mean 'relay'?"),
-        ({"pruning": "x"}, "There is no pruning rule 'x'. There are weak, contribution, none."),
+        (
+            {"pruning": "x"},
+            "There is no pruning rule 'x'. There are weak, contribution, random, none.",
+        ),
     )
     for changes, sentence in refused:
         with pytest.raises(ConfigError) as caught:

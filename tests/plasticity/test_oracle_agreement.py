@@ -313,10 +313,10 @@ def test_subsets_agree_and_leave_the_generator_in_the_same_state() -> None:
 class Run:
     """The module at work on one random graph under one random configuration, in both worlds."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, **rules: Any) -> None:
         self.task = np.random.default_rng(seed)
         self.rng, self.slow_rng = np.random.default_rng(seed), np.random.default_rng(seed)
-        self.config = random_config(self.task)
+        self.config = replace(random_config(self.task), **rules)
         self.slow = random_graph(self.task)
         self.graph = to_graph(self.slow)
         self.history = UpdateHistory.start(self.graph.n_edges, self.config.window)
@@ -378,6 +378,29 @@ def test_whole_edit_sequences_agree(seed: int) -> None:
         run.learn()
         run.decide(call)
     assert run.rng.bit_generator.state == run.slow_rng.bit_generator.state
+
+
+OPERATORS = [
+    ("growth", "relay-random", ["ADD_NODE RELAY", "ADD_EDGE RELAY"]),
+    ("growth", "split", ["ADD_NODE SPLIT", "ADD_EDGE SPLIT", "REMOVE_EDGE SPLIT"]),
+    ("growth", "duplicate", ["ADD_NODE DUPLICATE", "ADD_EDGE DUPLICATE"]),
+    ("pruning", "random", ["REMOVE_EDGE RANDOM", "REMOVE_NODE ORPHAN"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "events"), OPERATORS, ids=[each[1] for each in OPERATORS])
+def test_whole_sequences_of_other_operators_agree(kind: str, name: str, events: list[str]) -> None:
+    """Every event happens often, and growth meets its limits."""
+    seen: Counter[str] = Counter()
+    for seed in range(40):
+        run = Run(seed, **{kind: name})
+        for call in range(1, N_CALLS + 1):
+            run.learn()
+            decision = run.decide(call)
+            seen.update({f"{c.operation} {c.cause}" for c in decision.changes})
+            seen["limit"] += decision.is_capped
+        assert run.rng.bit_generator.state == run.slow_rng.bit_generator.state
+    assert all(seen[event] >= 20 for event in (*events, "limit")), seen
 
 
 def test_the_random_sequences_exercise_every_rule_and_limit() -> None:

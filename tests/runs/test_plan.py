@@ -159,7 +159,16 @@ def read_back(learner: Learner) -> dict[str, Any]:
     }
 
 
-HYPER = ("learning_rate", "beta1", "beta2", "alpha", "momentum", "weight_decay")
+HYPER = (
+    "learning_rate",
+    "beta1",
+    "beta2",
+    "alpha",
+    "momentum",
+    "weight_decay",
+    "through_time",
+    "trace_decay",
+)
 PLAIN = sorted(set(RuleNumbers._fields) - {"min_count", "scale", "new_weights", "max_relays"})
 
 
@@ -207,6 +216,30 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "CartPole-v1",
         {"learning": {"rule": "backprob"}},
         "There is no learning rule 'backprob'. Did you mean 'backprop'?",
+    ),
+    (
+        "CartPole-v1",
+        {"student": "mlp-100", "learning": {"through_time": 4}},
+        "learning.through_time 4 needs node states that are carried from call to call, and "
+        "carry_state is off: it must be 0.",
+    ),
+    (
+        "CartPole-v1",
+        {"learning": {"rule": "feedback", "through_time": 4}},
+        "learning.through_time 4 is of backpropagation, and the learning rule is 'feedback': it "
+        "must be 0.",
+    ),
+    (
+        "CartPole-v1",
+        {"learning": {"through_time": 10**7}},
+        "learning.through_time 10000000 takes 8.94e+03 GB for a network of up to 10000 nodes and "
+        "100000 edges, and may take 2: lower it, or max_nodes and max_edges.",
+    ),
+    (
+        "CartPole-v1",
+        {"learning": {"trace_decay": 0.9}},
+        "--learning.trace_decay 0.9 says nothing to the learning rule backprop, which keeps no "
+        "traces: leave it out.",
     ),
     (
         "CartPole-v1",

@@ -273,6 +273,8 @@ def decide_growth(
     """Sec. III-C1 and III-C2; N_t and S_t are those before the relays of this call."""
     unstable = unstable_edges(graph, history, config)
     n_nodes, n_edges = len(graph.kinds), len(graph.edges)
+    if config.growth in ("relay-random", "split", "duplicate"):
+        return decide_operator(graph, unstable, config, rng)
     wanted = 0
     if config.growth in ("relay", "relay-alone"):
         wanted = len(unstable)
@@ -317,6 +319,50 @@ def decide_growth(
     return SlowDecision(changes, is_capped)
 
 
+def decide_operator(
+    graph: SlowGraph, unstable: list[Pair], config: PlasticityConfig, rng: np.random.Generator
+) -> SlowDecision:
+    """Another edit in the place of relays beside unstable edges, or other edges for the relays."""
+    wanted = len(unstable) if config.max_relays is None else min(len(unstable), config.max_relays)
+    n, n_edges_each = wanted, {"relay-random": 2, "split": 1, "duplicate": 0}[config.growth]
+    while n > 0 and (
+        len(graph.kinds) + n > config.max_nodes
+        or (n_edges_each > 0 and len(graph.edges) + n_edges_each * n > config.max_edges)
+    ):
+        n -= 1
+    pool = graph.pairs() if config.growth == "relay-random" else unstable
+    chosen = [pool[k] for k in subset(rng, len(pool), n)]
+    is_capped = n < wanted
+
+    def initial_weight() -> float:
+        return config.initial_weight * float(rng.standard_normal())
+
+    changes: list[SlowChange] = []
+    node, edge, n_edges = graph.next_node_id, graph.next_edge_id, len(graph.edges)
+    for i, j in chosen:
+        old = graph.edges[i, j]
+        if config.growth == "relay-random":
+            added = [(i, node, initial_weight()), (node, j, initial_weight())]
+            cause, gone = "RELAY", []
+        elif config.growth == "split":
+            added, cause, gone = [(i, node, 1.0), (node, j, old.weight)], "SPLIT", [old]
+        else:
+            into = [(u, graph.edges[u, v].weight) for u, v in graph.pairs() if v == i]
+            heard = [(i, 1.0)] if graph.kinds[i] == "input" else into
+            if n_edges + len(heard) + 1 > config.max_edges:
+                is_capped = True
+                break
+            n_edges += len(heard) + 1
+            added = [(u, node, weight) for u, weight in heard] + [(node, j, initial_weight())]
+            cause, gone = "DUPLICATE", []
+        changes.append(SlowChange("ADD_NODE", cause, node, i, j, 0.0))
+        for k, (u, v, weight) in enumerate(added):
+            changes.append(SlowChange("ADD_EDGE", cause, edge + k, u, v, weight))
+        changes += [SlowChange("REMOVE_EDGE", cause, each.id, i, j, each.weight) for each in gone]
+        node, edge = node + 1, edge + len(added)
+    return SlowDecision(changes, is_capped)
+
+
 def decide_pruning(
     graph: SlowGraph, history: SlowHistory, config: PlasticityConfig, rng: np.random.Generator
 ) -> list[SlowChange]:
@@ -326,6 +372,10 @@ def decide_pruning(
         weak = weak_edges(graph, history, config)
         n_pruned = prune_count(len(weak), config.prune_fraction)
         pruned = [weak[k] for k in subset(rng, len(weak), n_pruned)]
+    elif config.pruning == "random":
+        n_pruned = prune_count(len(weak_edges(graph, history, config)), config.prune_fraction)
+        pruned = [graph.pairs()[k] for k in subset(rng, len(graph.edges), n_pruned)]
+        return removals(graph, pruned, "RANDOM", config)
     return removals(graph, pruned, "WEAK_EDGE", config)
 
 

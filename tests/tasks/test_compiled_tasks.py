@@ -89,7 +89,7 @@ def test_a_step_from_anywhere_is_that_of_gymnasium_to_the_last_bit(
         assert np.array_equal(state[:4], env.state)
 
 
-@pytest.mark.parametrize("id", list(CODES))
+@pytest.mark.parametrize("id", ["CartPole-v1", "Acrobot-v1"])
 def test_the_first_observation_is_that_of_gymnasium(id: str) -> None:
     """Acrobot's first sines are single precision: one episode of 500 showed another last bit."""
     env, seeds = gym.make(id), range(3000)

@@ -39,6 +39,8 @@ def _backwards(state: LearnerState, settings: EngineSettings, n: int) -> None:
         room.gradient,
         room.errors,
         state.credit,
+        state.feedback,
+        settings.learning.trace_decay,
         settings.network,
     )
     for _ in range(n):

@@ -7,7 +7,8 @@ from smgrnn.experts import shipped_experts, shipped_name
 from smgrnn.runs.evolution import METHODS
 from smgrnn.runs.students import STUDENTS
 from smgrnn.tasks.compiled import CODES
-from smgrnn.tasks.registry import XOR
+from smgrnn.tasks.registry import RECALL, XOR
+from smgrnn.tasks.variants import VELOCITIES
 
 
 def list_command(*, as_json: bool) -> None:
@@ -17,6 +18,9 @@ def list_command(*, as_json: bool) -> None:
         task, mean = record["task"], record["held_out"]["mean"]
         if name == shipped_name(task):
             tasks[task] = f"{'compiled' if task in CODES else 'Gymnasium'}, expert {mean:.1f}"
+            if task in VELOCITIES:
+                tasks[f"{task},hide=velocities"] = "compiled, its expert sees them"
+    tasks[RECALL.id] = "compiled, a cue to remember; recall,delay=4 for 4 steps"
     experiments = {id: experiment.question for id, experiment in (EXPERIMENTS | STUDIES).items()}
     listed = {
         "tasks": tasks,

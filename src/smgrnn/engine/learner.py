@@ -14,7 +14,7 @@ from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine.handle import SIZE, Handle, hold
 from smgrnn.engine.restructuring import Restructured, carry_state, engine_settings, restructure
 from smgrnn.engine.state import CALLED, CALLS, NO_ROOM, LearnerState, furnish, start_state
-from smgrnn.engine.steps import act_step, learn_step
+from smgrnn.engine.steps import act_step, end_episode, learn_step
 from smgrnn.engine.stream import Advanced, Rows, learn_stream
 from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
 from smgrnn.graph.edit import apply
@@ -22,11 +22,13 @@ from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
+from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.schedule import averaged
+from smgrnn.learning.through_time import Past, check_window
 from smgrnn.memory import check_memory
 from smgrnn.plasticity.history import TOTAL, check_history
 from smgrnn.plasticity.rule import PythonRule, ask_rule
-from smgrnn.plasticity.schedule import check_noticed, is_due
+from smgrnn.plasticity.schedule import check_errors, check_noticed, is_due
 from smgrnn.plasticity.size import PROGRESS, note_return
 from smgrnn.plasticity.size import SIZE as WANTED
 from smgrnn.seeding import dump_generator, restore_generator, stream
@@ -125,10 +127,13 @@ class Learner:
         check(graph)
         check_width(graph, config)
         self._check_memory(graph)
+        check_window(self.learning, config, self.plasticity, graph)
+        if rule is None:
+            check_errors(self.plasticity, LEARNING[self.learning.rule])
         graph = graph._replace(weight=graph.weight.copy())
         with interrupts_deferred():
             self._set_state(
-                start_state(graph, self._settings, self.learning, self.plasticity, self._rng)
+                start_state(graph, self._settings, self.learning, self.plasticity, self._rng, seed)
             )
 
     def _check_memory(self, graph: Graph) -> None:
@@ -272,7 +277,7 @@ class Learner:
         """Set all node states to zero; with interval="episode" restructure first if it is due."""
         if not self._interval and self._is_due(is_last=True):
             self._restructure()
-        self._state.trace[-1, self._n_inputs :] = 0.0
+        end_episode(self._handle)
 
     def settle(self) -> None:
         """Call the pruning rule now, as at the end of a run: rules prune to the size asked for.
@@ -401,13 +406,18 @@ class Learner:
 
     def restore(self, arrays: Arrays) -> None:
         """Continue from a result of `arrays` with the same settings; the log becomes empty."""
-        state = from_arrays(LearnerState, arrays | to_arrays(NO_ROOM, "room."))
+        window = (self.learning.through_time, self.config.iterations)
+        sizes = arrays["graph.node_ids"].size, arrays["graph.source"].size
+        absent = to_arrays(Past.start(*window, *sizes), "past.")  # from files before there was any
+        absent["feedback"] = np.zeros((0, sizes[0]))
+        state = from_arrays(LearnerState, absent | arrays | to_arrays(NO_ROOM, "room."))
         graph, clock, history = state.graph, state.clock, state.history
         check(graph)
         check_width(graph, self.config)
         check_history(history, graph.n_edges)
         check_noticed(self.plasticity, graph, state.noticed)
-        floats, n_edges = (state.trace, state.moments, state.credit, state.average), graph.n_edges
+        floats = (state.trace, state.moments, state.credit, state.feedback, state.average)
+        n_edges = graph.n_edges
         fits = (
             history.window == self.plasticity.window
             and clock.shape == (3,)
@@ -416,6 +426,8 @@ class Learner:
             and state.moments.shape == (self._settings.learning.n_moments, n_edges)
             and state.average.shape == (2, n_edges if self.learning.averaging else 0)
             and state.credit.shape == (len(self._state.credit), n_edges)
+            and state.feedback.shape == (len(self._state.feedback), graph.n_nodes)
+            and state.past.fits(*window, graph.n_nodes, n_edges)
             and all(array.dtype == np.float64 for array in floats)
         )
         if not fits:

@@ -26,6 +26,8 @@ from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import Part, kernel, part_at
 from smgrnn.learning.numbers import LearningNumbers
+from smgrnn.learning.rule import carry_feedback
+from smgrnn.learning.through_time import Past
 from smgrnn.plasticity.history import TOTAL, carry_history, reset_history
 from smgrnn.plasticity.schedule import Plasticity, carry_noticed, decide
 
@@ -64,7 +66,10 @@ def carry_state(
     edge_origin: Ints,
     rng: np.random.Generator,
 ) -> LearnerState:
-    """Carry everything that belongs to nodes and edges over to the graph after an edit."""
+    """Carry everything that belongs to nodes and edges over to the graph after an edit.
+
+    The calls that gradients flow back through were those of another graph, and are let go.
+    """
     if settings.keeps_optimizer:
         moments = carry(state.moments, edge_origin)
     else:
@@ -74,8 +79,15 @@ def carry_state(
         history = carry_history(state.history, edge_origin)
     else:
         history = reset_history(state.history, edge_origin.size)
+    feedback = carry_feedback(state.feedback, node_origin, rng)
     noticed = carry_noticed(
         settings.plasticity, state.noticed, graph, node_origin, edge_origin, rng
+    )
+    n_past, n_rows, _ = state.past.traces.shape
+    past = Past(
+        np.zeros((n_past, n_rows, node_origin.size)),
+        np.zeros((n_past, edge_origin.size)),
+        np.zeros(2, dtype=np.int64),
     )
     carried = LearnerState(
         graph,
@@ -85,7 +97,9 @@ def carry_state(
         carry(state.trace, node_origin),
         moments,
         carry(state.credit, edge_origin),
+        feedback,
         carry(state.average, edge_origin) if state.average.shape[1] > 0 else state.average,
+        past,
         state.room,
     )
     return furnish(settings, carried)

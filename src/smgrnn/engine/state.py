@@ -12,6 +12,7 @@ from smgrnn.graph.state import Graph, row_starts
 from smgrnn.kernels import kernel
 from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.rules import LEARNING
+from smgrnn.learning.through_time import Past
 from smgrnn.plasticity.evidence import Memory, Statistics
 from smgrnn.plasticity.history import UpdateHistory
 from smgrnn.plasticity.schedule import Noticed, Plasticity, start_noticed
@@ -73,8 +74,13 @@ class LearnerState(NamedTuple):
     """The optimizer's memory of each edge (2 or 4, n_edges)."""
     credit: Floats
     """The learning rule's memory of each edge (rows, n_edges)."""
+    feedback: Floats
+    """Fixed random weights from outputs to nodes; without rows unless the learning rule draws them
+    (n_outputs, n_nodes)."""
     average: Floats
     """Running mean and age of each weight; without columns if it is not kept (2, n_edges)."""
+    past: Past
+    """The calls that gradients flow back through."""
     room: Room
 
 
@@ -84,9 +90,11 @@ def start_state(
     learning: LearningConfig,
     plasticity: PlasticityConfig,
     rng: np.random.Generator,
+    seed: int,
 ) -> LearnerState:
     """Return the state of a learner that has not learned anything yet."""
-    n_edges = graph.n_edges
+    n_edges, iterations = graph.n_edges, settings.network.iterations
+    rule = LEARNING[learning.rule]
     return furnish(
         settings,
         LearnerState(
@@ -94,10 +102,12 @@ def start_state(
             history=UpdateHistory.start(n_edges, plasticity.window),
             noticed=start_noticed(plasticity, graph, rng),
             clock=np.zeros(3, dtype=np.int64),
-            trace=np.zeros((settings.network.iterations + 1, graph.n_nodes)),
+            trace=np.zeros((iterations + 1, graph.n_nodes)),
             moments=np.zeros((settings.learning.n_moments, n_edges)),
-            credit=np.zeros((LEARNING[learning.rule].n_rows, n_edges)),
+            credit=np.zeros((rule.n_rows, n_edges)),
+            feedback=rule.start_feedback(graph, seed),
             average=np.zeros((2, n_edges if learning.averaging else 0)),
+            past=Past.start(learning.through_time, iterations, graph.n_nodes, n_edges),
             room=NO_ROOM,
         ),
     )
@@ -114,15 +124,17 @@ def furnish(settings: EngineSettings, state: LearnerState) -> LearnerState:
     """Return the state with room that fits its graph.
 
     With one iteration the outputs depend on edges into outputs alone, so under backpropagation the
-    others have no gradient and do not move -- unless weight decay moves them.
+    others have no gradient and do not move -- unless it goes back through earlier calls, or weight
+    decay moves them.
     """
     graph = state.graph
     n_nodes, n_edges = graph.node_ids.size, graph.source.size
     starts = row_starts(graph.target, n_nodes)
     first, last = starts[graph.n_inputs], n_edges
-    if state.trace.shape[0] == 2 and settings.learning.credit == 0:
+    learning = settings.learning
+    if state.trace.shape[0] == 2 and learning.credit == 0 and learning.through_time == 0:
         last = starts[graph.n_inputs + graph.n_outputs]
-    if settings.learning.weight_decay != 0.0:
+    if learning.weight_decay != 0.0:
         first, last = 0, n_edges
     n_watched = n_nodes if settings.plasticity.watches else 0
     room = Room(
@@ -142,7 +154,9 @@ def furnish(settings: EngineSettings, state: LearnerState) -> LearnerState:
         state.trace,
         state.moments,
         state.credit,
+        state.feedback,
         state.average,
+        state.past,
         room,
     )
 
@@ -153,7 +167,8 @@ def _types() -> tuple[Any, Any]:
     statistics = Statistics.start(0, np.zeros((2, 0), np.int64))
     noticed = Noticed(statistics, Memory.none(), Memory.none(), start_aim(None, 0))
     clock, history = np.zeros(3, np.int64), UpdateHistory.start(1, 1)
-    state = LearnerState(graph, history, noticed, clock, rows, rows, rows, rows, NO_ROOM)
+    past = Past.start(0, 1, 2, 1)
+    state = LearnerState(graph, history, noticed, clock, *(rows,) * 5, past, NO_ROOM)
     settings = EngineSettings(
         NetworkNumbers.of(NetworkConfig(n_inputs=1, n_outputs=1)),
         LearningNumbers.of(LearningConfig()),

@@ -14,6 +14,7 @@ from smgrnn.learning.numbers import CROSS_ENTROPY, MSE, ONE_HOT, PLUS_MINUS
 from smgrnn.learning.optimizers import Pace, optimize
 from smgrnn.learning.rule import Pass, credit_at
 from smgrnn.learning.schedule import average, rate_at
+from smgrnn.learning.through_time import backward_through_time, cut, remember
 from smgrnn.plasticity.evidence import Moment
 from smgrnn.plasticity.history import TOTAL, push
 from smgrnn.plasticity.schedule import is_due, is_idle, notice
@@ -38,6 +39,7 @@ def act_step(handle: Handle, observation: Floats) -> int:
         return -1
     forward(graph.source, graph.weight, state.room.starts, trace, observation, network)
     action = _choose(trace, network)
+    cut(state.past)
     if action >= 0 and network.reads_sums:
         settle(trace, network)
     return action
@@ -93,9 +95,22 @@ def learn_step(
         loss = choice_error(trace, adjoint, n_inputs, n_inputs + network.n_outputs, label, 0.0)
     elif learning.loss == PLUS_MINUS:
         loss = choice_error(trace, adjoint, n_inputs, n_inputs + network.n_outputs, label, -1.0)
-    memory = state.credit
-    seen = Pass(source, weight, room.starts, trace, adjoint, gradient, errors, memory, network)
-    if learning.credit == 0:  # backpropagation is built in, being the hottest
+    seen = Pass(
+        source,
+        weight,
+        room.starts,
+        trace,
+        adjoint,
+        gradient,
+        errors,
+        state.credit,
+        state.feedback,
+        learning.trace_decay,
+        network,
+    )
+    if learning.through_time > 0:
+        backward_through_time(seen, state.past)
+    elif learning.credit == 0:  # backpropagation is built in, being the hottest
         backward(seen)
     else:
         credit_at(learning.credit)(seen)
@@ -106,6 +121,8 @@ def learn_step(
         notice(settings.plasticity, state.noticed, Moment(trace, errors, network.activation))
     if network.reads_sums:
         settle(trace, network)
+    if learning.through_time > 0:
+        remember(state.past, trace, weight)
     state.clock[STEP] += 1
     rate = learning.learning_rate * rate_at(learning.schedule, state.noticed.aim[PROGRESS])
     pace = Pace(state.clock[STEP], rate)
@@ -150,5 +167,10 @@ def say_return(handle: Handle, total: float, bar: float) -> None:
 @lean
 def end_episode(handle: Handle) -> None:
     """Set the states of the nodes to zero, as at the start of an episode."""
-    held = held_by(handle)
-    forget_states(held.state.trace, held.settings.network.n_inputs)
+    state, settings = held_by(handle)
+    forget_states(state.trace, settings.network.n_inputs)
+    cut(state.past)
+    if settings.learning.forgets:
+        for row in range(state.credit.shape[0]):
+            for edge in range(state.credit.shape[1]):
+                state.credit[row, edge] = 0.0

@@ -50,10 +50,7 @@ class CompiledBackend(Backend):
     chunk = 20
 
     def __init__(self, task: Task, gain: float = 1.0, bar: float = nan) -> None:
-        assert task.compiled is not None
-        assert task.max_steps is not None
-        self._code, self._max_steps = task.compiled, task.max_steps
-        self._n_inputs, self._gain, self._bar = task.n_inputs, gain, bar
+        self._task, self._gain, self._bar = task, gain, bar
 
     def distil(
         self, learner: Learner, expert: Teacher | None, seeds: list[int], progress: Floats
@@ -61,8 +58,8 @@ class CompiledBackend(Backend):
         """Train on one episode per seed, each at some share of the run."""
         assert isinstance(expert, Expert)  # a function is no compiled code
         episodes = Episodes.start(len(seeds))
-        scale = input_scale(learner.config.n_inputs, self._n_inputs, self._gain)
-        course = Course.start(self._code, seeds, self._max_steps, scale)
+        scale = input_scale(learner.config.n_inputs, self._task.n_inputs, self._gain)
+        course = Course.start(self._task, seeds, scale)
         course = course._replace(progress=progress, bar=self._bar)
         learner.advance(
             lambda state, settings, handle, log, rng: distill_episodes(
@@ -74,7 +71,7 @@ class CompiledBackend(Backend):
     def play(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Play one episode per seed."""
         episodes, scale = Episodes.start(len(seeds)), np.ones(policy.config.n_inputs)
-        course = Course.start(self._code, seeds, self._max_steps, scale)
+        course = Course.start(self._task, seeds, scale)
         policy.look(lambda handle: play_episodes(handle, course, episodes))
         episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
         if np.isnan(episodes.returns).any():
@@ -96,7 +93,7 @@ class GymnasiumBackend(Backend):
         bar: float = nan,
     ) -> None:
         self._task = task
-        self._env = make_env(task) if env is None else env
+        self._env: Any = make_env(task) if env is None else env
         self._normalisation = normalisation
         self._max_steps, self._gain, self._bar = task.most_steps, gain, bar
 
@@ -109,13 +106,16 @@ class GymnasiumBackend(Backend):
         scale = input_scale(row.size, self._task.n_inputs, self._gain)
         seen, inputs, normalise = row[: self._task.n_inputs], row.copy(), self._normalisation
         episodes = Episodes.start(len(seeds))
-        teach = self._teacher(learner, expert, row, inputs)
+        whole = row if self._task.seen is None else np.zeros(self._task.n_observed)
+        teach = self._teacher(learner, expert, whole, inputs)
         for number, seed in enumerate(seeds):
             learner.progress, observation = progress[number], self._reset(seed)
             total, lost, n_steps, n_agreed, is_over = 0.0, 0.0, 0, 0, False
             while not is_over and n_steps < self._max_steps:
                 seen[:] = observation if normalise is None else normalise(observation)
                 np.multiply(row, scale, out=inputs)
+                if self._task.seen is not None:
+                    whole[:] = observation = self._task.read(self._env.whole, is_whole=True)
                 action, has_agreed = teach(observation)
                 observation, reward, is_over = self._step(action)
                 total += reward
@@ -145,11 +145,11 @@ class GymnasiumBackend(Backend):
         policy.reset()
         return episodes
 
-    def _teacher(self, learner: Learner, expert: Teacher, row: Floats, inputs: Floats) -> Any:
+    def _teacher(self, learner: Learner, expert: Teacher, whole: Floats, inputs: Floats) -> Any:
         """Return a function that teaches the learner the expert's answer to an observation.
 
-        It takes the observation, which must be in `row` and, scaled, in `inputs` by then, and
-        returns the student's action and whether that is the expert's.
+        It takes the whole observation, which must be in `whole` and, as far as the student sees
+        it, in `inputs` by then, and returns the student's action and whether that is the expert's.
         """
         if not self._task.is_discrete:
 
@@ -166,7 +166,7 @@ class GymnasiumBackend(Backend):
                 return action, action == label
 
             return choose
-        question = (*expert, expert.scratch(), row, inputs, np.empty(0))
+        question = (*expert, expert.scratch(), whole, inputs, np.empty(0))
 
         def choose_fast(_: Any) -> tuple[int, bool]:
             action, _, label = learner.learn_by(taught_step, *question)

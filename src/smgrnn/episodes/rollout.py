@@ -25,7 +25,7 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.experts.mlp import Expert, expert_action
 from smgrnn.graph.log import EditLog
 from smgrnn.kernels import inlined, kernel, lean
-from smgrnn.tasks import compiled
+from smgrnn.tasks import Task, compiled
 
 
 class Course(NamedTuple):
@@ -42,26 +42,31 @@ class Course(NamedTuple):
     bar: float
     """Mean return that the job asks for; NaN if nothing does."""
     observation: Floats
-    """The observation; an input beyond the task's own is always 1 (n_inputs,)."""
+    """The whole observation, which the expert sees (n_observed,)."""
+    places: Ints
+    """Places in it of the values that the student sees."""
     scale: Floats
     """Factor of each input (n_inputs,)."""
     inputs: Floats
-    """The student's inputs, which are the observation times the scale (n_inputs,)."""
+    """The student's inputs: what it sees times the scale, and 1 beyond it (n_inputs,)."""
     totals: Floats
     """Sum of rewards, and of losses (2,)."""
     counts: Ints
     """Steps, and those on which student and expert agreed (2,)."""
 
     @classmethod
-    def start(cls, task: int, seeds: list[int], max_steps: int, scale: Floats) -> Self:
+    def start(cls, task: Task, seeds: list[int], scale: Floats) -> Self:
         """Return a course of one episode per seed, in a run of unknown length."""
+        assert task.compiled is not None
+        assert task.max_steps is not None
         return cls(
-            task,
-            compiled.start_states(task, seeds),
-            max_steps,
+            task.compiled,
+            compiled.start_states(task.compiled, seeds, task.max_steps),
+            task.max_steps,
             progress=np.full(len(seeds), -1.0),
             bar=np.nan,
-            observation=np.ones(scale.size),
+            observation=np.zeros(task.n_observed),
+            places=np.array(task.places, dtype=np.int64),
             scale=scale,
             inputs=scale.copy(),
             totals=np.zeros(2),
@@ -83,8 +88,8 @@ def _show(course: Course, world: Floats) -> None:
     """Show the student the world as it is."""
     observation, inputs, scale = course.observation, course.inputs, course.scale
     compiled.observe(course.task, world, observation)
-    for i in range(inputs.size):
-        inputs[i] = observation[i] * scale[i]
+    for i in range(course.places.size):
+        inputs[i] = observation[course.places[i]] * scale[i]
 
 
 @lean
@@ -179,13 +184,13 @@ def play_episodes(handle: Handle, course: Course, episodes: Episodes) -> None:
 
     The states of the nodes are left at zero, as at the start of an episode.
     """
-    task, observation = course.task, course.observation
+    task = course.task
     for number in range(len(course.worlds)):
         world = course.worlds[number]
         end_episode(handle)
         for _ in range(course.max_steps):
-            compiled.observe(task, world, observation)
-            action = act_step(handle, observation)
+            _show(course, world)
+            action = act_step(handle, course.inputs)
             if action < 0:
                 # An output was not finite; there is no action to take.
                 episodes.returns[number] = np.nan

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.experiments import frontier, teachers
+from smgrnn.experiments.beyond import BEYOND
 from smgrnn.experiments.calibration.stages import COMPARISON, FINAL, SCREENING, SMOOTH
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.paper import (
@@ -35,11 +36,14 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 """The paper's experiments by id, in its order, and ours on the teachers that they have."""
 STUDIES: dict[str, Experiment] = {
-    each.id: each for each in (frontier.EXPERIMENT, SCREENING, COMPARISON, FINAL, SMOOTH)
+    each.id: each
+    for each in (frontier.EXPERIMENT, *BEYOND.values(), SCREENING, COMPARISON, FINAL, SMOOTH)
 }
 """Experiments of our own by id; they run when they are named."""
 
 ALL = "all"
+GROUPS: dict[str, dict[str, Experiment]] = {ALL: EXPERIMENTS, "beyond": BEYOND}
+"""Names that stand for several experiments."""
 SMOKE_SEEDS = 2
 SMOKE_EPISODES = 10
 
@@ -53,13 +57,13 @@ def find_experiment(name: str) -> Experiment:
     named = EXPERIMENTS | STUDIES
     if versions := _versions(name):
         return named[max(versions, key=lambda id: int(id.rpartition("-v")[2]))]
-    hint = suggest(name, [*named, ALL], cutoff=0.4) or f"There are {', '.join(named)}."
+    hint = suggest(name, [*named, *GROUPS], cutoff=0.4) or f"There are {', '.join(named)}."
     raise ConfigError(f"There is no experiment {name!r}. {hint}")
 
 
 def is_experiment(name: str) -> bool:
     """Return whether there is an experiment of this name, with or without its -vN."""
-    return name == ALL or bool(_versions(name))
+    return name in GROUPS or bool(_versions(name))
 
 
 def _versions(name: str) -> list[str]:
@@ -79,7 +83,8 @@ def choose_experiments(
     Parameters
     ----------
     names
-        Ids, with or without their -vN; none, or "all", is all of the paper's.
+        Ids, with or without their -vN; none, or "all", is all of the paper's, "beyond" those of
+        questions that it leaves open.
     seeds
         Seeds of each condition, from 0; those of the paper by default.
     episodes
@@ -88,9 +93,9 @@ def choose_experiments(
         Two seeds and a few episodes, unless they are given: to see that everything runs.
     """
     names = list(names)
-    chosen = [find_experiment(name) for name in names if name != ALL]
-    if not names or ALL in names:
-        chosen = [*EXPERIMENTS.values(), *chosen]
+    named = [find_experiment(name) for name in names if name not in GROUPS]
+    groups = [GROUPS[name] for name in names or [ALL] if name in GROUPS]
+    chosen = [*(each for group in groups for each in group.values()), *named]
     if smoke:
         seeds = SMOKE_SEEDS if seeds is None else seeds
         episodes = SMOKE_EPISODES if episodes is None else episodes

@@ -31,7 +31,7 @@ class Score(NamedTuple):
 
 def check_expert(expert: Teacher, task: Task) -> None:
     """Raise ExpertError unless the expert takes the task's observations and gives its actions."""
-    expected, found = (task.n_inputs, task.n_outputs), (expert.n_inputs, expert.n_outputs)
+    expected, found = (task.n_observed, task.n_outputs), (expert.n_inputs, expert.n_outputs)
     if expected != found:
         raise ExpertError(
             f"The expert takes {found[0]} inputs and gives {found[1]} outputs; "
@@ -88,7 +88,8 @@ def play_expert(
         for _ in range(task.most_steps):
             observation = task.read(shown)
             is_random = disturbance > 0 and rng.random() < disturbance
-            action = env.action_space.sample() if is_random else _act(expert, task, observation)
+            whole = observation if task.seen is None else task.read(env.whole, is_whole=True)
+            action = env.action_space.sample() if is_random else _act(expert, task, whole)
             shown, reward, is_terminal, is_truncated, _ = env.step(action)
             yield observation, float(reward)
             if is_terminal or is_truncated:

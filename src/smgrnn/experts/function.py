@@ -30,7 +30,7 @@ class FunctionExpert:
     @property
     def n_inputs(self) -> int:
         """Values in an observation, as many as the task has."""
-        return self._task.n_inputs
+        return self._task.n_observed
 
     @property
     def n_outputs(self) -> int:

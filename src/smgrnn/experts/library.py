@@ -9,7 +9,8 @@ from smgrnn.experts.evaluation import check_expert
 from smgrnn.experts.files import Record, read_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, import_function, is_function_name
 from smgrnn.experts.mlp import Expert
-from smgrnn.tasks import Task
+from smgrnn.tasks import Task, recall
+from smgrnn.tasks.registry import RECALL
 
 _SUFFIX = ".safetensors"
 _USUAL = "-smooth"
@@ -29,7 +30,7 @@ def find_expert(name: str | None, task: Task) -> Teacher:
         raise ExpertError(f"{task.id!r} is learned from examples, which are its teacher.")
     if name is not None and is_function_name(name):
         return FunctionExpert(import_function(name), task, name)
-    expert = load_expert(task.id if name is None else name)
+    expert = load_expert(task.base if name is None else name)
     check_expert(expert, task)
     return expert
 
@@ -63,22 +64,24 @@ def load_shipped(name: str) -> Expert:
     found = shipped_name(name)
     if found is None:
         raise ExpertError(f"No expert {name!r} is shipped.")
-    return _read_shipped(found)[0]
+    return Expert.from_layers([recall.RULE]) if found == RECALL.id else _read_shipped(found)[0]
 
 
 def shipped_name(name: str) -> str | None:
     """Return the full name of a shipped expert, which the id of its task may stand for.
 
+    The expert of recall is the rule itself.
+
     >>> shipped_name("CartPole-v1"), shipped_name("CartPole-v1-plain-2"), shipped_name("elsewhere")
     ('CartPole-v1-smooth', 'CartPole-v1-plain-2', None)
     """
-    names = shipped_names()
+    names = (RECALL.id, *shipped_names())
     return next((each for each in (name, name + _USUAL) if each in names), None)
 
 
 @cache
 def shipped_names() -> tuple[str, ...]:
-    """Return the names of the experts that are shipped."""
+    """Return the names of the trained experts that are shipped."""
     found = [item.name for item in files("smgrnn.experts").joinpath("weights").iterdir()]
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX)))
 

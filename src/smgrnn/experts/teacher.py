@@ -45,7 +45,7 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
         name = function_name(source)
         function = FunctionExpert(source, task, name)
         return TeacherId(kind="function", name=name, digest=function.digest), function
-    given = task.id if source is None else str(source)
+    given = task.base if source is None else str(source)
     teacher = find_expert(None if source is None else given, task)
     if isinstance(teacher, FunctionExpert):
         return TeacherId(kind="function", name=given, digest=teacher.digest), teacher

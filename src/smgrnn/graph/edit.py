@@ -37,6 +37,9 @@ class Cause(IntEnum):
     CANDIDATE = 5
     GRADIENT = 6
     CONTRIBUTION = 7
+    SPLIT = 8
+    DUPLICATE = 9
+    RANDOM = 10
 
 
 class Change(NamedTuple):

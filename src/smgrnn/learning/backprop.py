@@ -45,4 +45,6 @@ def backward(seen: Pass) -> None:
         n_reached = n_nodes
 
 
-RULE = LearningRule("backprop", "gradients through the K iterations of a call: the paper's", None)
+RULE = LearningRule(
+    "backprop", "gradients through the K iterations of a call: the paper's", None, gives_errors=True
+)

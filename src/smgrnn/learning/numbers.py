@@ -37,6 +37,10 @@ class LearningNumbers(NamedTuple):
     schedule: int
     """Place in RATES."""
     averaging: float
+    through_time: int
+    trace_decay: float
+    forgets: bool
+    """Whether the learning rule's memory is set to zero at the start of an episode."""
 
     @classmethod
     def of(cls, config: LearningConfig) -> Self:
@@ -45,6 +49,7 @@ class LearningNumbers(NamedTuple):
         numbers = resolved.to_dict() | {
             "loss": LOSSES.index(config.loss),
             "credit": LEARNING[config.rule].address,
+            "forgets": LEARNING[config.rule].forgets,
             "optimizer": OPTIMIZERS.index(config.optimizer),
             "schedule": RATES.index(config.schedule),
             "n_moments": 4 if config.bias_correction == "edge" else 2,

@@ -4,8 +4,10 @@ A package of yours adds one by `LEARNING.add(rule)`, or by an entry point in the
 `smgrnn.learning` that names a `LearningRule`.
 """
 
-from smgrnn.learning import backprop
+from smgrnn.learning import backprop, feedback, hebbian, outputs
 from smgrnn.learning.rule import LearningRule
 from smgrnn.parts import Table
 
-LEARNING = Table[LearningRule]("learning", [backprop.RULE])
+LEARNING = Table[LearningRule](
+    "learning", [backprop.RULE, feedback.RULE, hebbian.RULE, outputs.RULE]
+)

@@ -1,20 +1,33 @@
 """SMGrNN: the growing network as a PyTorch module.  Paper: Sec. III-B."""
 
+from collections import deque
 from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from smgrnn.arrays import Floats
-from smgrnn.config import NetworkConfig
-from smgrnn.errors import FileFormatError, GraphError, NonFiniteError, ShapeError, reason
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn.errors import (
+    ConfigError,
+    FileFormatError,
+    GraphError,
+    NonFiniteError,
+    ShapeError,
+    reason,
+)
 from smgrnn.graph.edit import Applied, GraphEdit, apply
 from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph, Network, check, check_width
+from smgrnn.learning.rule import carry_feedback
+from smgrnn.learning.rules import LEARNING
+from smgrnn.learning.through_time import check_window
+from smgrnn.nn.credit import Call, Moments, Ruled, link, rule_over
 from smgrnn.nn.notebook import network_html
 from smgrnn.seeding import stream
 from smgrnn.storage import read_arrays, write_arrays
@@ -43,6 +56,17 @@ class SMGrNN(nn.Module):
         Start from this graph instead of a random one.
     seed
         Seed of the random initial graph.
+    learning_rule
+        How backward() gives each edge its gradient, by a name in `learning.rules`.  A rule other
+        than backprop gives none to the input; what it keeps for edges it keeps for each row of a
+        batch.
+    trace_decay
+        Share of an eligibility trace that stays from one iteration to the next (hebbian).
+    through_time
+        Earlier calls that backward() goes back through by the carried states, each as it ran; 0
+        stops at the states that a call starts from.  The window of calls begins anew after
+        `reset_state`, after an edit of the graph, and after a call without gradients; inputs of
+        earlier calls get none.
     device, dtype
         Device and precision of the weights.
 
@@ -66,6 +90,8 @@ class SMGrNN(nn.Module):
     weight: nn.Parameter
     source: Tensor
     target: Tensor
+    feedback: Tensor
+    traces: Tensor
 
     def __init__(
         self,
@@ -74,6 +100,9 @@ class SMGrNN(nn.Module):
         *,
         graph: Graph | None = None,
         seed: int = 0,
+        learning_rule: str = "backprop",
+        trace_decay: float = LearningConfig.trace_decay,
+        through_time: int = 0,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
         **settings: Any,
@@ -84,13 +113,29 @@ class SMGrNN(nn.Module):
             graph = initial_graph(self.config, stream(seed, "init"))
         check(graph)
         check_width(graph, self.config)
+        self.learning = LearningConfig(
+            rule=learning_rule, trace_decay=trace_decay, through_time=through_time
+        )
+        check_window(self.learning, self.config, PlasticityConfig.static(), graph)
+        self.rule = LEARNING[learning_rule]
+        """How backward() gives each edge its gradient."""
+        self._is_local = self.rule.credit is not None
+        if self._is_local and self.config.state_dim > 1:
+            raise ConfigError(
+                f"The learning rule {learning_rule!r} is for scalar node states; use state_dim=1."
+            )
         dtype = dtype or torch.get_default_dtype()
         self.weight = nn.Parameter(torch.tensor(graph.weight, device=device, dtype=dtype))
         self._state: Tensor | None = None
         self.is_watched = False
         """Whether each call keeps its node states and errors for a `StructuralPlasticity`."""
-        self._passes: list[_Pass] = []
+        self._passes: list[Moments] = []
+        self._past: deque[Call] = deque(maxlen=through_time)
+        self._rng = stream(seed, "feedback")
         self._install(graph)
+        if self._is_local:
+            feedback = self.rule.start_feedback(graph, seed)
+            self._own(feedback, np.zeros((1, self.rule.n_rows, graph.n_edges)))
 
     @classmethod
     def from_network(cls, network: Network, **where: Any) -> Self:
@@ -115,13 +160,36 @@ class SMGrNN(nn.Module):
         detached, for the next call.
         """
         clamped = self._read(observation)
-        free = self._carried(clamped)  # states of outputs and hidden nodes
+        carried = self._carried(clamped)  # states of outputs and hidden nodes
+        learns, n_outputs = torch.is_grad_enabled(), self.config.n_outputs
+        seen = Moments([], []) if learns and (self.is_watched or self._is_local) else None
+        start = self._linked(carried) if learns else carried
+        with torch.set_grad_enabled(learns and not self._is_local):
+            free, total = self._iterate(self.weight, clamped, start, seen)
+            output = (total if self.config.readout == "sum" else free)[..., :n_outputs]
+        if seen is not None:
+            ended = torch.cat([clamped, output, free[..., n_outputs:]], dim=-1)
+            seen.states.append(ended.detach())
+        if seen is not None and self.is_watched:
+            self._passes.append(seen)
+        if not learns:
+            self._past.clear()
+        elif self._past.maxlen:
+            self._past.append(Call(self.weight.detach().clone(), clamped.detach(), carried))
+        self._state = free.detach().clone()  # callers may change their output in place
+        if seen is not None and self._is_local:
+            output = self._ruled(output, clamped, seen)
+        return output if self.config.state_dim == 1 else output.transpose(-1, -2)
+
+    def _iterate(
+        self, weight: Tensor, clamped: Tensor, free: Tensor, seen: Moments | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Run K iterations; return the states and the sums that they end with."""
         n_outputs = self.config.n_outputs
         phi_out = _ACTIVATIONS[self.config.output_activation]
         phi = _ACTIVATIONS[self.config.activation]
         source, target = self._ends
-        weight = self.weight[self._n_dead :] if self._n_dead else self.weight
-        seen = _Pass([], []) if self.is_watched and torch.is_grad_enabled() else None
+        weight = weight[self._n_dead :] if self._n_dead else weight
         for _ in range(self.config.iterations):
             states = torch.cat([clamped, free], dim=-1)
             message = weight * states.index_select(-1, source)
@@ -134,16 +202,57 @@ class SMGrNN(nn.Module):
                 free = phi(total)
             else:
                 free = torch.cat([phi_out(total[..., :n_outputs]), phi(total[..., n_outputs:])], -1)
-        if seen is not None:
-            seen.states.append(torch.cat([clamped, free], dim=-1).detach())
-            self._passes.append(seen)
-        self._state = free.detach().clone()  # callers may change their output in place
-        output = (total if self.config.readout == "sum" else free)[..., :n_outputs]
-        return output if self.config.state_dim == 1 else output.transpose(-1, -2)
+        return free, total
+
+    def _linked(self, carried: Tensor) -> Tensor:
+        """Return the carried states as a function of the weights that earlier calls ran with."""
+        if not self._past:
+            return carried
+        return link(self.weight, carried, self._iterate, tuple(self._past))
+
+    def _ruled(self, output: Tensor, clamped: Tensor, seen: Moments) -> Tensor:
+        """Return the output as one whose backward() asks the learning rule for the gradient."""
+        structure = self._structure
+        if clamped.requires_grad:
+            raise ConfigError(
+                f"The learning rule {self.rule.name!r} gives no gradient to the network's input; "
+                f"detach() it."
+            )
+
+        def credit(error: Tensor) -> Tensor:
+            if self._structure is not structure:
+                raise GraphError("The graph was edited between a call and its backward().")
+            return self._credit(error, seen)
+
+        return rule_over(self.weight, output, credit)
+
+    def _credit(self, error: Tensor, seen: Moments) -> Tensor:
+        """Return the gradient that the learning rule gives for dL/d(outputs)."""
+        traces, _ = seen.to_numpy()
+        wanted = error.reshape(len(traces), -1).to("cpu", torch.float64).numpy()
+        numbers, decay = NetworkNumbers.of(self.config), self.learning.trace_decay
+        feedback, memory = (each.cpu().double().numpy() for each in (self.feedback, self.traces))
+        if len(memory) != len(traces):
+            memory = np.zeros((len(traces), *memory.shape[1:]))
+        rule = Ruled(self.rule.address, self.graph, numbers, feedback, decay)
+        gradient, errors = rule.credit(traces, wanted, memory)
+        self._own(feedback, memory)
+        for place in range(len(seen.errors)):
+            seen.errors[place] = torch.as_tensor(errors[:, place, self.config.n_inputs :])
+        return torch.as_tensor(gradient).to(self.weight)
+
+    def _own(self, feedback: Floats, memory: Floats) -> None:
+        """Keep the arrays of the learning rule, which are saved with the network."""
+        device = self.weight.device
+        self.register_buffer("feedback", torch.tensor(feedback, device=device))
+        self.register_buffer("traces", torch.tensor(memory, device=device))
 
     def reset_state(self) -> None:
         """Set all node states to zero, as at the start of an episode."""
         self._state = None
+        self._past.clear()
+        if self._is_local and self.rule.forgets:
+            self.traces.zero_()
 
     def take_moments(self) -> tuple[Floats, Floats]:
         """Return the traces and errors of the passes learned from since the last call of this.
@@ -224,8 +333,17 @@ class SMGrNN(nn.Module):
         weight = self.weight.detach().to("cpu", torch.float64, copy=True).numpy()
         return self._structure._replace(weight=weight)
 
-    def restructure(self, edit: GraphEdit, *, is_trusted: bool = False) -> Applied:
+    def restructure(
+        self,
+        edit: GraphEdit,
+        *,
+        is_trusted: bool = False,
+        rng: np.random.Generator | None = None,
+    ) -> Applied:
         """Apply an edit: surviving edges and nodes keep weights and states, new nodes start at 0.
+
+        Where the learning rule needs feedback, new nodes draw theirs from `rng`, by default a
+        generator of the network's own.
 
         A `StructuralPlasticity` does this together with the optimizer's state; call it yourself
         only without one.
@@ -249,6 +367,10 @@ class SMGrNN(nn.Module):
             self._set_weight(torch.as_tensor(applied.graph.weight))
             if gradient is not None:
                 self.weight.grad = carry(gradient, edge_origin)
+            if self._is_local:
+                former = self.feedback.cpu().double().numpy()
+                feedback = carry_feedback(former, applied.node_origin, rng or self._rng)
+                self._own(feedback, carry(self.traces, edge_origin).cpu().double().numpy())
         self._install(applied.graph)
         return applied
 
@@ -265,6 +387,7 @@ class SMGrNN(nn.Module):
     def _install(self, graph: Graph) -> None:
         """Make `graph` the structure; edges into inputs come first and carry nothing."""
         self._structure = graph
+        self._past.clear()
         self._n_dead = int(np.searchsorted(graph.target, graph.n_inputs))
         device = self.weight.device
         for name in _COLUMNS:
@@ -282,6 +405,7 @@ class SMGrNN(nn.Module):
         """Move to another device or precision, including tensors outside the state dict."""
         nn.Module._apply(self, fn, recurse)
         self._place_ends()
+        self._past.clear()
         if self._state is not None:
             self._state = fn(self._state)
         return self
@@ -299,12 +423,19 @@ class SMGrNN(nn.Module):
             self.weight.grad = None
             self._set_weight(state_dict[prefix + "weight"])
             self._install(graph)
+            if self._is_local and prefix + "feedback" in state_dict:
+                owned = (state_dict[prefix + name] for name in ("feedback", "traces"))
+                self._own(*(each.cpu().double().numpy() for each in owned))
             self.reset_state()
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
     def save(self, path: str | Path) -> None:
-        """Write settings, graph and weights to a safetensors file (bfloat16 as float32)."""
-        state = {name: tensor.cpu() for name, tensor in self.state_dict().items()}
+        """Write settings, graph and weights to a safetensors file (bfloat16 as float32).
+
+        How it learns is not among them; what a learning rule keeps is in the state dict.
+        """
+        names, found = (*_COLUMNS, "numbers", "weight"), self.state_dict()
+        state = {name: found[name].cpu() for name in names}
         if self.weight.dtype == torch.bfloat16:  # a type numpy does not have
             state["weight"] = state["weight"].float()
         arrays = {name: tensor.numpy() for name, tensor in state.items()}
@@ -332,39 +463,6 @@ class SMGrNN(nn.Module):
 
     def _repr_html_(self) -> str:
         return network_html(repr(self), self.graph)
-
-
-class _Pass(NamedTuple):
-    """The node states of one call, and its errors as far as they are known."""
-
-    states: list[Tensor]
-    """Node states before each iteration, and after the last (..., n_nodes)."""
-    errors: list[Tensor | None]
-    """dL/d(sum into each node but inputs) by iteration, once backward() has found it."""
-
-    def note(self, states: Tensor, total: Tensor) -> None:
-        """Keep the states before an iteration, and the gradient of its sums when it is known."""
-        place = len(self.errors)
-        self.states.append(states.detach())
-        self.errors.append(None)
-        if total.requires_grad:
-
-            def keep(gradient: Tensor) -> None:
-                self.errors[place] = gradient
-
-            total.register_hook(keep)
-
-    def to_numpy(self) -> tuple[Floats, Floats]:
-        """Return traces (n, K + 1, n_nodes) and errors (n, K, n_nodes), one per row of a batch."""
-        n_nodes = self.states[0].shape[-1]
-        traces = torch.stack([each.reshape(-1, n_nodes) for each in self.states], dim=1)
-        errors = torch.zeros_like(traces[:, 1:])
-        for place, error in enumerate(self.errors):
-            if error is not None:
-                flat = error.reshape(len(errors), -1)
-                errors[:, place, n_nodes - flat.shape[-1] :] = flat
-        double = (each.to("cpu", torch.float64).contiguous().numpy() for each in (traces, errors))
-        return next(double), next(double)
 
 
 def _graph_of(state: dict[str, Tensor]) -> Graph:

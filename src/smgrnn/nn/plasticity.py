@@ -37,6 +37,7 @@ from smgrnn.plasticity.schedule import (
     Noticed,
     Plasticity,
     carry_noticed,
+    check_errors,
     check_noticed,
     decide,
     is_due,
@@ -123,6 +124,8 @@ class StructuralPlasticity:
         self.averaging = averaging
         self.calls = 0
         self._interval = 0 if self.config.interval == "episode" else self.config.interval
+        if rule is None:
+            check_errors(self.config, network.rule)
         self._plasticity = Plasticity.of(self.config)
         self._rng = stream(seed, "plasticity")
         self._has_warned = False
@@ -225,7 +228,7 @@ class StructuralPlasticity:
 
     def _apply(self, edit: GraphEdit) -> None:
         n_before = self._structure.n_edges
-        applied = self.network.restructure(edit, is_trusted=self.rule is None)
+        applied = self.network.restructure(edit, is_trusted=self.rule is None, rng=self._rng)
         if self.config.history_on_edit == "keep":
             self.history = carry_history(self.history, applied.edge_origin)
         else:

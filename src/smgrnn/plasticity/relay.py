@@ -40,17 +40,28 @@ def insert_relays(
 
 
 @kernel
+def relay_count(evidence: Evidence, numbers: RuleNumbers, n_edges_each: int) -> tuple[int, bool]:
+    """Return how many nodes the unstable edges ask for, and whether a limit allows only fewer.
+
+    Each node brings so many edges.
+    """
+    n_unstable = places(unstable_edges(evidence, numbers)).size
+    n_wanted = min(n_unstable, numbers.max_relays)
+    room = numbers.max_nodes - evidence.graph.node_ids.size
+    if n_edges_each > 0:
+        room = min(room, (numbers.max_edges - evidence.graph.source.size) // n_edges_each)
+    n = min(n_wanted, max(room, 0))
+    return n, n < n_wanted
+
+
+@kernel
 def grow(
     evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator, explores: bool
 ) -> Decision:
     """Insert relays on unstable edges, then explore; N_t and S_t are those before the relays."""
     graph = evidence.graph
-    n_nodes, n_edges = graph.node_ids.size, graph.source.size
     unstable = places(unstable_edges(evidence, numbers))
-
-    n_wanted = min(unstable.size, numbers.max_relays)
-    room = min(numbers.max_nodes - n_nodes, (numbers.max_edges - n_edges) // 2)
-    n_relays = min(n_wanted, max(room, 0))
+    n_relays, is_capped = relay_count(evidence, numbers, 2)
     relayed = subset(rng, unstable.size, n_relays)
     for k in range(n_relays):
         relayed[k] = unstable[relayed[k]]
@@ -62,7 +73,7 @@ def grow(
     edit = GraphEdit(np.empty((n_changes, 5), dtype=np.int64), np.empty(n_changes))
     insert_relays(graph, relayed, numbers, rng, edit)
     explore(graph, plan, numbers, rng, edit)
-    return Decision(edit, plan.is_capped or n_relays < n_wanted)
+    return Decision(edit, plan.is_capped or is_capped)
 
 
 def _relay_and_explore(
@@ -75,7 +86,7 @@ def _relay(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -
     return grow(evidence, numbers, rng, False)
 
 
-def _all_stable(
+def all_stable(
     weight: Floats, history: UpdateHistory, numbers: RuleNumbers, first: int, last: int
 ) -> bool:
     """Return whether no edge is unstable; only those in [first, last) have ever moved."""
@@ -88,4 +99,4 @@ def _all_stable(
 
 
 RULE = Rule("relay", "relays on unstable edges, and random edges: the paper's", _relay_and_explore)
-ALONE = Rule("relay-alone", "relays on unstable edges", _relay, is_idle=_all_stable)
+ALONE = Rule("relay-alone", "relays on unstable edges", _relay, is_idle=all_stable)

@@ -104,6 +104,12 @@ class Rule:
             carry=_address(self.carry, CARRY),
         )
 
+    @property
+    def watches(self) -> bool:
+        """Whether it reads anything but the update history."""
+        functions = (self.pairs, self.step, self.carry)
+        return self.reads_nodes or any(function is not None for function in functions)
+
     def __post_init__(self) -> None:
         if (self.start is None) != (self.fits is None):
             raise ConfigError(f"The rule {self.name!r} needs both `start` and `fits`, or neither.")

@@ -6,7 +6,18 @@ then every command knows the rule by its name.
 """
 
 from smgrnn.parts import Table
-from smgrnn.plasticity import contribution, exploration, gradient, idle, relay, weak
+from smgrnn.plasticity import (
+    contribution,
+    duplicate,
+    exploration,
+    gradient,
+    idle,
+    random_pruning,
+    random_relay,
+    relay,
+    split,
+    weak,
+)
 from smgrnn.plasticity.rule import Rule
 
 GROWTH = Table[Rule](
@@ -15,10 +26,13 @@ GROWTH = Table[Rule](
         relay.RULE,
         relay.ALONE,
         exploration.RULE,
+        random_relay.RULE,
+        split.RULE,
+        duplicate.RULE,
         gradient.FRUGAL,
         gradient.CANDIDATES,
         gradient.RULE,
         idle.GROWTH,
     ],
 )
-PRUNING = Table[Rule]("pruning", [weak.RULE, contribution.RULE, idle.PRUNING])
+PRUNING = Table[Rule]("pruning", [weak.RULE, contribution.RULE, random_pruning.RULE, idle.PRUNING])

@@ -4,13 +4,13 @@ Paper: Sec. III-C4, Eq. (9).  One call reads the graph, as it was before the cal
 statistics of its edges and nodes, and returns a GraphEdit.
 """
 
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.config import PlasticityConfig
-from smgrnn.errors import ShapeError
+from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.graph.edit import GraphEdit
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
@@ -58,14 +58,37 @@ class Plasticity(NamedTuple):
             return cls(RuleNumbers.of(config), NO_PARTS, NO_PARTS, keeps_nodes=False, watches=False)
         growth, pruning = GROWTH[config.growth], PRUNING[config.pruning]
         keeps_nodes = growth.reads_nodes or pruning.reads_nodes
-        functions = (growth.pairs, growth.step, growth.carry, pruning.step, pruning.carry)
         return cls(
             RuleNumbers.of(config),
             growth.parts,
             pruning.parts,
             keeps_nodes,
-            keeps_nodes or any(function is not None for function in functions),
+            watches=growth.watches or pruning.watches,
         )
+
+
+class GivesErrors(Protocol):
+    """A learning rule, as far as rules of growth and pruning depend on it."""
+
+    @property
+    def name(self) -> str:
+        """Its name in settings."""
+
+    @property
+    def gives_errors(self) -> bool:
+        """Whether it gives the errors of nodes."""
+
+
+def check_errors(config: PlasticityConfig, learning: GivesErrors) -> None:
+    """Refuse rules of growth and pruning that read errors which the learning rule does not give."""
+    if learning.gives_errors or config.is_static:
+        return
+    for table, name in ((GROWTH, config.growth), (PRUNING, config.pruning)):
+        if table[name].watches:
+            raise ConfigError(
+                f"The {table.kind} rule {name!r} reads errors of nodes, which the learning rule "
+                f"{learning.name!r} does not give: choose another of the two."
+            )
 
 
 class Noticed(NamedTuple):

@@ -49,7 +49,7 @@ def _prune(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -
     return Decision(remove_edges(evidence.graph, goes, Cause.WEAK_EDGE.value, numbers), False)
 
 
-def _none_weak(
+def none_weak(
     weight: Floats, history: UpdateHistory, numbers: RuleNumbers, first: int, last: int
 ) -> bool:
     """Return whether no edge is weak and no orphan is looked for."""
@@ -62,4 +62,4 @@ def _none_weak(
     return not is_found
 
 
-RULE = Rule("weak", "small weights that stopped moving: the paper's", _prune, _none_weak)
+RULE = Rule("weak", "small weights that stopped moving: the paper's", _prune, none_weak)

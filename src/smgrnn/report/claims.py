@@ -1,7 +1,8 @@
 """The claims of the paper, and how runs decide them.
 
-The claims are in `claims.toml`.  Each is made of parts, all of which have to hold: "on every
-task", "than either MLP", "neither more nor less".  P-values are corrected by Holm's method over a
+The claims are in `claims.toml`, and hypotheses of ours, which are decided in the same way, in
+`beyond.toml`.  Each is made of parts, all of which have to hold: "on every task", "than either
+MLP", "neither more nor less".  P-values are corrected by Holm's method over a
 family: the claims that one experiment decides, unless a claim says otherwise.  Margins are in
 `claims.toml` too, by metric.
 """
@@ -25,6 +26,7 @@ from smgrnn.report.statistics import Outlook, Significance, Values, Verdict
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
 """Kinds of claims that there is a difference, so that it may turn out that there is none."""
+FILES = ("claims.toml", "beyond.toml")
 Group = tuple[str, ...]
 
 
@@ -147,14 +149,16 @@ class Judgement:
 
 
 def load_claims() -> Catalogue[Claim]:
-    """Return the claims of the paper by id.
+    """Return the claims of the paper, and hypotheses of ours beyond it, by id.
 
     >>> load_claims()["xor-smallest"].parts[0]
     (Source(task='xor', condition='smgrnn'), Source(task='CartPole-v1', condition='smgrnn'))
     """
-    data = read_data("claims.toml")
-    margins = {metric: Margin(**entry) for metric, entry in data["margins"].items()}
-    claims = [_claim(entry, margins) for entry in data["claims"]]
+    claims = []
+    for name in FILES:
+        data = read_data(name)
+        margins = {metric: Margin(**entry) for metric, entry in data["margins"].items()}
+        claims += [_claim(entry, margins) for entry in data["claims"]]
     return Catalogue("claim", ((claim.id, claim) for claim in claims))
 
 
@@ -237,7 +241,7 @@ def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
 @cache
 def _scales() -> Catalogue[float]:
     """Return how far a policy that acts at random is from the expert, by task."""
-    ends = read_data("claims.toml")["scales"]
+    ends = {task: end for name in FILES for task, end in read_data(name)["scales"].items()}
     return Catalogue("scale", {task: end["expert"] - end["random"] for task, end in ends.items()})
 
 

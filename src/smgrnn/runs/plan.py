@@ -27,8 +27,10 @@ from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph
 from smgrnn.learning.rules import LEARNING
+from smgrnn.learning.through_time import check_window
 from smgrnn.memory import check_memory
 from smgrnn.plasticity import GROWTH, PRUNING
+from smgrnn.plasticity.schedule import check_errors
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
@@ -253,6 +255,8 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
         parameters=config.parameters,
     )
     _check_limit(config, plan)
+    check_window(plan.learning, plan.network, plan.plasticity, plan.make_graph())
+    check_errors(plan.plasticity, LEARNING[plan.learning.rule])
     return plan
 
 
@@ -283,8 +287,8 @@ def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:
     rules, parameters = config.plasticity, config.parameters
     if _follows_size(config):
         enough = 2 * (task.n_inputs + config.bias) * task.n_outputs + 10
-        return replace(rules, size=rules.size or parameters or enough)
-    if parameters is None:
+        rules = replace(rules, size=rules.size or parameters or enough)
+    if parameters is None or PRUNING[rules.pruning].follows_size:
         return rules
     return replace(rules, max_edges=min(parameters, rules.max_edges))
 
@@ -376,8 +380,13 @@ def _check_optimizer(config: RunConfig) -> None:
 
 def _check_rules(config: RunConfig) -> None:
     """Refuse a rule that there is not, with the one that was probably meant."""
-    rules = config.plasticity
-    _ = GROWTH[rules.growth], PRUNING[rules.pruning], LEARNING[config.learning.rule]
+    rules, learning = config.plasticity, config.learning
+    _ = GROWTH[rules.growth], PRUNING[rules.pruning]
+    _require(
+        LEARNING[learning.rule].n_rows > 0 or learning.trace_decay == LearningConfig.trace_decay,
+        f"--learning.trace_decay {learning.trace_decay} says nothing to the learning rule "
+        f"{learning.rule}, which keeps no traces: leave it out",
+    )
 
 
 def _check_keep(config: RunConfig, task: Task) -> None:

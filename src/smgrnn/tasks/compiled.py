@@ -6,21 +6,32 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined
-from smgrnn.tasks import acrobot, cartpole
+from smgrnn.tasks import acrobot, cartpole, recall
 
-CARTPOLE, ACROBOT = range(2)
+CARTPOLE, ACROBOT, RECALL = range(3)
 
-CODES = {"CartPole-v1": CARTPOLE, "Acrobot-v1": ACROBOT}
-"""The code of each compiled task by its Gymnasium id."""
-_MODULES = {CARTPOLE: cartpole, ACROBOT: acrobot}
+CODES = {"CartPole-v1": CARTPOLE, "Acrobot-v1": ACROBOT, "recall": RECALL}
+"""The code of each compiled task by its name."""
+_STATE_SIZES = {
+    CARTPOLE: cartpole.STATE_SIZE,
+    ACROBOT: acrobot.STATE_SIZE,
+    RECALL: recall.STATE_SIZE,
+}
 
 
-def start_states(task: int, seeds: Sequence[int]) -> Floats:
-    """Return the states (n_seeds, STATE_SIZE of the task) in which Gymnasium starts episodes."""
-    module = _MODULES[task]
-    states = np.empty((len(seeds), module.STATE_SIZE))
+def start_states(task: int, seeds: Sequence[int], max_steps: int = 0) -> Floats:
+    """Return the states (n_seeds, STATE_SIZE of the task) in which Gymnasium starts episodes.
+
+    Episodes of recall have `max_steps` steps; the others do not depend on it.
+    """
+    states = np.empty((len(seeds), _STATE_SIZES[task]))
     for row, seed in zip(states, seeds, strict=True):
-        row[:] = module.start(seed)
+        if task == CARTPOLE:
+            row[:] = cartpole.start(seed)
+        elif task == ACROBOT:
+            row[:] = acrobot.start(seed)
+        elif task == RECALL:
+            row[:] = recall.start(seed, max_steps)
     return states
 
 
@@ -31,6 +42,8 @@ def observe(task: int, state: Floats, observation: Floats) -> None:
         cartpole.observe(state, observation)
     elif task == ACROBOT:
         acrobot.observe(state, observation)
+    elif task == RECALL:
+        recall.observe(state, observation)
 
 
 @inlined
@@ -41,4 +54,6 @@ def step(task: int, state: Floats, action: int) -> tuple[float, bool]:
         reward, is_terminal = cartpole.step(state, action)
     elif task == ACROBOT:
         reward, is_terminal = acrobot.step(state, action)
+    elif task == RECALL:
+        reward, is_terminal = recall.step(state, action)
     return reward, is_terminal

@@ -13,9 +13,11 @@ import numpy as np
 from smgrnn.config import RECORDINGS
 from smgrnn.errors import ConfigError, TaskError, plain, reason, short, suggest
 from smgrnn.storage import digest
+from smgrnn.tasks import recall
 from smgrnn.tasks.compiled import CODES
 from smgrnn.tasks.recording import read_recording
-from smgrnn.validation import Count, Finite, Settings
+from smgrnn.tasks.variants import VELOCITIES, check_settings, delay_of, seen_places, split_name
+from smgrnn.validation import Count, Finite, Settings, Whole, later
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 LONGEST_EPISODE = 10_000
 """Steps after which an episode is cut off in a task that sets no limit of its own."""
 REWARDS = {"xor": (0.0, 1.0), "CartPole-v1": (1.0, 1.0), "Acrobot-v1": (-1.0, 0.0)}
-"""Least and largest reward of a step, by the id of a task; of others none is known."""
+"""Least and largest reward of a step, by the base of a task; of others none is known."""
 
 
 TaskSource = str | Path | Callable[[], Any]
@@ -35,9 +37,10 @@ class Task(Settings):
     """The facts about a task that have to be known before a network can be made for it."""
 
     id: str
-    """A Gymnasium id, "xor", or the name of a file or of an environment."""
+    """A Gymnasium id, "xor", "recall", or the name of a file or of an environment; with the
+    settings of a variant."""
     n_inputs: Count
-    """Values of an observation."""
+    """Values of an observation, as far as a student sees it."""
     n_outputs: Count
     """Discrete actions to choose from, or values of a continuous one."""
     is_discrete: bool
@@ -54,6 +57,10 @@ class Task(Settings):
     """Path of the recorded examples that the task consists of."""
     is_made: bool = False
     """Whether a function of the user's own makes the environment."""
+    seen: tuple[Whole, ...] | None = later(None)
+    """Places of what a student sees in the whole observation, which an expert sees; None is all."""
+    n_whole: Count | None = later(None)
+    """Values of the whole observation; None is as many as a student sees."""
     make: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
     """Makes the environment of a task that has no Gymnasium id."""
 
@@ -65,7 +72,31 @@ class Task(Settings):
     @property
     def compiled(self) -> int | None:
         """Code of the compiled task, see `tasks.compiled`; None if there is none."""
-        return None if self.is_made else CODES.get(self.id)
+        return None if self.is_made else CODES.get(self.base)
+
+    @property
+    def base(self) -> str:
+        """The name without the settings of a variant, for which there is an expert.
+
+        >>> find_task("CartPole-v1,hide=velocities").base
+        'CartPole-v1'
+        """
+        is_named = self.recording is None and not self.is_made
+        return self.id.partition(",")[0] if is_named else self.id
+
+    @property
+    def n_observed(self) -> int:
+        """Values of the whole observation, which an expert sees."""
+        return self.n_whole or self.n_inputs
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Places of what a student sees in the whole observation.
+
+        >>> find_task("CartPole-v1,hide=velocities").places, XOR.places
+        ((0, 2), (0, 1))
+        """
+        return tuple(range(self.n_inputs)) if self.seen is None else self.seen
 
     @property
     def is_own_code(self) -> bool:
@@ -99,21 +130,22 @@ class Task(Settings):
         >>> find_task("CartPole-v1").return_bounds
         (1.0, 500.0)
         """
-        if self.is_made or self.id not in REWARDS:
+        if self.is_made or self.base not in REWARDS:
             return -inf, inf
-        low, high = REWARDS[self.id]
+        low, high = REWARDS[self.base]
         return min(low, low * self.most_steps), max(high, high * self.most_steps)
 
-    def read(self, observation: Any) -> Any:
+    def read(self, observation: Any, *, is_whole: bool = False) -> Any:
         """Return an observation as an array, or raise TaskError with what is wrong with it."""
+        n = self.n_observed if is_whole else self.n_inputs
         try:
             array = np.asarray(observation)
         except ValueError:  # rows of different lengths
             array = np.empty((), dtype=object)
-        if array.shape != (self.n_inputs,) or array.dtype.kind not in "fiub":
+        if array.shape != (n,) or array.dtype.kind not in "fiub":
             raise TaskError(
                 f"{self.id} gave an observation of shape {array.shape} and type {array.dtype} "
-                f"instead of {self.n_inputs} numbers."
+                f"instead of {n} numbers."
             )
         # The square is finite if all are, but for the largest of numbers, and quicker to tell.
         if not isfinite(array.dot(array)) and not np.isfinite(array).all():
@@ -128,6 +160,10 @@ class Task(Settings):
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Rebuild a task from `to_dict`, to use what was learned on it without its environment."""
         task = super().from_dict(values | {"make": None})
+        if task.seen is not None and (
+            len(task.seen) != task.n_inputs or max(task.seen) >= task.n_observed
+        ):
+            raise ConfigError(f"{task.id!r} shows other values than it has.")
         bounds = () if task.is_discrete else (task.action_low, task.action_high)
         if any(bound is None or len(bound) != task.n_outputs for bound in bounds):
             raise ConfigError(
@@ -150,14 +186,29 @@ XOR = Task(
 were answered right."""
 
 
+RECALL = Task(
+    id="recall",
+    n_inputs=2,
+    n_outputs=recall.N_OUTPUTS,
+    is_discrete=True,
+    max_steps=recall.DELAY + 2,
+    reward_threshold=0.95,
+    seen=(0, 1),
+    n_whole=recall.N_INPUTS,
+)
+"""The task of `tasks.recall`."""
+
+
 def find_task(source: TaskSource) -> Task:
     """Return a task by its name, or the task of the environment that a function makes.
 
-    A name is "xor", a Gymnasium id, "module:id" with a module to import, or a file of recorded
-    examples.
+    A name is "xor", "recall", a Gymnasium id, "module:id" with a module to import, or a file of
+    recorded examples.  Settings of a variant follow after commas.
 
-    >>> find_task("CartPole-v1").n_inputs
-    4
+    >>> find_task("CartPole-v1").n_inputs, find_task("CartPole-v1,hide=velocities").n_inputs
+    (4, 2)
+    >>> find_task("recall,delay=4").max_steps
+    6
     """
     if callable(source):
         return _find_made(source)
@@ -171,10 +222,20 @@ def find_task(source: TaskSource) -> Task:
         return XOR
     if name.endswith(RECORDINGS):
         return _describe_recording(Path(name).absolute())
-    _check_registered(name)
+    base, settings = split_name(name)
+    if base == RECALL.id:
+        check_settings(name, ("delay",))
+        n_steps = delay_of(settings, recall.DELAY) + 2
+        return replace(RECALL, id=name, max_steps=n_steps)
+    _check_registered(base)
+    check_settings(name, ("hide",) if base in VELOCITIES else ())
     env = _construct(name)
     try:
-        return _describe(name, env)
+        found = _describe(name, env)
+        if "hide" not in settings:
+            return found
+        hidden: Any = env
+        return replace(found, seen=hidden.seen, n_whole=hidden.whole.size)
     finally:
         env.close()
 
@@ -256,18 +317,29 @@ def _check_registered(id: str) -> None:
                 f"The module {module!r} of the task {id!r} cannot be imported: {reason(error)}."
             ) from error
     if name not in gym.registry:
-        hint = suggest(name, [*gym.registry, XOR.id])
+        hint = suggest(name, [*gym.registry, XOR.id, RECALL.id])
         raise TaskError(f"There is no task {id!r}. {hint}".rstrip())
 
 
 def _construct(id: str) -> "gym.Env[Any, Any]":
     import gymnasium as gym
 
+    from smgrnn.tasks.memory import Hidden, Recall
+
+    base, settings = split_name(id)
+    if base == RECALL.id:
+        assert RECALL.seen is not None
+        return Hidden(Recall(delay_of(settings, recall.DELAY)), RECALL.seen)
     try:
         with warnings.catch_warnings():
             # Box2D's bindings warn of their own SWIG types when first imported.
             warnings.filterwarnings("ignore", "builtin type", DeprecationWarning)
-            return gym.make(id, disable_env_checker=True)
+            env = gym.make(base, disable_env_checker=True)
+        space: Any = env.observation_space
+        seen = seen_places(base, settings, space.shape[0]) if settings else None
+        return env if seen is None else Hidden(env, seen)
+    except TaskError:
+        raise
     except Exception as error:
         why, _, _ = reason(error).partition(" was raised from the environment creator")
         raise TaskError(f"The task {id!r} cannot be made: {why}.") from error

@@ -52,6 +52,8 @@ TONES = {
     Cause.EXPLORATION: "edge",
     Cause.CANDIDATE: "node",
     Cause.GRADIENT: "edge",
+    Cause.SPLIT: "node",
+    Cause.DUPLICATE: "node",
 }
 """Names of the colours of nodes and edges that have just been added, by cause."""
 GROWN = {cause: LIGHT[tone] for cause, tone in TONES.items()}

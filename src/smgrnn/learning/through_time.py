@@ -1,0 +1,151 @@
+"""Backpropagation through time: credit that flows on through the states carried from call to call.
+
+The paper's gradients stop at the states that a call starts from.  With `through_time` = n they go
+on through the n calls before it, each as it ran: with the states and the weights that it had.
+
+The window of calls begins anew at the start of an episode; after an edit, because the states before
+it are those of another graph; and after a call that nothing is learned from, which keeps no trace.
+"""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from smgrnn.arrays import Floats, Ints
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn.errors import ConfigError
+from smgrnn.graph.activation import IDENTITY, slope
+from smgrnn.graph.state import Graph
+from smgrnn.kernels import inlined, lean
+from smgrnn.learning.rule import Pass
+
+NEXT, KEPT = 0, 1  # places in `Past.clock`
+MOST_BYTES = 2**31
+"""Memory that a window may take: 2 GB."""
+
+
+class Past(NamedTuple):
+    """The calls that gradients flow back through, in a ring."""
+
+    traces: Floats
+    """Node states before and after each iteration of each call (n, K + 1, n_nodes)."""
+    weights: Floats
+    """The weights that each call ran with (n, n_edges)."""
+    clock: Ints
+    """The row that the next call goes to, and the number of calls in the window (2,)."""
+
+    @classmethod
+    def start(cls, through_time: int, iterations: int, n_nodes: int, n_edges: int) -> Self:
+        """Return an empty window of `through_time` calls."""
+        return cls(
+            np.zeros((through_time, iterations + 1, n_nodes)),
+            np.zeros((through_time, n_edges)),
+            np.zeros(2, dtype=np.int64),
+        )
+
+    def fits(self, through_time: int, iterations: int, n_nodes: int, n_edges: int) -> bool:
+        """Return whether it is a window of `through_time` calls of such a network."""
+        return bool(
+            self.traces.shape == (through_time, iterations + 1, n_nodes)
+            and self.weights.shape == (through_time, n_edges)
+            and self.traces.dtype == self.weights.dtype == np.float64
+            and self.clock.shape == (2,)
+            and self.clock.dtype == np.int64
+            and 0 <= self.clock[NEXT] < max(through_time, 1)
+            and 0 <= self.clock[KEPT] <= through_time
+        )
+
+
+def check_window(
+    learning: LearningConfig, network: NetworkConfig, plasticity: PlasticityConfig, graph: Graph
+) -> None:
+    """Refuse a window that says nothing to the network, or is too large for what it may become."""
+    n, n_nodes, n_edges = learning.through_time, graph.n_nodes, graph.n_edges
+    if not plasticity.is_static:
+        n_nodes, n_edges = max(n_nodes, plasticity.max_nodes), max(n_edges, plasticity.max_edges)
+    if n == 0:
+        return
+    if not network.carry_state:
+        raise ConfigError(
+            f"learning.through_time {n} needs node states that are carried from call to call, and "
+            f"carry_state is off: it must be 0."
+        )
+    if learning.rule != "backprop":
+        raise ConfigError(
+            f"learning.through_time {n} is of backpropagation, and the learning rule is "
+            f"{learning.rule!r}: it must be 0."
+        )
+    n_bytes = 8 * n * ((network.iterations + 1) * n_nodes + n_edges)
+    if n_bytes > MOST_BYTES:
+        raise ConfigError(
+            f"learning.through_time {n} takes {n_bytes / 2**30:.3g} GB for a network of up to "
+            f"{n_nodes} nodes and {n_edges} edges, and may take {MOST_BYTES / 2**30:.3g}: lower "
+            f"it, or max_nodes and max_edges."
+        )
+
+
+@lean
+def backward_through_time(seen: Pass, past: Past) -> None:
+    """Write dL/dw into the gradient, summed over this call and those of the window.
+
+    The errors of nodes are those of this call.
+    """
+    for edge in range(seen.gradient.size):
+        seen.gradient[edge] = 0.0
+    above = _through_call(seen, seen.trace, seen.weight, 0, True)
+    row = past.clock[NEXT]
+    for _ in range(past.clock[KEPT]):
+        row = (row if row > 0 else past.weights.shape[0]) - 1
+        above = _through_call(seen, past.traces[row], past.weights[row], above, False)
+
+
+@inlined
+def _through_call(seen: Pass, trace: Floats, weight: Floats, above: int, is_last: bool) -> int:
+    """Add the gradients of one call; return the row of the adjoint for the states it started from.
+
+    The row `above` is for the states that it ended with: all of them, or in the last call the
+    outputs, which are what the loss reads.
+    """
+    source, starts, adjoint = seen.source, seen.starts, seen.adjoint
+    gradient, errors, network = seen.gradient, seen.errors, seen.network
+    n_inputs, first_hidden = network.n_inputs, network.n_inputs + network.n_outputs
+    n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
+    keeps_errors = is_last and errors.shape[1] > 0
+    n_reached = first_hidden if is_last else n_nodes
+    for row in range(n_iterations - 1, -1, -1):
+        below = 1 - above
+        for node in range(n_nodes):
+            adjoint[below, node] = 0.0
+        for node in range(n_inputs, n_reached):
+            kind = network.output_activation if node < first_hidden else network.activation
+            if is_last and network.reads_sums and row == n_iterations - 1:
+                kind = IDENTITY
+            signal = adjoint[above, node] * slope(trace[row + 1, node], kind)
+            if keeps_errors:
+                errors[row, node] = signal
+            for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
+                sender = np.uint64(source[edge])
+                gradient[edge] += signal * trace[row, sender]
+                adjoint[below, sender] += signal * weight[edge]
+        n_reached = n_nodes
+        above = below
+    return above
+
+
+@inlined
+def remember(past: Past, trace: Floats, weight: Floats) -> None:
+    """Put a call into the window, in the place of the oldest if it is full."""
+    row, n = past.clock[NEXT], past.weights.shape[0]
+    for iteration in range(trace.shape[0]):
+        for node in range(trace.shape[1]):
+            past.traces[row, iteration, node] = trace[iteration, node]
+    for edge in range(weight.size):
+        past.weights[row, edge] = weight[edge]
+    past.clock[NEXT] = row + 1 if row + 1 < n else 0
+    past.clock[KEPT] = min(past.clock[KEPT] + 1, n)
+
+
+@inlined
+def cut(past: Past) -> None:
+    """Begin the window anew."""
+    past.clock[KEPT] = 0

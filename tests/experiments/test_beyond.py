@@ -1,0 +1,72 @@
+"""Experiments beyond the paper: every condition can be run, and every hypothesis is about some."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import smgrnn.report
+from smgrnn.errors import ConfigError
+from smgrnn.experiments.beyond import BEYOND
+from smgrnn.experiments.beyond.gru import distil_gru
+from smgrnn.experiments.condition import Condition
+from smgrnn.experiments.registry import choose_experiments, is_experiment
+from smgrnn.plasticity import GROWTH, PRUNING
+from smgrnn.report.claims import Claim
+from smgrnn.runs.plan import Plan
+
+DATA = tomllib.loads((Path(smgrnn.report.__file__).parent / "beyond.toml").read_text())
+
+
+def test_they_run_by_one_name_and_beside_others() -> None:
+    assert is_experiment("beyond")
+    assert [each.id for each in choose_experiments(["beyond"])] == list(BEYOND)
+    chosen = [each.id for each in choose_experiments(["beyond", "frontier"])]
+    assert chosen == [*BEYOND, "frontier-v1"]
+    with pytest.raises(ConfigError, match="Did you mean 'beyond'"):
+        choose_experiments(["beyand"])
+
+
+@pytest.mark.parametrize("id", BEYOND)
+def test_every_condition_can_be_planned_and_differs(id: str) -> None:
+    experiment = BEYOND[id]
+    assert len(experiment.seeds) >= 20
+    keys = {condition.key(0) for condition in experiment.conditions.values()}
+    assert len(keys) == len(experiment.conditions)
+
+
+def test_every_operator_of_the_tables_is_compared() -> None:
+    plans = [each.plan(0) for each in BEYOND["growth-operators-v1"].conditions.values()]
+    rules = [plan.plasticity for plan in plans if isinstance(plan, Plan)]
+    assert {each.growth for each in rules} == set(GROWTH) - {"frugal", "none"}
+    assert {each.pruning for each in rules} == set(PRUNING) - {"none"}
+
+
+@pytest.mark.parametrize("entry", DATA["claims"], ids=lambda entry: entry["id"])
+def test_a_hypothesis_is_about_conditions_that_there_are(entry: dict[str, Any]) -> None:
+    conditions = BEYOND[f"{entry['experiment']}-v1"].conditions
+    named = [each if isinstance(each, list) else [each] for each in entry["conditions"]]
+    for task in entry["tasks"]:
+        for name in (name for group in named for name in group):
+            assert isinstance(conditions[f"{task}/{name}"], Condition)
+    Claim(**_as_claim(entry))
+
+
+def _as_claim(entry: dict[str, Any]) -> dict[str, Any]:
+    def groups(names: list[Any]) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(each) if isinstance(each, list) else (each,) for each in names)
+
+    changed = {name: groups(entry[name]) for name in ("tasks", "conditions")}
+    return entry | changed | {"family": entry["experiment"], "where": tuple(entry["where"])}
+
+
+def test_a_gru_learns_recall_and_is_kept_short() -> None:
+    returns = distil_gru("recall,delay=1", episodes=150, seed=1)
+    assert set(returns) <= {0.0, 1.0}
+    assert returns[-30:].mean() > 0.8
+    again = distil_gru("recall,delay=1", episodes=5, seed=1)
+    assert np.array_equal(again, returns[:5])
+    with pytest.raises(ConfigError, match=r"must be an int in \[1, 500\]"):
+        distil_gru("recall", episodes=501)
