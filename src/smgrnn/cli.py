@@ -76,6 +76,7 @@ ExperimentNames = Annotated[
     tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[NAME ...]")
 ]
 RunPath = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+SomeRunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN ...")]
 RunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="[RUN ...]")]
 
 
@@ -166,32 +167,42 @@ def evolve(
     evolve_command(evolutions, as_json=output.as_json, is_quiet=output.quiet)
 
 
-def list_names(as_json: AsJson = False) -> None:
-    """List the tasks, students, methods and experiments there are.
+def list_names(
+    folder: Annotated[
+        tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="[RUNS_FOLDER]")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the tasks, students, methods and experiments there are, or the runs in a folder.
 
     Parameters
     ----------
+    folder
+        A folder of runs.
     as_json
         Print one JSON object.
     """
-    from smgrnn.commands.listing import list_command
+    from smgrnn.commands.listing import list_command, list_runs_command
 
-    list_command(as_json=as_json)
+    if folder is None:
+        list_command(as_json=as_json)
+    else:
+        list_runs_command(folder, as_json=as_json)
 
 
 def evaluate(
-    run: RunPath,
+    runs: SomeRunPaths,
     episodes: int = 100,
     task: str | None = None,
     which: Chosen = Which(),  # noqa: B008 - frozen
     as_json: AsJson = False,
 ) -> None:
-    """Score what a run hands over, frozen and greedy, on held-out episodes.
+    """Score what runs hand over, frozen and greedy, on held-out episodes.
 
     Parameters
     ----------
-    run
-        A run folder, or a file of the store.
+    runs
+        Run folders, files of the store, or folders of runs.
     episodes
         Held-out episodes to play.
     task
@@ -199,13 +210,13 @@ def evaluate(
     which
         The student to score.
     as_json
-        Print one JSON object.
+        Print one JSON object, or a list of them.
     """
     from smgrnn.commands.evaluate import evaluate_command
 
     _look_here_for(task)
     evaluate_command(
-        run, episodes, task, final=which.final, parameters=which.parameters, as_json=as_json
+        runs, episodes, task, final=which.final, parameters=which.parameters, as_json=as_json
     )
 
 
@@ -380,6 +391,30 @@ def report(
     )
 
 
+def compare(
+    runs: SomeRunPaths,
+    out: Path | None = None,
+    no_open: Flag = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show runs side by side: return, size, agreement, time, and the settings that differ.
+
+    Parameters
+    ----------
+    runs
+        Run folders, files of the store, or folders of runs.
+    out
+        Also write a page with curves into this .html file.
+    no_open
+        Write the page and do not open it.
+    as_json
+        Print one JSON object instead of tables.
+    """
+    from smgrnn.commands.compare import compare_command
+
+    compare_command(runs, out, opens=not no_open, as_json=as_json)
+
+
 def frontier(
     runs: RunPaths = (),
     store: Path = Path("results/store"),
@@ -392,7 +427,7 @@ def frontier(
     Parameters
     ----------
     runs
-        Run folders, or files of the store; the experiment `frontier` by default.
+        Run folders, files of the store, or folders of runs; the experiment `frontier` by default.
     store
         Folder of finished runs, where the experiment's are.
     out
@@ -508,6 +543,7 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     app.command(export)
     app.command(reproduce)
     app.command(report)
+    app.command(compare)
     app.command(frontier)
     app.command(bench)
     app.command(name="list")(list_names)

@@ -185,14 +185,19 @@ def print_summaries(summaries: list[dict[str, Any]], *, as_json: bool, is_quiet:
 
 def print_score(what: str, returns: Floats, likeness: dict[str, float], *, as_json: bool) -> None:
     """Print the mean return, or the likeness to a recording, which has no returns."""
-    mean, std = float(returns.mean()), float(returns.std())
-    figures = likeness or {"episodes": returns.size, "mean": mean, "std": std}
     if as_json:
-        print(json.dumps({"what": what, **figures}))
+        print(json.dumps(score_figures(what, returns, likeness)))
     elif likeness:
         say_out(f"{what}: {describe_likeness(likeness)}")
     else:
+        mean, std = float(returns.mean()), float(returns.std())
         say_out(f"{what}: {mean:.1f} ± {std:.1f} over {returns.size} held-out episodes")
+
+
+def score_figures(what: str, returns: Floats, likeness: dict[str, float]) -> dict[str, Any]:
+    """Return a score as plain values."""
+    mean, std = float(returns.mean()), float(returns.std())
+    return {"what": what, **(likeness or {"episodes": returns.size, "mean": mean, "std": std})}
 
 
 def _score_lines(summary: dict[str, Any]) -> list[str]:

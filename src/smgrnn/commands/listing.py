@@ -1,11 +1,17 @@
-"""`smgrnn list`: the names that the other commands accept."""
+"""`smgrnn list`: the names that the other commands accept, or the runs in a folder."""
 
 import json
+from pathlib import Path
+from typing import Any
 
+from smgrnn.commands.display import say_out
+from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
 from smgrnn.experts import shipped_experts, shipped_name
 from smgrnn.runs.evolution import METHODS
+from smgrnn.runs.folder import RunFolder, runs_in
 from smgrnn.runs.students import STUDENTS
+from smgrnn.storage import is_locked
 from smgrnn.tasks.compiled import CODES
 from smgrnn.tasks.registry import RECALL, XOR
 from smgrnn.tasks.variants import VELOCITIES
@@ -37,3 +43,53 @@ def list_command(*, as_json: bool) -> None:
         for name, what in entries.items():
             print(f"  {name:<{width}}{what}")
     print("A Gymnasium id with flat observations is a task too, with an --expert, or a recording.")
+
+
+def list_runs_command(folder: Path, *, as_json: bool) -> None:
+    """List the runs in a folder: what each is of, how far it came, and how good it is."""
+    if not folder.is_dir():
+        raise ConfigError(f"There is no folder {folder}.")
+    runs = [_facts(path, folder) for path in runs_in(folder)]
+    if as_json:
+        print(json.dumps(runs))
+        return
+    if not runs:
+        say_out(f"There are no runs in {folder}.")
+        return
+    head = ("run", "task", "student", "seed", "episodes", "state", "return", "parameters")
+    rows = [head, *(_words(facts, head) for facts in runs)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+        say_out("  ".join(line).rstrip())
+
+
+def _facts(path: Path, folder: Path) -> dict[str, Any]:
+    name = str(path.relative_to(folder)) if path != folder else path.name
+    try:
+        record = RunFolder(path).load()
+    except SmgrnnError as error:
+        return {"run": name, "state": f"cannot be read: {error}"}
+    state = "finished" if record.held_out.size else "interrupted"
+    plan, n = record.plan, record.episodes.n
+    is_known = n > 0 and "final" in record.students
+    return {
+        "run": name,
+        "task": plan.task.id,
+        "student": plan.student,
+        "seed": plan.seed,
+        "episodes": n,
+        "asked": plan.n_episodes,
+        "state": "under way" if is_locked(path) else state,
+        "return": float(record.held_out.mean()) if record.held_out.size else None,
+        "parameters": record.handed_over.n_parameters if is_known else None,
+    }
+
+
+def _words(facts: dict[str, Any], head: tuple[str, ...]) -> tuple[str, ...]:
+    shown = dict(facts)
+    if "asked" in facts and facts["asked"] != facts["episodes"]:
+        shown["episodes"] = f"{facts['episodes']} of {facts['asked']}"
+    if facts.get("return") is not None:
+        shown["return"] = f"{facts['return']:.4g}"
+    return tuple("" if shown.get(name) is None else str(shown[name]) for name in head)
