@@ -54,6 +54,8 @@ html_theme = "furo"
 html_title = f"smgrnn {version}"
 html_logo = html_favicon = "site/logo.svg"
 html_extra_path = ["site/index.html"]
+html_static_path = ["site/pictures.css"]
+html_css_files = ["pictures.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {

@@ -69,6 +69,8 @@ class Extras:
 
     tensorboard: Flag = False
     """Also write curves for TensorBoard into the run folder."""
+    live: Flag = False
+    """Open a page on which the network is seen to grow while it does."""
     dry_run: Flag = False
     """Print the plan of the run, all settings as the engine would get them, and run nothing."""
 
@@ -95,6 +97,7 @@ ShellName = Annotated[
     tyro.conf.Positional[Literal["bash", "zsh", "fish"]], tyro.conf.arg(metavar="SHELL")
 ]
 RunPath = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+SomeRunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN ...")]
 RunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="[RUN ...]")]
 
 
@@ -145,6 +148,7 @@ def distill(
     distill_command(
         runs,
         with_tensorboard=extras.tensorboard,
+        is_live=extras.live,
         as_json=output.as_json,
         is_quiet=output.quiet,
     )
@@ -185,33 +189,41 @@ def evolve(
 
 
 def list_names(
+    folder: Annotated[
+        tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="[RUNS_FOLDER]")
+    ] = None,
     output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
-    """List the tasks, students, methods and experiments there are.
+    """List the tasks, students, methods and experiments there are, or the runs in a folder.
 
     Parameters
     ----------
+    folder
+        A folder of runs.
     output
         What is printed where.
     """
-    from smgrnn.commands.listing import list_command
+    from smgrnn.commands.listing import list_command, list_runs_command
 
-    list_command(as_json=output.as_json, is_quiet=output.quiet)
+    if folder is None:
+        list_command(as_json=output.as_json, is_quiet=output.quiet)
+    else:
+        list_runs_command(folder, as_json=output.as_json, is_quiet=output.quiet)
 
 
 def evaluate(
-    run: RunPath,
+    runs: SomeRunPaths,
     episodes: int = 100,
     task: str | None = None,
     which: Chosen = Which(),  # noqa: B008 - frozen
     output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
-    """Score what a run hands over, frozen and greedy, on held-out episodes.
+    """Score what runs hand over, frozen and greedy, on held-out episodes.
 
     Parameters
     ----------
-    run
-        A run folder, or a file of the store.
+    runs
+        Run folders, files of the store, or folders of runs.
     episodes
         Held-out episodes to play.
     task
@@ -225,7 +237,7 @@ def evaluate(
 
     _look_here_for(task)
     evaluate_command(
-        run,
+        runs,
         episodes,
         task,
         final=which.final,
@@ -417,6 +429,30 @@ def report(
     )
 
 
+def compare(
+    runs: SomeRunPaths,
+    out: Path | None = None,
+    no_open: Flag = False,
+    output: Outputs = Output(),  # noqa: B008 - frozen
+) -> None:
+    """Show runs side by side: return, size, agreement, time, and the settings that differ.
+
+    Parameters
+    ----------
+    runs
+        Run folders, files of the store, or folders of runs.
+    out
+        Also write a page with curves into this .html file.
+    no_open
+        Write the page and do not open it.
+    output
+        What is printed where.
+    """
+    from smgrnn.commands.compare import compare_command
+
+    compare_command(runs, out, opens=not no_open, as_json=output.as_json, is_quiet=output.quiet)
+
+
 def frontier(
     runs: RunPaths = (),
     store: Path = Path("results/store"),
@@ -429,7 +465,7 @@ def frontier(
     Parameters
     ----------
     runs
-        Run folders, or files of the store; the experiment `frontier` by default.
+        Run folders, files of the store, or folders of runs; the experiment `frontier` by default.
     store
         Folder of finished runs, where the experiment's are.
     out
@@ -485,6 +521,7 @@ def view(
     record: Path | None = None,
     which: Chosen = Which(),  # noqa: B008 - frozen
     no_open: Flag = False,
+    live: Flag = False,
     output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Watch the network that a run hands over grow, on a page in your browser.
@@ -496,11 +533,13 @@ def view(
     out
         File to write the page to; growth.html in the run folder by default.
     record
-        Also record a film into this file, a .gif or, with ffmpeg, an .mp4.
+        Also record a film into this file, a .gif or, with ffmpeg or the extra film, an .mp4.
     which
         The student to watch.
     no_open
         Write the page and do not open it.
+    live
+        Follow a run under way, on a page that this machine alone can open, until Ctrl-C.
     output
         What is printed where.
     """
@@ -513,6 +552,7 @@ def view(
         final=which.final,
         parameters=which.parameters,
         opens=not no_open,
+        live=live,
         as_json=output.as_json,
         is_quiet=output.quiet,
     )
@@ -578,6 +618,7 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     app.command(_bound(export))
     app.command(_bound(reproduce))
     app.command(_bound(report))
+    app.command(_bound(compare))
     app.command(_bound(frontier))
     app.command(_bound(bench))
     app.command(name="list")(_bound(list_names))

@@ -109,6 +109,19 @@ def locked(folder: Path) -> Iterator[None]:
         file.close()
 
 
+def is_locked(folder: Path) -> bool:
+    """Return whether a process owns a folder; never where nobody is kept out."""
+    try:
+        with (folder / LOCK).open("rb") as file:
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # there is no lock, or there are none
+        return False
+    return False
+
+
 def _open_locked(path: Path) -> BinaryIO:
     """Return the open file of a lock, which is free again when it is closed."""
     while True:

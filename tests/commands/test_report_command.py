@@ -121,7 +121,10 @@ def test_a_report_on_runs_states_settings_figures_and_curves(
     settings = numbers["experiments"][0]["settings"]
     assert set(settings) == {"smgrnn", "mlp-100", "neat"}
     assert settings["mlp-100"]["network.iterations"] == "2"
-    assert numbers["figures"] == {"Return and size over training": "figure-runs.svg"}
+    assert numbers["figures"] == {
+        "Return, size and agreement over training": "figure-runs.svg",
+        "Return against parameters": "figure-frontier.svg",
+    }
     [table] = numbers["tables"]
     shown = [row["cells"]["late_return"]["ours"] for row in table["rows"]]
     late = [Record.load(path).summary()["late_return"] for path in runs]

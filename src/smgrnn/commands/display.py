@@ -169,14 +169,19 @@ def print_score(
     what: str, returns: Floats, likeness: dict[str, float], *, as_json: bool, is_quiet: bool
 ) -> None:
     """Print the mean return, or the likeness to a recording, which has no returns."""
-    mean, std = float(returns.mean()), float(returns.std())
-    figures = likeness or {"episodes": returns.size, "mean": mean, "std": std}
-    score = (
+    words = (
         describe_likeness(likeness)
         if likeness
-        else f"{mean:.1f} ± {std:.1f} over {returns.size} held-out episodes"
+        else f"{returns.mean():.1f} ± {returns.std():.1f} over {returns.size} held-out episodes"
     )
-    print_result(f"{what}: {score}", {"what": what, **figures}, as_json=as_json, is_quiet=is_quiet)
+    figures = score_figures(what, returns, likeness)
+    print_result(f"{what}: {words}", figures, as_json=as_json, is_quiet=is_quiet)
+
+
+def score_figures(what: str, returns: Floats, likeness: dict[str, float]) -> dict[str, Any]:
+    """Return a score as plain values."""
+    mean, std = float(returns.mean()), float(returns.std())
+    return {"what": what, **(likeness or {"episodes": returns.size, "mean": mean, "std": std})}
 
 
 def _score_lines(summary: dict[str, Any]) -> list[str]:

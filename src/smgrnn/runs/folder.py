@@ -19,7 +19,7 @@ import numpy as np
 from smgrnn.episodes.table import edits_table, episodes_table, table
 from smgrnn.errors import ConfigError, FileFormatError, short
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan
-from smgrnn.runs.record import MODEL, Record
+from smgrnn.runs.record import MODEL, Record, record_file
 from smgrnn.storage import LOCK, locked, make_folder, write_files, writing
 
 SUMMARY = "run.json"
@@ -47,6 +47,11 @@ class RunFolder:
     def is_empty(self) -> bool:
         """Whether no record was here when this process last looked."""
         return not self._seen
+
+    @property
+    def stamp(self) -> tuple[tuple[int, int], ...]:
+        """What tells the version of the record that was here from others."""
+        return self._seen
 
     def find_record(self) -> Record | None:
         """Return the record of a run that was begun here, if any; refuse a folder of other things.
@@ -136,6 +141,19 @@ class RunFolder:
 def as_run_folder(folder: str | Path | RunFolder | None) -> RunFolder | None:
     """Return the run folder at a path, if there is to be one."""
     return folder if folder is None or isinstance(folder, RunFolder) else RunFolder(Path(folder))
+
+
+def runs_in(path: Path) -> list[Path]:
+    """Return the run folders in a folder, however deep, by name; a run itself is all there is.
+
+    >>> import smgrnn
+    >>> run = smgrnn.distill("xor", episodes=1, out="many/one")
+    >>> [str(each) for each in runs_in(Path("many"))]
+    ['many/one']
+    """
+    if record_file(path).exists() or not path.is_dir():
+        return [path]
+    return sorted(each.parent for each in path.rglob(MODEL) if each.parent != path)
 
 
 def new_run_folder(folder: str | Path) -> RunFolder:
