@@ -54,7 +54,7 @@ def _conditions(task: str, iterations: int, size: int | None) -> dict[str, Condi
 EXPERIMENT = Experiment(
     id="growth-operators-v1",
     question="Which edit does the work: relays, random edges, splits, copies, or what is pruned?",
-    artefacts=(),
+    artefacts=("Fig. edits",),
     conditions={
         name: condition
         for task in TASKS
