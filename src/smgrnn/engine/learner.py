@@ -48,7 +48,8 @@ class Learner:
     """Learns one example at a time and restructures itself, at the speed of compiled code.
 
     It is the same network, optimizer and rules as `SMGrNN`, a `torch.optim` optimizer and
-    `StructuralPlasticity`: from the same seed both take the same decisions.
+    `StructuralPlasticity`: from the same seed both take the same decisions, if the other has
+    `dtype=torch.float64` too, until rounding tells them apart.
 
     Parameters
     ----------

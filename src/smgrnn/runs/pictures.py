@@ -123,8 +123,8 @@ def draw_topology(record: Record, path: Path) -> None:
         _write_weights(ax, graph, positions)
     ax.margins(0.12, 0.08)
     ax.set_title(_headline(record), parse_math=False)
-    handles = _topology_keys(graph)
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
+    look: Any = {"fontsize": 9, "frameon": False, "columnspacing": 1.4, "handletextpad": 0.5}
+    figure.legend(handles=_topology_keys(graph), loc="outside lower center", ncols=5, **look)
     _write(figure, path)
 
 
@@ -136,11 +136,10 @@ def _topology_keys(graph: Graph) -> list[Any]:
 
     dot: Any = {"linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "white"}
     kinds = [kind for kind in OUTLINE if kind != "hidden" or graph.n_hidden]
-    signs = {"positive weight": POSITIVE, "negative": NEGATIVE}
+    signs = {"positive weight": POSITIVE, "negative (wider: larger)": NEGATIVE}
     return [
         *(Line2D([], [], label=kind, markeredgecolor=OUTLINE[kind], **dot) for kind in kinds),
         *(Line2D([], [], label=sign, color=colour, linewidth=2) for sign, colour in signs.items()),
-        Line2D([], [], label="wider: larger", linestyle=""),
     ]
 
 

@@ -88,4 +88,5 @@ def _mark_done(ax: Axes, runs: Sequence[Record], colour: str) -> None:
         return
     ax.axhline(threshold, zorder=1, **panels.THRESHOLD)
     found = [done for run in runs if (done := find_done(run)) is not None]
-    ax.plot(found, [threshold] * len(found), "o", color=colour, markersize=4, clip_on=False)
+    if found:  # or nothing would be drawn nowhere, for which no layout has room
+        ax.plot(found, [threshold] * len(found), "o", color=colour, markersize=4, clip_on=False)
