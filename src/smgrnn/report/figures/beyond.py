@@ -55,7 +55,9 @@ def draw_growth_operators(records: style.Records) -> Figure:
     """Draw a row for each task and a column for one and two iterations; a line for each rule."""
     marks = {
         "own": Mark("at its own size", style.CONDITIONS["smgrnn"].colour, WHOLE, -0.16),
-        "equal": Mark(f"at most {EQUAL_SIZE} edges", style.CONDITIONS["static"].colour, HOLLOW, 0.16),
+        "equal": Mark(
+            f"at most {EQUAL_SIZE} edges", style.CONDITIONS["static"].colour, HOLLOW, 0.16
+        ),
     }
     tasks, names = _tasks(records), _operators(records)
     figure, body = style.new_figure(0.9 + (0.5 + 0.17 * len(names)) * len(tasks))
