@@ -87,8 +87,8 @@ def test_the_version_is_that_of_the_package(smgrnn: Command) -> None:
             "Error parsing --episodes: invalid literal for int() with base 10: 'few'.",
         ),
         (
-            ["evaluate"],
-            "Missing from smgrnn evaluate: RUN A run folder, or a file of the store. (required).",
+            ["view"],
+            "Missing from smgrnn view: RUN A run folder, or a file of the store. (required).",
         ),
     ],
 )

@@ -56,7 +56,7 @@ def load_runs(paths: Iterable[Path]) -> dict[str, Record]:
     """Return the runs at these paths, and of a folder of runs all that are in it."""
     found = [run for path in paths for run in runs_in(path)]
     if not found:
-        raise ConfigError("There are no runs to compare: name run folders, or a folder of them.")
+        raise ConfigError("There are no runs here: name run folders, or a folder of them.")
     return {str(path): Record.load(path) for path in found}
 
 

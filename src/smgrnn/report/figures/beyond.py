@@ -67,6 +67,8 @@ def draw_growth_operators(records: style.Records) -> Figure:
             for size, mark in marks.items():
                 runs = [records.get(f"{task}/{each}-k{column + 1}-{size}", ()) for each in names]
                 _draw_across(ax, runs, mark)
+            if not ax.lines:
+                style.say_empty(ax)
             text = f"{task_text(task)}, K = {column + 1}"
             style.name_panel(ax, 2 * row + column, text)
             ax.set_yticks(range(len(names)), names)
