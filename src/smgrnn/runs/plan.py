@@ -385,7 +385,8 @@ def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:
     if _follows_size(config):
         enough = _enough(task, config.bias)
         rules = replace(rules, size=rules.size or parameters or enough)
-    if parameters is None or PRUNING[rules.pruning].follows_size:
+    is_followed = GROWTH[rules.growth].follows_size and PRUNING[rules.pruning].follows_size
+    if parameters is None or is_followed:
         return rules
     return replace(rules, max_edges=min(parameters, rules.max_edges))
 
