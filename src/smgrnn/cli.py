@@ -18,7 +18,7 @@ import tyro
 
 from smgrnn import __version__
 from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
-from smgrnn.errors import NO_TORCH, SmgrnnError, plain, reason
+from smgrnn.errors import NO_TORCH, ConfigError, SmgrnnError, plain, reason
 from smgrnn.first_use import watching_compilation
 from smgrnn.interrupts import INTERRUPTED
 
@@ -64,6 +64,18 @@ class Output:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """An earlier run to go on with, or to go on from."""
+
+    resume: Path | None = None
+    """Go on with the run in this folder instead of starting one; a TASK or an --expert that is code
+    of your own is given again."""
+    start: Annotated[Path | None, tyro.conf.arg(name="from")] = None
+    """Start a run whose student is the one that this run handed over, with the settings of that
+    run; TASK must have the same shape."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Extras:
     """Things that a run leaves beside its record."""
 
@@ -106,7 +118,7 @@ def distill(
     options: Options = RunFlags(),  # noqa: B008 - frozen
     preset: Preset = USUAL_PRESET,
     out: Path | None = None,
-    resume: Path | None = None,
+    earlier: Annotated[Earlier, tyro.conf.arg(name="")] = Earlier(),  # noqa: B008 - frozen
     seeds: int = 1,
     extras: Annotated[Extras, tyro.conf.arg(name="")] = Extras(),  # noqa: B008 - frozen
     output: Outputs = Output(),  # noqa: B008 - frozen
@@ -127,9 +139,8 @@ def distill(
     out
         Folder for the run, in which the same command goes on if it was stopped;
         runs/TASK-STUDENT-SEED by default.
-    resume
-        Go on with the run in this folder instead of starting one; a TASK or an --expert that is
-        code of your own is given again.
+    earlier
+        What it goes on with.
     seeds
         Run this many seeds, from --seed upwards.
     extras
@@ -140,11 +151,16 @@ def distill(
     from smgrnn.commands.distill import distill_command, prepare_runs, show_plans
 
     config = options.to_config()
+    if earlier.start is not None and (preset != USUAL_PRESET or earlier.resume is not None):
+        raise ConfigError(
+            "--from starts from the settings of that run: give neither --preset nor --resume."
+        )
     _look_here_for(task, config.expert)
     if extras.dry_run:
-        show_plans(task, config, resume, seeds, as_json=output.as_json, is_quiet=output.quiet)
+        given = {"resume": earlier.resume, "start": earlier.start}
+        show_plans(task, config, seeds, as_json=output.as_json, is_quiet=output.quiet, **given)
         return
-    runs = prepare_runs(task, config, out, resume, seeds)
+    runs = prepare_runs(task, config, out, earlier.resume, earlier.start, seeds)
     distill_command(
         runs,
         with_tensorboard=extras.tensorboard,
@@ -487,16 +503,16 @@ def export(
     which: Chosen = Which(),  # noqa: B008 - frozen
     output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
-    """Take what a run hands over with you: as C, as ONNX, or as a graph.
+    """Take what a run hands over, or a network of your own, with you: as C, as ONNX, or as a graph.
 
     Parameters
     ----------
     run
-        A run folder, or a file of the store.
+        A run folder, a file of the store, or a network that SMGrNN.save or Learner.save wrote.
     to
         The format.
     out
-        File to write, without its ending; in the run folder by default.
+        File to write, without its ending; in the run folder, or beside the file, by default.
     which
         The student to export.
     output
@@ -529,7 +545,7 @@ def view(
     Parameters
     ----------
     run
-        A run folder, or a file of the store.
+        A run folder, a file of the store, or a network that SMGrNN.save or Learner.save wrote.
     out
         File to write the page to; growth.html in the run folder by default.
     record
@@ -691,6 +707,10 @@ def _start_of(arguments: list[str]) -> RunFlags:
     @wraps(distill)
     def look(*values: Any, **named: Any) -> RunConfig:
         given = signature(distill).bind(*values, **named).arguments
+        if given["earlier"].start is not None:
+            from smgrnn.runs.run import settings_to_go_on, start_from
+
+            return settings_to_go_on(start_from(given["earlier"].start), given["task"])
         student = given["options"].student
         return RunConfig.for_task(given["task"], preset=given["preset"], student=student)
 

@@ -230,6 +230,16 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     return header["content"], {name: _widen(array) for name, array in arrays.items()}
 
 
+def kind_of(path: str | Path) -> str | None:
+    """Return the kind that a file of ours says it is of, unchecked; None if it is none of ours."""
+    try:
+        with safe_open(Path(path), framework="numpy") as file:
+            kind = json.loads((file.metadata() or {}).get(HEADER, "{}"))["kind"]
+    except (SafetensorError, OSError, ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return kind if isinstance(kind, str) else None
+
+
 def _read_header(path: Path, metadata: dict[str, str], kind: str) -> dict[str, Any]:
     try:
         text = metadata.get(HEADER, "{}")

@@ -11,7 +11,7 @@ from smgrnn.commands.display import RunDisplay, describe_teacher, print_summarie
 from smgrnn.commands.output import print_result, say
 from smgrnn.commands.view import open_from_terminal
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, short
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.memory import check_memory, in_words
 from smgrnn.report.settings import flatten
@@ -19,14 +19,19 @@ from smgrnn.runs.bounds import CHANGE_BYTES, most_kept, most_nodes_and_edges
 from smgrnn.runs.pictures import draw_curves, draw_topology
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import Run, new_run
+from smgrnn.runs.run import Run, new_run, start_from
 from smgrnn.runs.tensorboard import TensorBoard
 from smgrnn.runs.watch import Watch
 from smgrnn.view.live import LiveView
 
 
 def prepare_runs(
-    task: str, config: RunConfig, out: Path | None, resume: Path | None, n_seeds: int
+    task: str,
+    config: RunConfig,
+    out: Path | None,
+    resume: Path | None,
+    start: Path | None,
+    n_seeds: int,
 ) -> list[Run]:
     """Return the runs to train: one per seed in folders of their own, or the one to resume."""
     if resume is not None:
@@ -38,8 +43,15 @@ def prepare_runs(
                 "where they are code."
             )
         return [Run.resume(resume, task=task or None, expert=config.expert)]
+    beginning = None if start is None else start_from(start)
+    mark = "" if beginning is None else f"-from-{beginning.ancestor.run[:8]}"
     return [
-        new_run(named(task), each, run_folder(task, each.student, each.seed, out, n_seeds))
+        new_run(
+            named(task),
+            each,
+            run_folder(task, f"{each.student}{mark}", each.seed, out, n_seeds),
+            start=beginning,
+        )
         for each in each_seed(config, n_seeds)
     ]
 
@@ -71,9 +83,10 @@ def run_folder(task: str, student: str, seed: int, out: Path | None, n_seeds: in
 def show_plans(
     task: str,
     config: RunConfig,
-    resume: Path | None,
     n_seeds: int,
     *,
+    resume: Path | None = None,
+    start: Path | None = None,
     as_json: bool,
     is_quiet: bool,
 ) -> None:
@@ -81,7 +94,9 @@ def show_plans(
     if resume is not None:
         plans: list[Any] = [Record.load(resume).plan]
     else:
-        plans = [new_run(named(task), each).plan for each in each_seed(config, n_seeds)]
+        beginning = None if start is None else start_from(start)
+        each_config = each_seed(config, n_seeds)
+        plans = [new_run(named(task), each, start=beginning).plan for each in each_config]
     figures = [plan.to_dict() for plan in plans]
     print_result(
         "\n\n".join(map(describe_plan, plans)),
@@ -93,7 +108,10 @@ def show_plans(
 
 def describe_plan(plan: Any) -> str:
     """Return a plan as lines of a setting and its value."""
-    settings = flatten(plan.to_dict())
+    settings = {
+        name: short(value, 200) if isinstance(value, tuple) else value
+        for name, value in flatten(plan.to_dict()).items()
+    }
     if isinstance(plan, Plan):
         settings["keeps at most"] = describe_bound(plan)
     return "\n".join(f"{name:<36}{value}" for name, value in settings.items())

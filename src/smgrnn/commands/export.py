@@ -8,7 +8,7 @@ from smgrnn.export.c import c_name
 from smgrnn.export.formats import export_policy
 from smgrnn.export.sizes import COMPILE, Sizes, measure
 from smgrnn.export.wiring import facts, n_parameters
-from smgrnn.policy import Policy
+from smgrnn.policy import BARE, Policy
 from smgrnn.runs import load
 
 
@@ -25,6 +25,8 @@ def export_command(
     """Write the student of a run in another format and say what was written."""
     policy = load(run, final=final, parameters=parameters)
     folder, name = run if run.is_dir() else run.parent, c_name(policy.task.id.split(":")[-1])
+    if policy.task.id == BARE:
+        name = run.stem
     paths = export_policy(policy, to, folder / name if out is None else out)
     sizes = measure(policy, paths[-1]) if to == "c" else None
     print_result(
@@ -36,8 +38,9 @@ def export_command(
 
 
 def _describe(policy: Policy, paths: list[Path], sizes: Sizes | None) -> str:
-    n_hidden, what = policy.graph.n_hidden, f"{policy.task.id}, {policy.student}"
+    what = ", ".join(filter(None, (policy.task.id, policy.student)))
     lines = [f"{path}: {path.stat().st_size} bytes" for path in paths]
+    n_hidden = policy.graph.n_hidden
     lines.append(f"{what}: {n_parameters(policy)} parameters, {n_hidden} hidden nodes")
     return "\n".join(lines if sizes is None else [*lines, _describe_sizes(sizes)])
 

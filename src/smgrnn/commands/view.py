@@ -8,14 +8,26 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from smgrnn.commands.output import print_result, say, say_out
+from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.interrupts import interrupts_raised
+from smgrnn.policy import NETWORK_KINDS, read_network
+from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.record import Record
+from smgrnn.storage import kind_of
 from smgrnn.view.live import FolderView, LiveView
 from smgrnn.view.page import write_page
 from smgrnn.view.recording import check_film, film
 
 PAGE = "growth.html"
+
+
+def _record(path: Path) -> Record:
+    """Return the record of a run, or of a network of one's own in a file."""
+    kind = kind_of(path)
+    if kind not in NETWORK_KINDS:
+        return Record.load(path)
+    return record_of(Learner.load(path) if kind == "learner" else read_network(path))
 
 
 def view_command(
@@ -43,7 +55,7 @@ def view_command(
         return
     if film_path is not None:
         check_film(film_path)
-    record = Record.load(path)
+    record = _record(path)
     student = record.student(final=final, parameters=parameters)
     page = (path / PAGE if path.is_dir() else path.with_suffix(".html")) if out is None else out
     with _contradictions_refused(path):

@@ -83,6 +83,8 @@ class Distillation:
         """The normalisation of the student's observations, if there is one."""
         if not self.plan.episodes.normalise or self._normalisation is not None:
             return self._normalisation
+        if self.plan.ancestor is not None:
+            return self.plan.ancestor.normalisation
         if self.examples is not None:
             return Normalisation.of(self.examples.train.observations)
         assert self.teacher is not None

@@ -103,6 +103,11 @@ class Task(Settings):
         return tuple(range(self.n_inputs)) if self.seen is None else self.seen
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether a continuous action has bounds; the outputs of a bare network have none."""
+        return self.action_low is not None
+
+    @property
     def is_own_code(self) -> bool:
         """Whether making the task runs code of the user's own: a function, or a module."""
         return self.recording is None and (self.is_made or ":" in self.id)

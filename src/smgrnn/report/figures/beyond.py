@@ -170,9 +170,9 @@ def _estimates(runs: Iterable[Sequence[Record]]) -> list[Estimate | None]:
 
 
 def _bars(found: list[tuple[int, Estimate]]) -> Any:
-    """Return the lengths of the bars to either side of estimates."""
-    sides = [(e.value - e.interval.low, e.interval.high - e.value) for _, e in found]
-    return np.maximum(np.nan_to_num(np.array(sides).T), 0.0)
+    """Return the lengths of the bars to either side of estimates; 0 where all runs are equal."""
+    sides = np.array([(e.value - e.interval.low, e.interval.high - e.value) for _, e in found]).T
+    return np.where(np.isfinite(sides), np.maximum(sides, 0.0), 0.0)
 
 
 def _draw_across(ax: Axes, runs: Iterable[Sequence[Record]], mark: Mark) -> None:
