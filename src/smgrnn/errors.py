@@ -163,11 +163,18 @@ def short(thing: object, length: int = 60) -> str:
 
     >>> short(3), short("a" * 100, 10)
     ('3', "'aaaaaa...")
+    >>> nested = []
+    >>> for _ in range(100_000):
+    ...     nested = [nested]
+    >>> short(nested)
+    'a list nested too deeply to print'
     """
     try:
         text = repr(thing)
     except ValueError:  # an int of thousands of digits
         text = f"an {type(thing).__name__} too long to print"
+    except RecursionError:
+        text = f"a {type(thing).__name__} nested too deeply to print"
     return _cut(plain(" ".join(text.split())), length)
 
 

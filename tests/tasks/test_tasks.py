@@ -306,3 +306,12 @@ def test_returns_are_bounded_where_the_reward_of_a_step_is() -> None:
     assert find_task("Acrobot-v1").return_bounds == (-500.0, 0.0)
     assert XOR.return_bounds == (0.0, 4.0)
     assert find_task("LunarLander-v3").return_bounds == (-np.inf, np.inf)
+
+
+def test_an_environment_that_cannot_be_closed_is_told() -> None:
+    def stuck() -> Any:
+        env = gym.make("CartPole-v1")
+        env.close = lambda: [][7]  # type: ignore[method-assign]
+        return env
+
+    assert refusal(stuck).startswith("The task 'stuck' cannot be closed: IndexError in ")

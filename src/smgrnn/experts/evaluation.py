@@ -11,7 +11,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.errors import ExpertError, SmgrnnError, TaskError, failure
 from smgrnn.experts.function import Teacher
-from smgrnn.tasks import Task, find_task, make_env
+from smgrnn.tasks import Task, close_env, find_task, make_env
 
 Purpose = Literal["held_out", "choosing"]
 FIRST_SEED: dict[Purpose, int] = {"held_out": 10_000, "choosing": 30_000}
@@ -60,7 +60,7 @@ def evaluate_expert(
         played = (play_expert(expert, task, env, seed, disturbance) for seed in seeds)
         return np.array([sum(reward for _, reward in steps) for steps in played])
     finally:
-        env.close()
+        close_env(env, task.id)
 
 
 def score_expert(

@@ -247,7 +247,7 @@ def find_task(source: TaskSource) -> Task:
         hidden: Any = env
         return replace(found, seen=hidden.seen, n_whole=hidden.whole.size)
     finally:
-        env.close()
+        close_env(env, name)
 
 
 def find_again(recorded: Task, source: TaskSource | Task | None = None) -> Task:
@@ -283,6 +283,14 @@ def make_env(task: Task) -> "gym.Env[Any, Any]":
     return _construct(task.id) if task.make is None else task.make()
 
 
+def close_env(env: Any, name: str) -> None:
+    """Close the environment of a task, or raise TaskError with what failed in it."""
+    try:
+        env.close()
+    except Exception as error:
+        raise TaskError(f"The task {name!r} cannot be closed: {failure(error)}.") from error
+
+
 def _find_made(make: Callable[[], Any]) -> Task:
     """Return the task of the environment that a function makes, named after the class of that."""
     import gymnasium as gym
@@ -297,7 +305,7 @@ def _find_made(make: Callable[[], Any]) -> Task:
     try:
         return replace(_describe(type(env.unwrapped).__name__, env), make=make, is_made=True)
     finally:
-        env.close()
+        close_env(env, name)
 
 
 def _describe_recording(path: Path) -> Task:
