@@ -35,6 +35,11 @@ def check_new_file(path: Path) -> None:
     """Refuse a file that exists or cannot be made, before the work that is to go into it."""
     if path.exists():
         raise ConfigError(f"{path} exists; choose another file.")
+    check_folder_of(path)
+
+
+def check_folder_of(path: Path) -> None:
+    """Refuse a file whose folder cannot take it, before the work that is to go into it."""
     if not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
         raise ConfigError(f"{path} cannot be written: its folder is missing or read-only.")
 
@@ -102,6 +107,19 @@ def locked(folder: Path) -> Iterator[None]:
     finally:
         path.unlink(missing_ok=True)  # as long as it is ours
         file.close()
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether a process owns a folder; never where nobody is kept out."""
+    try:
+        with (folder / LOCK).open("rb") as file:
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # there is no lock, or there are none
+        return False
+    return False
 
 
 def _open_locked(path: Path) -> BinaryIO:

@@ -24,6 +24,7 @@ from smgrnn.errors import (
     NonFiniteError,
     ShapeError,
     reason,
+    short,
 )
 from smgrnn.graph.edit import Cause, Operation, apply
 from smgrnn.graph.files import network_content, network_settings
@@ -60,7 +61,8 @@ class Learner:
     """Learns one example at a time and restructures itself, at the speed of compiled code.
 
     It is the same network, optimizer and rules as `SMGrNN`, a `torch.optim` optimizer and
-    `StructuralPlasticity`: from the same seed both take the same decisions.
+    `StructuralPlasticity`: from the same seed both take the same decisions, if the other has
+    `dtype=torch.float64` too, until rounding tells them apart.
 
     Parameters
     ----------
@@ -295,9 +297,15 @@ class Learner:
         number, target = 0, _NO_TARGET
         if self._is_discrete:
             # The loss says which of the two kinds of label it is; index() refuses the other.
-            number = operator.index(label)  # type: ignore[arg-type]
+            try:
+                number = operator.index(label)  # type: ignore[arg-type]
+            except TypeError:
+                number = -1
             if not 0 <= number < self._n_outputs:
-                raise ShapeError(f"A label must be below {self._n_outputs}. Got {number} instead.")
+                raise ShapeError(
+                    f"A label must be an int from 0 to {self._n_outputs - 1}. Got {short(label)} "
+                    f"instead."
+                )
         else:
             target = _read(label, self._n_outputs, "a target")
         row = _read(observation, self._n_inputs, "an observation")
@@ -377,7 +385,12 @@ class Learner:
         n_targets = 0 if self._is_discrete else self._n_outputs
         shapes = (rows.shape, numbers.shape, targets.shape, ends.shape)
         if shapes != ((n, self._n_inputs), (n,), (n, n_targets), (n,)):
-            raise ShapeError(f"The shapes {shapes} of a stream do not fit together.")
+            found = f"{rows.shape}, {np.shape(labels)} and {ends.shape}"
+            kind = "labels (n,)" if self._is_discrete else f"targets (n, {n_targets})"
+            raise ShapeError(
+                f"The shapes of a stream must be observations (n, {self._n_inputs}), {kind} and "
+                f"is_last (n,). Got {found} instead."
+            )
         if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
         learned = Rows(rows, numbers, targets, ends, np.zeros(n, dtype=np.int64), np.zeros(n))

@@ -14,7 +14,7 @@ from smgrnn.report.wording import METRICS
 METRICS_SHOWN = ("late_return", "held_out_mean", "late_edges", "seconds")
 SEQUENCE_METRICS = (
     *("average_return", "forgetting", "backward_transfer", "forward_transfer"),
-    *("sustained_episode", "late_edges", "seconds"),
+    *("early_lost", "late_edges", "seconds"),
 )
 """Those of the experiment on sequences; the last three are of the last stage."""
 

@@ -4,12 +4,15 @@ A setting without effect is left out: the density of a layered graph, the number
 switched off, those that an optimizer does not use, and how often a checkpoint is kept.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 from smgrnn.errors import plain
 from smgrnn.runs.plan import OPTIMIZER_SETTINGS, AnyPlan, Plan
+from smgrnn.runs.record import Record
+
+K = TypeVar("K")
 
 Stated = dict[str, str]
 """Settings as texts, by dotted names."""
@@ -75,6 +78,20 @@ def flatten(content: dict[str, Any]) -> dict[str, Any]:
         inner = value if isinstance(value, dict) else {"": value}
         flat |= {f"{name}.{part}".rstrip("."): each for part, each in inner.items()}
     return flat
+
+
+def alike(records: Mapping[K, Record]) -> list[dict[K, Record]]:
+    """Return runs, by any names, in groups that differ in nothing but their seed, in its order.
+
+    Of several runs with one seed the last counts, as they are the same run.
+    """
+    found: dict[frozenset[tuple[str, str]], dict[int, K]] = {}
+    for name, record in records.items():
+        settings = frozenset(stated_settings(record.plan).items())
+        found.setdefault(settings, {})[record.plan.seed] = name
+    return [
+        {seeds[seed]: records[seeds[seed]] for seed in sorted(seeds)} for seeds in found.values()
+    ]
 
 
 def shared_settings(plans: Iterable[AnyPlan]) -> dict[str, Stated]:

@@ -155,7 +155,7 @@ class Distillation:
         progress = np.arange(first, last) / number
         if is_staged:
             progress = np.array([progress_of(episode, number) for episode in range(first, last)])
-        return self.backend.distil(self.learner, self.teacher, seeds, progress)
+        return self.backend.distil(self.learner, self.teacher, seeds, progress, first)
 
     def take_edits(self) -> Edits:
         """Return the edits since the last call, and forget them."""

@@ -14,7 +14,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.config import USUAL_PRESET, RunConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, reason
+from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, SmgrnnError, reason
 from smgrnn.experts import ExpertSource, Teacher, find_teacher
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
@@ -288,7 +288,12 @@ class Run:
         """
         with self._owned():
             self.begin()
-            return self._train_and_save(watches)
+            try:
+                return self._train_and_save(watches)
+            except SmgrnnError:
+                if self._home is not None and not self.episodes.n:
+                    self._home.discard()
+                raise
 
     def _owned(self) -> AbstractContextManager[None]:
         return nullcontext() if self._home is None else self._home.owned()

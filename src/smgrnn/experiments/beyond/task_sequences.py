@@ -15,7 +15,7 @@ PLAIN, MIRRORED = "CartPole-v1", "CartPole-v1,mirrored"
 RECONCILABLE = (PLAIN, "CartPole-v1,gravity=20", "CartPole-v1,length=2")
 CONTRADICTING = (PLAIN, MIRRORED)
 REVISITED = (PLAIN, MIRRORED, PLAIN)
-EPISODES = {RECONCILABLE: 300, CONTRADICTING: 800, REVISITED: 800}
+EPISODES = {RECONCILABLE: 300, CONTRADICTING: 400, REVISITED: 400}
 """Training episodes of each stage; where the pole falls at once, an episode has ten steps."""
 SEEDS = tuple(range(20))
 ITERATIONS = 2
@@ -23,6 +23,8 @@ ITERATIONS = 2
 with one iteration what leads to these does not learn."""
 BUDGET = 91
 """Parameters of the MLP: those that the growing network takes on CartPole."""
+MOST_EDGES = 1000
+"""Limit of growth without pruning, which would take most of the time otherwise."""
 PROTECTION = 0.95
 """Share by which updates of edges that matter to earlier stages are held back."""
 
@@ -30,7 +32,11 @@ STUDENTS: dict[str, dict[str, Any]] = {
     "paper": {"iterations": ITERATIONS},
     "frugal": {"preset": "frugal"},
     "static": {"student": "static", "iterations": ITERATIONS},
-    "growth-only": {"student": "growth-only", "iterations": ITERATIONS},
+    "growth-only": {
+        "student": "growth-only",
+        "iterations": ITERATIONS,
+        "plasticity": {"max_edges": MOST_EDGES},
+    },
     "mlp": {"student": "mlp-100", "budget": BUDGET},
     "protected": {"iterations": ITERATIONS, "protect": PROTECTION},
 }
