@@ -23,12 +23,12 @@ def test_a_sequence_is_learned_shown_and_not_learned_twice(smgrnn: Command, tmp_
     ]
     assert len(summary["n_parameters_by_stage"]) == 2
     assert {"average_return", "forgetting", "backward_transfer", "forward_transfer"} <= set(summary)
-    assert "Of the teachers' gap over random: average return" in said.out
     assert json.loads((folder / "sequence.json").read_text()) == summary
     assert (folder / "course.png").stat().st_size > 1000
-    before = (folder / "stage-2" / "model.safetensors").stat().st_mtime_ns
-    assert smgrnn(*words, "--quiet").out.splitlines() == [json.dumps(summary)]
-    assert before <= (folder / "stage-2" / "model.safetensors").stat().st_mtime_ns
+    again = smgrnn(*words[:-1])
+    assert "Of the teachers' gap over random: average return" in again.out
+    said = smgrnn(*words, "--quiet")  # the seconds of training would be others if it trained again
+    assert said.out.splitlines() == [json.dumps(summary)]
     view_command(folder, None, None, opens=False)
     page = (folder / "growth.html").read_text(encoding="utf-8")
     assert "CartPole-v1,cue=1of2, then CartPole-v1,mirrored,cue=2of2" in page

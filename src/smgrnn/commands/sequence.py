@@ -5,8 +5,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, describe, say, say_out
+from smgrnn.commands.display import RunDisplay, describe
 from smgrnn.commands.distill import draw_pictures
+from smgrnn.commands.output import print_result, say
 from smgrnn.config import RunConfig
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.runs.pictures import draw_course
@@ -45,10 +46,8 @@ def sequence_command(
         write_file(folder / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode())
     if "course" in summary:
         draw_course(made.record, folder / COURSE)
-    if not is_quiet:
-        say_out(describe_course(summary) if "course" in summary else describe(summary))
-    if as_json:
-        print(json.dumps(summary))
+    words = describe_course(summary) if "course" in summary else describe(summary)
+    print_result(words, summary, as_json=as_json, is_quiet=is_quiet)
 
 
 def _folder(made: Sequence, number: int) -> Path:
