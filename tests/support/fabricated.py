@@ -13,6 +13,7 @@ from smgrnn.experiments import Condition, Experiment, Store
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
+from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE
 from smgrnn.runs.metrics import late_share
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
 from smgrnn.runs.record import Record
@@ -46,9 +47,19 @@ def fabricate(condition: Condition, seed: int, **figures: Any) -> Record:
         students={"final": student},
         started=started,
         held_out=np.full(3, figures.get("held_out_mean", 90.0)),
+        course=_course(plan, rng),
         versions={"smgrnn": "1.0", "numpy": "1.0"},
         times=Times(began=0.0, training=1.0, total=2.0),
     )
+
+
+def _course(plan: AnyPlan, rng: np.random.Generator) -> Floats:
+    """Return scores between those of a random policy and of a teacher, if it is a sequence."""
+    if not isinstance(plan, Plan) or plan.origin is None:
+        return EMPTY_COURSE
+    course = rng.uniform(20, 500, (FIRST_STAGE + len(plan.stages), len(plan.episodes.course)))
+    course[:2] = [[20.0], [500.0]]
+    return course
 
 
 def _student(plan: AnyPlan, rng: np.random.Generator) -> Policy:
