@@ -10,7 +10,7 @@ import smgrnn
 from smgrnn.errors import ConfigError
 from smgrnn.graph import Operation
 from smgrnn.runs import Plan, Record, Run
-from smgrnn.runs.sequence import Sequence
+from smgrnn.runs.sequences import Sequence
 from smgrnn.view.timeline import Timeline
 
 PLAIN, MIRRORED = "CartPole-v1", "CartPole-v1,mirrored"

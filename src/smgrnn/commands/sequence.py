@@ -12,7 +12,7 @@ from smgrnn.config import RunConfig
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.runs.pictures import draw_course
 from smgrnn.runs.record import Record
-from smgrnn.runs.sequence import Sequence, plan_sequence
+from smgrnn.runs.sequences import Sequence, plan_sequence
 from smgrnn.storage import write_file, writing
 
 SUMMARY, COURSE = "sequence.json", "course.png"

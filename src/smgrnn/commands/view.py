@@ -14,7 +14,7 @@ from smgrnn.interrupts import interrupts_raised
 from smgrnn.policy import NETWORK_KINDS, read_network
 from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.record import MODEL, Record
-from smgrnn.runs.sequence import Sequence
+from smgrnn.runs.sequences import Sequence
 from smgrnn.storage import kind_of
 from smgrnn.view.live import FolderView, LiveView
 from smgrnn.view.page import write_page

@@ -10,7 +10,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId, find_teacher
 from smgrnn.runs.evolution import find_evolution_plan
 from smgrnn.runs.plan import AnyPlan, Plan, plan_run
-from smgrnn.runs.sequence import plan_sequence
+from smgrnn.runs.sequences import plan_sequence
 from smgrnn.tasks import Task, find_task
 
 THEN = " > "

@@ -13,7 +13,7 @@ from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
-from smgrnn.runs.sequence import Sequence
+from smgrnn.runs.sequences import Sequence
 
 
 class Finished(NamedTuple):

@@ -6,7 +6,7 @@ from smgrnn.runs.evolution import Evolution, evolve
 from smgrnn.runs.plan import EvolutionPlan, Plan, plan_run
 from smgrnn.runs.record import Record, load
 from smgrnn.runs.run import Run, distill
-from smgrnn.runs.sequence import Sequence, sequence
+from smgrnn.runs.sequences import Sequence, sequence
 
 __all__ = [
     "Evolution",

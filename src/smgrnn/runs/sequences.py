@@ -29,11 +29,18 @@ class Sequence:
     --------
     >>> import smgrnn
     >>> tasks = ["CartPole-v1", "CartPole-v1,mirrored"]
-    >>> learned = smgrnn.sequence(tasks, episodes=5, held_out=2)
+    >>> learned = smgrnn.sequence(tasks, preset="paper", episodes=5, held_out=2)
     >>> learned.returns.shape  # before the first stage and after each, on each task
     (3, 2)
     >>> learned.summary()["course"]["stages"]
     ['CartPole-v1', 'CartPole-v1,mirrored']
+    >>> kept = Sequence(learned.plans, Path("two-tasks"))  # the same again, in a folder
+    >>> kept.train_next().episodes.n, kept.stage_folder(0).name
+    (5, 'stage-1')
+    >>> kept.train().record.fingerprint == learned.record.fingerprint
+    True
+    >>> Sequence.read("two-tasks").joined().episodes.n
+    10
     """
 
     def __init__(self, plans: Listed[Plan], folder: Path | None = None) -> None:
