@@ -107,7 +107,7 @@ def test_a_run_under_way_is_compared_by_what_there_is(
     ("words", "sentence"),
     [
         (["nowhere"], "There is no run folder nowhere."),
-        (["."], "There are no runs to compare: name run folders, or a folder of them."),
+        (["."], "There are no runs here: name run folders, or a folder of them."),
         (["{folder}", "--out", "a.png"], "A page is an .html file. Got a.png instead."),
     ],
 )

@@ -42,7 +42,7 @@ def test_a_small_network_has_its_ends_named_and_its_weights_written(
 ) -> None:
     edges = [(0, 5, 0.51234), (4, 7, -1.0), (7, 6, 63.75)]
     found = words(record, Graph.from_edges(5, 2, 1, edges=edges), tmp_path)
-    ends = ["in 0", "in 1", "in 2", "in 3", "bias", "out 0", "out 1"]
+    ends = ["position", "velocity", "angle", "angular velocity", "bias", "left", "right"]
     title = (
         f"CartPole-v1: 3 parameters, 1 hidden node, held-out return {record.held_out.mean():.1f}"
     )
@@ -55,7 +55,7 @@ def test_the_weights_of_a_large_network_are_left_out(record: Record, tmp_path: P
     unfinished = replace(record, held_out=np.empty(0))
     found = words(unfinished, Graph.from_edges(5, 2, n - 2, edges=edges), tmp_path)
     assert f"CartPole-v1: {n} parameters, {n - 2} hidden nodes" in found
-    assert "in 0" in found
+    assert "position" in found
     assert "+1" not in found
 
 

@@ -38,14 +38,14 @@ def blocks(page: str) -> list[Block]:
 
 
 def commands(page: str) -> list[str]:
-    """Return the command lines of smgrnn in a page's blocks, without comments."""
+    """Return the command lines of smgrnn in a page's blocks, without comments and redirections."""
     lines = [
         line
         for block in blocks(page)
         if block.language == "console"
         for line in block.code.splitlines()
     ]
-    return [line.partition(" #")[0].strip() for line in lines if line.startswith("smgrnn ")]
+    return [re.split(" [#>|]", line)[0].strip() for line in lines if line.startswith("smgrnn ")]
 
 
 def save_files(page: str, folder: Path) -> None:

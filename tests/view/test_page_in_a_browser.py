@@ -186,7 +186,7 @@ def test_a_node_keeps_its_place(desktop: Browser) -> None:
 
 def test_pointing_at_a_node_or_an_edge_tells_its_story(desktop: Browser) -> None:
     node = point_at(desktop, place_of(desktop, "nodes", "data.x[0]", "data.y[0]"))
-    assert node.startswith("Input in 0\nthere from the start\nthere to the end\n")
+    assert node.startswith("Input position\nthere from the start\nthere to the end\n")
     edge = point_at(desktop, place_of(desktop, "edges", "data.xs[0][4]", "data.ys[0][4]"))
     assert edge.startswith("Edge ")
     assert "weight " in edge
@@ -379,7 +379,7 @@ def test_a_tap_tells_a_story_on_a_phone(phone: Browser) -> None:
     phone.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
     for _ in range(5):
         phone.settle()
-    assert story(phone).startswith("Input in 0")
+    assert story(phone).startswith("Input position")
 
 
 @pytest.mark.filterwarnings("ignore:Growth stopped")

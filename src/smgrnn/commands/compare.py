@@ -1,11 +1,10 @@
 """`smgrnn compare`: any runs side by side, in a table, and with their curves on a page."""
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
 
-from smgrnn.commands.display import say_out
+from smgrnn.commands.output import print_result
 from smgrnn.commands.view import open_from_terminal
 from smgrnn.errors import ConfigError
 from smgrnn.report.comparison import (
@@ -29,7 +28,12 @@ MOST_SETTINGS = 12
 
 
 def compare_command(
-    paths: Iterable[Path], out: Path | None = None, *, opens: bool = False, as_json: bool
+    paths: Iterable[Path],
+    out: Path | None = None,
+    *,
+    opens: bool = False,
+    as_json: bool,
+    is_quiet: bool = False,
 ) -> None:
     """Compare runs: print a table or JSON, and write the page if there is to be one."""
     if out is not None and out.suffix != ".html":
@@ -39,22 +43,20 @@ def compare_command(
     if out is not None:
         with writing(out):
             write_file(out, page(build_run_report(records)).encode())
-    if as_json:
-        numbers = comparison_numbers(groups) | {"page": None if out is None else str(out)}
-        print(json.dumps(numbers, allow_nan=False))
-        return
-    say_out(describe_table(comparison_table(groups)))
-    say_out(describe_settings(groups))
+    words = [describe_table(comparison_table(groups)), describe_settings(groups)]
     if out is not None:
-        say_out(f"The page is {out}.")
-        open_from_terminal(out.resolve().as_uri(), opens=opens)
+        words.append(f"The page is {out}.")
+    numbers = comparison_numbers(groups) | {"page": None if out is None else str(out)}
+    print_result("\n".join(words), numbers, as_json=as_json, is_quiet=is_quiet)
+    if out is not None:
+        open_from_terminal(out.resolve().as_uri(), opens=opens and not as_json)
 
 
 def load_runs(paths: Iterable[Path]) -> dict[str, Record]:
     """Return the runs at these paths, and of a folder of runs all that are in it."""
     found = [run for path in paths for run in runs_in(path)]
     if not found:
-        raise ConfigError("There are no runs to compare: name run folders, or a folder of them.")
+        raise ConfigError("There are no runs here: name run folders, or a folder of them.")
     return {str(path): Record.load(path) for path in found}
 
 

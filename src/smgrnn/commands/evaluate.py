@@ -1,12 +1,12 @@
 """`smgrnn evaluate`: score the students of runs on held-out episodes."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from smgrnn.commands.compare import load_runs
 from smgrnn.commands.display import print_score, score_figures
+from smgrnn.commands.output import print_result
 from smgrnn.errors import ConfigError
 from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.metrics import held_out_likeness
@@ -21,6 +21,7 @@ def evaluate_command(
     final: bool = False,
     parameters: int | None = None,
     as_json: bool,
+    is_quiet: bool = False,
 ) -> None:
     """Score the student of each run, in a folder or in a file of the store."""
     if episodes < 1:
@@ -29,10 +30,10 @@ def evaluate_command(
     records = load_runs(paths)
     scores = (_score(name, each, episodes, task, which) for name, each in records.items())
     if as_json and len(records) > 1:
-        print(json.dumps([score_figures(*score) for score in scores]))
+        print_result("", [score_figures(*score) for score in scores], as_json=True)
         return
     for score in scores:
-        print_score(*score, as_json=as_json)
+        print_score(*score, as_json=as_json, is_quiet=is_quiet)
 
 
 def _score(name: str, record: Record, n: int, task: str | None, which: dict[str, Any]) -> Any:

@@ -1,11 +1,10 @@
 """`smgrnn frontier`: return against parameters, for any runs side by side."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from smgrnn.commands.compare import describe_table, load_runs
-from smgrnn.commands.display import say_out
+from smgrnn.commands.output import print_result
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.experiments import Store
 from smgrnn.report.figures.frontier import draw_groups
@@ -29,6 +28,7 @@ def frontier_command(
     *,
     task: str | None = None,
     as_json: bool,
+    is_quiet: bool = False,
 ) -> None:
     """Compare runs, or the experiment in a store: print a table or JSON, and draw a picture."""
     if out is not None:
@@ -42,13 +42,13 @@ def frontier_command(
     paper = load_paper()
     if out is not None:
         save_picture(draw_groups(groups, paper), out)
-    if as_json:
-        picture = None if out is None else str(out)
-        print(json.dumps({**frontier_numbers(groups, paper), "picture": picture}))
-        return
-    say_out(describe_table(frontier_table(groups, paper), LEFT_OUT))
-    if out is not None:
-        say_out(f"The picture is in {out}.")
+    print_result(
+        describe_table(frontier_table(groups, paper), LEFT_OUT)
+        + ("" if out is None else f"\nThe picture is in {out}."),
+        {**frontier_numbers(groups, paper), "picture": None if out is None else str(out)},
+        as_json=as_json,
+        is_quiet=is_quiet,
+    )
 
 
 def _find(paths: list[Path], store_folder: Path) -> list[Record]:

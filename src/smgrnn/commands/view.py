@@ -7,15 +7,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from smgrnn.commands.display import say, say_out
+from smgrnn.commands.output import print_result, say, say_out
+from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.interrupts import interrupts_raised
+from smgrnn.policy import NETWORK_KINDS, read_network
+from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.record import Record
+from smgrnn.storage import kind_of
 from smgrnn.view.live import FolderView, LiveView
 from smgrnn.view.page import write_page
 from smgrnn.view.recording import check_film, film
 
 PAGE = "growth.html"
+
+
+def _record(path: Path) -> Record:
+    """Return the record of a run, or of a network of one's own in a file."""
+    kind = kind_of(path)
+    if kind not in NETWORK_KINDS:
+        return Record.load(path)
+    return record_of(Learner.load(path) if kind == "learner" else read_network(path))
 
 
 def view_command(
@@ -27,6 +39,8 @@ def view_command(
     parameters: int | None = None,
     opens: bool,
     live: bool = False,
+    as_json: bool = False,
+    is_quiet: bool = False,
 ) -> None:
     """Write the page of a run; record a film if asked for, else open the page from a terminal.
 
@@ -41,15 +55,15 @@ def view_command(
         return
     if film_path is not None:
         check_film(film_path)
-    record = Record.load(path)
+    record = _record(path)
     student = record.student(final=final, parameters=parameters)
     page = (path / PAGE if path.is_dir() else path.with_suffix(".html")) if out is None else out
     with _contradictions_refused(path):
         write_page(record, page, student)
-        say_out(str(page))
         if film_path is not None:
             film(record, film_path, student)
-            say_out(str(film_path))
+    written = {"page": str(page)} | ({} if film_path is None else {"film": str(film_path)})
+    print_result("\n".join(written.values()), written, as_json=as_json, is_quiet=is_quiet)
     open_from_terminal(page.resolve().as_uri(), opens=opens and film_path is None)
 
 

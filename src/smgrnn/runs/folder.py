@@ -39,6 +39,8 @@ class RunFolder:
         self.path = path
         self._seen = _stamp(path)
         self._is_owned = False
+        self._is_new = self.is_empty
+        self._made: list[Path] = []
         self._saved, self._cost = -inf, 0.0  # when it last was, and how long that took
 
     @property
@@ -74,10 +76,12 @@ class RunFolder:
         if self._is_owned:
             yield
             return
+        missing = [each for each in (self.path, *self.path.parents) if not each.exists()]
         try:
             make_folder(self.path)
         except OSError as error:
             raise ConfigError(f"{self.path} cannot be made: {error.strerror}.") from error
+        self._made += missing
         with locked(self.path):
             if _stamp(self.path) != self._seen:
                 raise ConfigError(
@@ -108,6 +112,19 @@ class RunFolder:
         (self.path / NOTED).unlink(missing_ok=True)
         self._seen, self._saved = _stamp(self.path), time.monotonic()
         self._cost = self._saved - begin
+
+    def discard(self) -> None:
+        """Remove what was made for a run that failed at once, so that it leaves nothing behind."""
+        if not self._is_new:
+            return
+        for name in (MODEL, NOTED, LOCK):
+            (self.path / name).unlink(missing_ok=True)
+        self._seen = _stamp(self.path)
+        for folder in self._made:
+            try:
+                folder.rmdir()
+            except OSError:  # something else is in it
+                return
 
     def keep(self, record: Record) -> None:
         """Save a record if that takes little of the time since the last, and else only note it.

@@ -115,10 +115,11 @@ def draw_topology(record: Record, path: Path) -> None:
     graph = record.handed_over.policy.graph
     positions = layout(graph)
     ax = draw(graph, figure.subplots(), positions)
-    ends = zip(positions.values(), name_ends(graph, record.plan.task.n_inputs), strict=False)
+    names = record.handed_over.policy.names.of_nodes(graph.n_inputs)
+    ends = zip(positions.values(), names, strict=False)
     for (x, y), name in ends:
         side, shift = ("right", -0.04) if x < 0.5 else ("left", 0.04)
-        ax.text(x + shift, y, name, ha=side, va="center", fontsize=11)
+        ax.text(x + shift, y, name, ha=side, va="center", fontsize=11, parse_math=False)
     if graph.n_edges <= FEW:
         _write_weights(ax, graph, positions)
     ax.margins(0.12, 0.08)
@@ -179,13 +180,3 @@ def _headline(record: Record) -> str:
     if task.recording is not None or not record.held_out.size:
         return size
     return f"{size}, held-out return {record.held_out.mean():.1f}"
-
-
-def name_ends(graph: Graph, n_observed: int) -> tuple[str, ...]:
-    """Return the names of inputs and outputs, numbered as in observations and actions.
-
-    >>> name_ends(Graph.from_edges(3, 1), 2)
-    ('in 0', 'in 1', 'bias', 'out 0')
-    """
-    inputs = (f"in {n}" if n < n_observed else "bias" for n in range(graph.n_inputs))
-    return (*inputs, *(f"out {n}" for n in range(graph.n_outputs)))

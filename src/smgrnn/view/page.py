@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from smgrnn.episodes.table import Episodes
 from smgrnn.graph.edit import Cause
 from smgrnn.runs.family import Member
+from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import find_done
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
@@ -41,9 +42,12 @@ WORDS = ("title", "facts", "notices", "legend")
 """Parts of the content that are markup of their own."""
 
 
-def write_page(record: Record, path: str | Path, student: Member | None = None) -> None:
-    """Write the growth of what a run hands over, or of another student of it, as a page."""
-    path, content = Path(path), page(record, student)
+def write_page(run: Any, path: str | Path, student: Member | None = None) -> None:
+    """Write the growth of what a run hands over, or of another student of it, as a page.
+
+    `run` is a run, its record, or a network of your own loop.
+    """
+    path, content = Path(path), page(record_of(run), student)
     with writing(path):
         write_file(path, content.encode())
 
@@ -200,7 +204,7 @@ def _style(timeline: Timeline) -> dict[str, Any]:
         "nPoints": style.N_POINTS,
         "nodeSize": style.node_size(timeline),
         "largestWeight": style.largest_weight(timeline),
-        "names": timeline.names,
+        "names": [escape(name) for name in timeline.names],  # the player writes them as HTML
     }
 
 

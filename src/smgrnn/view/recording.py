@@ -18,6 +18,7 @@ from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.runs.family import Member
+from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import EDGES, RETURN, moving_average
 from smgrnn.runs.record import Record
 from smgrnn.view import style
@@ -60,12 +61,12 @@ def find_ffmpeg() -> str | None:
         return None
 
 
-def film(record: Record, path: str | Path, student: Member | None = None) -> None:
+def film(run: Any, path: str | Path, student: Member | None = None) -> None:
     """Write the growth of what a run hands over, or of another student of it, as a film.
 
-    It is a GIF or an MP4, by its ending.
+    It is a GIF or an MP4, by its ending; `run` is a run, its record, or a network of your own loop.
     """
-    path = Path(path)
+    path, record = Path(path), record_of(run)
     check_film(path)
     if record.episodes.n == 0:
         raise ConfigError("The run has no episodes yet, so there is nothing to record.")

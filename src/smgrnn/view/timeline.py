@@ -13,7 +13,6 @@ import numpy as np
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.episodes.table import Edits
 from smgrnn.graph.edit import Operation
-from smgrnn.runs.pictures import name_ends
 from smgrnn.runs.record import Record
 
 FOREVER = np.iinfo(np.int32).max
@@ -154,7 +153,7 @@ class Timeline:
             lives,
             _tracks(record, lives, ends),
             ends,
-            name_ends(graph, record.plan.task.n_inputs),
+            record.handed_over.policy.names.of_nodes(graph.n_inputs),
         )
 
     @property
