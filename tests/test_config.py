@@ -56,6 +56,8 @@ LEARNING: dict[str, list[Any]] = {
     "loss": [value for value in CHOICE if value is not None],
     "schedule": CHOICE,
     "averaging": [*DECAY, None],
+    "through_time": [-1, 1.5, True, "3", None, math.nan],
+    "trace_decay": [*DECAY, None],
 }
 OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
     NetworkSettings: NETWORK,

@@ -88,7 +88,8 @@ def test_the_version_is_that_of_the_package(smgrnn: Command) -> None:
         ),
         (
             ["view"],
-            "Missing from smgrnn view: RUN A run folder, or a file of the store. (required).",
+            "Missing from smgrnn view: RUN A run folder, a file of the store, or a network that "
+            "SMGrNN.save or Learner.save wrote. (required).",
         ),
     ],
 )

@@ -27,6 +27,7 @@ from support.training import BUSY, examples, learn, network, run, scripted
 
 
 def test_a_network_grows_as_one_layer_of_a_larger_module_with_its_own_param_group() -> None:
+    torch.manual_seed(0)
     net = network(iterations=2, carry_state=False)
     before, after = (nn.Linear(3, 3, dtype=torch.float64), nn.Linear(2, 2, dtype=torch.float64))
     model = nn.Sequential(before, net, after)

@@ -90,7 +90,7 @@ def spans(ax: Axes) -> list[tuple[float, float]]:
 
 
 def test_every_figure_of_the_paper_is_there() -> None:
-    assert FIGURES.keys() - PAPER.figures.keys() == {"frontier"}
+    assert FIGURES.keys() - PAPER.figures.keys() == {"frontier", "edits", "credit", "rules"}
     assert FIGURES.keys() > PAPER.figures.keys()
     with pytest.raises(UnknownNameError, match=r"There is no figure 'A\.3'"):
         FIGURES["A.3"]

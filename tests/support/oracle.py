@@ -267,6 +267,13 @@ def decide(
     return decide_growth(graph, history, config, rng)
 
 
+def _new_weight(config: PlasticityConfig, rng: np.random.Generator) -> float:
+    drawn = float(rng.standard_normal())
+    if config.new_weights == "sign":
+        drawn = math.copysign(1.0, drawn)
+    return config.initial_weight * drawn
+
+
 def decide_growth(
     graph: SlowGraph, history: SlowHistory, config: PlasticityConfig, rng: np.random.Generator
 ) -> SlowDecision:
@@ -295,10 +302,7 @@ def decide_growth(
             is_exploring = True
 
     def initial_weight() -> float:
-        drawn = float(rng.standard_normal())
-        if config.new_weights == "sign":
-            drawn = math.copysign(1.0, drawn)
-        return config.initial_weight * drawn
+        return _new_weight(config, rng)
 
     changes = []
     node, edge = graph.next_node_id, graph.next_edge_id
@@ -335,7 +339,7 @@ def decide_operator(
     is_capped = n < wanted
 
     def initial_weight() -> float:
-        return config.initial_weight * float(rng.standard_normal())
+        return _new_weight(config, rng)
 
     changes: list[SlowChange] = []
     node, edge, n_edges = graph.next_node_id, graph.next_edge_id, len(graph.edges)

@@ -31,7 +31,7 @@ def test_a_student_sees_positions_and_its_expert_everything(
     assert task.reward_threshold == plain.reward_threshold
     assert task.compiled == plain.compiled
     identity, teacher = find_teacher(None, task)
-    assert identity.name == id
+    assert identity.name == f"{id}-smooth"
     assert teacher == load_expert(id)
     assert Task.from_dict(task.to_dict()) == task
     assert find_again(task) == task

@@ -522,7 +522,12 @@ class Learner:
 
     @classmethod
     def load(cls, path: str | Path, *, rule: PythonRule | None = None) -> Self:
-        """Read a learner that `save` wrote; a rule that is a Python function is given again."""
+        """Read a learner that `save` wrote; a rule that is a Python function is given again.
+
+        >>> Learner(NetworkConfig(n_inputs=2, n_outputs=2)).save("learner.safetensors")
+        >>> Learner.load("learner.safetensors").graph.n_inputs
+        2
+        """
         content, arrays = read_arrays(path, "learner")
         try:
             config, names = network_settings(content["network"])
