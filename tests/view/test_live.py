@@ -177,6 +177,12 @@ def test_a_search_without_a_champion_is_waited_for(tmp_path: Path) -> None:
         assert b"nothing to show yet" in answer.read()
 
 
+COMMAND = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background ignores
+from smgrnn.__main__ import main
+main()
+"""
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -187,7 +193,7 @@ def start() -> Iterator[Start]:
 
     def started(*words: str) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
-            [sys.executable, "-m", "smgrnn", *words],
+            [sys.executable, "-c", COMMAND, *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -541,8 +541,8 @@ class Learner:
         """Read a learner that `save` wrote; a rule that is a Python function is given again.
 
         >>> Learner(NetworkConfig(n_inputs=2, n_outputs=2)).save("learner.safetensors")
-        >>> Learner.load("learner.safetensors").graph
-        Graph(2 inputs, 0 hidden, 2 outputs, 4 edges)
+        >>> Learner.load("learner.safetensors").graph.n_inputs
+        2
         """
         content, arrays = read_arrays(path, "learner")
         try:
