@@ -26,7 +26,7 @@ from smgrnn.report.statistics import Outlook, Significance, Values, Verdict
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
 """Kinds of claims that there is a difference, so that it may turn out that there is none."""
-FILES = ("claims.toml", "beyond.toml")
+PAPER, OURS = "claims.toml", "beyond.toml"
 Group = tuple[str, ...]
 
 
@@ -149,22 +149,29 @@ class Judgement:
 
 
 def load_claims() -> Catalogue[Claim]:
-    """Return the claims of the paper, and hypotheses of ours beyond it, by id.
+    """Return the claims of the paper by id.
 
     >>> load_claims()["xor-smallest"].parts[0]
     (Source(task='xor', condition='smgrnn'), Source(task='CartPole-v1', condition='smgrnn'))
     """
-    claims = []
-    for name in FILES:
-        data = read_data(name)
-        margins = {metric: Margin(**entry) for metric, entry in data["margins"].items()}
-        claims += [_claim(entry, margins) for entry in data["claims"]]
+    return _load(PAPER)
+
+
+def load_hypotheses() -> Catalogue[Claim]:
+    """Return the hypotheses of ours, on what the paper leaves open, by id."""
+    return _load(OURS)
+
+
+def _load(name: str) -> Catalogue[Claim]:
+    data = read_data(name)
+    margins = {metric: Margin(**entry) for metric, entry in data["margins"].items()}
+    claims = [_claim(entry, margins) for entry in data["claims"]]
     return Catalogue("claim", ((claim.id, claim) for claim in claims))
 
 
 def extra_metrics() -> Catalogue[str]:
     """Return the metrics that claims need beyond `runs.metrics`, and how to measure each."""
-    return Catalogue("metric", read_data("claims.toml")["metrics"])
+    return Catalogue("metric", read_data(PAPER)["metrics"])
 
 
 def weigh(claims: Sequence[Claim], samples: Samples) -> tuple[Judgement, ...]:
@@ -241,7 +248,7 @@ def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
 @cache
 def _scales() -> Catalogue[float]:
     """Return how far a policy that acts at random is from the expert, by task."""
-    ends = {task: end for name in FILES for task, end in read_data(name)["scales"].items()}
+    ends = {task: end for name in (PAPER, OURS) for task, end in read_data(name)["scales"].items()}
     return Catalogue("scale", {task: end["expert"] - end["random"] for task, end in ends.items()})
 
 

@@ -9,9 +9,10 @@ from itertools import groupby
 from typing import Any, Self
 
 from smgrnn.experiments import EXPERIMENTS, Experiment
+from smgrnn.experiments.beyond import BEYOND
 from smgrnn.experiments.registry import find_experiment
 from smgrnn.report.changes import Changes, find_changes
-from smgrnn.report.claims import load_claims
+from smgrnn.report.claims import load_claims, load_hypotheses
 from smgrnn.report.figures import FIGURES, draw
 from smgrnn.report.own_tables import at_a_glance, own_tables
 from smgrnn.report.paper import Figure, Paper, load_paper
@@ -46,6 +47,11 @@ GUIDE = (
     "Tables and figures of the paper are over as many seeds as the paper has; more seeds decide "
     "claims, where there are more. Each control task has three teachers that no student chose, and "
     "the seeds take them in turn.",
+)
+BEYOND_TITLE = "Beyond the paper"
+BEYOND_INTRODUCTION = (
+    "Questions that the paper leaves open, each with hypotheses that were written down before the "
+    "runs that decide them."
 )
 
 
@@ -119,6 +125,8 @@ class Section:
     shared: dict[str, Stated]
     """Settings that are the same in all runs of a student, by student."""
     findings: tuple[Finding, ...] = ()
+    is_ours: bool = False
+    """Whether the question is ours, so that what is judged are hypotheses, not claims."""
     warnings: dict[str, int] = field(default_factory=dict)
     """Warnings, and how many runs gave each."""
 
@@ -190,6 +198,14 @@ class Report:
         return any(section.findings for section in self.sections)
 
     @property
+    def judged(self) -> str:
+        """The kind of sentences that are judged: claims of the paper, hypotheses, or both."""
+        kinds = {section.is_ours for section in self.sections if section.findings}
+        if kinds == {True}:
+            return "hypotheses"
+        return "claims of the paper" + (" and hypotheses" if True in kinds else "")
+
+    @property
     def illustrations(self) -> list[Illustration]:
         """All figures."""
         return [*self.drawings, *(each for part in self.sections for each in part.illustrations)]
@@ -220,11 +236,15 @@ def build_report(results: Results) -> Report:
     """Return the report on some results."""
     paper = load_paper()
     names = {base_name(experiment) for experiment in results.chosen}
-    claims = [claim for claim in load_claims().values() if claim.experiment in names]
-    findings = judge(claims, results)
+    known = (*load_claims().values(), *load_hypotheses().values())
+    findings = judge([claim for claim in known if claim.experiment in names], results)
     sections = tuple(_section(each, results, paper, findings) for each in results.chosen)
     if not any(experiment.id in EXPERIMENTS for experiment in results.chosen):
-        return Report(_overview(results, sections), None, (), sections)
+        found = _overview(results, sections)
+        if all(section.is_ours for section in sections):
+            words = BEYOND_TITLE, BEYOND_INTRODUCTION, GUIDE[1:2]
+            return Report(found, None, (), sections, *words)
+        return Report(found, None, (), sections)
     drawn = {artefact for each in results.every.values() for artefact in each.artefacts}
     return Report(
         overview=_overview(results, sections),
@@ -261,6 +281,7 @@ def _section(
         setups=tuple(_setup(experiment, each, results, shared) for each in conditions),
         shared=shared,
         findings=tuple(each for each in findings if each.claim.experiment == name),
+        is_ours=experiment.id in BEYOND,
         warnings=count_warnings(records),
     )
 

@@ -50,7 +50,9 @@ def _summary(report: Report) -> Iterable[str]:
     verdicts = ", ".join(f"{standing}: {counts[standing]}" for standing in STANDINGS)
     if report.has_claims:
         hardly = f"Of those that hold, {overview.n_hardly_failing} could hardly have failed."
-        yield f"Of {quantity(sum(counts.values()), 'claim')} of the paper — {verdicts}. {hardly}"
+        n = number(sum(counts.values()), 0)
+        said = f"Of {n} {report.judged} — {verdicts}."
+        yield f"{said} {hardly}" if overview.n_hardly_failing else said
     far = overview.distances
     if report.glance:
         yield (
@@ -80,7 +82,8 @@ def _claims(report: Report) -> Iterable[str]:
             )
             for finding in section.findings
         ]
-        yield _rows(("The paper says", "Verdict", "What we found", "How it was decided"), rows)
+        who = "We expected" if section.is_ours else "The paper says"
+        yield _rows((who, "Verdict", "What we found", "How it was decided"), rows)
 
 
 def _changes(report: Report) -> Iterable[str]:

@@ -8,8 +8,10 @@ from dataclasses import replace
 
 from smgrnn.config import PlasticityConfig
 from smgrnn.experiments import STUDIES, Condition, Experiment
+from smgrnn.experiments.beyond import BEYOND
 from smgrnn.experiments.paper.hyperparameter_grid import TASK as GRID_TASK
 from smgrnn.experiments.paper.protocol import TASKS
+from smgrnn.report.beyond_tables import beyond_tables
 from smgrnn.report.calibration import calibration_tables
 from smgrnn.report.frontier_tables import frontier_tables
 from smgrnn.report.paper import Cell, Column, Paper
@@ -48,6 +50,8 @@ def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[R
         return teacher_tables(experiment, results)
     if name == "frontier":
         return frontier_tables(experiment, results, paper)
+    if experiment.id in BEYOND:
+        return beyond_tables(experiment, results)
     if experiment.id in STUDIES:
         return calibration_tables(experiment, results, paper)
     return []

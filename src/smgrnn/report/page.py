@@ -87,7 +87,7 @@ def _tile(term: str, value: str, small: str) -> Markup:
 def _standings(report: Report) -> Markup:
     counts = report.overview.standings
     parts = [(_anchor(standing), n, _plural(standing, n)) for standing, n in counts.items()]
-    return _bar(f"{quantity(sum(counts.values()), 'claim')} of the paper", parts)
+    return _bar(f"{number(sum(counts.values()), 0)} {report.judged}", parts)
 
 
 def _distances(report: Report) -> Markup:
@@ -140,11 +140,12 @@ def _bullets(texts: Iterable[str]) -> Markup:
 
 
 def _claims(report: Report) -> Markup:
-    n = report.overview.n_hardly_failing
-    about = (
-        "What the abstract, Sections IV and V and Appendix A of the paper say, and what our runs "
-        f"say. Of the claims that hold, {n} could hardly have failed, and are marked so."
-    )
+    n, about = report.overview.n_hardly_failing, "What we expected, and what our runs say."
+    if not all(section.is_ours for section in report.sections):
+        about = (
+            "What the abstract, Sections IV and V and Appendix A of the paper say, and what our "
+            f"runs say. Of the claims that hold, {n} could hardly have failed, and are marked so."
+        )
     buttons = [element("button", "All", type="button", value="", aria_pressed="true")]
     for standing, n in report.overview.standings.items():
         label, value = f"{standing.capitalize()} ({n})", _anchor(standing)
@@ -152,7 +153,7 @@ def _claims(report: Report) -> Markup:
         buttons.append(element("button", label, type="button", value=value, **state))
     return element(
         "section",
-        element("h2", "Claims"),
+        element("h2", report.judged.capitalize()),
         element("p", about),
         element("div", *buttons, class_="filter", role="group", aria_label="Verdicts to show"),
         *(_family(section) for section in report.sections if section.findings),

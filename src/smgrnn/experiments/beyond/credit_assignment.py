@@ -48,7 +48,7 @@ def _conditions(task: str) -> dict[str, Condition]:
 EXPERIMENT = Experiment(
     id="credit-assignment-v1",
     question="What are gradients worth that flow back through the carried states?",
-    artefacts=(),
+    artefacts=("Fig. credit",),
     conditions={name: each for task in EPISODES for name, each in _conditions(task).items()},
     seeds=SEEDS,
 )

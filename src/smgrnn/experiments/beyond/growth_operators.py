@@ -14,7 +14,7 @@ from smgrnn.experiments.experiment import Experiment
 TASKS = ("Acrobot-v1", "CartPole-v1,hide=velocities")
 EPISODES = 600
 SEEDS = tuple(range(20))
-N_HIDDEN, DENSITY = 4, 0.5
+N_HIDDEN, DENSITY = 2, 0.5
 """The graph that all start from."""
 EQUAL_SIZE = 40
 """Edges that each may have where sizes are equal."""
@@ -54,7 +54,7 @@ def _conditions(task: str, iterations: int, size: int | None) -> dict[str, Condi
 EXPERIMENT = Experiment(
     id="growth-operators-v1",
     question="Which edit does the work: relays, random edges, splits, copies, or what is pruned?",
-    artefacts=(),
+    artefacts=("Fig. edits",),
     conditions={
         name: condition
         for task in TASKS

@@ -36,7 +36,7 @@ CONDITIONS = {
 EXPERIMENT = Experiment(
     id="local-learning-v1",
     question="How far do local learning rules get, and does growth help them more?",
-    artefacts=(),
+    artefacts=("Fig. rules",),
     conditions=CONDITIONS,
     seeds=SEEDS,
     more={name: MORE for name, each in CONDITIONS.items() if each.task != "LunarLander-v3"},

@@ -7,6 +7,11 @@ from matplotlib.figure import Figure
 
 from smgrnn.experiments import EXPERIMENTS, STUDIES, Condition, Experiment
 from smgrnn.report.figures.baseline_comparison import draw_baseline_comparison
+from smgrnn.report.figures.beyond import (
+    draw_credit_assignment,
+    draw_growth_operators,
+    draw_local_learning,
+)
 from smgrnn.report.figures.data_flow import draw_data_flow
 from smgrnn.report.figures.final_topologies import draw_final_topologies
 from smgrnn.report.figures.frontier import draw_frontier
@@ -81,6 +86,24 @@ FIGURES = Catalogue(
                 title="Return against parameters",
                 caption="Held-out return of what runs hand over, by its parameters, on each task.",
             ),
+            FigureSpec(
+                "edits",
+                draw_growth_operators,
+                title="Which edit does the work",
+                caption="Late return of growth and pruning rules, with one and two iterations.",
+            ),
+            FigureSpec(
+                "credit",
+                draw_credit_assignment,
+                title="Credit through recurrence",
+                caption="Late return by the earlier calls that gradients flow back through.",
+            ),
+            FigureSpec(
+                "rules",
+                draw_local_learning,
+                title="Learning by local rules",
+                caption="Late return by learning rule, growing and not.",
+            ),
         )
     },
 )
@@ -118,4 +141,5 @@ def _find(id: str, results: Results) -> dict[str, Runs]:
     experiment = spec.experiment(among)
     if experiment is None:
         return {}
-    return {name: results.runs(experiment, name).table for name in spec.conditions(among)}
+    runs = {name: results.runs(experiment, name) for name in spec.conditions(among)}
+    return runs if spec.title else {name: each.table for name, each in runs.items()}
