@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rich import progress as bars
 
-from smgrnn.commands.display import Display, say
+from smgrnn.commands.display import Display, say, say_out
 from smgrnn.commands.distill import named, run_folder
 from smgrnn.commands.reproduce import find_executor
 from smgrnn.config import RunConfig, by_part, settings_file
@@ -100,10 +100,10 @@ def tune_command(
                 raise
         with writing(folder):
             figures = _write(study, found, preset, folder, shlex.join(["smgrnn", *command]))
-    if not is_quiet:
-        say(describe(found, folder))
     if as_json:
         print(json.dumps(figures))
+    elif not is_quiet:
+        say_out(describe(found, folder))
 
 
 def _check_identity(path: Path, identity: dict[str, Any]) -> None:

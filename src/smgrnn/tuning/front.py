@@ -48,21 +48,13 @@ def area(points: Iterable[Point], worst: Point) -> float:
 
 
 def best_few(points: Sequence[Point], n: int, beside: Sequence[Point], worst: Point) -> list[int]:
-    """Return the places of the `n` points that add most to the area of others, one by one.
+    """Return the places of the `n` points that each add most to the area of those beside them.
 
-    Where none adds anything, the highest return decides, then the fewest parameters.
+    They are not compared with one another: a lucky one among them must not hide the others.  Where
+    none adds anything, the highest return decides, then the fewest parameters.
 
     >>> best_few([Point(2.0, 50), Point(3.0, 90), Point(1.0, 90)], 2, [], Point(0.0, 100))
     [0, 1]
     """
-    found: list[int] = []
-    for _ in range(n):
-        there = [*beside, *(points[place] for place in found)]
-        covered = area(there, worst)
-
-        def gain(place: int, there: list[Point] = there, covered: float = covered) -> float:
-            return area([*there, points[place]], worst) - covered
-
-        left = [place for place in range(len(points)) if place not in found]
-        found.append(max(left, key=lambda it: (gain(it), points[it][0], -points[it][1])))
-    return sorted(found)
+    rank = [(area([*beside, it], worst), it.mean_return, -it.parameters) for it in points]
+    return sorted(sorted(range(len(points)), key=lambda place: rank[place], reverse=True)[:n])
