@@ -20,6 +20,7 @@ from smgrnn.report.figures.hyperparameter_sweeps import draw_hyperparameter_swee
 from smgrnn.report.figures.initial_topology import draw_initial_topology
 from smgrnn.report.figures.pruning_ablation import draw_more_weights, draw_pruning_ablation
 from smgrnn.report.figures.relay_insertion import draw_relay_insertion
+from smgrnn.report.figures.self_tuning import draw_self_tuning
 from smgrnn.report.figures.style import Records, add_title
 from smgrnn.report.figures.task_difficulty import draw_task_difficulty
 from smgrnn.report.paper import Catalogue, load_paper
@@ -103,6 +104,12 @@ FIGURES = Catalogue(
                 draw_local_learning,
                 title="Learning by local rules",
                 caption="Late return by learning rule, growing and not.",
+            ),
+            FigureSpec(
+                "self-tuning",
+                draw_self_tuning,
+                title="Settings by hand, tuned on Acrobot, and following progress",
+                caption="Held-out return of what runs hand over, by its parameters, on each task.",
             ),
         )
     },
