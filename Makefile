@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test setup format lint types imports docs tests torture clean
+.PHONY: demo test setup format lint types imports docs tests torture release clean
 
 demo: setup
 	rm -rf runs/demo
@@ -43,6 +43,12 @@ MINUTES ?= 10
 torture: setup  # docs/reliability.md; SEED, ONLY and CASE repeat what it printed
 	PYTHONPATH=tests $(BIN)/python -m torture --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(ONLY),--only "$(ONLY)") $(if $(CASE),--case $(CASE))
+
+RELEASE := build/release
+release: setup  # sdist and wheel into dist, and the wheel alone tried in empty environments
+	rm -rf dist $(RELEASE)
+	$(BIN)/python -m hatchling build
+	$(BIN)/python tests/release.py --python $(PYTHON) --wheel dist/*.whl --at $(RELEASE)
 
 clean:
 	rm -rf .venv dist build

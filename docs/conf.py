@@ -5,6 +5,8 @@ where it works in the repository.  A link to a file that is not a page becomes a
 """
 
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -13,6 +15,8 @@ from sphinx.application import Sphinx
 
 import smgrnn
 from smgrnn.config import Settings
+
+sys.path.append(str(Path(__file__).parent))
 
 project = "smgrnn"
 author = "The smgrnn developers"
@@ -27,6 +31,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
+    "command_line",
 ]
 
 myst_heading_anchors = 3
@@ -49,6 +54,8 @@ html_theme = "furo"
 html_title = f"smgrnn {version}"
 html_logo = html_favicon = "site/logo.svg"
 html_extra_path = ["site/index.html"]
+html_static_path = ["site/pictures.css"]
+html_css_files = ["pictures.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {

@@ -122,3 +122,40 @@ def test_no_example_is_left_out() -> None:
     """An example that is skipped looks as true as the others."""
     sources = Path(smgrnn.__file__).parent.rglob("*.py")
     assert [path for path in sources if "+SKIP" in path.read_text(encoding="utf-8")] == []
+
+
+WITHOUT_TORCH = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def test_without_torch_its_module_is_refused_with_what_to_install() -> None:
+    code = "import smgrnn\ntry: smgrnn.SMGrNN\nexcept ImportError as error: print(error)"
+    assert output_of(WITHOUT_TORCH + code) == (
+        "This needs PyTorch, which is not installed: pip install 'smgrnn[torch]'."
+    )
+
+
+def test_without_torch_a_command_that_needs_it_is_one_sentence() -> None:
+    code = (
+        "sys.stderr = sys.stdout; sys.argv = ['smgrnn', 'bench', '--quick']\n"
+        "from smgrnn.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as stop: print(stop.code)"
+    )
+    assert output_of(WITHOUT_TORCH + code).splitlines() == [
+        "smgrnn: This needs PyTorch, which is not installed: pip install 'smgrnn[torch]'.",
+        "2",
+    ]
+
+
+def test_without_torch_a_run_is_trained() -> None:
+    code = "import smgrnn; print(smgrnn.distill('xor', episodes=2, held_out=1).episodes.n)"
+    assert output_of(WITHOUT_TORCH + code) == "2"

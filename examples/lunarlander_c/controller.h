@@ -3,6 +3,19 @@
  * 44 parameters, 10 hidden nodes, student smgrnn.
  * 234 bytes of constant tables, 56 bytes of state, 148 bytes of arrays on the stack.
  *
+ *     observation[0]: x
+ *     observation[1]: y
+ *     observation[2]: velocity in x
+ *     observation[3]: velocity in y
+ *     observation[4]: angle
+ *     observation[5]: angular velocity
+ *     observation[6]: left leg down
+ *     observation[7]: right leg down
+ *     output[0]: nothing
+ *     output[1]: left engine
+ *     output[2]: main engine
+ *     output[3]: right engine
+ *
  *     controller_state state;
  *     controller_reset(&state);    (at the start of every episode)
  *     int action = controller_step(&state, observation);

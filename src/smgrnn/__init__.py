@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from smgrnn.policy import Policy
     from smgrnn.runs import Evolution, Plan, Record, Run, distill, evaluate, evolve, load
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "EditDraft": "graph",
@@ -79,10 +79,21 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"smgrnn.{_HOMES[name]}"), name)
+        return getattr(_load(_HOMES[name]), name)
     if name in _HOMES.values():
-        return import_module(f"smgrnn.{name}")
+        return _load(name)
     raise AttributeError(f"module 'smgrnn' has no attribute {name!r}")
+
+
+def _load(home: str) -> Any:
+    try:
+        return import_module(f"smgrnn.{home}")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        from smgrnn.errors import NO_TORCH, MissingPackageError
+
+        raise MissingPackageError(NO_TORCH) from error
 
 
 def __dir__() -> list[str]:

@@ -1,19 +1,34 @@
 """The command line: parsing only."""
 
+import os
+import re
 import sys
+import traceback
+import warnings
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, fields
 from functools import partial, wraps
 from inspect import signature
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
 
+from smgrnn import __version__
 from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
-from smgrnn.errors import SmgrnnError, plain, reason
+from smgrnn.errors import NO_TORCH, ConfigError, SmgrnnError, plain, reason
+from smgrnn.first_use import watching_compilation
 from smgrnn.interrupts import INTERRUPTED
 
+PROGRAM = "smgrnn"
+DESCRIPTION = (
+    "Neural networks that find their own size. Results go to stdout, progress to stderr; "
+    "`smgrnn --version` prints the version."
+)
+
+Command = Callable[..., Any]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 TUNING_SEED = 1000
 """First seed of trials: those of experiments, from 0 on, are to choose no settings."""
@@ -40,12 +55,26 @@ class RunFlags(RunConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """How a command that takes a while tells what came of it."""
+    """How a command tells what came of it, alike for all of them."""
 
     as_json: AsJson = False
-    """Print one JSON object, or a list of them, as the last thing on stdout."""
+    """Print the result as JSON instead of in words."""
     quiet: Flag = False
-    """Print nothing else."""
+    """Print no words: no results, progress or warnings, only the JSON and what is wrong."""
+    debug: Flag = False
+    """If the command fails, print the whole traceback before the sentence that says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """An earlier run to go on with, or to go on from."""
+
+    resume: Path | None = None
+    """Go on with the run in this folder instead of starting one; a TASK or an --expert that is code
+    of your own is given again."""
+    start: Annotated[Path | None, tyro.conf.arg(name="from")] = None
+    """Start a run whose student is the one that this run handed over, with the settings of that
+    run; TASK must have the same shape."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +83,8 @@ class Extras:
 
     tensorboard: Flag = False
     """Also write curves for TensorBoard into the run folder."""
+    live: Flag = False
+    """Open a page on which the network is seen to grow while it does."""
     dry_run: Flag = False
     """Print the plan of the run, all settings as the engine would get them, and run nothing."""
 
@@ -104,7 +135,11 @@ TaskName = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
 ExperimentNames = Annotated[
     tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[NAME ...]")
 ]
+ShellName = Annotated[
+    tyro.conf.Positional[Literal["bash", "zsh", "fish"]], tyro.conf.arg(metavar="SHELL")
+]
 RunPath = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+SomeRunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN ...")]
 RunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="[RUN ...]")]
 
 
@@ -113,7 +148,7 @@ def distill(
     options: Options = RunFlags(),  # noqa: B008 - frozen
     preset: Preset | Path = USUAL_PRESET,
     out: Path | None = None,
-    resume: Path | None = None,
+    earlier: Annotated[Earlier, tyro.conf.arg(name="")] = Earlier(),  # noqa: B008 - frozen
     seeds: int = 1,
     extras: Annotated[Extras, tyro.conf.arg(name="")] = Extras(),  # noqa: B008 - frozen
     output: Outputs = Output(),  # noqa: B008 - frozen
@@ -135,9 +170,8 @@ def distill(
     out
         Folder for the run, in which the same command goes on if it was stopped;
         runs/TASK-STUDENT-SEED by default.
-    resume
-        Go on with the run in this folder instead of starting one; a TASK or an --expert that is
-        code of your own is given again.
+    earlier
+        What it goes on with.
     seeds
         Run this many seeds, from --seed upwards.
     extras
@@ -148,14 +182,20 @@ def distill(
     from smgrnn.commands.distill import distill_command, prepare_runs, show_plans
 
     config = options.to_config()
+    if earlier.start is not None and (preset != USUAL_PRESET or earlier.resume is not None):
+        raise ConfigError(
+            "--from starts from the settings of that run: give neither --preset nor --resume."
+        )
     _look_here_for(task, config.expert)
     if extras.dry_run:
-        show_plans(task, config, resume, seeds, as_json=output.as_json)
+        given = {"resume": earlier.resume, "start": earlier.start}
+        show_plans(task, config, seeds, as_json=output.as_json, is_quiet=output.quiet, **given)
         return
-    runs = prepare_runs(task, config, out, resume, seeds)
+    runs = prepare_runs(task, config, out, earlier.resume, earlier.start, seeds)
     distill_command(
         runs,
         with_tensorboard=extras.tensorboard,
+        is_live=extras.live,
         as_json=output.as_json,
         is_quiet=output.quiet,
     )
@@ -254,46 +294,62 @@ def tune(
     )
 
 
-def list_names(as_json: AsJson = False) -> None:
-    """List the tasks, students, methods and experiments there are.
+def list_names(
+    folder: Annotated[
+        tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="[RUNS_FOLDER]")
+    ] = None,
+    output: Outputs = Output(),  # noqa: B008 - frozen
+) -> None:
+    """List the tasks, students, methods and experiments there are, or the runs in a folder.
 
     Parameters
     ----------
-    as_json
-        Print one JSON object.
+    folder
+        A folder of runs.
+    output
+        What is printed where.
     """
-    from smgrnn.commands.listing import list_command
+    from smgrnn.commands.listing import list_command, list_runs_command
 
-    list_command(as_json=as_json)
+    if folder is None:
+        list_command(as_json=output.as_json, is_quiet=output.quiet)
+    else:
+        list_runs_command(folder, as_json=output.as_json, is_quiet=output.quiet)
 
 
 def evaluate(
-    run: RunPath,
+    runs: SomeRunPaths,
     episodes: int = 100,
     task: str | None = None,
     which: Chosen = Which(),  # noqa: B008 - frozen
-    as_json: AsJson = False,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
-    """Score what a run hands over, frozen and greedy, on held-out episodes.
+    """Score what runs hand over, frozen and greedy, on held-out episodes.
 
     Parameters
     ----------
-    run
-        A run folder, or a file of the store.
+    runs
+        Run folders, files of the store, or folders of runs.
     episodes
         Held-out episodes to play.
     task
         The task of the run, where it is code of your own, such as my_module:MyEnv-v0.
     which
         The student to score.
-    as_json
-        Print one JSON object.
+    output
+        What is printed where.
     """
     from smgrnn.commands.evaluate import evaluate_command
 
     _look_here_for(task)
     evaluate_command(
-        run, episodes, task, final=which.final, parameters=which.parameters, as_json=as_json
+        runs,
+        episodes,
+        task,
+        final=which.final,
+        parameters=which.parameters,
+        as_json=output.as_json,
+        is_quiet=output.quiet,
     )
 
 
@@ -303,7 +359,7 @@ def expert_train(
     recipe: Literal["smooth", "plain", "printed"] = "smooth",
     seed: int = 0,
     steps: int | None = None,
-    as_json: AsJson = False,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Train an expert by deep Q-learning and write it to a file.
 
@@ -320,18 +376,21 @@ def expert_train(
         Seed of the training.
     steps
         Environment steps; those of the recipe for the task by default.
-    as_json
-        Print the training record as one JSON object.
+    output
+        What is printed where.
     """
     from smgrnn.commands.expert import expert_train_command
 
-    expert_train_command(task, out, recipe, seed, steps, as_json=as_json)
+    expert_train_command(
+        task, out, recipe, seed, steps, as_json=output.as_json, is_quiet=output.quiet
+    )
 
 
 def expert_convert(
     file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="ZIP")],
     out: Path,
     statistics: Path | None = None,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Turn a Stable-Baselines3 policy into an expert file, which cannot run code.
 
@@ -343,27 +402,34 @@ def expert_convert(
         File to write, in the safetensors format.
     statistics
         File that VecNormalize saved beside it; it must be as trusted as the zip.
+    output
+        What is printed where.
     """
     from smgrnn.commands.expert import expert_convert_command
 
-    expert_convert_command(file, out, statistics)
+    expert_convert_command(file, out, statistics, as_json=output.as_json, is_quiet=output.quiet)
 
 
-def expert_list(as_json: AsJson = False) -> None:
+def expert_list(
+    output: Outputs = Output(),  # noqa: B008 - frozen
+) -> None:
     """List the experts that come with the package and how good they are.
 
     Parameters
     ----------
-    as_json
-        Print one JSON object.
+    output
+        What is printed where.
     """
     from smgrnn.commands.expert import expert_list_command
 
-    expert_list_command(as_json=as_json)
+    expert_list_command(as_json=output.as_json, is_quiet=output.quiet)
 
 
 def expert_evaluate(
-    task: TaskName, expert: str | None = None, episodes: int = 100, as_json: AsJson = False
+    task: TaskName,
+    expert: str | None = None,
+    episodes: int = 100,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Score an expert on held-out episodes.
 
@@ -376,13 +442,13 @@ def expert_evaluate(
         one of the package by default.
     episodes
         Held-out episodes to play.
-    as_json
-        Print one JSON object.
+    output
+        What is printed where.
     """
     from smgrnn.commands.expert import expert_evaluate_command
 
     _look_here_for(task, expert)
-    expert_evaluate_command(task, expert, episodes, as_json=as_json)
+    expert_evaluate_command(task, expert, episodes, as_json=output.as_json, is_quiet=output.quiet)
 
 
 def reproduce(
@@ -451,9 +517,10 @@ def report(
     seeds
         Report on runs of this many seeds instead of those that the experiments have.
     episodes
-        Report on runs of this many episodes instead of the paper's.
+        Report on runs of this many episodes; by default of the experiments' own length or, if there
+        are none, of the longest that the store has.
     output
-        What is printed where; with --json, all numbers.
+        What is printed where.
     """
     from smgrnn.commands.report import report_command
 
@@ -468,31 +535,55 @@ def report(
     )
 
 
+def compare(
+    runs: SomeRunPaths,
+    out: Path | None = None,
+    no_open: Flag = False,
+    output: Outputs = Output(),  # noqa: B008 - frozen
+) -> None:
+    """Show runs side by side: return, size, agreement, time, and the settings that differ.
+
+    Parameters
+    ----------
+    runs
+        Run folders, files of the store, or folders of runs.
+    out
+        Also write a page with curves into this .html file.
+    no_open
+        Write the page and do not open it.
+    output
+        What is printed where.
+    """
+    from smgrnn.commands.compare import compare_command
+
+    compare_command(runs, out, opens=not no_open, as_json=output.as_json, is_quiet=output.quiet)
+
+
 def frontier(
     runs: RunPaths = (),
     store: Path = Path("results/store"),
     out: Path | None = None,
     task: str | None = None,
-    as_json: AsJson = False,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Show return against parameters, for any runs side by side.
 
     Parameters
     ----------
     runs
-        Run folders, or files of the store; the experiment `frontier` by default.
+        Run folders, files of the store, or folders of runs; the experiment `frontier` by default.
     store
         Folder of finished runs, where the experiment's are.
     out
         Also draw a picture into this file, an .svg or a .png.
     task
         Show the runs on this task only.
-    as_json
-        Print one JSON object instead of tables.
+    output
+        What is printed where.
     """
     from smgrnn.commands.frontier import frontier_command
 
-    frontier_command(runs, store, out, task=task, as_json=as_json)
+    frontier_command(runs, store, out, task=task, as_json=output.as_json, is_quiet=output.quiet)
 
 
 def export(
@@ -500,26 +591,34 @@ def export(
     to: Literal["onnx", "c", "graphml", "json"],
     out: Path | None = None,
     which: Chosen = Which(),  # noqa: B008 - frozen
-    as_json: AsJson = False,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
-    """Take what a run hands over with you: as C, as ONNX, or as a graph.
+    """Take what a run hands over, or a network of your own, with you: as C, as ONNX, or as a graph.
 
     Parameters
     ----------
     run
-        A run folder, or a file of the store.
+        A run folder, a file of the store, or a network that SMGrNN.save or Learner.save wrote.
     to
         The format.
     out
-        File to write, without its ending; in the run folder by default.
+        File to write, without its ending; in the run folder, or beside the file, by default.
     which
         The student to export.
-    as_json
-        Print one JSON object.
+    output
+        What is printed where.
     """
     from smgrnn.commands.export import export_command
 
-    export_command(run, to, out, final=which.final, parameters=which.parameters, as_json=as_json)
+    export_command(
+        run,
+        to,
+        out,
+        final=which.final,
+        parameters=which.parameters,
+        as_json=output.as_json,
+        is_quiet=output.quiet,
+    )
 
 
 def view(
@@ -528,31 +627,48 @@ def view(
     record: Path | None = None,
     which: Chosen = Which(),  # noqa: B008 - frozen
     no_open: Flag = False,
+    live: Flag = False,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Watch the network that a run hands over grow, on a page in your browser.
 
     Parameters
     ----------
     run
-        A run folder, or a file of the store.
+        A run folder, a file of the store, or a network that SMGrNN.save or Learner.save wrote.
     out
         File to write the page to; growth.html in the run folder by default.
     record
-        Also record a film into this file, a .gif or, with ffmpeg, an .mp4.
+        Also record a film into this file, a .gif or, with ffmpeg or the extra film, an .mp4.
     which
         The student to watch.
     no_open
         Write the page and do not open it.
+    live
+        Follow a run under way, on a page that this machine alone can open, until Ctrl-C.
+    output
+        What is printed where.
     """
     from smgrnn.commands.view import view_command
 
     view_command(
-        run, out, record, final=which.final, parameters=which.parameters, opens=not no_open
+        run,
+        out,
+        record,
+        final=which.final,
+        parameters=which.parameters,
+        opens=not no_open,
+        live=live,
+        as_json=output.as_json,
+        is_quiet=output.quiet,
     )
 
 
 def bench(
-    repeats: int = 7, quick: Flag = False, as_json: AsJson = False, out: Path | None = None
+    repeats: int = 7,
+    quick: Flag = False,
+    out: Path | None = None,
+    output: Outputs = Output(),  # noqa: B008 - frozen
 ) -> None:
     """Measure the engines against a plain PyTorch loop, side by side.
 
@@ -562,36 +678,104 @@ def bench(
         Repeats of each measurement; the median counts.
     quick
         Small networks only, few repeats, no start-up times: for a first look.
-    as_json
-        Print one JSON object instead of tables.
     out
         Also write the tables to this Markdown file.
+    output
+        What is printed where.
     """
     from smgrnn.commands.bench import bench_command
 
-    bench_command(repeats, out, quick=quick, as_json=as_json)
+    bench_command(repeats, out, quick=quick, as_json=output.as_json, is_quiet=output.quiet)
+
+
+def completion(
+    shell: ShellName,
+    out: Path | None = None,
+    output: Outputs = Output(),  # noqa: B008 - frozen
+) -> None:
+    """Print a script by which your shell completes commands, options and their values.
+
+    Parameters
+    ----------
+    shell
+        The shell that is to read it.
+    out
+        Write the script to this file instead.
+    output
+        What is printed where.
+    """
+    from smgrnn.commands.completion import completion_command
+
+    completion_command(_completion(shell), out, as_json=output.as_json, is_quiet=output.quiet)
 
 
 def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     expert = tyro.extras.SubcommandApp()
-    expert.command(name="train")(expert_train)
-    expert.command(name="convert")(expert_convert)
-    expert.command(name="list")(expert_list)
-    expert.command(name="evaluate")(expert_evaluate)
+    expert.command(name="train")(_bound(expert_train))
+    expert.command(name="convert")(_bound(expert_convert))
+    expert.command(name="list")(_bound(expert_list))
+    expert.command(name="evaluate")(_bound(expert_evaluate))
     app = tyro.extras.SubcommandApp()
-    app.command(name="distill")(partial(distill, options=_start_of(arguments)))
-    app.command(name="tune")(partial(tune, options=_start_of(arguments)))
-    app.command(evolve)
-    app.command(evaluate)
+    app.command(name="distill")(partial(_bound(distill), options=_start_of(arguments)))
+    app.command(name="tune")(partial(_bound(tune), options=_start_of(arguments)))
+    app.command(_bound(evolve))
+    app.command(_bound(evaluate))
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
-    app.command(view)
-    app.command(export)
-    app.command(reproduce)
-    app.command(report)
-    app.command(frontier)
-    app.command(bench)
-    app.command(name="list")(list_names)
+    app.command(_bound(view))
+    app.command(_bound(export))
+    app.command(_bound(reproduce))
+    app.command(_bound(report))
+    app.command(_bound(compare))
+    app.command(_bound(frontier))
+    app.command(_bound(bench))
+    app.command(name="list")(_bound(list_names))
+    app.command(_bound(completion))
     return app
+
+
+def _bound(command: Command) -> Command:
+    """Return a function with the flags of a command, which is called when all are understood."""
+
+    @wraps(command)
+    def bind(*values: Any, **named: Any) -> Callable[[], None]:
+        return partial(command, *values, **named)
+
+    return bind
+
+
+def parse(arguments: list[str]) -> Callable[[], None]:
+    """Return the command that the arguments name, with what they say, ready to be called.
+
+    What cannot be understood ends the process with one sentence and a box of help.
+    """
+    if arguments == ["--version"]:
+        return partial(print, f"smgrnn {__version__}")
+    if os.environ.get("NO_COLOR"):
+        tyro._experimental_options["ansi_codes"] = False  # it does not look
+    told = StringIO()
+    try:
+        with redirect_stderr(told):
+            command: Callable[[], None] = _app(arguments).cli(
+                args=arguments, prog=PROGRAM, description=DESCRIPTION
+            )
+            return command
+    except SystemExit as stop:
+        if stop.code:
+            from smgrnn.commands.usage import refusal
+
+            print(f"smgrnn: {refusal(told.getvalue())}", file=sys.stderr)
+        print(told.getvalue(), end="", file=sys.stderr)
+        raise
+
+
+def _completion(shell: str) -> str:
+    """Return the script for a shell."""
+    script = StringIO()
+    with redirect_stdout(script), suppress(SystemExit):
+        _app([]).cli(args=["--tyro-print-completion", shell], prog=PROGRAM)
+    from smgrnn.commands.completion import mended
+
+    return mended(script.getvalue())
 
 
 def _look_here_for(*names: str | None) -> None:
@@ -619,14 +803,30 @@ def _start_of(arguments: list[str]) -> RunFlags:
     @wraps(command)
     def look(*values: Any, **named: Any) -> RunConfig:
         given = signature(command).bind(*values, **named).arguments
+        if "earlier" in given and given["earlier"].start is not None:
+            from smgrnn.runs.run import settings_to_go_on, start_from
+
+            return settings_to_go_on(start_from(given["earlier"].start), given["task"])
         student = given["options"].student
         return RunConfig.for_task(given["task"], preset=given["preset"], student=student, seed=seed)
 
     words = [word for word in arguments[1:] if word not in ("-h", "--help")]
     try:
-        return RunFlags.of(tyro.cli(look, args=words, console_outputs=False))
+        with redirect_stderr(StringIO()):
+            return RunFlags.of(tyro.cli(look, args=words, console_outputs=False))
     except SystemExit:
         return RunFlags()
+
+
+def _warn(message: Warning | str, *_: Any) -> None:
+    """Print a warning as a sentence, without the place in our code that gave it."""
+    text = re.sub(r"\x1b\[[\d;]*m", "", str(message))  # Gymnasium's are coloured
+    print(f"smgrnn: {plain(text)}", file=sys.stderr)
+
+
+def _tell_of_compilation() -> None:
+    if sys.stderr.isatty() and "--quiet" not in sys.argv:
+        print("Compiling for this machine, once: about half a minute …", file=sys.stderr)
 
 
 def _refuse(sentence: str) -> None:
@@ -636,16 +836,36 @@ def _refuse(sentence: str) -> None:
 
 def main() -> None:
     """Run the command line; a user's mistake ends it with one sentence and exit code 2."""
+    arguments = sys.argv[1:]
     try:
-        _app(sys.argv[1:]).cli(
-            prog="smgrnn",
-            description="Neural networks that find their own size.",
-        )
-    except SmgrnnError as error:
-        _refuse(str(error))
-    except OSError as error:
-        _refuse(f"{error.filename or 'A file'} cannot be written: {error.strerror}.")
-    except MemoryError as error:
-        _refuse(f"There is not enough memory: {reason(error)}.")
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn  # type: ignore[assignment]
+            if "--quiet" in arguments:
+                warnings.simplefilter("ignore")
+            command = parse(arguments)
+            with watching_compilation(_tell_of_compilation):
+                command()
+        sys.stdout.flush()
+    except BrokenPipeError:  # as `head` closes it when it has seen enough
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):  # which Python flushes once more when it ends
+            os.dup2(nowhere, stream.fileno())
+    except (SmgrnnError, OSError, MemoryError, ModuleNotFoundError) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name != "torch":
+            raise
+        if "--debug" in arguments:
+            traceback.print_exc()
+        _refuse(_explain(error))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _explain(error: Exception) -> str:
+    """Return in one sentence why a command failed."""
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory: {reason(error)}."
+    if isinstance(error, ModuleNotFoundError):
+        return NO_TORCH
+    if isinstance(error, OSError):
+        return f"{error.filename or 'A file'} cannot be written: {error.strerror}."
+    return str(error)

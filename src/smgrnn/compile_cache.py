@@ -14,6 +14,8 @@ from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from smgrnn.first_use import tell_of_compilation
+
 _DIGEST_BYTES = 32
 
 
@@ -23,6 +25,13 @@ class CompileCache(FunctionCache):
     def __init__(self, function: Any, stamp: Any) -> None:
         super().__init__(function)
         self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code if it was kept; if not, tell that it will be compiled."""
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            tell_of_compilation()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep compiled code; a disk that is full or read-only is no reason to stop."""

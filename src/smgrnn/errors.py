@@ -1,7 +1,11 @@
 """One class for each way a caller can be wrong; every message is one clear sentence."""
 
+import sysconfig
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from traceback import extract_tb
 from typing import Self
 from unicodedata import category
 
@@ -71,6 +75,13 @@ class SampleError(SmgrnnError, ValueError):
     """A sample is one that no statistic can be computed from."""
 
 
+class MissingPackageError(SmgrnnError, ImportError):
+    """Something needs a package that is not installed."""
+
+
+NO_TORCH = "This needs PyTorch, which is not installed: pip install 'smgrnn[torch]'."
+
+
 class GrowthLimitWarning(UserWarning):
     """Growth stopped because the network reached `max_nodes` or `max_edges`.
 
@@ -106,16 +117,64 @@ def reason(error: Exception) -> str:
     return _cut(plain(" ".join(lines[0].split())), 200).rstrip(".")
 
 
+def failure(error: Exception) -> str:
+    """Return what failed in code that is not ours: the kind of error, its place and its words.
+
+    >>> try:
+    ...     int("one")
+    ... except ValueError as error:
+    ...     failure(error)
+    "ValueError: invalid literal for int() with base 10: 'one'"
+    """
+    place, kind, words = _place(error), type(error).__name__, reason(error)
+    what = f"{kind} in {plain(place)}" if place else kind
+    return what if words == kind else f"{what}: {words}"
+
+
+def _place(error: Exception) -> str:
+    """Return file and line of the user's own code that an error comes from, if any of it does."""
+    if isinstance(error, SyntaxError) and error.filename:  # it was read, not run
+        return f"{_near(Path(error.filename))}, line {error.lineno}"
+    for frame in reversed(extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if path.is_file() and not any(path.is_relative_to(each) for each in _libraries()):
+            return f"{_near(path)}, line {frame.lineno}"
+    return ""
+
+
+def _near(path: Path) -> Path:
+    """Return a path as seen from the working directory, if it is below that."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+@cache
+def _libraries() -> tuple[Path, ...]:
+    """Return the folders of this package, of installed ones and of Python itself."""
+    paths = sysconfig.get_paths()
+    return (
+        Path(__file__).parent,
+        *(Path(paths[name]) for name in ("stdlib", "purelib", "platlib")),
+    )
+
+
 def short(thing: object, length: int = 60) -> str:
     """Return what Python calls a thing, in one line of at most `length` characters.
 
     >>> short(3), short("a" * 100, 10)
     ('3', "'aaaaaa...")
+    >>> nested = []
+    >>> for _ in range(100_000):
+    ...     nested = [nested]
+    >>> short(nested)
+    'a list nested too deeply to print'
     """
     try:
         text = repr(thing)
     except ValueError:  # an int of thousands of digits
         text = f"an {type(thing).__name__} too long to print"
+    except RecursionError:
+        text = f"a {type(thing).__name__} nested too deeply to print"
     return _cut(plain(" ".join(text.split())), length)
 
 

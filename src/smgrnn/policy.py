@@ -1,6 +1,7 @@
 """Policy: a finished network that plays its task, whatever trained, evolved or saved it."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -8,10 +9,18 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
-from smgrnn.errors import GraphError, ShapeError
-from smgrnn.graph.state import Graph, check, check_width
+from smgrnn.errors import ConfigError, FileFormatError, GraphError, ShapeError, reason
+from smgrnn.graph.files import network_graph, network_settings
+from smgrnn.graph.state import Graph, Network, check, check_width
+from smgrnn.names import Names
+from smgrnn.storage import kind_of, read_arrays
 from smgrnn.tasks import Task
+from smgrnn.tasks.names import names_of
 
+NETWORK_KINDS = ("network", "learner")
+"""Kinds of files that hold a bare network."""
+BARE = "network"
+"""Name of the task of a bare network, of which nothing is known but its shape."""
 _FROZEN = PlasticityConfig.static(window=1)
 
 
@@ -57,6 +66,8 @@ class Policy:
         The kind of student it was, if that is known.
     normalisation
         How it normalises observations, which it takes as the task gives them.
+    names
+        Names of inputs and outputs, if they are not those of the task.
 
     Examples
     --------
@@ -79,6 +90,7 @@ class Policy:
         *,
         student: str = "",
         normalisation: Normalisation | None = None,
+        names: Names | None = None,
     ) -> None:
         check(graph)
         check_width(graph, config)
@@ -95,6 +107,7 @@ class Policy:
         self.task = task
         self.student = student
         self.normalisation = normalisation
+        self.names = names_of(task) if names is None else names
         self._players: list[Learner] = []  # one for each row of a batch, each with its own states
         self._shape: tuple[int, ...] | None = None
 
@@ -161,6 +174,65 @@ class Policy:
         return widen(observation, self.config.n_inputs, self.normalisation)
 
 
+def policy_of(network: Any, *, is_choice: bool | None = None) -> Policy:
+    """Return a network of any kind as a policy: an `SMGrNN`, a `Learner`, a run or its record.
+
+    Whether the largest output of a bare network is the action, or all of them are, follows from the
+    loss of a learner; of another it is the largest, unless there is but one.
+
+    >>> from smgrnn import SMGrNN
+    >>> policy_of(SMGrNN(4, 2)).task.is_discrete, policy_of(SMGrNN(4, 1)).task.is_discrete
+    (True, False)
+    """
+    if isinstance(network, Policy):
+        return network
+    record = getattr(network, "record", network)
+    if hasattr(record, "handed_over"):
+        found: Policy = record.handed_over.policy
+        return found
+    if not (hasattr(network, "graph") and hasattr(network, "config")):
+        raise ConfigError(
+            f"Expected an SMGrNN, a Learner, a policy or a run. Got a {type(network).__name__} "
+            f"instead."
+        )
+    return _bare_policy(network, is_choice)
+
+
+def _bare_policy(network: Network, is_choice: bool | None) -> Policy:
+    config, learning = network.config, getattr(network, "learning", LearningConfig())
+    if config.state_dim != 1:
+        raise ConfigError("Only networks with scalar node states are policies; use state_dim=1.")
+    if is_choice is None:
+        is_choice = learning.loss != "mse" and config.n_outputs > 1
+    task = Task(
+        id=BARE, n_inputs=config.n_inputs, n_outputs=config.n_outputs, is_discrete=is_choice
+    )
+    return Policy(network.graph, config, task, names=getattr(network, "names", None))
+
+
+class Kept(NamedTuple):
+    """A network as a file keeps it."""
+
+    config: NetworkConfig
+    graph: Graph
+    names: Names | None
+    learning: LearningConfig
+
+
+def read_network(path: str | Path, *, is_choice: bool | None = None) -> Policy:
+    """Return the network that `SMGrNN.save` or `Learner.save` wrote, as a policy."""
+    kind = kind_of(path)
+    if kind == "learner":
+        return policy_of(Learner.load(path), is_choice=is_choice)
+    content, arrays = read_arrays(path, "network")
+    try:
+        config, names = network_settings(content)
+        kept = Kept(config, network_graph(arrays), names, LearningConfig())
+        return policy_of(kept, is_choice=is_choice)
+    except Exception as error:  # a stranger may have made it, so anything can be in it
+        raise FileFormatError(f"{path} does not describe a network ({reason(error)}).") from error
+
+
 def widen(observation: Any, n_inputs: int, normalisation: Normalisation | None = None) -> Floats:
     """Return the inputs of a network: the observation, and a 1 for each beyond it, the biases."""
     row = np.ones(n_inputs)
@@ -169,8 +241,8 @@ def widen(observation: Any, n_inputs: int, normalisation: Normalisation | None =
 
 
 def scale_action(task: Task, outputs: Any) -> Any:
-    """Return the actions for outputs: choices as they are, others scaled from ±1 to the bounds."""
-    if task.is_discrete:
+    """Return the actions for outputs: as they are, or scaled from ±1 to the bounds there are."""
+    if task.is_discrete or not task.is_bounded:
         return outputs
     low, high = np.asarray(task.action_low), np.asarray(task.action_high)
     return (low + (np.clip(outputs, -1, 1) + 1) / 2 * (high - low)).astype(np.float32)

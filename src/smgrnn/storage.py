@@ -35,6 +35,11 @@ def check_new_file(path: Path) -> None:
     """Refuse a file that exists or cannot be made, before the work that is to go into it."""
     if path.exists():
         raise ConfigError(f"{path} exists; choose another file.")
+    check_folder_of(path)
+
+
+def check_folder_of(path: Path) -> None:
+    """Refuse a file whose folder cannot take it, before the work that is to go into it."""
     if not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
         raise ConfigError(f"{path} cannot be written: its folder is missing or read-only.")
 
@@ -102,6 +107,19 @@ def locked(folder: Path) -> Iterator[None]:
     finally:
         path.unlink(missing_ok=True)  # as long as it is ours
         file.close()
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether a process owns a folder; never where nobody is kept out."""
+    try:
+        with (folder / LOCK).open("rb") as file:
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # there is no lock, or there are none
+        return False
+    return False
 
 
 def _open_locked(path: Path) -> BinaryIO:
@@ -210,6 +228,16 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     if not is_whole:
         raise FileFormatError(f"{path} is damaged: it is not what was written to it.")
     return header["content"], {name: _widen(array) for name, array in arrays.items()}
+
+
+def kind_of(path: str | Path) -> str | None:
+    """Return the kind that a file of ours says it is of, unchecked; None if it is none of ours."""
+    try:
+        with safe_open(Path(path), framework="numpy") as file:
+            kind = json.loads((file.metadata() or {}).get(HEADER, "{}"))["kind"]
+    except (SafetensorError, OSError, ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return kind if isinstance(kind, str) else None
 
 
 def _read_header(path: Path, metadata: dict[str, str], kind: str) -> dict[str, Any]:

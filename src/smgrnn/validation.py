@@ -112,16 +112,16 @@ class Settings:
         try:
             hints = annotations(cls)
             for name, value in values.items():
-                kind = hints[name]
-                if (
-                    isinstance(value, dict)
-                    and isinstance(kind, type)
-                    and issubclass(kind, Settings)
-                ):
-                    values = values | {name: kind.from_dict(value)}
+                kinds = [kind for kind in choices(hints[name]) if _is_settings(kind)]
+                if isinstance(value, dict) and kinds:
+                    values = values | {name: kinds[0].from_dict(value)}
             return cls(**values)
         except TypeError as error:
             raise ConfigError(f"{cls.__name__} is incomplete: {error}.") from error
+
+
+def _is_settings(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Settings)
 
 
 def annotations(settings: Any) -> dict[str, Any]:

@@ -13,7 +13,8 @@ import pytest
 from gymnasium import spaces
 
 from smgrnn import runs
-from smgrnn.commands.display import RunDisplay, describe, describe_all, describe_teacher, say
+from smgrnn.commands.display import RunDisplay, describe, describe_all, describe_teacher
+from smgrnn.commands.output import say
 from smgrnn.experts import FunctionExpert, load_expert
 from smgrnn.runs import Plan, Record, load
 from smgrnn.runs.run import Run
@@ -51,12 +52,16 @@ def test_quiet_prints_nothing_but_the_json(distill: Command) -> None:
     assert json.loads(said.out)["run_dir"] == "b"
 
 
-def test_without_json_all_that_is_printed_goes_to_stderr(distill: Command) -> None:
+def test_results_go_to_stdout_and_progress_to_stderr(distill: Command) -> None:
+    """`smgrnn distill > file` left an empty file."""
     said = distill()
-    assert said.out == ""
-    assert "return " in said.err
+    assert said.out.startswith("Held-out return ")
     folder = "runs/CartPole-v1-smgrnn-0"
-    assert f"Everything is in {folder}; {folder}/topology.png shows the network.\n" in said.err
+    assert said.out.endswith(
+        f"Everything is in {folder}; {folder}/topology.png shows the network.\n"
+    )
+    assert "8/8" in said.err
+    assert "Held-out" not in said.err
 
 
 def test_the_first_line_is_the_size_of_the_expert(distill: Command) -> None:
@@ -132,23 +137,24 @@ def test_progress_shows_everything_in_80_columns(
 
 
 def test_the_summary_in_words_says_what_the_json_says(distill: Command) -> None:
-    said = distill("--json")
-    summary = json.loads(said.out)
-    assert describe(summary) in said.err
+    summary = json.loads(distill("--json").out)
+    words = distill().out  # the run is there already
+    assert words == f"{describe(summary)}\n"
     numbers = re.findall(r"-?\d+\.?\d*", describe({**summary, "run_dir": None}))
     for name in ("late_return", "best_return", "held_out_mean", "held_out_std"):
         assert f"{summary[name]:.1f}" in numbers, name
     for name in ("n_nodes", "n_hidden", "n_edges", "net_growth_nodes", "net_growth_edges"):
         assert str(summary[name]) in numbers, name
-    assert f"{summary['agreement']:.1%}" in said.err
+    assert f"{summary['agreement']:.1%}" in words
 
 
 @pytest.mark.parametrize("handover", ["best", "final"])
 def test_the_first_line_is_what_load_gives_on_held_out_episodes(
     distill: Command, tmp_path: Path, handover: str
 ) -> None:
-    said = distill("--handover", handover, "--episodes", 60, "--out", "a", "--json")
-    given = json.loads(said.out)["handed_over"]
+    flags = ("--handover", handover, "--episodes", 60, "--out", "a")
+    summary = json.loads(distill(*flags, "--json").out)
+    given = summary["handed_over"]
     policy = load(tmp_path / "a")
     env, returns = gym.make("CartPole-v1"), []
     for number in range(100):
@@ -166,13 +172,13 @@ def test_the_first_line_is_what_load_gives_on_held_out_episodes(
         "held_out_std": np.std(returns),
         "episode": given["episode"],
     }
-    first, second = said.err.splitlines()[3:5]  # after the expert, the bar and its line
+    first, second, *_ = distill(*flags).out.splitlines()
     assert first == (
         f"Held-out return {np.mean(returns):.1f} ± {np.std(returns):.1f} (over 100 episodes) of "
         f"what it hands over: {given['n_parameters']} parameters, {given['n_nodes']} nodes, from "
         f"episode {given['episode']}."
     )
-    assert second.startswith(f"Late return {json.loads(said.out)['late_return']:.1f} ")
+    assert second.startswith(f"Late return {summary['late_return']:.1f} ")
     assert (given["episode"] == 60) == (handover == "final")
 
 
@@ -193,15 +199,16 @@ def test_a_run_leaves_two_pictures(distill: Command, tmp_path: Path, episodes: i
 
 
 def test_several_seeds_give_a_list_and_a_folder_for_each(distill: Command, tmp_path: Path) -> None:
-    said = distill("--seeds", 3, "--seed", 5, "--json", "--out", "a")
-    summaries = json.loads(said.out)
+    flags = ("--seeds", 3, "--seed", 5, "--out", "a")
+    summaries = json.loads(distill(*flags, "--json").out)
     assert [summary["seed"] for summary in summaries] == [5, 6, 7]
-    assert describe_all(summaries) in said.err
+    words = distill(*flags).out
+    assert words.endswith(f"{describe_all(summaries)}\n")
     late, held_out, size = (
         [summary[name] for summary in summaries]
         for name in ("late_return", "held_out_mean", "n_parameters")
     )
-    assert said.err.splitlines()[-1] == (
+    assert words.splitlines()[-1] == (
         f"3 seeds: held-out return {np.mean(held_out):.1f} ± {np.std(held_out):.1f}, "
         f"{np.mean(size):.0f} ± {np.std(size):.0f} parameters; "
         f"late return {np.mean(late):.1f} ± {np.std(late):.1f}."

@@ -33,13 +33,30 @@ def test_the_command_writes_a_page_a_text_and_numbers(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "some" / "report"
-    report_command(store, out, [NAME], seeds=1, episodes=4, as_json=True)
-    printed, told = capsys.readouterr()
-    assert json.loads(printed) == json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    report_command(store, out, [NAME], seeds=1, episodes=4)
+    told = capsys.readouterr().out
     assert "4 of 4 runs.\nClaims: " in told
     assert told.endswith(f"The report is in {out / 'index.html'}.\n")
     assert (out / "report.md").is_file()
     assert (out / "figures" / "figure-7.svg").is_file()
+    report_command(store, out, [NAME], seeds=1, episodes=4, as_json=True)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((out / "summary.json").read_text(encoding="utf-8"))
+
+
+def test_a_report_takes_the_length_of_the_runs_that_there_are(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After `reproduce --smoke` the same seeds and episodes had to be given once more."""
+    report_command(store, tmp_path / "report", [NAME])
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("Short runs: 1 of 10 seeds, 4 of 2000 episodes.")
+    assert second == "4 of 4 runs."
+    fill_store(Store(store), choose_experiments([NAME], seeds=2, episodes=6))
+    report_command(store, tmp_path / "report", [NAME])
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("Short runs: 2 of 10 seeds, 6 of 2000 episodes.")
+    assert second == "8 of 8 runs."
 
 
 def test_a_picture_of_an_earlier_report_does_not_stay(store: Path, tmp_path: Path) -> None:
@@ -61,15 +78,14 @@ def test_what_is_missing_is_told(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report_command(store, tmp_path / "report", [NAME], seeds=3, episodes=4)
-    assert "4 of 12 runs. `smgrnn reproduce` runs what is missing." in capsys.readouterr().err
+    assert "4 of 12 runs. `smgrnn reproduce` runs what is missing." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("names", [[NAME], ["all"]])
-def test_a_store_without_such_runs_is_refused(
-    store: Path, tmp_path: Path, names: list[str]
-) -> None:
-    with pytest.raises(ConfigError, match="has no finished run of these experiments"):
-        report_command(store, tmp_path / "report", names)
+def test_a_store_without_such_runs_is_refused(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="has no finished run of these experiments;"):
+        report_command(store, tmp_path / "report", ["frontier"])
+    with pytest.raises(ConfigError, match="no finished run of these experiments of 5 episodes;"):
+        report_command(store, tmp_path / "report", [NAME], episodes=5)
     assert not (tmp_path / "report").exists()
 
 
@@ -101,14 +117,15 @@ def test_a_report_on_runs_states_settings_figures_and_curves(
 ) -> None:
     said = smgrnn("report", *runs, "--json")
     assert said.code == 0
-    assert "3 of 3 runs." in said.err
-    assert "Claims" not in said.err
     numbers = json.loads(said.out)
     settings = numbers["experiments"][0]["settings"]
     assert set(settings) == {"smgrnn", "mlp-100", "neat"}
     assert settings["mlp-100"]["network.iterations"] == "2"
-    assert numbers["figures"] == {"Return and size over training": "figure-runs.svg"}
-    [table] = numbers["tables"]
+    assert numbers["figures"] == {
+        "Return, size and agreement over training": "figure-runs.svg",
+        "Return against parameters": "figure-frontier.svg",
+    }
+    *_, table = numbers["tables"]
     shown = [row["cells"]["late_return"]["ours"] for row in table["rows"]]
     late = [Record.load(path).summary()["late_return"] for path in runs]
     assert shown == [number(value, 1) for value in late]
@@ -116,6 +133,9 @@ def test_a_report_on_runs_states_settings_figures_and_curves(
     assert "paper" not in text.lower()
     for path in runs:
         assert path in text
+    words = smgrnn("report", *runs).out
+    assert "3 of 3 runs." in words
+    assert "Claims" not in words
     assert (tmp_path / "report" / "index.html").is_file()
 
 

@@ -1,5 +1,7 @@
 """`smgrnn view`: for every kind of run a page, for wrong input one sentence, and films."""
 
+import re
+import subprocess
 import sys
 import webbrowser
 from dataclasses import replace
@@ -76,7 +78,7 @@ def test_every_student_has_a_page(tmp_path: Path, student: str) -> None:
     text = page(Record.load(tmp_path / "run"))
     assert f"CartPole-v1, {student}, seed 0" in text
     assert f"({run.graph.n_hidden:,} hidden)" in text
-    assert 'class="notices"></div>' in text
+    assert 'id="notices"></div>' in text
 
 
 def test_xor_has_a_page_that_calls_its_bias_so(tmp_path: Path) -> None:
@@ -177,6 +179,8 @@ def test_the_picture_of_the_readme_is_a_small_film() -> None:
         (["."], "There is no file model.safetensors."),
         (["{folder}", "--record", "a.png"], "A film is a .gif or an .mp4 file. Got a.png instead."),
         (["{folder}", "--out", "no/a.html"], "no/a.html cannot be written"),
+        (["{folder}", "--live", "--final"], "shows the run as it goes on; give nothing else."),
+        (["a.safetensors", "--live"], "A run is followed in its folder"),
     ],
 )
 def test_wrong_input_is_refused_with_one_sentence(
@@ -195,10 +199,34 @@ def test_wrong_input_is_refused_with_one_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_mp4_needs_ffmpeg(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_mp4_needs_ffmpeg_or_the_extra(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SmgrnnError, match="without ffmpeg"):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(SmgrnnError, match=r"without ffmpeg: pip install 'smgrnn\[film\]'"):
         view_command(folder, None, tmp_path / "a.mp4", opens=False)
+
+
+def test_an_mp4_is_recorded_where_there_is_no_ffmpeg_but_the_extra(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The film has 32 frames, 8 in a second, and stays 2 seconds on the last."""
+    from imageio_ffmpeg import get_ffmpeg_exe
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    run_command(monkeypatch, str(folder), "--no-open", "--record", str(tmp_path / "a.mp4"))
+    played = subprocess.run(
+        [get_ffmpeg_exe(), "-i", tmp_path / "a.mp4", "-f", "rawvideo", "-pix_fmt", "gray", "-"],
+        capture_output=True,
+        check=True,
+    )
+    (facts,) = re.findall(rb"Stream.*Video: (.*)", played.stderr)[:1]
+    for fact in (b"h264", b"yuv420p", b"600x400", b" 8 fps"):  # which every player shows
+        assert fact in facts
+    pictures = np.frombuffer(played.stdout, dtype=np.uint8).reshape(-1, 400, 600)
+    assert len(pictures) == 32 + 16
+    assert (np.abs(pictures[0].astype(int) - pictures[31]) > 20).mean() > 0.005
 
 
 def test_names_from_a_file_cannot_write_markup(folder: Path, tmp_path: Path) -> None:

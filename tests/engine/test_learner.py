@@ -1,5 +1,7 @@
 """The compiled learner: the same network as torch's, exactly resumable and logged."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import torch
 
 from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig, SMGrNN
 from smgrnn.config import Optimizer
+from smgrnn.errors import NonFiniteError, ShapeError
 from smgrnn.graph import Operation, apply, check
 from support.learners import N_INPUTS, N_OUTPUTS, learner, memory, stream
 from support.networks import cyclic_net, grown
@@ -279,3 +282,44 @@ def test_an_edge_added_late_starts_with_one_step_of_the_learning_rate() -> None:
         first[correction] = abs(made.graph.weight[made.graph.edge_ids.argmax()] - weight)
     assert first["edge"] == pytest.approx(0.01, rel=1e-3)
     assert first["shared"] > 0.02
+
+
+# --- batches and copies ---------------------------------------------------------------------------
+
+
+def test_a_batch_is_answered_as_its_rows_are_one_by_one() -> None:
+    rows = stream(30).observations
+    for loss in ("cross_entropy", "mse"):
+        made = Learner(
+            NetworkConfig(
+                n_inputs=N_INPUTS, n_outputs=N_OUTPUTS, n_hidden=3, iterations=2, carry_state=False
+            ),
+            LearningConfig(loss=loss),
+        )
+        assert np.array_equal(made.act(rows), np.array([made.act(row) for row in rows]))
+        assert np.size(made.act(rows[:0])) == 0
+
+
+def test_a_batch_is_refused_where_it_could_not_be_right() -> None:
+    made = Learner(NetworkConfig(n_inputs=2, n_outputs=2, carry_state=False))
+    with pytest.raises(ShapeError, match=r"^Expected rows of 2 numbers\. Got shape \(4, 3\)"):
+        made.act(np.zeros((4, 3)))
+    with pytest.raises(NonFiniteError, match=r"^Row 1 of the batch"):
+        made.act([[0.0, 0.0], [np.nan, 0.0]])
+    with pytest.raises(ShapeError, match=r"^A network that carries its states"):
+        Learner(NetworkConfig(n_inputs=2, n_outputs=2)).act(np.zeros((4, 2)))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
+def test_a_copy_learns_on_as_the_original_does_and_apart_from_it(copied: Any) -> None:
+    """A copy used to hold the addresses of the original's arrays, and to write to them."""
+    made = learner()
+    made.learn_stream(*stream(150))
+    twin, before = copied(made), made.graph
+    twin.learn_stream(*stream(150))
+    assert made.graph == before
+    assert twin.n_updates == 2 * made.n_updates
+    made.learn_stream(*stream(150))
+    assert made.graph == twin.graph
+    assert made.log.n_changes == twin.log.n_changes
+    assert memory(made).keys() == memory(twin).keys()

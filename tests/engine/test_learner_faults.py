@@ -230,7 +230,7 @@ def test_an_interrupt_waits_until_a_stream_is_learned() -> None:
 def test_a_label_out_of_range_is_refused(label: int) -> None:
     made = learner()
     before = memory(made)
-    sentence = f"A label must be below 2. Got {label} instead."
+    sentence = f"A label must be an int from 0 to 1. Got {label} instead."
     with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
         made.learn(np.ones(3), label)
     with pytest.raises(ShapeError, match=r"^Labels must be in 0 … 1\.$"):
@@ -240,7 +240,8 @@ def test_a_label_out_of_range_is_refused(label: int) -> None:
 
 @pytest.mark.parametrize("label", [0.5, "1", None])
 def test_a_label_that_is_no_number_of_an_action_is_refused(label: Any) -> None:
-    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+    sentence = f"A label must be an int from 0 to 1. Got {label!r} instead."
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
         learner().learn(np.ones(3), label)
 
 
@@ -279,14 +280,16 @@ def test_a_target_of_another_shape_is_refused() -> None:
 )
 def test_a_stream_whose_shapes_do_not_fit_is_refused(arguments: tuple[Any, ...]) -> None:
     made = learner()
-    with pytest.raises(ShapeError, match=r"^The shapes .+ of a stream do not fit together\.$"):
+    with pytest.raises(
+        ShapeError, match=r"^The shapes of a stream must be observations \(n, 3\), labels "
+    ):
         made.learn_stream(*arguments)
     assert made.n_updates == 0
 
 
 def test_a_stream_of_targets_of_another_width_is_refused() -> None:
     made = learner(0, LearningConfig(loss="mse"))
-    with pytest.raises(ShapeError, match=r"of a stream do not fit together\.$"):
+    with pytest.raises(ShapeError, match=r"targets \(n, 2\) .* Got \(5, 3\), \(5, 3\) and"):
         made.learn_stream(np.ones((5, 3)), np.zeros((5, 3)))
 
 

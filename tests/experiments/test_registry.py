@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -194,19 +195,22 @@ def test_a_smoke_run_has_everything_tiny() -> None:
 def test_the_command_runs_what_is_missing_and_tells_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def reproduce(*, is_quiet: bool) -> tuple[dict[str, object], str]:
+    def reproduce(seeds: int, **output: Any) -> tuple[str, str]:
         store = tmp_path / "store"
-        experiments = choose_experiments(["optimizer-sensitivity"], seeds=1, episodes=2)
-        reproduce_command(experiments, jobs=1, store=store, as_json=True, is_quiet=is_quiet)
+        experiments = choose_experiments(["optimizer-sensitivity"], seeds=seeds, episodes=2)
+        reproduce_command(experiments, jobs=1, store=store, **output)
         out, err = capsys.readouterr()
-        return json.loads(out), err
+        return out, err
 
-    first, told = reproduce(is_quiet=False)
-    assert first["experiments"] == ["optimizer-sensitivity-v2"]
-    assert (first["runs"], first["found"], first["done"], first["failures"]) == (7, 0, 7, [])
-    assert f"7 runs: 0 were in {tmp_path / 'store'}, 7 were run" in told.replace("\n", " ")
-    second, told = reproduce(is_quiet=True)
-    assert (second["found"], second["done"], told) == (7, 0, "")
+    words, told = reproduce(1)
+    assert words.startswith(f"7 runs: 0 were in {tmp_path / 'store'}, 7 were run")
+    assert "7/7" in told
+    printed, told = reproduce(2, as_json=True, is_quiet=True)
+    figures = json.loads(printed)
+    assert told == ""
+    assert figures["experiments"] == ["optimizer-sensitivity-v2"]
+    assert (figures["runs"], figures["found"], figures["done"]) == (14, 7, 7)
+    assert figures["failures"] == []
 
 
 def test_a_failed_run_is_told_and_exits_with_1(
@@ -222,7 +226,7 @@ def test_a_failed_run_is_told_and_exits_with_1(
     with pytest.raises(SystemExit) as caught:
         reproduce_command(chosen, jobs=2, store=tmp_path)
     assert caught.value.code == 1
-    told = capsys.readouterr().err
+    told = capsys.readouterr().out
     assert "final-topologies-v2 1 seed 0 failed: A weight became infinite" in told.replace(
         "\n", " "
     )

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.func import functional_call
 
-from smgrnn import Graph, SMGrNN
+from smgrnn import EditDraft, Graph, SMGrNN
 from smgrnn.errors import ConfigError, GraphError, NonFiniteError, ShapeError
 from smgrnn.graph import to_networkx
 from support.networks import LOOP, cyclic_net, train
@@ -387,3 +387,26 @@ def test_the_global_torch_seed_has_no_influence() -> None:
     a = SMGrNN(4, 3, seed=7)
     torch.manual_seed(1)
     assert torch.equal(a.weight, SMGrNN(4, 3, seed=7).weight)
+
+
+# --- torch.compile --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"carry_state": False, "readout": "sum"}])
+def test_torch_compiles_the_network_whole_between_edits(settings: dict[str, Any]) -> None:
+    """Looking for NaN by `.item()` used to break the graph."""
+    nets = [SMGrNN(4, 2, n_hidden=3, iterations=2, seed=0, **settings) for _ in range(2)]
+    plain, compiled = nets[0], torch.compile(nets[1], fullgraph=True, backend="eager")
+    torch.manual_seed(0)
+    for _ in range(3):
+        inputs = torch.randn(4)
+        outputs = plain(inputs), compiled(inputs)
+        assert torch.equal(*outputs)
+        for output in outputs:
+            output.sum().backward()
+        assert torch.equal(*(net.weight.grad for net in nets if net.weight.grad is not None))
+        for net in nets:
+            net.weight.grad = None
+            draft = EditDraft(net.graph)
+            draft.remove_edge(int(net.graph.edge_ids[-1]))
+            net.restructure(draft.finish())

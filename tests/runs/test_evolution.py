@@ -208,7 +208,7 @@ def test_the_command_says_what_came_of_it(
     config = EvolutionConfig(**SMALL)
     evolutions = prepare_evolutions("CartPole-v1", config, tmp_path / "one", None, 1)
     evolve_command(evolutions, as_json=False, is_quiet=False)
-    said = capsys.readouterr().err
+    said = capsys.readouterr().out
     assert "4 generations of 10" in said
-    assert "\nHeld-out return " in said
+    assert said.startswith("Held-out return ")
     assert {"curves.png", "topology.png"} <= {path.name for path in (tmp_path / "one").iterdir()}

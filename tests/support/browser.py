@@ -92,13 +92,27 @@ class Browser:
         size = {"width": width, "height": height, "deviceScaleFactor": 1}
         self.call("Emulation.setDeviceMetricsOverride", **size, mobile=width < 600)
 
-    def open(self, path: Path) -> None:
-        """Open a file anew and wait until it is all there."""
+    def prefer(self, theme: str) -> None:
+        """Let the window be "light" or "dark"."""
+        features = [{"name": "prefers-color-scheme", "value": theme}]
+        self.call("Emulation.setEmulatedMedia", features=features)
+
+    def press(self, key: str, *, shift: bool = False) -> None:
+        """Press a key, named as browsers do, and let the page answer."""
+        text = {"text": key} if key == " " else {}
+        for kind in ("keyDown", "keyUp"):
+            event = {"type": kind, "key": key, "modifiers": 8 if shift else 0, **text}
+            self.call("Input.dispatchKeyEvent", **event)
+        self.settle()
+
+    def open(self, path: Path | str) -> None:
+        """Open a file or an address anew and wait until it is all there."""
         self._loaded = False
         self.call("Page.navigate", url="about:blank")
         self._wait_for_load()
         self._loaded = False
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        url = path if isinstance(path, str) else path.resolve().as_uri()
+        self.call("Page.navigate", url=url)
         self._wait_for_load()
 
     def settle(self) -> None:

@@ -10,7 +10,17 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md"))]
 SESSIONS = ("docs/quickstart.md", "docs/reproducing.md")
-"""Pages to be followed from top to bottom; on the others each block stands for itself."""
+"""Pages whose Python blocks are one session; on the others each has names of its own."""
+LEFT_OUT = {
+    r"make |\. \.venv": "it sets up the repository itself",
+    r"smgrnn reproduce(?!.* --smoke)": "it takes hours",
+    r"smgrnn report($| +#| all | calibration)|smgrnn frontier --": "it reads what takes hours",
+    r"dask |kill |.* --scheduler ": "a cluster has a test of its own",
+    r".*--plasticity\.growth mine": "it needs a package of the reader's own",
+}
+"""Command lines that no test runs, and why."""
+FEW = 20
+"""Episodes of a run for which a page leaves the number to the task."""
 
 
 class Block(NamedTuple):
@@ -28,21 +38,43 @@ def blocks(page: str) -> list[Block]:
 
 
 def commands(page: str) -> list[str]:
-    """Return the command lines of smgrnn in a page's blocks, without comments."""
+    """Return the command lines of smgrnn in a page's blocks, without comments and redirections."""
     lines = [
         line
         for block in blocks(page)
         if block.language == "console"
         for line in block.code.splitlines()
     ]
-    return [line.partition(" #")[0].strip() for line in lines if line.startswith("smgrnn ")]
+    return [re.split(" [#>|]", line)[0].strip() for line in lines if line.startswith("smgrnn ")]
 
 
 def save_files(page: str, folder: Path) -> None:
     """Save the blocks of a page that begin with the name of a file."""
     for block in blocks(page):
-        if named := re.match(r"# (\w+\.py)\n", block.code):
-            (folder / named[1]).write_text(block.code, encoding="utf-8")
+        if name := file_of(block):
+            (folder / name).write_text(block.code, encoding="utf-8")
+
+
+def file_of(block: Block) -> str | None:
+    """Return the name of the file that a block is to be saved as, if it begins with one."""
+    named = re.match(r"(?:# |/\* )(\w+\.(?:py|c))\b", block.code)
+    return None if named is None else named[1]
+
+
+def runnable(code: str) -> str:
+    """Return the lines of a block that a test can run, with few episodes where none are said.
+
+    >>> runnable("make demo\\nsmgrnn distill xor --out a   # quick")
+    'smgrnn distill xor --out a --episodes 20'
+    """
+    lines = (line.partition(" #")[0].rstrip() for line in code.splitlines())
+    kept = [each for each in lines if not any(re.match(pattern, each) for pattern in LEFT_OUT)]
+    return "\n".join(
+        f"{each} --episodes {FEW}"
+        if each.startswith("smgrnn distill") and "--episodes" not in each
+        else each
+        for each in kept
+    )
 
 
 def run_python(code: str, page: str, names: dict[str, Any]) -> None:

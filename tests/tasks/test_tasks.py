@@ -16,9 +16,13 @@ from smgrnn.errors import ConfigError, TaskError
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import XOR, Task, find_task, make_env
 from smgrnn.tasks.compiled import ACROBOT, CARTPOLE
+from smgrnn.tasks.registry import WAY_TO_ACT
 from smgrnn.tasks.xor import PATTERNS, TARGETS
 
 FLAT = spaces.Box(-1, 1, (3,))
+FLATTEN = (
+    "; register it with gymnasium.wrappers.FlattenObservation around it, which can make them one"
+)
 
 
 class Still(gym.Env[Any, Any]):
@@ -154,7 +158,7 @@ def test_a_task_has_a_name() -> None:
 def test_a_module_that_is_missing_is_named() -> None:
     assert refusal("no_such_module:Mine-v0") == (
         "The module 'no_such_module' of the task 'no_such_module:Mine-v0' cannot be imported: "
-        "No module named 'no_such_module'."
+        "ModuleNotFoundError: No module named 'no_such_module'."
     )
 
 
@@ -175,8 +179,14 @@ def test_an_observation_must_be_a_flat_box(
 ) -> None:
     assert refusal(register(kwargs={"observation_space": space})) == (
         f"The observations of a task must be a flat Box, of shape (n,). 'Still-v0' has {text} "
-        "instead."
+        f"instead{'' if space.shape == (0,) else FLATTEN}."
     )
+
+
+def test_the_wrapper_that_is_named_helps() -> None:
+    space = spaces.Dict({"place": FLAT, "kind": spaces.Discrete(3)})
+    make: Any = lambda: gym.wrappers.FlattenObservation(Still(observation_space=space))  # noqa: E731
+    assert find_task(make).n_inputs == FLAT.shape[0] + 3
 
 
 @pytest.mark.parametrize(
@@ -194,7 +204,7 @@ def test_an_action_must_be_a_choice_or_a_flat_vector(
 ) -> None:
     assert refusal(register(kwargs={"action_space": space})) == (
         "The actions of a task must be Discrete or a flat Box of floats, of shape (n,). "
-        f"'Still-v0' has {text} instead."
+        f"'Still-v0' has {text} instead{WAY_TO_ACT}."
     )
 
 
@@ -202,14 +212,14 @@ def test_continuous_actions_must_be_bounded(register: Callable[..., str]) -> Non
     space = spaces.Box(-np.inf, 1, (2,))
     assert refusal(register(kwargs={"action_space": space})) == (
         "Continuous actions must have finite bounds, the lower below the upper. "
-        "'Still-v0' has Box(-inf, 1.0, (2,), float32) instead."
+        f"'Still-v0' has Box(-inf, 1.0, (2,), float32) instead{WAY_TO_ACT}."
     )
 
 
 def test_choices_must_be_numbered_from_0(register: Callable[..., str]) -> None:
     space = spaces.Discrete(3, start=-1)
     assert refusal(register(kwargs={"action_space": space})) == (
-        "Discrete actions must be numbered from 0. 'Still-v0' numbers them from -1."
+        f"Discrete actions must be numbered from 0. 'Still-v0' numbers them from -1{WAY_TO_ACT}."
     )
 
 
@@ -227,12 +237,15 @@ def test_an_environment_that_fails_to_start_says_why(
     def broken() -> gym.Env[Any, Any]:
         raise error
 
-    assert refusal(register(broken)) == f"The task 'Still-v0' cannot be made: {reason}."
+    sentence = refusal(register(broken))
+    assert sentence.startswith(f"The task 'Still-v0' cannot be made: {type(error).__name__} in ")
+    assert sentence.endswith(f": {reason}.")
 
 
 def test_an_environment_whose_package_is_missing_says_so(register: Callable[..., str]) -> None:
     assert refusal(register("no_such_package.envs:Still")) == (
-        "The task 'Still-v0' cannot be made: No module named 'no_such_package'."
+        "The task 'Still-v0' cannot be made: ModuleNotFoundError: No module named "
+        "'no_such_package'."
     )
 
 
@@ -293,3 +306,12 @@ def test_returns_are_bounded_where_the_reward_of_a_step_is() -> None:
     assert find_task("Acrobot-v1").return_bounds == (-500.0, 0.0)
     assert XOR.return_bounds == (0.0, 4.0)
     assert find_task("LunarLander-v3").return_bounds == (-np.inf, np.inf)
+
+
+def test_an_environment_that_cannot_be_closed_is_told() -> None:
+    def stuck() -> Any:
+        env = gym.make("CartPole-v1")
+        env.close = lambda: [][7]  # type: ignore[method-assign]
+        return env
+
+    assert refusal(stuck).startswith("The task 'stuck' cannot be closed: IndexError in ")

@@ -1,13 +1,18 @@
 """The page in a real browser: it opens from disk, plays, scrubs, and tells each edge's story."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
+from smgrnn.episodes.table import Episodes
 from smgrnn.runs import Run
+from smgrnn.runs.pictures import find_done
 from smgrnn.view import Timeline, write_page
 from support.browser import Browser, find_browser
 from support.runs import RULES, trained
@@ -35,8 +40,9 @@ def path(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def opened(browser: Browser, path: Path, size: tuple[int, int]) -> Browser:
+def opened(browser: Browser, path: Path | str, size: tuple[int, int]) -> Browser:
     browser.resize(*size)
+    browser.prefer("light")
     browser.open(path)
     for _ in range(100):
         if browser.evaluate("Boolean(window.player)"):
@@ -180,13 +186,158 @@ def test_a_node_keeps_its_place(desktop: Browser) -> None:
 
 def test_pointing_at_a_node_or_an_edge_tells_its_story(desktop: Browser) -> None:
     node = point_at(desktop, place_of(desktop, "nodes", "data.x[0]", "data.y[0]"))
-    assert node.startswith("Input in 0\nthere from the start\nthere to the end\n")
+    assert node.startswith("Input position\nthere from the start\nthere to the end\n")
     edge = point_at(desktop, place_of(desktop, "edges", "data.xs[0][4]", "data.ys[0][4]"))
     assert edge.startswith("Edge ")
     assert "weight " in edge
     assert desktop.evaluate("document.querySelectorAll('#story svg path').length") == 1
     away = point_at(desktop, place_of(desktop, "nodes", "0", "1"))
     assert away == ""
+
+
+def counted(browser: Browser) -> dict[str, int]:
+    """Return the nodes and edges that the page says there are."""
+    words = str(browser.evaluate("document.getElementById('now').innerText"))
+    return {name: int(n) for name, n in re.findall(r"(nodes|edges) (\d+)", words)}
+
+
+def test_the_counters_are_of_the_moment_that_is_drawn(desktop: Browser, run: Run) -> None:
+    """They were of the end of the episode: 12 nodes, with 18 drawn."""
+    timeline = Timeline.of(run.record)
+    inside = timeline.times(timeline.sizes().update) + 1e-4
+    differing = 0
+    for time in inside[:: max(inside.size // 20, 1)].tolist():
+        desktop.evaluate(f"player.seek({time}); 0")
+        drawn = {kind: len(shown(desktop)[kind]) for kind in ("nodes", "edges")}
+        assert counted(desktop) == drawn
+        differing += drawn["edges"] != run.episodes.n_edges[min(int(time), 29)]
+    assert differing > 3
+
+
+def test_removed_nodes_never_outnumber_those_that_live(desktop: Browser, run: Run) -> None:
+    timeline = Timeline.of(run.record)
+    gone = np.unique(timeline.hidden.died)
+    for update in gone[gone <= run.episodes.steps.sum()].tolist():
+        time = float(timeline.times(np.array([update]))[0]) + 1e-6
+        desktop.evaluate(f"style.fade = 1; player.seek({time}); 0")
+        n_living = len(shown(desktop)["nodes"]) - timeline.n_fixed
+        n_drawn = desktop.evaluate("player.shown.nodes.length") - timeline.n_fixed
+        assert n_drawn - n_living <= n_living / 2
+
+
+def test_every_edge_has_an_arrowhead_that_points_to_its_target(desktop: Browser) -> None:
+    desktop.evaluate("player.seek(30); 0")
+    ends = desktop.evaluate(
+        """(() => {
+          const { x, y, angle } = player.sources.arrows.data;
+          return player.frame.edges.map((edge, i) => {
+            const [from, to] = ["source", "target"].map((end) => rowOf.get(edges[end][edge]));
+            const near = Math.hypot(nodes.x[to] - x[i], nodes.y[to] - y[i]);
+            const far = Math.hypot(nodes.x[from] - x[i], nodes.y[from] - y[i]);
+            const right = nodes.x[to] - nodes.x[from], turned = angle[i] + Math.PI / 2;
+            return [near < far, Math.abs(right) < 0.2 || Math.cos(turned) * right > 0];
+          });
+        })()"""
+    )
+    assert len(ends) == len(shown(desktop)["edges"])
+    assert all(is_near and is_right for is_near, is_right in ends)
+
+
+def test_pointing_at_a_node_lights_up_its_edges(desktop: Browser, run: Run) -> None:
+    point_at(desktop, place_of(desktop, "nodes", "data.x[0]", "data.y[0]"))
+    own = {edge.id for edge in run.graph.edges() if 0 in (edge.source, edge.target)}
+    lit = desktop.evaluate("player.frame.lit.map((row) => edges.id[row])")
+    assert set(lit) == own
+    assert own
+    alpha = desktop.evaluate(
+        "player.shown.edges.map((row, i) => [edges.id[row], player.sources.edges.data.alpha[i]])"
+    )
+    assert all((strength == 1) == (id in own) for id, strength in alpha)
+    assert all(strength < 0.2 for id, strength in alpha if id not in own)
+    point_at(desktop, place_of(desktop, "nodes", "0", "1"))
+    assert min(desktop.evaluate("player.sources.edges.data.alpha")) > 0.5
+
+
+def test_the_wheel_zooms_and_a_double_click_shows_everything_again(desktop: Browser) -> None:
+    width = "(({start, end}) => end - start)(Bokeh.documents[0].roots()[0].x_range)"
+    whole = desktop.evaluate(width)
+    place = place_of(desktop, "nodes", "0.5", "0.5")
+    turned = {"type": "mouseWheel", "deltaX": 0, "deltaY": -240, **place}
+    desktop.call("Input.dispatchMouseEvent", **turned)
+    for _ in range(3):
+        desktop.settle()
+    assert desktop.evaluate(width) < 0.9 * whole
+    assert not desktop.evaluate("document.getElementById('whole').hidden")
+    assert desktop.evaluate("scrollY") == 0
+    for clicks in (1, 2):
+        for kind in ("mousePressed", "mouseReleased"):
+            press = {"type": kind, "button": "left", "clickCount": clicks, **place}
+            desktop.call("Input.dispatchMouseEvent", **press)
+    for _ in range(5):
+        desktop.settle()
+    assert desktop.evaluate(width) == pytest.approx(whole)
+    assert desktop.evaluate("document.getElementById('whole').hidden")
+
+
+def test_the_keyboard_plays_and_steps(desktop: Browser, run: Run) -> None:
+    desktop.press("Home")
+    assert desktop.evaluate("player.time") == 0
+    desktop.press("ArrowRight")
+    desktop.press("ArrowRight")
+    assert desktop.evaluate("player.time") == 2
+    desktop.press("ArrowLeft")
+    assert desktop.evaluate("player.time") == 1
+    desktop.press("ArrowRight", shift=True)
+    changes = Timeline.of(run.record).sizes().update
+    after = changes[changes > run.episodes.steps[0]].min()
+    assert shown(desktop)["update"] == pytest.approx(after, abs=1)
+    desktop.press(" ")
+    assert desktop.evaluate("player.isPlaying")
+    desktop.press(" ")
+    assert not desktop.evaluate("player.isPlaying")
+    desktop.press("End")
+    assert desktop.evaluate("player.time") == 30
+
+
+def test_a_dark_window_has_a_dark_page_in_which_all_can_be_read(desktop: Browser) -> None:
+    def luminance(colour: str) -> float:
+        channels = np.array(to_rgb(colour))
+        linear = np.where(
+            channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4
+        )
+        return float(linear @ (0.2126, 0.7152, 0.0722))
+
+    for theme in ("dark", "light"):
+        desktop.prefer(theme)
+        desktop.settle()
+        paper = desktop.evaluate("tones.paper")
+        assert (luminance(paper) < 0.05) == (theme == "dark")
+        used = desktop.evaluate(
+            """[...player.sources.edges.data.colour, ...player.sources.nodes.data.outline,
+                Bokeh.documents[0].roots()[0].select_one("edges").hover_glyph.line_color.value,
+                ...player.curves.flatMap((plot) => plot.renderers.map((it) => it.glyph))
+                  .map((glyph) => glyph.line_color.value),
+                ...player.curves.map((plot) => plot.left[0].major_label_text_color)]"""
+        )
+        for colour in set(used):
+            light, dark = sorted((luminance(colour), luminance(paper)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) > 2.5, colour
+
+
+def test_the_curves_mark_when_the_job_was_done(browser: Browser, tmp_path: Path, run: Run) -> None:
+    """After 40 episodes of 400 the pole stays up; at the 115th, 25 of the last 100 fell."""
+    columns = run.episodes._asdict()
+    many: Any = Episodes(**{name: np.resize(column, 200) for name, column in columns.items()})
+    returns = np.where(np.arange(200) < 40, 400.0, 500.0)
+    record = replace(run.record, episodes=many._replace(returns=returns))
+    write_page(record, tmp_path / "growth.html")
+    page = opened(browser, tmp_path / "growth.html", DESKTOP)
+    assert page.evaluate("content.done") == find_done(record) == 115
+    assert "done in episode 115" in page.evaluate("document.getElementById('facts').innerText")
+    box = page.evaluate("document.getElementById('done').getBoundingClientRect().toJSON()")
+    page.evaluate("player.seek(115); 0")
+    here = page.evaluate("document.getElementById('cursor').getBoundingClientRect().toJSON()")
+    assert box["left"] == pytest.approx(here["left"], abs=2)
 
 
 def test_what_is_new_glows_in_the_colour_of_its_cause(desktop: Browser, run: Run) -> None:
@@ -228,7 +379,7 @@ def test_a_tap_tells_a_story_on_a_phone(phone: Browser) -> None:
     phone.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
     for _ in range(5):
         phone.settle()
-    assert story(phone).startswith("Input in 0")
+    assert story(phone).startswith("Input position")
 
 
 @pytest.mark.filterwarnings("ignore:Growth stopped")

@@ -42,6 +42,7 @@ def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[st
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", GrowthLimitWarning)  # the active rules live at their limit
     repeats = 2 if quick else repeats
+    episodes = 200 if quick else 2000
     sizes = (10, 84) if quick else (10, 84, 1000, 10_000)
     report("machine peak")
     peak = peak_multiply_adds(repeats)
@@ -56,6 +57,9 @@ def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[st
             parts.append({"edges": n_edges, "iterations": iterations, **times})
     report("linear fit, statistics at every update, calls from Python")
     results: dict[str, Any] = {
+        "is_quick": quick,
+        "repeats": repeats,
+        "episodes": episodes,
         "machine": {"cpu": _cpu(), "cores": os.cpu_count()},
         "peak_multiply_adds_per_us": peak,
         "rows": rows,
@@ -67,7 +71,7 @@ def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[st
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
     report("whole runs")
-    results["runs"] = whole_runs(200 if quick else 2000)
+    results["runs"] = whole_runs(episodes)
     results["beside_environment"] = beside_the_environment(10 if quick else 300)
     if not quick:
         report("start-up times")

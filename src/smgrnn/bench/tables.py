@@ -3,10 +3,21 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 Rows = list[Sequence[str]]
+
+
+def title(results: dict[str, Any]) -> str:
+    """Return in one sentence what was measured, and how often."""
+    sizes = sorted({row["edges"] for row in results["rows"]})
+    startup = "start-up times" if "startup_s" in results else "no start-up times"
+    return (
+        f"{'A quick look' if results['is_quick'] else 'All measurements'}: medians of "
+        f"{results['repeats']} repeats, networks of "
+        f"{', '.join(f'{n:,}' for n in sizes)} edges, runs of {results['episodes']} episodes, "
+        f"{startup}."
+    )
 
 
 def tables(results: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], Rows]]:
@@ -39,7 +50,8 @@ def tables(results: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], Rows]]
         ],
     )
     yield (
-        "Whole runs (2000 episodes; a step is environment, expert, learning and plasticity)",
+        f"Whole runs ({results['episodes']} episodes; a step is environment, expert, learning and "
+        f"plasticity)",
         ("task", "student", "seconds", "µs per step"),
         [
             (row["task"], row["student"], f"{row['seconds']:.2f}", f"{row['step_us']:.2f}")
@@ -76,22 +88,21 @@ def _facts(results: dict[str, Any]) -> Iterable[tuple[str, str]]:
             yield label, f"{results['startup_s'][name]:.2f} s"
 
 
-def print_tables(results: dict[str, Any]) -> None:
-    """Print all tables to the terminal."""
-    console = Console()
-    for title, header, rows in tables(results):
-        table = Table(title=title, title_justify="left")
+def printable(results: dict[str, Any]) -> Iterable[Table]:
+    """Return each table as a terminal shows it."""
+    for heading, header, rows in tables(results):
+        table = Table(title=heading, title_justify="left")
         for column, name in enumerate(header):
             table.add_column(name, justify="left" if len(header) == 2 and column == 0 else "right")
         for row in rows:
             table.add_row(*row)
-        console.print(table)
+        yield table
 
 
 def markdown(results: dict[str, Any]) -> str:
     """Return all tables as Markdown."""
-    parts = []
-    for title, header, rows in tables(results):
+    parts = [title(results)]
+    for heading, header, rows in tables(results):
         lines = [header, ["---"] * len(header), *rows]
-        parts.append(f"## {title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines))
+        parts.append(f"## {heading}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines))
     return "\n\n".join(parts) + "\n"

@@ -1,19 +1,27 @@
 """`smgrnn bench`: measure the engines side by side."""
 
 import json
-import sys
 from pathlib import Path
 
 from smgrnn.bench.measure import measure
-from smgrnn.bench.tables import markdown, print_tables
+from smgrnn.bench.tables import markdown, printable, title
+from smgrnn.commands.output import Terminal, say, say_out
+from smgrnn.storage import check_folder_of
 
 
-def bench_command(repeats: int, out: Path | None, *, quick: bool, as_json: bool) -> None:
+def bench_command(
+    repeats: int, out: Path | None, *, quick: bool, as_json: bool, is_quiet: bool = False
+) -> None:
     """Measure, and print tables or one JSON object."""
-    results = measure(repeats, quick, lambda what: print(f"measuring {what} …", file=sys.stderr))
+    if out is not None:
+        check_folder_of(out)
+    results = measure(repeats, quick, lambda what: None if is_quiet else say(f"measuring {what} …"))
     if out is not None:
         out.write_text(markdown(results), encoding="utf-8")
     if as_json:
         print(json.dumps(results))
-    else:
-        print_tables(results)
+    elif not is_quiet:
+        say_out(title(results))
+        terminal = Terminal()
+        for table in printable(results):
+            terminal.print(table)

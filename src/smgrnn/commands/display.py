@@ -1,17 +1,16 @@
 """Display: live progress on stderr, of a run or of a session of many, and results in words."""
 
-import json
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from rich import progress as bars
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import plain
+from smgrnn.commands.output import Terminal, print_result
 from smgrnn.experiments.runner import Progress as SessionProgress
 from smgrnn.experts import Expert, Teacher
 from smgrnn.report.wording import duration
@@ -38,7 +37,7 @@ class Display(bars.Progress):
             bars.BarColumn(bar_width=20),
             bars.MofNCompleteColumn(),
             last,
-            console=Console(file=sys.stderr),
+            console=Terminal(file=sys.stderr),
             disable=is_quiet,
         )
         self.bar = self.add_task(name, **task)
@@ -157,42 +156,32 @@ def _evolution_lines(summary: dict[str, Any]) -> list[str]:
     ]
 
 
-def say(text: str) -> None:
-    """Print lines on stderr, with no line of a terminal broken inside a word."""
-    console = Console(file=sys.stderr, markup=False, highlight=False)
-    console.print(_plain_lines(text), soft_wrap=not console.is_terminal)
-
-
-def say_out(text: str) -> None:
-    """Print lines on stdout; names in them may be a stranger's."""
-    print(_plain_lines(text))
-
-
-def _plain_lines(text: str) -> str:
-    return "\n".join(map(plain, text.split("\n")))
-
-
 def print_summaries(summaries: list[dict[str, Any]], *, as_json: bool, is_quiet: bool) -> None:
-    """Print the figures of runs: in words on stderr, as JSON on stdout."""
-    if not is_quiet:
-        for summary in summaries:
-            say(describe(summary))
-        if len(summaries) > 1:
-            say(describe_all(summaries))
-    if as_json:
-        print(json.dumps(summaries[0] if len(summaries) == 1 else summaries))
+    """Print the figures of runs: a paragraph or an object for each, and a line on all of them."""
+    paragraphs = [describe(summary) for summary in summaries]
+    if len(summaries) > 1:
+        paragraphs.append(describe_all(summaries))
+    figures = summaries[0] if len(summaries) == 1 else summaries
+    print_result("\n".join(paragraphs), figures, as_json=as_json, is_quiet=is_quiet)
 
 
-def print_score(what: str, returns: Floats, likeness: dict[str, float], *, as_json: bool) -> None:
+def print_score(
+    what: str, returns: Floats, likeness: dict[str, float], *, as_json: bool, is_quiet: bool
+) -> None:
     """Print the mean return, or the likeness to a recording, which has no returns."""
+    words = (
+        describe_likeness(likeness)
+        if likeness
+        else f"{returns.mean():.1f} ± {returns.std():.1f} over {returns.size} held-out episodes"
+    )
+    figures = score_figures(what, returns, likeness)
+    print_result(f"{what}: {words}", figures, as_json=as_json, is_quiet=is_quiet)
+
+
+def score_figures(what: str, returns: Floats, likeness: dict[str, float]) -> dict[str, Any]:
+    """Return a score as plain values."""
     mean, std = float(returns.mean()), float(returns.std())
-    figures = likeness or {"episodes": returns.size, "mean": mean, "std": std}
-    if as_json:
-        print(json.dumps({"what": what, **figures}))
-    elif likeness:
-        say_out(f"{what}: {describe_likeness(likeness)}")
-    else:
-        say_out(f"{what}: {mean:.1f} ± {std:.1f} over {returns.size} held-out episodes")
+    return {"what": what, **(likeness or {"episodes": returns.size, "mean": mean, "std": std})}
 
 
 def _score_lines(summary: dict[str, Any]) -> list[str]:

@@ -1,14 +1,17 @@
 """`smgrnn distill`: train students, or show what would be trained."""
 
-import json
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, say, say_out
+from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries
+from smgrnn.commands.output import print_result, say
+from smgrnn.commands.view import open_from_terminal
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, short
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.memory import check_memory, in_words
 from smgrnn.report.settings import flatten
@@ -16,13 +19,19 @@ from smgrnn.runs.bounds import CHANGE_BYTES, most_kept, most_nodes_and_edges
 from smgrnn.runs.pictures import draw_curves, draw_topology
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import Run, new_run
+from smgrnn.runs.run import Run, new_run, start_from
 from smgrnn.runs.tensorboard import TensorBoard
 from smgrnn.runs.watch import Watch
+from smgrnn.view.live import LiveView
 
 
 def prepare_runs(
-    task: str, config: RunConfig, out: Path | None, resume: Path | None, n_seeds: int
+    task: str,
+    config: RunConfig,
+    out: Path | None,
+    resume: Path | None,
+    start: Path | None,
+    n_seeds: int,
 ) -> list[Run]:
     """Return the runs to train: one per seed in folders of their own, or the one to resume."""
     if resume is not None:
@@ -34,8 +43,15 @@ def prepare_runs(
                 "where they are code."
             )
         return [Run.resume(resume, task=task or None, expert=config.expert)]
+    beginning = None if start is None else start_from(start)
+    mark = "" if beginning is None else f"-from-{beginning.ancestor.run[:8]}"
     return [
-        new_run(named(task), each, run_folder(task, each.student, each.seed, out, n_seeds))
+        new_run(
+            named(task),
+            each,
+            run_folder(task, f"{each.student}{mark}", each.seed, out, n_seeds),
+            start=beginning,
+        )
         for each in each_seed(config, n_seeds)
     ]
 
@@ -65,23 +81,40 @@ def run_folder(task: str, student: str, seed: int, out: Path | None, n_seeds: in
 
 
 def show_plans(
-    task: str, config: RunConfig, resume: Path | None, n_seeds: int, *, as_json: bool
+    task: str,
+    config: RunConfig,
+    n_seeds: int,
+    *,
+    resume: Path | None = None,
+    start: Path | None = None,
+    as_json: bool,
+    is_quiet: bool,
 ) -> None:
     """Print the plans of runs, and run nothing."""
     if resume is not None:
         plans: list[Any] = [Record.load(resume).plan]
     else:
-        plans = [new_run(named(task), each).plan for each in each_seed(config, n_seeds)]
-    shown = [plan.to_dict() for plan in plans]
-    if as_json:
-        print(json.dumps(shown[0] if len(shown) == 1 else shown))
-        return
-    for plan, content in zip(plans, shown, strict=True):
-        for name, value in flatten(content).items():
-            say_out(f"{name:<36}{value}")
-        if isinstance(plan, Plan):
-            print(f"{'keeps at most':<36}{describe_bound(plan)}")
-        print()
+        beginning = None if start is None else start_from(start)
+        each_config = each_seed(config, n_seeds)
+        plans = [new_run(named(task), each, start=beginning).plan for each in each_config]
+    figures = [plan.to_dict() for plan in plans]
+    print_result(
+        "\n\n".join(map(describe_plan, plans)),
+        figures[0] if len(figures) == 1 else figures,
+        as_json=as_json,
+        is_quiet=is_quiet,
+    )
+
+
+def describe_plan(plan: Any) -> str:
+    """Return a plan as lines of a setting and its value."""
+    settings = {
+        name: short(value, 200) if isinstance(value, tuple) else value
+        for name, value in flatten(plan.to_dict()).items()
+    }
+    if isinstance(plan, Plan):
+        settings["keeps at most"] = describe_bound(plan)
+    return "\n".join(f"{name:<36}{value}" for name, value in settings.items())
 
 
 def describe_bound(plan: Plan) -> str:
@@ -94,18 +127,41 @@ def describe_bound(plan: Plan) -> str:
 
 
 def distill_command(
-    runs: list[Run], *, with_tensorboard: bool, as_json: bool, is_quiet: bool
+    runs: list[Run],
+    *,
+    with_tensorboard: bool,
+    as_json: bool,
+    is_quiet: bool,
+    is_live: bool = False,
 ) -> None:
-    """Train, show progress, and print a summary."""
+    """Train, show progress, on a page too if it is to be live, and print a summary."""
     first = runs[0]  # all learn from the same expert
     first.begin()  # refuses what it must before anything is said
     if not is_quiet and (words := describe_teacher(first.teacher)):
         say(words)
-    summaries = [_train(run, with_tensorboard, is_quiet=is_quiet) for run in runs]
+    with _live(first) if is_live else nullcontext() as show:
+        summaries = [_train(run, with_tensorboard, show, is_quiet=is_quiet) for run in runs]
     print_summaries(summaries, as_json=as_json, is_quiet=is_quiet)
 
 
-def _train(run: Run, with_tensorboard: bool, *, is_quiet: bool) -> dict[str, Any]:
+@contextmanager
+def _live(first: Run) -> Iterator[Watch[Run]]:
+    """Serve a page on which runs are seen as they go on, and open it; yield what shows it one."""
+    shown = [first.record]
+
+    def show(run: Run) -> None:
+        shown[0] = run.record
+
+    with LiveView(lambda: shown[0]) as view:
+        say(f"Watch it at {view.url}")
+        if open_from_terminal(view.url, opens=True):
+            view.expect_page()
+        yield show
+
+
+def _train(
+    run: Run, with_tensorboard: bool, show: Watch[Run] | None, *, is_quiet: bool
+) -> dict[str, Any]:
     assert run.folder is not None
     run.begin()
     if run.held_out.size and not is_quiet:
@@ -115,7 +171,7 @@ def _train(run: Run, with_tensorboard: bool, *, is_quiet: bool) -> dict[str, Any
         interrupts_raised(),
         RunDisplay(name, run.plan.n_episodes, is_quiet=is_quiet) as display,
     ):
-        watches: list[Watch[Run]] = [display]
+        watches: list[Watch[Run]] = [display, *([show] if show else [])]
         if with_tensorboard:
             watches.append(TensorBoard(run.folder / "tensorboard", first=run.episodes.n))
         try:
@@ -124,6 +180,8 @@ def _train(run: Run, with_tensorboard: bool, *, is_quiet: bool) -> dict[str, Any
             folder = shlex.quote(str(run.folder))
             say(f"Stopped. Go on with: smgrnn distill --resume {folder}")
             raise
+    if show:
+        show(run)  # as it is now that it is judged
     draw_pictures(run.record, run.folder)
     return run.summary()
 

@@ -1,8 +1,12 @@
-"""`smgrnn evaluate`: score the student of a run on held-out episodes."""
+"""`smgrnn evaluate`: score the students of runs on held-out episodes."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from smgrnn.commands.display import print_score
+from smgrnn.commands.compare import load_runs
+from smgrnn.commands.display import print_score, score_figures
+from smgrnn.commands.output import print_result
 from smgrnn.errors import ConfigError
 from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.metrics import held_out_likeness
@@ -10,21 +14,32 @@ from smgrnn.runs.record import Record
 
 
 def evaluate_command(
-    path: Path,
+    paths: Iterable[Path],
     episodes: int,
     task: str | None = None,
     *,
     final: bool = False,
     parameters: int | None = None,
     as_json: bool,
+    is_quiet: bool = False,
 ) -> None:
-    """Score the student of a run, in a folder or in a file of the store."""
+    """Score the student of each run, in a folder or in a file of the store."""
     if episodes < 1:
         raise ConfigError(f"The number of episodes must be at least 1. Got {episodes} instead.")
-    record = Record.load(path)
-    returns = evaluate(record, episodes, final=final, parameters=parameters, task=task)
-    student = record.student(final=final, parameters=parameters)
+    which = {"final": final, "parameters": parameters}
+    records = load_runs(paths)
+    scores = (_score(name, each, episodes, task, which) for name, each in records.items())
+    if as_json and len(records) > 1:
+        print_result("", [score_figures(*score) for score in scores], as_json=True)
+        return
+    for score in scores:
+        print_score(*score, as_json=as_json, is_quiet=is_quiet)
+
+
+def _score(name: str, record: Record, n: int, task: str | None, which: dict[str, Any]) -> Any:
+    """Return what was scored, its returns, and the likeness to a recording."""
+    returns = evaluate(record, n, task=task, **which)
+    student = record.student(**which)
     moment = "the champion" if record.is_evolved else f"episode {student.episode}"
-    what = f"{record.plan.task.id}, {student.n_parameters} parameters, {moment} of {path}"
-    likeness = held_out_likeness(record.plan.task, returns)
-    print_score(what, returns, likeness, as_json=as_json)
+    what = f"{record.plan.task.id}, {student.n_parameters} parameters, {moment} of {name}"
+    return what, returns, held_out_likeness(record.plan.task, returns)

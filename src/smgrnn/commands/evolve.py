@@ -4,8 +4,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, print_summaries, say
+from smgrnn.commands.display import RunDisplay, print_summaries
 from smgrnn.commands.distill import draw_pictures, each_seed, named, run_folder
+from smgrnn.commands.output import say
 from smgrnn.config import EvolutionConfig
 from smgrnn.errors import ConfigError
 from smgrnn.interrupts import interrupts_raised

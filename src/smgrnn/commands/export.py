@@ -1,15 +1,14 @@
 """`smgrnn export`: write the student of a run in another format."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import say_out
+from smgrnn.commands.output import print_result
 from smgrnn.export.c import c_name
 from smgrnn.export.formats import export_policy
 from smgrnn.export.sizes import COMPILE, Sizes, measure
 from smgrnn.export.wiring import facts, n_parameters
-from smgrnn.policy import Policy
+from smgrnn.policy import BARE, Policy
 from smgrnn.runs import load
 
 
@@ -21,21 +20,29 @@ def export_command(
     final: bool = False,
     parameters: int | None = None,
     as_json: bool,
+    is_quiet: bool = False,
 ) -> None:
     """Write the student of a run in another format and say what was written."""
     policy = load(run, final=final, parameters=parameters)
     folder, name = run if run.is_dir() else run.parent, c_name(policy.task.id.split(":")[-1])
+    if policy.task.id == BARE:
+        name = run.stem
     paths = export_policy(policy, to, folder / name if out is None else out)
     sizes = measure(policy, paths[-1]) if to == "c" else None
-    if as_json:
-        print(json.dumps(_report(policy, to, paths, sizes)))
-        return
-    for path in paths:
-        say_out(f"{path}: {path.stat().st_size} bytes")
-    n_hidden, what = policy.graph.n_hidden, f"{policy.task.id}, {policy.student}"
-    say_out(f"{what}: {n_parameters(policy)} parameters, {n_hidden} hidden nodes")
-    if sizes is not None:
-        say_out(_describe_sizes(sizes))
+    print_result(
+        _describe(policy, paths, sizes),
+        _report(policy, to, paths, sizes),
+        as_json=as_json,
+        is_quiet=is_quiet,
+    )
+
+
+def _describe(policy: Policy, paths: list[Path], sizes: Sizes | None) -> str:
+    what = ", ".join(filter(None, (policy.task.id, policy.student)))
+    lines = [f"{path}: {path.stat().st_size} bytes" for path in paths]
+    n_hidden = policy.graph.n_hidden
+    lines.append(f"{what}: {n_parameters(policy)} parameters, {n_hidden} hidden nodes")
+    return "\n".join(lines if sizes is None else [*lines, _describe_sizes(sizes)])
 
 
 def _report(policy: Policy, to: str, paths: list[Path], sizes: Sizes | None) -> dict[str, Any]:

@@ -1,11 +1,10 @@
 """`smgrnn frontier`: return against parameters, for any runs side by side."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
-from textwrap import fill
 
-from smgrnn.commands.display import say_out
+from smgrnn.commands.compare import describe_table, load_runs
+from smgrnn.commands.output import print_result
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.experiments import Store
 from smgrnn.report.figures.frontier import draw_groups
@@ -14,7 +13,6 @@ from smgrnn.report.frontier_tables import frontier_numbers, frontier_table
 from smgrnn.report.paper import load_paper
 from smgrnn.report.pictures import check_picture, save_picture
 from smgrnn.report.results import Results
-from smgrnn.report.tables import ReportTable
 from smgrnn.runs.record import Record
 
 EXPERIMENT = "frontier"
@@ -30,6 +28,7 @@ def frontier_command(
     *,
     task: str | None = None,
     as_json: bool,
+    is_quiet: bool = False,
 ) -> None:
     """Compare runs, or the experiment in a store: print a table or JSON, and draw a picture."""
     if out is not None:
@@ -43,19 +42,19 @@ def frontier_command(
     paper = load_paper()
     if out is not None:
         save_picture(draw_groups(groups, paper), out)
-    if as_json:
-        picture = None if out is None else str(out)
-        print(json.dumps({**frontier_numbers(groups, paper), "picture": picture}))
-        return
-    say_out(describe(frontier_table(groups, paper)))
-    if out is not None:
-        say_out(f"The picture is in {out}.")
+    print_result(
+        describe_table(frontier_table(groups, paper), LEFT_OUT)
+        + ("" if out is None else f"\nThe picture is in {out}."),
+        {**frontier_numbers(groups, paper), "picture": None if out is None else str(out)},
+        as_json=as_json,
+        is_quiet=is_quiet,
+    )
 
 
 def _find(paths: list[Path], store_folder: Path) -> list[Record]:
     """Return the finished runs at these paths or, if there are none, of the experiment."""
     if paths:
-        records = [Record.load(path) for path in paths]
+        records = list(load_runs(paths).values())
         refusal = "None of these runs is finished: only then is a student judged and handed over."
     else:
         records = Results(Store(store_folder), [EXPERIMENT]).all_records()
@@ -67,28 +66,3 @@ def _find(paths: list[Path], store_folder: Path) -> list[Record]:
     if not finished:
         raise ConfigError(refusal)
     return finished
-
-
-def describe(table: ReportTable) -> str:
-    """Return the table as text, task by task, with its note."""
-    head = ("", *(each.heading for each in table.columns if each.name not in LEFT_OUT))
-    rows = {
-        line.labels: (
-            line.labels[1],
-            *(each.text for each in line.entries if each.column.name not in LEFT_OUT),
-        )
-        for line in table.lines
-    }
-    widths = [max(map(len, column)) for column in zip(head, *rows.values(), strict=True)]
-    blocks = []
-    for task in dict.fromkeys(line.labels[0] for line in table.lines):
-        lines = [(task, *head[1:]), *(row for labels, row in rows.items() if labels[0] == task)]
-        widths[0] = max(widths[0], len(task))
-        blocks.append("\n".join(_aligned(line, widths) for line in lines))
-    return "\n\n".join((*blocks, fill(table.note, 100)))
-
-
-def _aligned(texts: tuple[str, ...], widths: list[int]) -> str:
-    """Return one line, its first text to the left and the others to the right."""
-    first, *others = zip(texts, widths, strict=True)
-    return "  ".join((first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)))

@@ -1,17 +1,22 @@
-"""`smgrnn list`: the names that the other commands accept."""
+"""`smgrnn list`: the names that the other commands accept, or the runs in a folder."""
 
-import json
+from pathlib import Path
+from typing import Any
 
+from smgrnn.commands.output import print_result
+from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
 from smgrnn.experts import shipped_experts, shipped_name
 from smgrnn.runs.evolution import METHODS
+from smgrnn.runs.folder import RunFolder, runs_in
 from smgrnn.runs.students import STUDENTS
+from smgrnn.storage import is_locked
 from smgrnn.tasks.compiled import CODES
 from smgrnn.tasks.registry import RECALL, XOR
 from smgrnn.tasks.variants import VELOCITIES
 
 
-def list_command(*, as_json: bool) -> None:
+def list_command(*, as_json: bool, is_quiet: bool = False) -> None:
     """List tasks, students, methods and experiments, each with a few words."""
     tasks = {XOR.id: "four examples, no expert"}
     for name, record in shipped_experts().items():
@@ -28,12 +33,61 @@ def list_command(*, as_json: bool) -> None:
         "methods": METHODS,
         "experiments": experiments,
     }
-    if as_json:
-        print(json.dumps(listed))
-        return
     width = max(len(name) for entries in listed.values() for name in entries) + 2
+    lines = []
     for title, entries in listed.items():
-        print(f"{title}:")
-        for name, what in entries.items():
-            print(f"  {name:<{width}}{what}")
-    print("A Gymnasium id with flat observations is a task too, with an --expert, or a recording.")
+        lines.append(f"{title}:")
+        lines += [f"  {name:<{width}}{what}" for name, what in entries.items()]
+    lines.append(
+        "A Gymnasium id with flat observations is a task too, with an --expert, or a recording."
+    )
+    print_result("\n".join(lines), listed, as_json=as_json, is_quiet=is_quiet)
+
+
+def list_runs_command(folder: Path, *, as_json: bool, is_quiet: bool = False) -> None:
+    """List the runs in a folder: what each is of, how far it came, and how good it is."""
+    if not folder.is_dir():
+        raise ConfigError(f"There is no folder {folder}.")
+    runs = [_facts(path, folder) for path in runs_in(folder)]
+    words = _table(runs) if runs else f"There are no runs in {folder}."
+    print_result(words, runs, as_json=as_json, is_quiet=is_quiet)
+
+
+def _table(runs: list[dict[str, Any]]) -> str:
+    """Return the facts on runs as aligned lines."""
+    head = ("run", "task", "student", "seed", "episodes", "state", "return", "parameters")
+    rows = [head, *(_words(facts, head) for facts in runs)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join(lines)
+
+
+def _facts(path: Path, folder: Path) -> dict[str, Any]:
+    name = str(path.relative_to(folder)) if path != folder else path.name
+    try:
+        record = RunFolder(path).load()
+    except SmgrnnError as error:
+        return {"run": name, "state": f"cannot be read: {error}"}
+    state = "finished" if record.held_out.size else "interrupted"
+    plan, n = record.plan, record.episodes.n
+    is_known = n > 0 and "final" in record.students
+    return {
+        "run": name,
+        "task": plan.task.id,
+        "student": plan.student,
+        "seed": plan.seed,
+        "episodes": n,
+        "asked": plan.n_episodes,
+        "state": "under way" if is_locked(path) else state,
+        "return": float(record.held_out.mean()) if record.held_out.size else None,
+        "parameters": record.handed_over.n_parameters if is_known else None,
+    }
+
+
+def _words(facts: dict[str, Any], head: tuple[str, ...]) -> tuple[str, ...]:
+    shown = dict(facts)
+    if "asked" in facts and facts["asked"] != facts["episodes"]:
+        shown["episodes"] = f"{facts['episodes']} of {facts['asked']}"
+    if facts.get("return") is not None:
+        shown["return"] = f"{facts['return']:.4g}"
+    return tuple("" if shown.get(name) is None else str(shown[name]) for name in head)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from smgrnn.commands.display import say
+from smgrnn.commands.output import print_result
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import Store
 from smgrnn.experiments.registry import is_experiment
@@ -39,14 +39,9 @@ def report_command(
             raise ConfigError("A report is on experiments or on runs; name one or the other.")
         report = build_run_report({path: Record.load(path) for path in dict.fromkeys(paths)})
     else:
-        report = _report_experiments(
-            Results(Store(store_folder), names, seeds=seeds, episodes=episodes)
-        )
+        report = build_report(_find(Store(store_folder), names, seeds, episodes))
     write_report(report, out)
-    if not is_quiet:
-        say(describe(report, out))
-    if as_json:
-        print(json.dumps(report.to_dict(), allow_nan=False))
+    print_result(describe(report, out), report.to_dict(), as_json=as_json, is_quiet=is_quiet)
 
 
 def is_run(name: str) -> bool:
@@ -55,13 +50,21 @@ def is_run(name: str) -> bool:
     return looks_like_one and not is_experiment(name)
 
 
-def _report_experiments(results: Results) -> Report:
-    if not results.all_records():
-        raise ConfigError(
-            f"{results.store.folder} has no finished run of these experiments at this length; "
-            "run `smgrnn reproduce` first."
-        )
-    return build_report(results)
+def _find(store: Store, names: list[str], seeds: int | None, episodes: int | None) -> Results:
+    """Return the runs of the experiments, at their own length or else at the longest there is."""
+    results = Results(store, names, seeds=seeds, episodes=episodes)
+    if results.all_records():
+        return results
+    if episodes is None:
+        for length, n_seeds in sorted(store.lengths().items(), reverse=True):
+            shorter = Results(store, names, seeds=seeds or n_seeds, episodes=length)
+            if shorter.all_records():
+                return shorter
+    asked = "" if episodes is None else f" of {episodes} episodes"
+    raise ConfigError(
+        f"{store.folder} has no finished run of these experiments{asked}; "
+        "run `smgrnn reproduce` first."
+    )
 
 
 def write_report(report: Report, out: Path) -> None:

@@ -1,6 +1,5 @@
 """`smgrnn reproduce`: run the experiments."""
 
-import json
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -8,7 +7,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import SessionDisplay, describe_session, say
+from smgrnn.commands.display import SessionDisplay, describe_session
+from smgrnn.commands.output import print_result, say
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.cluster import cluster_executor
 from smgrnn.experiments.experiment import Experiment
@@ -40,17 +40,13 @@ def reproduce_command(
         try:
             progress = run_experiments(experiments, kept, executor, watch=display)
         except KeyboardInterrupt:
-            print(
-                f"Stopped. Finished runs are in {store}; the same command goes on.", file=sys.stderr
-            )
+            say(f"Stopped. Finished runs are in {store}; the same command goes on.")
             raise
-    if not is_quiet:
-        say(describe_session(progress, store))
-        for reason in kept.damaged.values():
-            say(f"{reason} It was run again.")
-    if as_json:
-        ids = [experiment.id for experiment in experiments]
-        print(json.dumps({"experiments": ids, **_figures(progress), "store": str(store)}))
+    words = [describe_session(progress, store)]
+    words += [f"{reason} It was run again." for reason in kept.damaged.values()]
+    ids = [experiment.id for experiment in experiments]
+    figures = {"experiments": ids, **_figures(progress), "store": str(store)}
+    print_result("\n".join(words), figures, as_json=as_json, is_quiet=is_quiet)
     if progress.failures:
         sys.exit(1)
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from rich import progress as bars
 
-from smgrnn.commands.display import Display, say, say_out
+from smgrnn.commands.display import Display
 from smgrnn.commands.distill import named, run_folder
+from smgrnn.commands.output import print_result, say
 from smgrnn.commands.reproduce import find_executor
 from smgrnn.config import RunConfig, by_part, settings_file
 from smgrnn.errors import ConfigError, FileFormatError
@@ -100,10 +101,7 @@ def tune_command(
                 raise
         with writing(folder):
             figures = _write(study, found, preset, folder, shlex.join(["smgrnn", *command]))
-    if as_json:
-        print(json.dumps(figures))
-    elif not is_quiet:
-        say_out(describe(found, folder))
+    print_result(describe(found, folder), figures, as_json=as_json, is_quiet=is_quiet)
 
 
 def _check_identity(path: Path, identity: dict[str, Any]) -> None:

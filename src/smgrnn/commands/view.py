@@ -1,16 +1,33 @@
 """`smgrnn view`: watch the network of a run grow."""
 
 import sys
+import threading
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from smgrnn.commands.display import say_out
-from smgrnn.errors import FileFormatError
+from smgrnn.commands.output import print_result, say, say_out
+from smgrnn.engine import Learner
+from smgrnn.errors import ConfigError, FileFormatError
+from smgrnn.interrupts import interrupts_raised
+from smgrnn.policy import NETWORK_KINDS, read_network
+from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.record import Record
+from smgrnn.storage import kind_of
+from smgrnn.view.live import FolderView, LiveView
 from smgrnn.view.page import write_page
 from smgrnn.view.recording import check_film, film
 
 PAGE = "growth.html"
+
+
+def _record(path: Path) -> Record:
+    """Return the record of a run, or of a network of one's own in a file."""
+    kind = kind_of(path)
+    if kind not in NETWORK_KINDS:
+        return Record.load(path)
+    return record_of(Learner.load(path) if kind == "learner" else read_network(path))
 
 
 def view_command(
@@ -21,20 +38,61 @@ def view_command(
     final: bool = False,
     parameters: int | None = None,
     opens: bool,
+    live: bool = False,
+    as_json: bool = False,
+    is_quiet: bool = False,
 ) -> None:
-    """Write the page of a run; record a film if asked for, else open the page from a terminal."""
+    """Write the page of a run; record a film if asked for, else open the page from a terminal.
+
+    A run under way is followed instead, on a page that is served until Ctrl-C.
+    """
+    if live:
+        if (out, film_path, parameters, final) != (None, None, None, False):
+            raise ConfigError(
+                "A page that is --live shows the run as it goes on; give nothing else."
+            )
+        follow(path, opens=opens)
+        return
     if film_path is not None:
         check_film(film_path)
-    record = Record.load(path)
+    record = _record(path)
     student = record.student(final=final, parameters=parameters)
     page = (path / PAGE if path.is_dir() else path.with_suffix(".html")) if out is None else out
-    try:
+    with _contradictions_refused(path):
         write_page(record, page, student)
-        say_out(str(page))
         if film_path is not None:
             film(record, film_path, student)
-            say_out(str(film_path))
+    written = {"page": str(page)} | ({} if film_path is None else {"film": str(film_path)})
+    print_result("\n".join(written.values()), written, as_json=as_json, is_quiet=is_quiet)
+    open_from_terminal(page.resolve().as_uri(), opens=opens and film_path is None)
+
+
+@contextmanager
+def _contradictions_refused(path: Path) -> Iterator[None]:
+    try:
+        yield
     except (LookupError, ArithmeticError, TypeError) as error:  # only a stranger's file does that
         raise FileFormatError(f"{path} cannot be shown: its edits contradict its graph.") from error
-    if opens and film_path is None and sys.stdout.isatty():
-        webbrowser.open(page.resolve().as_uri())
+
+
+def follow(path: Path, *, opens: bool) -> None:
+    """Serve the page of a run under way until Ctrl-C."""
+    if not path.is_dir():
+        raise ConfigError(f"A run is followed in its folder, while it goes on. Got {path} instead.")
+    with interrupts_raised():
+        try:
+            with LiveView(FolderView(path)) as view:
+                with _contradictions_refused(path):
+                    view.page()
+                say_out(view.url)
+                sys.stdout.flush()  # whoever reads a pipe waits for the address
+                say("Ctrl-C ends this.")
+                open_from_terminal(view.url, opens=opens)
+                threading.Event().wait()
+        except KeyboardInterrupt:
+            return
+
+
+def open_from_terminal(url: str, *, opens: bool) -> bool:
+    """Open an address for a person at a terminal; return whether a browser took it."""
+    return opens and sys.stdout.isatty() and webbrowser.open(url)

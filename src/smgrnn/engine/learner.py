@@ -2,8 +2,9 @@
 
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import isfinite, isnan
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,9 +16,18 @@ from smgrnn.engine.handle import SIZE, Handle, hold
 from smgrnn.engine.restructuring import Restructured, carry_state, engine_settings, restructure
 from smgrnn.engine.state import CALLED, CALLS, NO_ROOM, LearnerState, furnish, start_state
 from smgrnn.engine.steps import act_step, end_episode, learn_step
-from smgrnn.engine.stream import Advanced, Rows, learn_stream
-from smgrnn.errors import ConfigError, GrowthLimitWarning, NonFiniteError, ShapeError
-from smgrnn.graph.edit import apply
+from smgrnn.engine.stream import Advanced, Rows, act_rows, learn_stream
+from smgrnn.errors import (
+    ConfigError,
+    FileFormatError,
+    GrowthLimitWarning,
+    NonFiniteError,
+    ShapeError,
+    reason,
+    short,
+)
+from smgrnn.graph.edit import Cause, Operation, apply
+from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.state import Graph, Network, check, check_width
@@ -26,12 +36,14 @@ from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.schedule import averaged
 from smgrnn.learning.through_time import Past, check_window
 from smgrnn.memory import check_memory
+from smgrnn.names import Names
 from smgrnn.plasticity.history import TOTAL, check_history
 from smgrnn.plasticity.rule import PythonRule, ask_rule
 from smgrnn.plasticity.schedule import check_errors, check_noticed, is_due
 from smgrnn.plasticity.size import PROGRESS, note_return
 from smgrnn.plasticity.size import SIZE as WANTED
 from smgrnn.seeding import dump_generator, restore_generator, stream
+from smgrnn.storage import read_arrays, write_arrays
 
 _NO_TARGET = np.empty(0)
 _NEVER = 2**62  # updates
@@ -48,7 +60,8 @@ class Learner:
     """Learns one example at a time and restructures itself, at the speed of compiled code.
 
     It is the same network, optimizer and rules as `SMGrNN`, a `torch.optim` optimizer and
-    `StructuralPlasticity`: from the same seed both take the same decisions.
+    `StructuralPlasticity`: from the same seed both take the same decisions, if the other has
+    `dtype=torch.float64` too, until rounding tells them apart.
 
     Parameters
     ----------
@@ -106,6 +119,8 @@ class Learner:
         self.plasticity = plasticity or PlasticityConfig.frugal()
         self.log = EditLog.start()
         """Every edit so far, with the update after which it was made."""
+        self.names: Names | None = None
+        """Names of inputs and outputs, which pictures and exports show; see `name`."""
         self.loss = 0.0
         """Loss of the example that `learn` learned last."""
         if config.readout == "sum" and self.learning.loss == "mse":
@@ -130,7 +145,7 @@ class Learner:
         check_window(self.learning, config, self.plasticity, graph)
         if rule is None:
             check_errors(self.plasticity, LEARNING[self.learning.rule])
-        graph = graph._replace(weight=graph.weight.copy())
+        graph = from_arrays(Graph, graph._asdict())  # a copy of its own, which can be written to
         with interrupts_deferred():
             self._set_state(
                 start_state(graph, self._settings, self.learning, self.plasticity, self._rng, seed)
@@ -163,7 +178,9 @@ class Learner:
         >>> Learner.from_network(SMGrNN(4, 2, density=1.0)).graph
         Graph(4 inputs, 0 hidden, 2 outputs, 8 edges)
         """
-        return cls(network.config, learning, plasticity, graph=network.graph, seed=seed)
+        made = cls(network.config, learning, plasticity, graph=network.graph, seed=seed)
+        made.names = getattr(network, "names", None)
+        return made
 
     @property
     def graph(self) -> Graph:
@@ -227,22 +244,54 @@ class Learner:
         first = self._n_inputs
         return self._state.trace[-1, first : first + self._n_outputs].copy()
 
-    def act(self, observation: ArrayLike) -> int | Floats:
-        """Run the network without learning; return the greedy action, or all outputs with mse."""
-        row = _read(observation, self._n_inputs, "an observation")
-        action = act_step(self._handle, row)
+    def act(self, observation: ArrayLike) -> int | Ints | Floats:
+        """Run the network without learning; return the greedy action, or all outputs with mse.
+
+        A batch (b, n_inputs) gives one of them for each row.  Its rows have nothing to do with each
+        other, so a network that carries states takes one observation at a time.
+        """
+        rows = np.ascontiguousarray(observation, dtype=np.float64)
+        if rows.ndim == 2:
+            return self._act_on(rows)
+        action = act_step(self._handle, _read(rows, self._n_inputs, "an observation"))
         if action < 0:
             raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
         return action if self._is_discrete else self.outputs
+
+    def _act_on(self, rows: Floats) -> Ints | Floats:
+        """Return the actions (b,) of a batch, or with mse its outputs (b, n_outputs)."""
+        if self.config.carry_state:
+            raise ShapeError(
+                "A network that carries its states from call to call takes one observation at a "
+                "time. Got a batch instead."
+            )
+        if rows.shape[1] != self._n_inputs:
+            raise ShapeError(
+                f"Expected rows of {self._n_inputs} numbers. Got shape {rows.shape} instead."
+            )
+        actions, outputs = np.zeros(len(rows), np.int64), np.zeros((len(rows), self._n_outputs))
+        act_rows(self._handle, rows, actions, outputs)
+        if actions.size and actions.min() < 0:
+            raise NonFiniteError(
+                f"Row {actions.argmin()} of the batch, or an output of the network for it, is NaN "
+                f"or infinite."
+            )
+        return actions if self._is_discrete else outputs
 
     def learn(self, observation: ArrayLike, label: int | ArrayLike) -> int | Floats:
         """Run the network, learn the label, restructure if due; return the action before that."""
         number, target = 0, _NO_TARGET
         if self._is_discrete:
             # The loss says which of the two kinds of label it is; index() refuses the other.
-            number = operator.index(label)  # type: ignore[arg-type]
+            try:
+                number = operator.index(label)  # type: ignore[arg-type]
+            except TypeError:
+                number = -1
             if not 0 <= number < self._n_outputs:
-                raise ShapeError(f"A label must be below {self._n_outputs}. Got {number} instead.")
+                raise ShapeError(
+                    f"A label must be an int from 0 to {self._n_outputs - 1}. Got {short(label)} "
+                    f"instead."
+                )
         else:
             target = _read(label, self._n_outputs, "a target")
         row = _read(observation, self._n_inputs, "an observation")
@@ -322,7 +371,12 @@ class Learner:
         n_targets = 0 if self._is_discrete else self._n_outputs
         shapes = (rows.shape, numbers.shape, targets.shape, ends.shape)
         if shapes != ((n, self._n_inputs), (n,), (n, n_targets), (n,)):
-            raise ShapeError(f"The shapes {shapes} of a stream do not fit together.")
+            found = f"{rows.shape}, {np.shape(labels)} and {ends.shape}"
+            kind = "labels (n,)" if self._is_discrete else f"targets (n, {n_targets})"
+            raise ShapeError(
+                f"The shapes of a stream must be observations (n, {self._n_inputs}), {kind} and "
+                f"is_last (n,). Got {found} instead."
+            )
         if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
         learned = Rows(rows, numbers, targets, ends, np.zeros(n, dtype=np.int64), np.zeros(n))
@@ -437,6 +491,60 @@ class Learner:
         self.log = EditLog.start()
         restore_generator(self._rng, arrays["rng"].tobytes().decode())
 
+    def name(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
+        """Name the inputs and the outputs, for pictures, exports and saved files.
+
+        >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
+        >>> learner.name(inputs=["height", "speed"], outputs=["wait", "brake"])
+        >>> learner.names.outputs
+        ('wait', 'brake')
+        """
+        size = {"n_inputs": self._n_inputs, "n_outputs": self._n_outputs}
+        self.names = Names.given(inputs, outputs, **size)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a safetensors file, from which `load` goes on exactly.
+
+        A `rule` that is a Python function is code, and stays out of it.
+
+        >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
+        >>> learner.save("learner.safetensors")
+        >>> Learner.load("learner.safetensors").graph == learner.graph
+        True
+        """
+        content = {
+            "network": network_content(self.config, self.names),
+            "learning": self.learning.to_dict(),
+            "plasticity": self.plasticity.to_dict(),
+            "loss": self.loss,
+        }
+        write_arrays(path, "learner", content, self.arrays() | _log_arrays(self.log))
+
+    @classmethod
+    def load(cls, path: str | Path, *, rule: PythonRule | None = None) -> Self:
+        """Read a learner that `save` wrote; a rule that is a Python function is given again."""
+        content, arrays = read_arrays(path, "learner")
+        try:
+            config, names = network_settings(content["network"])
+            learning = LearningConfig.from_dict(content["learning"])
+            rules = PlasticityConfig.from_dict(content["plasticity"])
+            graph = from_arrays(Graph, arrays, "graph.")
+            learner = cls(config, learning, rules, graph=graph, rule=rule)
+            learner.restore(arrays)
+            learner.log = _log_of(arrays)
+            learner.names, learner.loss = names, float(content["loss"])
+        except Exception as error:  # a stranger may have made it, so anything can be in it
+            raise FileFormatError(
+                f"{path} does not describe a learner ({reason(error)})."
+            ) from error
+        return learner
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take a copy by way of its arrays: addresses belong to this learner and this process."""
+        settings = self.config, self.learning, self.plasticity, self.rule
+        facts = {"log": self.log, "loss": self.loss, "names": self.names}
+        return _revive, (type(self), settings, self.arrays()), facts
+
     def _set_state(self, state: LearnerState) -> None:
         self._state = state
         hold(self._handle, state, self._settings)
@@ -480,6 +588,40 @@ class Learner:
             self._has_warned = True
             limits = self.plasticity.max_nodes, self.plasticity.max_edges
             warnings.warn(GrowthLimitWarning.at(str(self.graph), *limits), stacklevel=stacklevel)
+
+
+def _log_arrays(log: EditLog) -> Arrays:
+    """Return the rows of a log that are in use, by name."""
+    columns: Any = zip(log._fields[:4], log[:4], strict=True)
+    return {f"log.{name}": np.array(column[: log.n_changes]) for name, column in columns}
+
+
+def _log_of(arrays: Arrays) -> EditLog:
+    """Return the log that a file holds, checked."""
+    update, call, rows, weight = (arrays[f"log.{name}"] for name in EditLog._fields[:4])
+    n = len(update)
+    is_right = (
+        update.shape == call.shape == weight.shape == (n,)
+        and rows.shape == (n, 5)
+        and {column.dtype for column in (update, call, rows)} <= {np.dtype(np.int64)}
+        and weight.dtype == np.float64
+        and np.isfinite(weight).all()
+        and all(
+            ((codes >= 0) & (codes < len(kind))).all()
+            for kind, codes in ((Operation, rows[:, 0]), (Cause, rows[:, 1]))
+        )
+    )
+    if not is_right:
+        raise ShapeError("The log of edits is none.")
+    return EditLog(update, call, rows, weight, np.array([n]))
+
+
+def _revive(kind: type[Learner], settings: Any, arrays: Arrays) -> Learner:
+    """Return the learner that `Learner.__reduce__` took apart."""
+    *configurations, rule = settings
+    learner = kind(*configurations, graph=from_arrays(Graph, arrays, "graph."), rule=rule)
+    learner.restore(arrays)
+    return learner
 
 
 def _read(values: ArrayLike, length: int, what: str) -> Floats:

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
-from smgrnn.engine.handle import Handle, hold
+from smgrnn.engine.handle import Handle, held_by, hold
 from smgrnn.engine.restructuring import restructure_at
 from smgrnn.engine.state import EngineSettings, LearnerState
-from smgrnn.engine.steps import end_episode, learn_step, wants_edit
+from smgrnn.engine.steps import act_step, end_episode, learn_step, wants_edit
 from smgrnn.graph.log import EditLog
 from smgrnn.kernels import kernel, lean
 
@@ -86,3 +86,14 @@ def learn_stream(
             hold(handle, state, settings)
             is_capped = is_capped or was_capped
     return Advanced(state, log, loss, is_capped)
+
+
+@lean
+def act_rows(handle: Handle, observations: Floats, actions: Ints, outputs: Floats) -> None:
+    """Run the network on every row; write the greedy actions, -1 for failure, and the outputs."""
+    state, settings = held_by(handle)
+    trace, first = state.trace, settings.network.n_inputs
+    for row in range(len(observations)):
+        actions[row] = act_step(handle, observations[row])
+        for output in range(outputs.shape[1]):
+            outputs[row, output] = trace[trace.shape[0] - 1, first + output]

@@ -1,5 +1,7 @@
 """Backends: the places where the episodes of a run happen, compiled code or Gymnasium."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite, nan
 from typing import Any, Protocol
 
@@ -9,10 +11,13 @@ from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
 from smgrnn.episodes.rollout import Course, distill_episodes, play_episodes, taught_step
 from smgrnn.episodes.table import Episodes
-from smgrnn.errors import NonFiniteError, TaskError, reason
+from smgrnn.errors import NonFiniteError, SmgrnnError, TaskError, failure
 from smgrnn.experts import Expert, Teacher
 from smgrnn.policy import Normalisation, Policy, scale_action, scale_target
 from smgrnn.tasks import Task, make_env
+
+RESETTING = -1
+"""Number of steps in an episode that has not begun."""
 
 
 class Backend(Protocol):
@@ -22,9 +27,14 @@ class Backend(Protocol):
     """Episodes trained in one call, between two reports of progress."""
 
     def distil(
-        self, learner: Learner, expert: Teacher | None, seeds: list[int], progress: Floats
+        self,
+        learner: Learner,
+        expert: Teacher | None,
+        seeds: list[int],
+        progress: Floats,
+        first: int = 0,
     ) -> Episodes:
-        """Train on one episode per seed, each at some share of the run."""
+        """Train on one episode per seed, each at some share of the run, counted from `first`."""
 
     def play(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Play one episode per seed."""
@@ -53,9 +63,14 @@ class CompiledBackend(Backend):
         self._task, self._gain, self._bar = task, gain, bar
 
     def distil(
-        self, learner: Learner, expert: Teacher | None, seeds: list[int], progress: Floats
+        self,
+        learner: Learner,
+        expert: Teacher | None,
+        seeds: list[int],
+        progress: Floats,
+        first: int = 0,
     ) -> Episodes:
-        """Train on one episode per seed, each at some share of the run."""
+        """Train on one episode per seed, each at some share of the run, counted from `first`."""
         assert isinstance(expert, Expert)  # a function is no compiled code
         episodes = Episodes.start(len(seeds))
         scale = input_scale(learner.config.n_inputs, self._task.n_inputs, self._gain)
@@ -96,11 +111,17 @@ class GymnasiumBackend(Backend):
         self._env: Any = make_env(task) if env is None else env
         self._normalisation = normalisation
         self._max_steps, self._gain, self._bar = task.most_steps, gain, bar
+        self._n_steps = RESETTING
 
     def distil(
-        self, learner: Learner, expert: Teacher | None, seeds: list[int], progress: Floats
+        self,
+        learner: Learner,
+        expert: Teacher | None,
+        seeds: list[int],
+        progress: Floats,
+        first: int = 0,
     ) -> Episodes:
-        """Train on one episode per seed, each at some share of the run."""
+        """Train on one episode per seed, each at some share of the run, counted from `first`."""
         assert expert is not None
         row = np.ones(learner.config.n_inputs)  # an input beyond the observation is always 1
         scale = input_scale(row.size, self._task.n_inputs, self._gain)
@@ -109,22 +130,22 @@ class GymnasiumBackend(Backend):
         whole = row if self._task.seen is None else np.zeros(self._task.n_observed)
         teach = self._teacher(learner, expert, whole, inputs)
         for number, seed in enumerate(seeds):
-            learner.progress, observation = progress[number], self._reset(seed)
-            total, lost, n_steps, n_agreed, is_over = 0.0, 0.0, 0, 0, False
-            while not is_over and n_steps < self._max_steps:
-                seen[:] = observation if normalise is None else normalise(observation)
-                np.multiply(row, scale, out=inputs)
-                if self._task.seen is not None:
-                    whole[:] = observation = self._task.read(self._env.whole, is_whole=True)
-                action, has_agreed = teach(observation)
-                observation, reward, is_over = self._step(action)
-                total += reward
-                n_steps += 1
-                n_agreed += has_agreed
-                lost += learner.loss
+            with self._placed(f"episode {first + number + 1}"):
+                learner.progress, observation = progress[number], self._reset(seed)
+                total, lost, n_agreed, is_over = 0.0, 0.0, 0, False
+                while not is_over and self._n_steps < self._max_steps:
+                    seen[:] = observation if normalise is None else normalise(observation)
+                    np.multiply(row, scale, out=inputs)
+                    if self._task.seen is not None:
+                        whole[:] = observation = self._task.read(self._env.whole, is_whole=True)
+                    action, has_agreed = teach(observation)
+                    observation, reward, is_over = self._step(action)
+                    total += reward
+                    n_agreed += has_agreed
+                    lost += learner.loss
             learner.say_return(total, self._bar)
             learner.end_episode()
-            episodes.returns[number], episodes.steps[number] = total, n_steps
+            episodes.returns[number], episodes.steps[number] = total, self._n_steps
             episodes.agreed[number], episodes.loss[number] = n_agreed, lost
             episodes.n_nodes[number] = learner.graph.n_nodes
             episodes.n_edges[number] = learner.graph.n_edges
@@ -136,14 +157,24 @@ class GymnasiumBackend(Backend):
         episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
         for number, seed in enumerate(seeds):
             policy.reset()
-            observation, total, n_steps, is_over = self._reset(seed), 0.0, 0, False
-            while not is_over and n_steps < self._max_steps:
-                observation, reward, is_over = self._step(policy.answer(observation))
-                total += reward
-                n_steps += 1
-            episodes.returns[number], episodes.steps[number] = total, n_steps
+            with self._placed(f"episode {number + 1} of those that judge it"):
+                observation, total, is_over = self._reset(seed), 0.0, False
+                while not is_over and self._n_steps < self._max_steps:
+                    observation, reward, is_over = self._step(policy.answer(observation))
+                    total += reward
+            episodes.returns[number], episodes.steps[number] = total, self._n_steps
         policy.reset()
         return episodes
+
+    @contextmanager
+    def _placed(self, episode: str) -> Iterator[None]:
+        """Add to the sentence of an error the step and the episode in which it arose."""
+        try:
+            yield
+        except SmgrnnError as error:
+            step = "the reset" if self._n_steps == RESETTING else f"step {self._n_steps + 1}"
+            sentence = f"{str(error).removesuffix('.')} ({step} of {episode})."
+            raise type(error)(sentence) from error.__cause__
 
     def _teacher(self, learner: Learner, expert: Teacher, whole: Floats, inputs: Floats) -> Any:
         """Return a function that teaches the learner the expert's answer to an observation.
@@ -175,11 +206,14 @@ class GymnasiumBackend(Backend):
         return choose_fast
 
     def _reset(self, seed: int) -> Any:
+        self._n_steps = RESETTING
         try:
             observation, _ = self._env.reset(seed=seed)
         except Exception as error:
-            raise TaskError(f"{self._task.id} failed on reset: {reason(error)}.") from error
-        return self._task.read(observation)
+            raise TaskError(f"{self._task.id} failed: {failure(error)}.") from error
+        read = self._task.read(observation)
+        self._n_steps = 0
+        return read
 
     def _step(self, action: Any) -> tuple[Any, float, bool]:
         try:
@@ -187,7 +221,9 @@ class GymnasiumBackend(Backend):
             observation, reward, is_terminal, is_truncated, _ = self._env.step(action)
             reward, is_over = float(reward), bool(is_terminal) or bool(is_truncated)
         except Exception as error:
-            raise TaskError(f"{self._task.id} failed in an episode: {reason(error)}.") from error
+            raise TaskError(f"{self._task.id} failed: {failure(error)}.") from error
         if not isfinite(reward):
-            raise TaskError(f"{self._task.id} gave a reward that is NaN or infinite.")
-        return self._task.read(observation), reward, is_over
+            raise TaskError(f"{self._task.id} gave a reward of {reward}.")
+        read = self._task.read(observation)
+        self._n_steps += 1
+        return read, reward, is_over

@@ -62,9 +62,14 @@ class ExamplesBackend(Backend):
         self._gain, self._bar = gain, bar
 
     def distil(
-        self, learner: Learner, expert: Teacher | None, seeds: list[int], progress: Floats
+        self,
+        learner: Learner,
+        expert: Teacher | None,
+        seeds: list[int],
+        progress: Floats,
+        first: int = 0,
     ) -> Episodes:
-        """Train on one round per seed, each at some share of the run."""
+        """Train on one round per seed, each at some share of the run, counted from `first`."""
         episodes = Episodes.start(len(seeds))
         questions, n_inputs = self._examples.train, learner.config.n_inputs
         rows = np.array([widen(r, n_inputs, self._normalisation) for r in questions.observations])

@@ -11,7 +11,7 @@ from smgrnn.experts import Teacher
 from smgrnn.experts.evaluation import play_expert
 from smgrnn.policy import Normalisation
 from smgrnn.seeding import episode_seed
-from smgrnn.tasks import Task, make_env
+from smgrnn.tasks import Task, close_env, make_env
 
 EPISODES = 10
 DISTURBANCE = 0.5
@@ -31,4 +31,4 @@ def normalisation_by(expert: Teacher, task: Task, seed: int) -> Normalisation:
             ]
         )
     finally:
-        env.close()
+        close_env(env, task.id)

@@ -64,6 +64,16 @@ class Store:
         if not os.access(self.folder, os.W_OK):
             raise ConfigError(f"{self.folder} cannot be written to.")
 
+    def lengths(self) -> dict[int, int]:
+        """Return how long the runs are that are here: episodes, and seeds of runs that long."""
+        seeds: dict[int, int] = {}
+        for path in sorted(self.folder.glob("*/*.safetensors")):
+            record = self.find(path.stem)
+            if record is not None:
+                n = record.plan.n_episodes
+                seeds[n] = max(seeds.get(n, 0), record.plan.seed + 1)
+        return seeds
+
     def records(self, experiment: Experiment) -> dict[str, list[Record]]:
         """Return the records found of an experiment: by condition, in the order of its seeds."""
         found: dict[str, list[Record]] = {name: [] for name in experiment.conditions}

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import ExpertError, SmgrnnError, TaskError, reason
+from smgrnn.errors import ExpertError, SmgrnnError, TaskError, failure
 from smgrnn.experts.function import Teacher
-from smgrnn.tasks import Task, find_task, make_env
+from smgrnn.tasks import Task, close_env, find_task, make_env
 
 Purpose = Literal["held_out", "choosing"]
 FIRST_SEED: dict[Purpose, int] = {"held_out": 10_000, "choosing": 30_000}
@@ -60,7 +60,7 @@ def evaluate_expert(
         played = (play_expert(expert, task, env, seed, disturbance) for seed in seeds)
         return np.array([sum(reward for _, reward in steps) for steps in played])
     finally:
-        env.close()
+        close_env(env, task.id)
 
 
 def score_expert(
@@ -98,7 +98,7 @@ def play_expert(
         raise
     except Exception as error:
         raise TaskError(
-            f"The task {task.id!r} failed (reset seed {seed}): {reason(error)}."
+            f"The task {task.id!r} failed (reset seed {seed}): {failure(error)}."
         ) from error
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from smgrnn.arrays import Singles
-from smgrnn.errors import ExpertError, reason, short
+from smgrnn.errors import ExpertError, failure, short
 from smgrnn.experts.mlp import Expert
 from smgrnn.tasks import Task
 
@@ -74,7 +74,7 @@ class FunctionExpert:
         try:
             return self._function(observation)
         except Exception as error:
-            raise ExpertError(f"The expert {self.name!r} failed: {reason(error)}.") from error
+            raise ExpertError(f"The expert {self.name!r} failed: {failure(error)}.") from error
 
 
 Teacher = Expert | FunctionExpert
@@ -109,7 +109,7 @@ def import_function(name: str) -> Callable[[Any], Any]:
     try:
         function: Callable[[Any], Any] = operator.attrgetter(place)(importlib.import_module(module))
     except Exception as error:  # importing runs the module
-        raise ExpertError(f"The expert {name!r} cannot be imported: {reason(error)}.") from error
+        raise ExpertError(f"The expert {name!r} cannot be imported: {failure(error)}.") from error
     if not callable(function):
         raise ExpertError(f"The expert {name!r} is not a function.")
     return function

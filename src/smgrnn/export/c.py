@@ -62,7 +62,8 @@ def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
     if not task.is_discrete:
         arguments.append(f"float action[{name.upper()}_ACTIONS]")
         call = f"{name}_step(&state, observation, action);"
-        promise = "Write the action for an observation, within its bounds, and return 0."
+        bounds = ", within its bounds," if task.is_bounded else ""
+        promise = f"Write the action for an observation{bounds} and return 0."
     student = f", student {policy.student}" if policy.student else ""
     return {
         "name": name,
@@ -73,6 +74,9 @@ def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
         "memory": (
             f"{table_bytes(policy)} bytes of constant tables, {state_bytes(policy)} bytes "
             f"of state, {FLOAT_BYTES * n_floats} bytes of arrays on the stack."
+        ),
+        "names": "\n".join(
+            [_listed("observation", policy.names.inputs), _listed("output", policy.names.outputs)]
         ),
         "call": call,
         "promise": promise,
@@ -103,5 +107,17 @@ def _source_parts(policy: Policy) -> dict[str, str | int]:
         "carried": "state->node[i]" if network.carry_state else "0.0f",
         "activate_hidden": c_templates.ACTIVATE_HIDDEN if has_hidden else "",
         "output": "sum" if network.readout == "sum" else "node + INPUTS",
-        "act": c_templates.CHOOSE if policy.task.is_discrete else c_templates.SCALE,
+        "act": _act(policy),
     }
+
+
+def _act(policy: Policy) -> str:
+    """Return how a step ends: with a choice, or with values as they are or within bounds."""
+    if policy.task.is_discrete:
+        return c_templates.CHOOSE
+    return c_templates.SCALE if policy.task.is_bounded else c_templates.COPY
+
+
+def _listed(array: str, names: tuple[str, ...]) -> str:
+    """Return lines of a comment that say what each value of an array is."""
+    return "\n".join(f" *     {array}[{n}]: {_comment(name)}" for n, name in enumerate(names))

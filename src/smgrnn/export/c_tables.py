@@ -45,7 +45,7 @@ def c_tables(policy: Policy) -> list[Table]:
             _floats("What is taken off each value of the observation.", "mean", mean),
             _floats("By what the rest is multiplied.", "scale", scale),
         ]
-    if task.is_discrete:
+    if task.is_discrete or not task.is_bounded:
         return tables
     low, high = np.asarray(task.action_low), np.asarray(task.action_high)
     return [

@@ -49,6 +49,13 @@ CHOOSE = """\
     return action;
 """
 
+COPY = """\
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        action[i] = output[i];
+    }
+    return 0;
+"""
+
 SCALE = """\
     for (size_t i = 0; i < OUTPUTS; i++) {
         float share = output[i] < -1.0f ? -1.0f : output[i] > 1.0f ? 1.0f : output[i];

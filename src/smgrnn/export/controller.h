@@ -3,6 +3,8 @@
  * $about
  * $memory
  *
+$names
+ *
  *     ${name}_state state;
  *     ${name}_reset(&state);    (at the start of every episode)
  *     $call

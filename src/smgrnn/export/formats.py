@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from smgrnn.errors import ConfigError
 from smgrnn.export.c import c_files
 from smgrnn.export.graph_files import graphml_files, json_files
-from smgrnn.policy import Policy
+from smgrnn.policy import Policy, policy_of
 from smgrnn.storage import check_new_file, write_file, writing
 
 
@@ -35,17 +35,22 @@ FORMATS = {
 }
 
 
-def export_policy(policy: Policy, to: str, out: str | Path) -> list[Path]:
-    """Write the network of a policy in the format `to` and return the new files.
+def export_policy(
+    network: Any, to: str, out: str | Path, *, is_choice: bool | None = None
+) -> list[Path]:
+    """Write a network in the format `to` and return the new files.
 
     Parameters
     ----------
-    policy
-        A policy, as `smgrnn.load` returns it.
+    network
+        A policy, as `smgrnn.load` returns it, a run, an `SMGrNN` or a `Learner`.
     to
         "onnx", "c", "graphml" or "json".
     out
         The file to write, with or without its suffix; C is a header and a source of that name.
+    is_choice
+        Whether the largest output of a bare network is the action, or all of them are; by default
+        as its loss says, and of an `SMGrNN` the largest, unless there is but one.
 
     Examples
     --------
@@ -54,8 +59,10 @@ def export_policy(policy: Policy, to: str, out: str | Path) -> list[Path]:
     >>> header, source = export_policy(smgrnn.load("a-run"), "c", "controller.c")
     >>> source.name
     'controller.c'
+    >>> [file.name for file in export_policy(smgrnn.SMGrNN(4, 2), "json", "own")]
+    ['own.json']
     """
-    out = Path(out)
+    out, policy = Path(out), policy_of(network, is_choice=is_choice)
     if to not in FORMATS:
         raise ConfigError(f"There is no export format {to!r}; choose from {', '.join(FORMATS)}.")
     files, suffixes = FORMATS[to]

@@ -26,6 +26,8 @@ def controller_graph(policy: Policy) -> "DiGraph[int]":
     view.graph.update(facts(policy))
     for node in range(policy.task.n_inputs, policy.config.n_inputs):
         view.nodes[node]["kind"] = "bias"
+    for node, name in enumerate(policy.names.of_nodes(policy.config.n_inputs)):
+        view.nodes[node]["name"] = name
     if policy.normalisation is not None:
         for node, (mean, scale) in enumerate(zip(*policy.normalisation, strict=True)):
             view.nodes[node].update(mean=float(mean), scale=float(scale))

@@ -7,6 +7,7 @@ of an episode.  Outputs: `action` (batch,), or (batch, n_actions) where it is co
 Weights are dense matrices: a few zeros more, and every runtime can multiply them.
 """
 
+import json
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,9 @@ def onnx_model(policy: Policy) -> ModelProto:
         producer_version=__version__,
         doc_string=__doc__,
     )
-    helper.set_model_props(model, {name: str(fact) for name, fact in facts(policy).items()})
+    names = {f"{end}_names": json.dumps(each) for end, each in policy.names._asdict().items()}
+    properties = {name: str(fact) for name, fact in facts(policy).items()}
+    helper.set_model_props(model, properties | names)
     checker.check_model(model, full_check=True)
     return model
 
@@ -137,6 +140,9 @@ def _act(body: _Body, policy: Policy) -> None:
     task = policy.task
     if task.is_discrete:
         body.apply("ArgMax", ["outputs"], "action", axis=1, keepdims=0)
+        return
+    if not task.is_bounded:
+        body.apply("Identity", ["outputs"], "action")
         return
     low, high = np.asarray(task.action_low), np.asarray(task.action_high)
     least, most = body.constant("minus_one", -1.0), body.constant("one", 1.0)

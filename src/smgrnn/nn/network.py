@@ -1,7 +1,7 @@
 """SMGrNN: the growing network as a PyTorch module.  Paper: Sec. III-B."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import isfinite
 from pathlib import Path
 from typing import Any, Self
@@ -21,12 +21,20 @@ from smgrnn.errors import (
     reason,
 )
 from smgrnn.graph.edit import Applied, GraphEdit, apply
+from smgrnn.graph.files import (
+    COLUMNS,
+    NUMBERS,
+    network_content,
+    network_graph,
+    network_settings,
+)
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.learning.rule import carry_feedback
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.through_time import check_window
+from smgrnn.names import Names
 from smgrnn.nn.credit import Call, Moments, Ruled, link, rule_over
 from smgrnn.nn.notebook import network_html
 from smgrnn.seeding import stream
@@ -38,8 +46,6 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
     "identity": lambda total: total,
 }
-_COLUMNS = ("node_ids", "source", "target", "edge_ids")
-_NUMBERS = ("n_inputs", "n_outputs", "next_node_id", "next_edge_id")
 
 
 class SMGrNN(nn.Module):
@@ -69,6 +75,10 @@ class SMGrNN(nn.Module):
         earlier calls get none.
     device, dtype
         Device and precision of the weights.
+
+    A NaN in the input is refused where it can be seen without waiting: on the CPU, outside of
+    `torch.compile`, which takes the network whole (``fullgraph=True``) and compiles it anew after
+    an edit that changes its size.
 
     Examples
     --------
@@ -127,6 +137,8 @@ class SMGrNN(nn.Module):
         dtype = dtype or torch.get_default_dtype()
         self.weight = nn.Parameter(torch.tensor(graph.weight, device=device, dtype=dtype))
         self._state: Tensor | None = None
+        self.names: Names | None = None
+        """Names of inputs and outputs, which pictures and exports show; see `name`."""
         self.is_watched = False
         """Whether each call keeps its node states and errors for a `StructuralPlasticity`."""
         self._passes: list[Moments] = []
@@ -148,7 +160,9 @@ class SMGrNN(nn.Module):
         >>> SMGrNN.from_network(learner, dtype=torch.float64).graph == learner.graph
         True
         """
-        return cls(**network.config.to_dict(), graph=network.graph, **where)
+        made = cls(**network.config.to_dict(), graph=network.graph, **where)
+        made.names = getattr(network, "names", None)
+        return made
 
     # --- the network as a function ---------------------------------------------------------------
 
@@ -172,9 +186,9 @@ class SMGrNN(nn.Module):
             seen.states.append(ended.detach())
         if seen is not None and self.is_watched:
             self._passes.append(seen)
-        if not learns:
+        if not learns and self.learning.through_time:
             self._past.clear()
-        elif self._past.maxlen:
+        elif self.learning.through_time:
             self._past.append(Call(self.weight.detach().clone(), clamped.detach(), carried))
         self._state = free.detach().clone()  # callers may change their output in place
         if seen is not None and self._is_local:
@@ -193,7 +207,8 @@ class SMGrNN(nn.Module):
         for _ in range(self.config.iterations):
             states = torch.cat([clamped, free], dim=-1)
             message = weight * states.index_select(-1, source)
-            if message.requires_grad and not states.requires_grad:
+            is_guarded = message.requires_grad and not states.requires_grad
+            if is_guarded and not torch.compiler.is_compiling():
                 message.register_hook(self._guard())
             total = torch.zeros_like(free).index_add(-1, target, message)
             if seen is not None:
@@ -206,7 +221,7 @@ class SMGrNN(nn.Module):
 
     def _linked(self, carried: Tensor) -> Tensor:
         """Return the carried states as a function of the weights that earlier calls ran with."""
-        if not self._past:
+        if not (self.learning.through_time and self._past):
             return carried
         return link(self.weight, carried, self._iterate, tuple(self._past))
 
@@ -293,10 +308,14 @@ class SMGrNN(nn.Module):
             raise ShapeError(
                 f"Expected an input of shape ({wanted}). Got {tuple(observation.shape)} instead."
             )
-        if not isfinite(observation.sum().item()) and not observation.isfinite().all():
-            raise NonFiniteError("The input holds a NaN or an infinity.")
+        if observation.is_cpu and not torch.compiler.is_compiling():  # or it would wait for a GPU
+            self._check_finite(observation)
         observation = observation.to(self.weight.dtype)
         return observation if state_dim == 1 else observation.transpose(-1, -2)
+
+    def _check_finite(self, observation: Tensor) -> None:
+        if not isfinite(observation.sum().item()) and not observation.isfinite().all():
+            raise NonFiniteError("The input holds a NaN or an infinity.")
 
     def _guard(self) -> Callable[[Tensor], None]:
         """Return a check that the gradient of this call meets the graph the call was made on.
@@ -313,7 +332,7 @@ class SMGrNN(nn.Module):
         return check_unchanged
 
     def _carried(self, clamped: Tensor) -> Tensor:
-        shape = (*clamped.shape[:-1], self._structure.n_nodes - self.config.n_inputs)
+        shape = (*clamped.shape[:-1], self._n_free)
         if self._state is None or not self.config.carry_state:
             return clamped.new_zeros(shape)
         if self._state.shape != shape:
@@ -389,10 +408,11 @@ class SMGrNN(nn.Module):
         self._structure = graph
         self._past.clear()
         self._n_dead = int(np.searchsorted(graph.target, graph.n_inputs))
+        self._n_free = graph.n_nodes - graph.n_inputs
         device = self.weight.device
-        for name in _COLUMNS:
+        for name in COLUMNS:
             self.register_buffer(name, torch.tensor(getattr(graph, name), device=device))
-        numbers = torch.tensor([getattr(graph, name) for name in _NUMBERS], device=device)
+        numbers = torch.tensor([getattr(graph, name) for name in NUMBERS], device=device)
         self.register_buffer("numbers", numbers)
         self._place_ends()
 
@@ -416,7 +436,7 @@ class SMGrNN(nn.Module):
         self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
     ) -> None:
         """Take over the topology in `state_dict` before its tensors are copied in."""
-        names = (*_COLUMNS, "numbers", "weight")
+        names = (*COLUMNS, "numbers", "weight")
         if all(prefix + name in state_dict for name in names):
             graph = _graph_of({name: state_dict[prefix + name] for name in names})
             check_width(graph, self.config)
@@ -429,27 +449,39 @@ class SMGrNN(nn.Module):
             self.reset_state()
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
+    def name(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
+        """Name the inputs and the outputs, for pictures, exports and saved files.
+
+        >>> net = SMGrNN(2, 1)
+        >>> net.name(inputs=["height", "speed"], outputs=["throttle"])
+        >>> net.names.inputs
+        ('height', 'speed')
+        """
+        size = {"n_inputs": self.config.n_inputs, "n_outputs": self.config.n_outputs}
+        self.names = Names.given(inputs, outputs, **size)
+
     def save(self, path: str | Path) -> None:
         """Write settings, graph and weights to a safetensors file (bfloat16 as float32).
 
         How it learns is not among them; what a learning rule keeps is in the state dict.
         """
-        names, found = (*_COLUMNS, "numbers", "weight"), self.state_dict()
+        names, found = (*COLUMNS, "numbers", "weight"), self.state_dict()
         state = {name: found[name].cpu() for name in names}
         if self.weight.dtype == torch.bfloat16:  # a type numpy does not have
             state["weight"] = state["weight"].float()
         arrays = {name: tensor.numpy() for name, tensor in state.items()}
-        write_arrays(path, "network", self.config.to_dict(), arrays)
+        write_arrays(path, "network", network_content(self.config, self.names), arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a network that `save` wrote."""
-        settings, arrays = read_arrays(path, "network")
+        content, arrays = read_arrays(path, "network")
         try:
-            config = NetworkConfig.from_dict(settings)
-            state = {name: torch.as_tensor(array) for name, array in arrays.items()}
-            graph, dtype = _graph_of(state), state["weight"].dtype
-            return cls(**config.to_dict(), graph=graph, dtype=dtype)
+            config, names = network_settings(content)
+            dtype = torch.as_tensor(arrays["weight"]).dtype
+            network = cls(**config.to_dict(), graph=network_graph(arrays), dtype=dtype)
+            network.names = names
+            return network
         except Exception as error:  # a stranger may have made it, so anything can be in it
             raise FileFormatError(
                 f"{path} does not describe a network ({reason(error)})."
@@ -469,11 +501,8 @@ def _graph_of(state: dict[str, Tensor]) -> Graph:
     """Return the graph that the tensors of a state dict describe, checked."""
     if not state["weight"].is_floating_point():
         raise GraphError("The weights of a graph must be floating-point numbers.")
-    fields: dict[str, Any] = {name: state[name].cpu().long().numpy() for name in _COLUMNS}
-    fields |= zip(_NUMBERS, state["numbers"].tolist(), strict=True)
-    graph = Graph(**fields, weight=state["weight"].detach().double().cpu().numpy())
-    check(graph)
-    return graph
+    known = state | {"weight": state["weight"].double()}  # bfloat16 is a type numpy does not have
+    return network_graph({name: each.detach().cpu().numpy() for name, each in known.items()})
 
 
 def carry(values: Tensor, origin: Tensor, fill: float = 0.0) -> Tensor:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smgrnn.report.paper import Paper
-from smgrnn.report.settings import stated_settings
+from smgrnn.report.settings import alike, stated_settings
 from smgrnn.report.statistics import (
     UNKNOWN,
     Estimate,
@@ -110,15 +110,9 @@ def group_runs(records: Iterable[Record]) -> list[Group]:
     Where a task has several groups of one kind and size, the kind says in which settings they
     differ.
     """
-    alike: dict[frozenset[tuple[str, str]], dict[int, Record]] = {}
-    for record in records:
-        if record.held_out.size:
-            settings = frozenset(stated_settings(record.plan).items())
-            alike.setdefault(settings, {})[record.plan.seed] = record
-    found = []
-    for runs in alike.values():
-        ordered = [runs[seed] for seed in sorted(runs)]
-        found.append((Group.of(kind_of(ordered[0].plan), ordered), ordered[0].plan))
+    finished = [record for record in records if record.held_out.size]
+    samples = [list(runs.values()) for runs in alike(dict(enumerate(finished)))]
+    found = [(Group.of(kind_of(runs[0].plan), runs), runs[0].plan) for runs in samples]
     groups = [_distinct(*each, found) for each in found]
     tasks, kinds = ([getattr(each, name) for each in groups] for name in ("task", "kind"))
     return sorted(

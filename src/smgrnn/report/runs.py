@@ -1,13 +1,16 @@
 """A report on given runs: the settings that ran, their figures and their curves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from smgrnn.errors import plain
+from smgrnn.report.comparison import Compared, comparison_table, group_named, settings_table
 from smgrnn.report.contents import Illustration, Report, Section, Setup, count_warnings, overview
+from smgrnn.report.figures.frontier import draw_groups
 from smgrnn.report.figures.registry import FigureSpec
 from smgrnn.report.figures.run_curves import draw_run_curves
 from smgrnn.report.figures.style import add_title
-from smgrnn.report.paper import Column
+from smgrnn.report.frontier import group_runs
+from smgrnn.report.paper import Column, load_paper
 from smgrnn.report.pictures import take_picture
 from smgrnn.report.settings import Stated, own_settings, shared_settings
 from smgrnn.report.tables import Entry, Line, ReportTable
@@ -28,22 +31,26 @@ FIGURES = (
 CURVES = FigureSpec(
     "runs",
     draw_run_curves,
-    title="Return and size over training",
-    caption="(a) return; (b) nodes, inputs and outputs included.",
+    title="Return, size and agreement over training",
+    caption="Return, with the task's threshold; nodes, inputs and outputs included; agreement with "
+    "the teacher. A dot is where the job was done: where the mean of 100 returns first reaches the "
+    "threshold.",
 )
+FRONTIER = "Return against parameters"
 
 
 def build_run_report(records: Mapping[str, Record]) -> Report:
     """Return a report on runs, which are given by name."""
     records = {plain(name): record for name, record in records.items()}
+    groups = group_named(records)
     shared = shared_settings(record.plan for record in records.values())
     section = Section(
         id="runs",
         title="Runs",
         question="",
         seeds=tuple(sorted({record.plan.seed for record in records.values()})),
-        tables=(_table(records),),
-        illustrations=(_curves(records),),
+        tables=(comparison_table(groups), *_settings_tables(groups), _table(records)),
+        illustrations=(_curves(groups), *_frontier(records)),
         setups=tuple(
             Setup.of(name, [record], 1, record.plan, _own(record, shared))
             for name, record in records.items()
@@ -72,6 +79,7 @@ def _table(records: Mapping[str, Record]) -> ReportTable:
                 tuple(Entry(column, _figure(record, column.name)) for column in columns),
             )
             for name, record in records.items()
+            if record.episodes.n
         ),
     )
 
@@ -81,7 +89,21 @@ def _figure(record: Record, name: str) -> str:
     return MISSING if value is None else number(value, METRICS[name].decimals)
 
 
-def _curves(records: Mapping[str, Record]) -> Illustration:
-    drawn = CURVES.draw_panels({name: [record] for name, record in records.items()})
+def _settings_tables(groups: Sequence[Compared]) -> list[ReportTable]:
+    table = settings_table(groups)
+    return [table] if table.lines else []
+
+
+def _curves(groups: Sequence[Compared]) -> Illustration:
+    drawn = CURVES.draw_panels({each.name: each.records for each in groups})
     add_title(drawn, CURVES.heading)
     return Illustration(CURVES.id, CURVES.title, CURVES.caption, take_picture(drawn))
+
+
+def _frontier(records: Mapping[str, Record]) -> list[Illustration]:
+    groups = group_runs(records.values())
+    if not groups:
+        return []
+    drawn = draw_groups(groups, load_paper())
+    add_title(drawn, FRONTIER)
+    return [Illustration("frontier", FRONTIER, "", take_picture(drawn))]

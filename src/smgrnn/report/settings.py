@@ -4,12 +4,15 @@ A setting without effect is left out: the density of a layered graph, the number
 switched off, those that an optimizer does not use, and how often a checkpoint is kept.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 from smgrnn.errors import plain
 from smgrnn.runs.plan import OPTIMIZER_SETTINGS, AnyPlan, Plan
+from smgrnn.runs.record import Record
+
+K = TypeVar("K")
 
 Stated = dict[str, str]
 """Settings as texts, by dotted names."""
@@ -28,6 +31,9 @@ def stated_settings(plan: AnyPlan) -> Stated:
     if isinstance(plan, Plan):
         has_bias = plan.network.n_inputs > plan.task.n_inputs
         content |= {"teacher": _teacher(plan), "bias": has_bias, **_with_effect(plan)}
+        del content["ancestor"]
+        if plan.ancestor is not None:
+            content["ancestor"] = f"SHA-256 {plan.ancestor.run[:12]}, of {plan.ancestor.task}"
     else:
         del content["neat_settings"]
         if plan.neat_settings:
@@ -72,6 +78,20 @@ def flatten(content: dict[str, Any]) -> dict[str, Any]:
         inner = value if isinstance(value, dict) else {"": value}
         flat |= {f"{name}.{part}".rstrip("."): each for part, each in inner.items()}
     return flat
+
+
+def alike(records: Mapping[K, Record]) -> list[dict[K, Record]]:
+    """Return runs, by any names, in groups that differ in nothing but their seed, in its order.
+
+    Of several runs with one seed the last counts, as they are the same run.
+    """
+    found: dict[frozenset[tuple[str, str]], dict[int, K]] = {}
+    for name, record in records.items():
+        settings = frozenset(stated_settings(record.plan).items())
+        found.setdefault(settings, {})[record.plan.seed] = name
+    return [
+        {seeds[seed]: records[seeds[seed]] for seed in sorted(seeds)} for seeds in found.values()
+    ]
 
 
 def shared_settings(plans: Iterable[AnyPlan]) -> dict[str, Stated]:

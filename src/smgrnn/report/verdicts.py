@@ -77,7 +77,8 @@ class Finding:
         if margin.units:
             return f"{margin.units:g}"
         found = {task: margin.on(task, ()) for task in self._tasks}
-        each = _enumerate([f"{number(value, 1)} on {task}" for task, value in found.items()])
+        words = {task: number(value, 1 if value >= 1 else 3) for task, value in found.items()}
+        each = _enumerate([f"{value} on {task}" for task, value in words.items()])
         return f"{100 * margin.scale:g} % of the way from a random policy to the expert, {each}"
 
     @property

@@ -83,6 +83,8 @@ class Distillation:
         """The normalisation of the student's observations, if there is one."""
         if not self.plan.episodes.normalise or self._normalisation is not None:
             return self._normalisation
+        if self.plan.ancestor is not None:
+            return self.plan.ancestor.normalisation
         if self.examples is not None:
             return Normalisation.of(self.examples.train.observations)
         assert self.teacher is not None
@@ -153,7 +155,7 @@ class Distillation:
         progress = np.arange(first, last) / number
         if is_staged:
             progress = np.array([progress_of(episode, number) for episode in range(first, last)])
-        return self.backend.distil(self.learner, self.teacher, seeds, progress)
+        return self.backend.distil(self.learner, self.teacher, seeds, progress, first)
 
     def take_edits(self) -> Edits:
         """Return the edits since the last call, and forget them."""

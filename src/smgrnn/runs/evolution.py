@@ -24,7 +24,7 @@ from smgrnn.baselines.search import Candidate, Player, Search
 from smgrnn.config import EvolutionConfig
 from smgrnn.episodes.backends import Backend, find_backend
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.graph.log import EditLog
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.policy import Policy
@@ -192,12 +192,20 @@ class Evolution:
         with nullcontext() if self._home is None else self._home.owned():
             self.begin()
             try:
-                self._train_all(watches)
-            finally:  # after a Ctrl-C too
-                if self._home is not None:
-                    self._home.save(self.record)
-                    self._write_results()
+                self._train_and_save(watches)
+            except SmgrnnError:
+                if self._home is not None and not self.episodes.n:
+                    self._home.discard()
+                raise
         return self.record
+
+    def _train_and_save(self, watches: Iterable[Watch["Evolution"]]) -> None:
+        try:
+            self._train_all(watches)
+        finally:  # after a Ctrl-C too
+            if self._home is not None:
+                self._home.save(self.record)
+                self._write_results()
 
     def _write_results(self) -> None:
         if self._home is not None and self.record.students:

@@ -19,7 +19,7 @@ import numpy as np
 from smgrnn.episodes.table import edits_table, episodes_table, table
 from smgrnn.errors import ConfigError, FileFormatError, short
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan
-from smgrnn.runs.record import MODEL, Record
+from smgrnn.runs.record import MODEL, Record, record_file
 from smgrnn.storage import LOCK, locked, make_folder, write_files, writing
 
 SUMMARY = "run.json"
@@ -39,12 +39,19 @@ class RunFolder:
         self.path = path
         self._seen = _stamp(path)
         self._is_owned = False
+        self._is_new = self.is_empty
+        self._made: list[Path] = []
         self._saved, self._cost = -inf, 0.0  # when it last was, and how long that took
 
     @property
     def is_empty(self) -> bool:
         """Whether no record was here when this process last looked."""
         return not self._seen
+
+    @property
+    def stamp(self) -> tuple[tuple[int, int], ...]:
+        """What tells the version of the record that was here from others."""
+        return self._seen
 
     def find_record(self) -> Record | None:
         """Return the record of a run that was begun here, if any; refuse a folder of other things.
@@ -69,10 +76,12 @@ class RunFolder:
         if self._is_owned:
             yield
             return
+        missing = [each for each in (self.path, *self.path.parents) if not each.exists()]
         try:
             make_folder(self.path)
         except OSError as error:
             raise ConfigError(f"{self.path} cannot be made: {error.strerror}.") from error
+        self._made += missing
         with locked(self.path):
             if _stamp(self.path) != self._seen:
                 raise ConfigError(
@@ -104,6 +113,19 @@ class RunFolder:
         self._seen, self._saved = _stamp(self.path), time.monotonic()
         self._cost = self._saved - begin
 
+    def discard(self) -> None:
+        """Remove what was made for a run that failed at once, so that it leaves nothing behind."""
+        if not self._is_new:
+            return
+        for name in (MODEL, NOTED, LOCK):
+            (self.path / name).unlink(missing_ok=True)
+        self._seen = _stamp(self.path)
+        for folder in self._made:
+            try:
+                folder.rmdir()
+            except OSError:  # something else is in it
+                return
+
     def keep(self, record: Record) -> None:
         """Save a record if that takes little of the time since the last, and else only note it.
 
@@ -119,6 +141,19 @@ class RunFolder:
 def as_run_folder(folder: str | Path | RunFolder | None) -> RunFolder | None:
     """Return the run folder at a path, if there is to be one."""
     return folder if folder is None or isinstance(folder, RunFolder) else RunFolder(Path(folder))
+
+
+def runs_in(path: Path) -> list[Path]:
+    """Return the run folders in a folder, however deep, by name; a run itself is all there is.
+
+    >>> import smgrnn
+    >>> run = smgrnn.distill("xor", episodes=1, out="many/one")
+    >>> [str(each) for each in runs_in(Path("many"))]
+    ['many/one']
+    """
+    if record_file(path).exists() or not path.is_dir():
+        return [path]
+    return sorted(each.parent for each in path.rglob(MODEL) if each.parent != path)
 
 
 def new_run_folder(folder: str | Path) -> RunFolder:

@@ -9,6 +9,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.episodes.table import Episodes
 from smgrnn.graph.state import Graph
+from smgrnn.runs.metrics import sustained_episode
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
 
@@ -39,9 +40,33 @@ def draw_curves(record: Record, path: Path) -> None:
     if likeness is not None:
         _plot(panels[2], number, *likeness, LIKENESS)
     panels[-1].set_xlabel("episode")
+    _mark_moments(panels, record)
     for ax in panels:
         ax.spines[["top", "right"]].set_visible(False)
     _write(figure, path)
+
+
+def _mark_moments(panels: Any, record: Record) -> None:
+    """Draw the task's threshold, when the job was done, and whence the student is that is given."""
+    threshold, done = record.plan.task.reward_threshold, find_done(record)
+    if threshold is not None:
+        panels[0].axhline(threshold, color=NODES, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    moments = {} if done is None else {f"done in episode {done}": done}
+    if record.held_out.size and record.handed_over.episode < record.episodes.n:
+        moments["handed over"] = record.handed_over.episode
+    for height, (label, episode) in enumerate(moments.items()):
+        for ax in panels:
+            ax.axvline(episode, color=LIKENESS if episode == done else NODES, linewidth=1, ls=":")
+        is_late = episode > record.episodes.n / 2
+        panels[0].annotate(
+            label,
+            (episode, 0.08 + 0.14 * height),
+            xycoords=("data", "axes fraction"),
+            xytext=(-4 if is_late else 4, 0),
+            textcoords="offset points",
+            ha="right" if is_late else "left",
+            fontsize=9,
+        )
 
 
 def find_likeness(episodes: Episodes) -> tuple[Floats, str] | None:
@@ -53,6 +78,17 @@ def find_likeness(episodes: Episodes) -> tuple[Floats, str] | None:
     if episodes.agreed.any():
         return episodes.agreed / steps, "agreement with the expert"
     return (episodes.loss / steps, "loss") if episodes.loss.any() else None
+
+
+def find_done(record: Record) -> int | None:
+    """Return the episode in which the job was done, if it has been.
+
+    It is the first at whose end the mean of the last 100 returns reaches the task's threshold;
+    the candidates of an evolution are not one student that gets better.
+    """
+    if record.is_evolved:
+        return None
+    return sustained_episode(record.episodes.returns, record.plan.task.reward_threshold)
 
 
 def _plot(ax: Any, number: Any, values: Any, label: str, colour: str) -> None:
@@ -75,19 +111,37 @@ def draw_topology(record: Record, path: Path) -> None:
 
     from smgrnn.graph.drawing import draw, layout
 
-    figure = Figure(figsize=(7, 5), layout="constrained")
+    figure = Figure(figsize=(7, 5.4), layout="constrained")
     graph = record.handed_over.policy.graph
     positions = layout(graph)
     ax = draw(graph, figure.subplots(), positions)
-    ends = zip(positions.values(), name_ends(graph, record.plan.task.n_inputs), strict=False)
+    names = record.handed_over.policy.names.of_nodes(graph.n_inputs)
+    ends = zip(positions.values(), names, strict=False)
     for (x, y), name in ends:
         side, shift = ("right", -0.04) if x < 0.5 else ("left", 0.04)
-        ax.text(x + shift, y, name, ha=side, va="center", fontsize=11)
+        ax.text(x + shift, y, name, ha=side, va="center", fontsize=11, parse_math=False)
     if graph.n_edges <= FEW:
         _write_weights(ax, graph, positions)
     ax.margins(0.12, 0.08)
     ax.set_title(_headline(record), parse_math=False)
+    look: Any = {"fontsize": 9, "frameon": False, "columnspacing": 1.4, "handletextpad": 0.5}
+    figure.legend(handles=_topology_keys(graph), loc="outside lower center", ncols=5, **look)
     _write(figure, path)
+
+
+def _topology_keys(graph: Graph) -> list[Any]:
+    """Return the entries of the legend: the kinds of nodes that there are, and signs of weights."""
+    from matplotlib.lines import Line2D
+
+    from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
+
+    dot: Any = {"linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "white"}
+    kinds = [kind for kind in OUTLINE if kind != "hidden" or graph.n_hidden]
+    signs = {"positive weight": POSITIVE, "negative (wider: larger)": NEGATIVE}
+    return [
+        *(Line2D([], [], label=kind, markeredgecolor=OUTLINE[kind], **dot) for kind in kinds),
+        *(Line2D([], [], label=sign, color=colour, linewidth=2) for sign, colour in signs.items()),
+    ]
 
 
 def _write(figure: Any, path: Path) -> None:
@@ -126,13 +180,3 @@ def _headline(record: Record) -> str:
     if task.recording is not None or not record.held_out.size:
         return size
     return f"{size}, held-out return {record.held_out.mean():.1f}"
-
-
-def name_ends(graph: Graph, n_observed: int) -> tuple[str, ...]:
-    """Return the names of inputs and outputs, numbered as in observations and actions.
-
-    >>> name_ends(Graph.from_edges(3, 1), 2)
-    ('in 0', 'in 1', 'bias', 'out 0')
-    """
-    inputs = (f"in {n}" if n < n_observed else "bias" for n in range(graph.n_inputs))
-    return (*inputs, *(f"out {n}" for n in range(graph.n_outputs)))

@@ -4,9 +4,11 @@ The plan itself is trained, hashed into the key of the store, saved, printed and
 rewrites a setting after it.  Settings that a student or a task contradicts are refused here.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from smgrnn.baselines.mlp import find_budget, mlp_graph, mlp_width
 from smgrnn.config import (
@@ -14,9 +16,11 @@ from smgrnn.config import (
     EvolutionConfig,
     HandOver,
     LearningConfig,
+    LearningSettings,
     Loss,
     Method,
     NetworkConfig,
+    NetworkSettings,
     PlasticityConfig,
     Readout,
     RunConfig,
@@ -25,12 +29,14 @@ from smgrnn.config import (
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.state import Graph
+from smgrnn.graph.state import Graph, check_width
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.through_time import check_window
 from smgrnn.memory import check_memory
 from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.plasticity.schedule import check_errors
+from smgrnn.policy import Policy
+from smgrnn.runs.ancestor import Ancestor
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
@@ -113,6 +119,13 @@ class Plan(Settings):
     """How many episodes, and where."""
     parameters: Count | None = later(None)
     """Most parameters of what is handed over; None is any number."""
+    ancestor: Ancestor | None = later(None)
+    """The student of an earlier run to go on from; None starts from a new one."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ancestor is not None:
+            check_width(self.ancestor.graph, self.network)
 
     @property
     def n_episodes(self) -> int:
@@ -126,6 +139,10 @@ class Plan(Settings):
 
     def make_graph(self) -> Graph:
         """Return the graph that the student starts from; its ablations start from the same one."""
+        if self.ancestor is not None:
+            graph = self.ancestor.graph
+            gain = np.where(graph.source < self.task.n_inputs, self.episodes.gain, 1.0)
+            return graph._replace(weight=graph.weight / gain)
         rng = stream(self.seed, "init")
         if self.first_graph == "random":
             return initial_graph(self.network, rng)
@@ -141,6 +158,15 @@ class Plan(Settings):
     def key(self) -> str:
         """Return the SHA-256 of all that the results depend on."""
         return _key("distillation", self)
+
+
+class Start(NamedTuple):
+    """A student to go on from."""
+
+    ancestor: Ancestor
+    policy: Policy
+    plan: Plan
+    """The plan of the run that it is of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,8 +241,10 @@ def plan_evolution(config: EvolutionConfig, task: Task, neat_settings: str) -> E
     )
 
 
-def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
+def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | None = None) -> Plan:
     """Return the plan of a distillation; refuse settings that student or task contradicts.
+
+    With a `start` it goes on from the student of another run.
 
     >>> from smgrnn.experts import find_teacher
     >>> from smgrnn.tasks import find_task
@@ -253,11 +281,80 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId) -> Plan:
             bar=_bar(config, task),
         ),
         parameters=config.parameters,
+        ancestor=None if start is None else _ancestor(config, task, start),
     )
     _check_limit(config, plan)
     check_window(plan.learning, plan.network, plan.plasticity, plan.make_graph())
     check_errors(plan.plasticity, LEARNING[plan.learning.rule])
     return plan
+
+
+def settings_of(plan: Plan) -> RunConfig:
+    """Return the settings of a plan, for a run that goes on from there.
+
+    >>> import smgrnn
+    >>> plan = smgrnn.distill("xor", episodes=1, iterations=4).plan
+    >>> settings_of(plan).network.iterations, settings_of(plan).bias
+    (4, True)
+    """
+    episodes, task, network = plan.episodes, plan.task, plan.network.to_dict()
+    chosen = {entry.name: network[entry.name] for entry in fields(NetworkSettings)}
+    has_bias, budget = plan.network.n_inputs > task.n_inputs, None
+    if plan.student in MLP_SHARES:
+        n_own = task.n_outputs if has_bias else 0
+        per_node = plan.network.n_inputs + task.n_outputs
+        budget = (chosen["n_hidden"] * per_node + n_own) // MLP_SHARES[plan.student]
+        chosen["n_hidden"] = 0
+    is_usual = plan.plasticity.size in (plan.parameters, _enough(task, has_bias))
+    is_named = plan.teacher.kind in ("shipped", "file")
+    return RunConfig(
+        student=plan.student,
+        episodes=episodes.number,
+        stop_after=episodes.stop_after,
+        seed=plan.seed,
+        expert=plan.teacher.name if is_named else None,
+        checkpoint_every=episodes.checkpoint_every,
+        held_out=episodes.held_out,
+        handover=episodes.handover,
+        parameters=plan.parameters,
+        keep=episodes.keep,
+        budget=budget,
+        bias=has_bias,
+        normalise=episodes.normalise,
+        gain=episodes.gain,
+        bar=None if episodes.bar == task.reward_threshold else episodes.bar,
+        network=NetworkSettings(**chosen),
+        learning=LearningSettings(**plan.learning.to_dict()),
+        plasticity=replace(plan.plasticity, size=None) if is_usual else plan.plasticity,
+    )
+
+
+def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:
+    """Return the ancestor; refuse a task of another shape, and a network that runs otherwise."""
+    policy, before = start.policy, start.plan.task
+    shapes = [(each.n_inputs, each.n_outputs, each.is_discrete) for each in (before, task)]
+    _require(
+        shapes[0] == shapes[1],
+        f"A run goes on only with a task of the same shape: {before.id} has {_shape(before)}, and "
+        f"{task.id} {_shape(task)}",
+    )
+    new, old = _network(config, task).to_dict(), policy.config.to_dict()
+    for name, value in new.items():
+        _require(
+            name in ("n_hidden", "density", "weight_std") or value == old[name],
+            f"--{name.replace('_', '-')} {value} contradicts the run to go on from, whose network "
+            f"has {old[name]}",
+        )
+    _require(
+        config.normalise == (policy.normalisation is not None),
+        "A run goes on with observations as they were: normalised, or not",
+    )
+    return start.ancestor
+
+
+def _shape(task: Task) -> str:
+    kind = "choices" if task.is_discrete else "continuous actions"
+    return f"{task.n_inputs} inputs and {task.n_outputs} {kind}"
 
 
 def _network(config: RunConfig, task: Task) -> NetworkConfig:
@@ -286,11 +383,17 @@ def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:
     """
     rules, parameters = config.plasticity, config.parameters
     if _follows_size(config):
-        enough = 2 * (task.n_inputs + config.bias) * task.n_outputs + 10
+        enough = _enough(task, config.bias)
         rules = replace(rules, size=rules.size or parameters or enough)
-    if parameters is None or PRUNING[rules.pruning].follows_size:
+    is_followed = GROWTH[rules.growth].follows_size and PRUNING[rules.pruning].follows_size
+    if parameters is None or is_followed:
         return rules
     return replace(rules, max_edges=min(parameters, rules.max_edges))
+
+
+def _enough(task: Task, has_bias: bool) -> int:
+    """Return more parameters than a task is likely to need."""
+    return 2 * (task.n_inputs + has_bias) * task.n_outputs + 10
 
 
 def _follows_size(config: RunConfig) -> bool:

@@ -20,7 +20,7 @@ from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
-from smgrnn.policy import Policy
+from smgrnn.policy import NETWORK_KINDS, Policy, read_network
 from smgrnn.runs.family import Family, Member, best
 from smgrnn.runs.keep import has_ended, lower_bound, smallest_kept
 from smgrnn.runs.metrics import (
@@ -35,7 +35,7 @@ from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
 from smgrnn.runs.reading import RESUME, read_fields
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.times import Times
-from smgrnn.storage import digest, read_arrays, write_arrays, writing
+from smgrnn.storage import digest, kind_of, read_arrays, write_arrays, writing
 
 MODEL = "model.safetensors"
 """File name of the record in a run folder."""
@@ -350,7 +350,8 @@ def load(path: str | Path, *, final: bool = False, parameters: int | None = None
     Parameters
     ----------
     path
-        A run folder, as `distill`, `evolve` or the command line left it, or a file of the store.
+        A run folder, as `distill`, `evolve` or the command line left it, a file of the store, or
+        one that `SMGrNN.save` or `Learner.save` wrote, which has but one network.
     final
         Take the student that the run ended with instead.
     parameters
@@ -362,5 +363,12 @@ def load(path: str | Path, *, final: bool = False, parameters: int | None = None
     >>> run = smgrnn.distill("CartPole-v1", episodes=5, held_out=1, out="another-run")
     >>> smgrnn.load("another-run").graph == run.handed_over.policy.graph
     True
+    >>> smgrnn.SMGrNN(4, 2).save("own.safetensors")
+    >>> smgrnn.load("own.safetensors").task.id
+    'network'
     """
+    if kind_of(path) in NETWORK_KINDS:
+        if final or parameters is not None:
+            raise ConfigError(f"{path} holds one network, not a run with students to choose from.")
+        return read_network(path)
     return Record.load(path).student(final=final, parameters=parameters).policy

@@ -12,11 +12,12 @@ from typing import Any
 from smgrnn.arrays import Floats
 from smgrnn.config import USUAL_PRESET, RunConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, reason
+from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, SmgrnnError, reason
 from smgrnn.experts import ExpertSource, Teacher, find_teacher
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.policy import Policy
+from smgrnn.runs.ancestor import Ancestor
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.family import FIRST_ROUND, Family, Member, halved, joined, offers
@@ -29,7 +30,7 @@ from smgrnn.runs.folder import (
     write_results,
 )
 from smgrnn.runs.keep import judge, next_size, stage_ends, stage_of, stage_offers
-from smgrnn.runs.plan import Plan, plan_run
+from smgrnn.runs.plan import Plan, Start, plan_run, settings_of
 from smgrnn.runs.record import Record, record_file
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.times import Times
@@ -268,7 +269,12 @@ class Run:
         """
         with self._owned():
             self.begin()
-            return self._train_and_save(watches)
+            try:
+                return self._train_and_save(watches)
+            except SmgrnnError:
+                if self._home is not None and not self.episodes.n:
+                    self._home.discard()
+                raise
 
     def _owned(self) -> AbstractContextManager[None]:
         return nullcontext() if self._home is None else self._home.owned()
@@ -441,16 +447,17 @@ def new_run(
     config: RunConfig,
     folder: Path | None = None,
     expert: ExpertSource | None = None,
+    start: Start | None = None,
 ) -> Run:
     """Return a run that has not begun, or the one that was begun in the folder with these settings.
 
-    The folder is made when the run begins.
+    The folder is made when the run begins.  With a `start` it goes on from another run.
     """
     home = None if folder is None else RunFolder(folder)
     record = None if home is None else home.find_record()
     found = find_task(task)
     identity, teacher = find_teacher(config.expert if expert is None else expert, found)
-    plan = plan_run(config, found, identity)
+    plan = plan_run(config, found, identity, start)
     if home is None or record is None:
         return Run(plan, home, task=found, expert=teacher)
     check_same(plan, record.plan, home.path)
@@ -459,12 +466,38 @@ def new_run(
     return run
 
 
+def start_from(source: Run | Record | str | Path) -> Start:
+    """Return the student that a distillation hands over, for another run to go on from.
+
+    >>> start_from(distill("xor", episodes=3)).ancestor.task
+    'xor'
+    """
+    if isinstance(source, str | Path):
+        source = Record.load(source)
+    record = source.record if isinstance(source, Run) else source
+    plan, student = record.plan, record.handed_over
+    if not isinstance(plan, Plan):
+        raise ConfigError("A run goes on from a distillation. Got an evolution instead.")
+    ancestor = Ancestor.of(student.policy, run=plan.key(), seed=plan.seed, episode=student.episode)
+    return Start(ancestor, student.policy, plan)
+
+
+def settings_to_go_on(start: Start, task: str) -> RunConfig:
+    """Return the settings that a run on a task goes on with: those of its ancestor.
+
+    Another task has another expert.
+    """
+    found = settings_of(start.plan)
+    return found if task == start.plan.task.id else replace(found, expert=None)
+
+
 def distill(
     task: TaskSource,
     *,
     expert: ExpertSource | None = None,
     out: str | Path | None = None,
     watch: Watch[Run] | None = None,
+    start: Run | Record | str | Path | None = None,
     **settings: Any,
 ) -> Run:
     """Distil the expert of a task into a growing student; every field of RunConfig is a keyword.
@@ -481,6 +514,10 @@ def distill(
         on.  None keeps nothing.
     watch
         Called with the run every few episodes.
+    start
+        A run, a record or a folder to go on from: the student that it hands over learns on, on
+        this or another task of the same shape, with the settings of that run and the changes given
+        here.  Optimizer and statistics start afresh; `resume` is what goes on exactly.
     **settings
         Fields of `RunConfig` and of `NetworkSettings`, and `preset` ("frugal" by default, "paper"
         or "as_printed"), which the others start from.
@@ -491,9 +528,15 @@ def distill(
     >>> run = smgrnn.distill("CartPole-v1", episodes=50, seed=0)
     >>> run.late_return > 20  # what acting at random brings
     True
+    >>> smgrnn.distill("CartPole-v1", episodes=10, start=run).plan.ancestor.episode
+    50
     """
     name = "" if callable(task) else str(task)
-    config = RunConfig.for_task(name, **{"preset": USUAL_PRESET, **settings})
-    run = new_run(task, config, Path(out) if out is not None else None, expert)
+    beginning = None if start is None else start_from(start)
+    if beginning is None:
+        config = RunConfig.for_task(name, **{"preset": USUAL_PRESET, **settings})
+    else:
+        config = settings_to_go_on(beginning, name).with_changes(**settings)
+    run = new_run(task, config, Path(out) if out is not None else None, expert, beginning)
     run.train(*([watch] if watch is not None else []))
     return run

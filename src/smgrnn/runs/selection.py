@@ -18,7 +18,7 @@ from smgrnn.experts.files import Record
 from smgrnn.experts.mlp import Expert
 from smgrnn.experts.recipes import Choice, Recipe, changes
 from smgrnn.runs.teachability import Teachability, teachability
-from smgrnn.tasks import Task, find_task, make_env
+from smgrnn.tasks import Task, close_env, find_task, make_env
 
 DISTURBANCE = 0.3
 METHOD = "double DQN with the Huber loss and an averaged target network"
@@ -79,7 +79,7 @@ def score_checkpoints(
         for step, expert in train(env, recipe.config, seed):
             yield _score(step, expert, task, episodes, recipe.chosen_by)
     finally:
-        env.close()
+        close_env(env, task.id)
 
 
 def _score(

@@ -1,5 +1,13 @@
 """Tasks: CartPole and Acrobot as compiled code, any fitting environment, recorded examples, XOR."""
 
-from smgrnn.tasks.registry import XOR, Task, TaskSource, find_again, find_task, make_env
+from smgrnn.tasks.registry import (
+    XOR,
+    Task,
+    TaskSource,
+    close_env,
+    find_again,
+    find_task,
+    make_env,
+)
 
-__all__ = ["XOR", "Task", "TaskSource", "find_again", "find_task", "make_env"]
+__all__ = ["XOR", "Task", "TaskSource", "close_env", "find_again", "find_task", "make_env"]

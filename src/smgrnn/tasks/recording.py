@@ -17,7 +17,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from smgrnn.arrays import Floats, Ints
-from smgrnn.errors import TaskError
+from smgrnn.errors import TaskError, short
 
 FEWEST = 10
 """Rows that a recording must have, so that there is something to learn and to judge by."""
@@ -77,6 +77,8 @@ def read_recording(path: Path) -> Recording:
         raise TaskError(f"There is no recording {path}.")
     try:
         arrays = _READERS[path.suffix](path)
+    except TaskError:
+        raise
     except Exception as error:  # each format has its own way to be damaged
         raise TaskError(f"{path} is damaged or not a {path.suffix} file.") from error
     for name in ("observations", "actions"):
@@ -96,6 +98,12 @@ def _check(path: Path, arrays: dict[str, Any]) -> Recording:
     n = len(observations)
     actions, episodes = _column(actions), _column(arrays.get("episodes", np.arange(n)))
     is_discrete = actions.dtype.kind in "iu"
+    if arrays["actions"].ndim == 1 and _are_whole(actions):
+        raise TaskError(
+            f"The actions of {path} are the whole numbers 0 to {actions.max():.0f}, written as "
+            f"floats. Write choices as ints, such as 1 for 1.0; if they are continuous, give an "
+            f"array of shape ({n}, 1) in an .npz file."
+        )
     widths = (1,) if is_discrete else (1, 2)
     if actions.dtype.kind not in "fiu" or actions.ndim not in widths or len(actions) != n:
         raise TaskError(
@@ -107,7 +115,7 @@ def _check(path: Path, arrays: dict[str, Any]) -> Recording:
     if n < FEWEST:
         raise TaskError(f"A recording needs {FEWEST} rows at least. {path} has {n}.")
     if not (np.isfinite(observations).all() and np.isfinite(actions).all()):
-        raise TaskError(f"{path} has an observation or action that is NaN or infinite.")
+        raise TaskError(f"{path} has {_name_bad(observations, actions)}.")
     if is_discrete:
         actions = actions.astype(np.int64)
         least, most = actions.min(), actions.max()
@@ -130,6 +138,27 @@ def _column(array: Any) -> Any:
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
+def _are_whole(actions: Any) -> bool:
+    """Return whether floats are all of the whole numbers from 0 up, as choices would be."""
+    if actions.dtype.kind != "f" or actions.ndim != 1 or actions.size == 0:
+        return False
+    found = np.unique(actions)
+    return found.size > 1 and np.array_equal(found, np.arange(found.size))
+
+
+def _name_bad(observations: Any, actions: Any) -> str:
+    """Return the first value that is not finite, with its place."""
+    for what, rows in (
+        ("observation", observations),
+        ("action", actions.reshape(len(actions), -1)),
+    ):
+        bad = np.argwhere(~np.isfinite(rows))
+        if bad.size:
+            row, column = bad[0]
+            return f"{rows[row, column]} in row {row} as value {column} of the {what}, from 0"
+    raise AssertionError("all values are finite")
+
+
 def _read_npz(path: Path) -> dict[str, Any]:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
@@ -138,13 +167,36 @@ def _read_npz(path: Path) -> dict[str, Any]:
 def _read_csv(path: Path) -> dict[str, Any]:
     with path.open(newline="", encoding="utf-8") as file:
         header, *rows = [row for row in csv.reader(file) if row]
+    _check_numbers(path, header, rows)
     columns = np.array(rows, dtype=str).reshape(len(rows), len(header)).T
     parts: dict[str, list[Any]] = {"observations": [], "actions": [], "episodes": []}
     for name, column in zip(map(str.strip, header), columns, strict=True):
         is_action, is_episode = name.startswith("action"), name == "episode"
         part = "actions" if is_action else "episodes" if is_episode else "observations"
         parts[part].append(column)
-    return {part: _numbers(np.stack(cells, axis=1)) for part, cells in parts.items() if cells}
+    arrays = {part: _numbers(np.stack(cells, axis=1)) for part, cells in parts.items() if cells}
+    return {
+        part: array if part == "observations" else _column(array) for part, array in arrays.items()
+    }
+
+
+def _check_numbers(path: Path, header: list[str], rows: list[list[str]]) -> None:
+    """Refuse a table with rows of other lengths than its header, or with text in it."""
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(header):
+            raise TaskError(
+                f"Row {number} of {path} has {len(row)} cells; the first line names "
+                f"{len(header)} columns."
+            )
+        for name, cell in zip(header, row, strict=True):
+            try:
+                float(cell)
+            except ValueError:
+                raise TaskError(
+                    f"A recording has numbers only. Row {number} of {path} has {short(cell, 40)} "
+                    f"in the column {short(name.strip(), 40)}; write numbers for it, or leave the "
+                    f"column out."
+                ) from None
 
 
 def _numbers(cells: Any) -> Any:

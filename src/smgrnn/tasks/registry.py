@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from smgrnn.config import RECORDINGS
-from smgrnn.errors import ConfigError, TaskError, plain, reason, short, suggest
+from smgrnn.errors import ConfigError, TaskError, failure, plain, short, suggest
 from smgrnn.storage import digest
 from smgrnn.tasks import recall
 from smgrnn.tasks.compiled import CODES
@@ -28,6 +28,10 @@ REWARDS = {"xor": (0.0, 1.0), "CartPole-v1": (1.0, 1.0), "Acrobot-v1": (-1.0, 0.
 """Least and largest reward of a step, by the base of a task; of others none is known."""
 
 
+WAY_TO_ACT = (
+    "; register it with gymnasium.wrappers.TransformAction around it, which can take such actions"
+)
+"""What helps with actions of another kind."""
 TaskSource = str | Path | Callable[[], Any]
 """The name of a task, a file of recorded examples, or a function that makes an environment."""
 
@@ -99,6 +103,11 @@ class Task(Settings):
         return tuple(range(self.n_inputs)) if self.seen is None else self.seen
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether a continuous action has bounds; the outputs of a bare network have none."""
+        return self.action_low is not None
+
+    @property
     def is_own_code(self) -> bool:
         """Whether making the task runs code of the user's own: a function, or a module."""
         return self.recording is None and (self.is_made or ":" in self.id)
@@ -149,7 +158,8 @@ class Task(Settings):
             )
         # The square is finite if all are, but for the largest of numbers, and quicker to tell.
         if not isfinite(array.dot(array)) and not np.isfinite(array).all():
-            raise TaskError(f"{self.id} gave an observation that is NaN or infinite.")
+            place = int(np.flatnonzero(~np.isfinite(array))[0])
+            raise TaskError(f"{self.id} gave an observation whose value {place} is {array[place]}.")
         return array
 
     def to_dict(self) -> dict[str, Any]:
@@ -237,7 +247,7 @@ def find_task(source: TaskSource) -> Task:
         hidden: Any = env
         return replace(found, seen=hidden.seen, n_whole=hidden.whole.size)
     finally:
-        env.close()
+        close_env(env, name)
 
 
 def find_again(recorded: Task, source: TaskSource | Task | None = None) -> Task:
@@ -273,6 +283,14 @@ def make_env(task: Task) -> "gym.Env[Any, Any]":
     return _construct(task.id) if task.make is None else task.make()
 
 
+def close_env(env: Any, name: str) -> None:
+    """Close the environment of a task, or raise TaskError with what failed in it."""
+    try:
+        env.close()
+    except Exception as error:
+        raise TaskError(f"The task {name!r} cannot be closed: {failure(error)}.") from error
+
+
 def _find_made(make: Callable[[], Any]) -> Task:
     """Return the task of the environment that a function makes, named after the class of that."""
     import gymnasium as gym
@@ -281,13 +299,13 @@ def _find_made(make: Callable[[], Any]) -> Task:
     try:
         env = make()
     except Exception as error:
-        raise TaskError(f"The task {name!r} cannot be made: {reason(error)}.") from error
+        raise TaskError(f"The task {name!r} cannot be made: {failure(error)}.") from error
     if not isinstance(env, gym.Env):
         raise TaskError(f"{name!r} makes no Gymnasium environment, but {_text(env)}.")
     try:
         return replace(_describe(type(env.unwrapped).__name__, env), make=make, is_made=True)
     finally:
-        env.close()
+        close_env(env, name)
 
 
 def _describe_recording(path: Path) -> Task:
@@ -314,7 +332,7 @@ def _check_registered(id: str) -> None:
             importlib.import_module(module)
         except Exception as error:
             raise TaskError(
-                f"The module {module!r} of the task {id!r} cannot be imported: {reason(error)}."
+                f"The module {module!r} of the task {id!r} cannot be imported: {failure(error)}."
             ) from error
     if name not in gym.registry:
         hint = suggest(name, [*gym.registry, XOR.id, RECALL.id])
@@ -335,26 +353,28 @@ def _construct(id: str) -> "gym.Env[Any, Any]":
             # Box2D's bindings warn of their own SWIG types when first imported.
             warnings.filterwarnings("ignore", "builtin type", DeprecationWarning)
             env = gym.make(base, disable_env_checker=True)
+        if not settings:
+            return env
         space: Any = env.observation_space
-        seen = seen_places(base, settings, space.shape[0]) if settings else None
+        seen = seen_places(base, settings, space.shape[0])
         return env if seen is None else Hidden(env, seen)
     except TaskError:
         raise
     except Exception as error:
-        why, _, _ = reason(error).partition(" was raised from the environment creator")
+        why, _, _ = failure(error).partition(" was raised from the environment creator")
         raise TaskError(f"The task {id!r} cannot be made: {why}.") from error
 
 
 def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
     """Read the task off its environment; raise TaskError if the network cannot do it."""
-    from gymnasium.spaces import Box, Discrete
+    from gymnasium.spaces import Box, Discrete, Space
 
     seen, done = (getattr(env, name, None) for name in ("observation_space", "action_space"))
     spec = env.spec
     if not (isinstance(seen, Box) and _is_flat(seen)):
         raise TaskError(
             f"The observations of a task must be a flat Box, of shape (n,). "
-            f"{id!r} has {_text(seen)} instead."
+            f"{id!r} has {_text(seen)} instead{_way_to_flatten(seen)}."
         )
     threshold = spec.reward_threshold if spec else None
     low = high = None
@@ -364,7 +384,8 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
             raise TaskError(f"There must be two actions at least to choose from. {id!r} has one.")
         if done.start != 0:
             raise TaskError(
-                f"Discrete actions must be numbered from 0. {id!r} numbers them from {done.start}."
+                f"Discrete actions must be numbered from 0. {id!r} numbers them from {done.start}"
+                f"{WAY_TO_ACT}."
             )
     elif isinstance(done, Box) and _is_flat(done) and done.dtype.kind == "f":
         n_outputs = done.shape[0]
@@ -372,12 +393,12 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
         if not (np.isfinite([done.low, done.high]).all() and (done.low < done.high).all()):
             raise TaskError(
                 f"Continuous actions must have finite bounds, the lower below the upper. "
-                f"{id!r} has {_text(done)} instead."
+                f"{id!r} has {_text(done)} instead{WAY_TO_ACT}."
             )
     else:
         raise TaskError(
             f"The actions of a task must be Discrete or a flat Box of floats, of shape (n,). "
-            f"{id!r} has {_text(done)} instead."
+            f"{id!r} has {_text(done)} instead{WAY_TO_ACT if isinstance(done, Space) else ''}."
         )
     return Task(
         id=id,
@@ -389,6 +410,16 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
         max_steps=spec.max_episode_steps if spec else None,
         reward_threshold=float(threshold) if threshold is not None else None,
     )
+
+
+def _way_to_flatten(space: object) -> str:
+    """Return the wrapper that would help with observations that are no vectors, if one does."""
+    from gymnasium.spaces import Box, Space
+
+    if not isinstance(space, Space) or (isinstance(space, Box) and 0 in space.shape):
+        return ""
+    name = "FlattenObservation" if space.is_np_flattenable else "TransformObservation"
+    return f"; register it with gymnasium.wrappers.{name} around it, which can make them one"
 
 
 def _is_flat(space: "gym.spaces.Box") -> bool:

@@ -1,6 +1,7 @@
 """The page: one file that opens from disk, with Bokeh, the timeline and the player inside.
 
-The frame, with its style, is `page.html`; `player.js` moves the network along the timeline.
+The frame, with its style, is `page.html`; `player.js` moves the network along the timeline, and
+`live.js` follows a run under way.
 """
 
 import json
@@ -17,56 +18,102 @@ from bokeh.resources import Resources
 from numpy.typing import NDArray
 
 from smgrnn.episodes.table import Episodes
-from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.edit import Cause
 from smgrnn.runs.family import Member
+from smgrnn.runs.own_loop import record_of
+from smgrnn.runs.pictures import find_done
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
 from smgrnn.view import style
-from smgrnn.view.figures import LEFT, RIGHT, curves_figure, network_figure
+from smgrnn.view.figures import (
+    LEFT,
+    RIGHT,
+    curve_lines,
+    curves_figure,
+    find_panels,
+    network_figure,
+)
 from smgrnn.view.places import place_nodes
-from smgrnn.view.timeline import Lives, Timeline, Tracks
+from smgrnn.view.timeline import Lives, Sizes, Timeline, Tracks
+
+SCRIPTS = ("timeline.js", "drawing.js", "story.js", "player.js", "live.js")
+"""The program of the page, in the order in which its parts are read."""
+WORDS = ("title", "facts", "notices", "legend")
+"""Parts of the content that are markup of their own."""
 
 
-def write_page(record: Record, path: str | Path, student: Member | None = None) -> None:
-    """Write the growth of what a run hands over, or of another student of it, as a page."""
-    path, content = Path(path), page(record, student)
+def write_page(run: Any, path: str | Path, student: Member | None = None) -> None:
+    """Write the growth of what a run hands over, or of another student of it, as a page.
+
+    `run` is a run, its record, or a network of your own loop.
+    """
+    path, content = Path(path), page(record_of(run), student)
     with writing(path):
         write_file(path, content.encode())
 
 
 def page(run: Record, student: Member | None = None) -> str:
     """Return the page as HTML."""
-    record = run.until(student or run.handed_over)
-    plan, whole = record.plan, Timeline.of(record)
-    timeline = whole.thinned()
-    places = place_nodes(timeline)
-    unit = "candidate" if record.is_evolved else "episode"
-    curves = curves_figure(record.episodes, unit) if record.episodes.n else None
-    content = {
-        "network": json_item(network_figure(timeline, places)),
-        "curves": None if curves is None else json_item(curves),
-        "timeline": _timeline(timeline, places),
-        "episodes": _pack_all(record.episodes),
-        "style": _style(timeline),
-        "unit": unit,
-    }
+    return fill_frame(contents(run, student))
+
+
+def fill_frame(content: dict[str, Any]) -> str:
+    """Return the page with this content as HTML."""
     folder = files("smgrnn.view")
     frame = folder.joinpath("page.html").read_text(encoding="utf-8")
+    scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
     return Template(frame).substitute(
-        title=escape(f"{plan.task.id}, {plan.student}, seed {plan.seed}"),
-        facts=escape(_facts(record)),
-        notices="".join(f"<p>{escape(text)}</p>" for text in notices(run, whole, timeline)),
-        legend=_legend(timeline),
+        {name: content[name] for name in WORDS},
+        connect="; connect-src 'self'" if content["isLive"] else "",
+        light=style.css(style.LIGHT),
+        dark=style.css(style.DARK),
         left=LEFT,
         right=RIGHT,
         bokeh="".join(Resources(mode="inline", components=["bokeh"]).js_raw),
         content=json.dumps(content).replace("<", "\\u003c"),
-        player=folder.joinpath("player.js").read_text(encoding="utf-8"),
+        player="\n".join(scripts),
     )
 
 
-def notices(record: Record, whole: Timeline, drawn: Timeline) -> list[str]:
+def contents(run: Record, student: Member | None = None, *, is_live: bool = False) -> Any:
+    """Return all that there is to show of a run: words as markup, figures, columns of numbers.
+
+    Of a run under way it is the student as it is now, with room for nodes that are to come.
+    """
+    student = run.student(final=True) if is_live else student or run.handed_over
+    record = run.until(student)
+    plan, whole = record.plan, Timeline.of(record)
+    timeline = whole.thinned()
+    places = place_nodes(timeline, spare=is_live)
+    unit = "candidate" if record.is_evolved else "episode"
+    panels = find_panels(record.episodes, plan.task.reward_threshold) if record.episodes.n else []
+    return {
+        "title": escape(f"{plan.task.id}, {plan.student}, seed {plan.seed}"),
+        "facts": escape(_facts(record)),
+        "notices": "".join(
+            f"<p>{escape(text)}</p>" for text in notices(run, whole, timeline, is_live=is_live)
+        ),
+        "legend": _legend(timeline),
+        "network": json_item(network_figure(timeline, places)),
+        "curves": json_item(curves_figure(panels, unit)) if panels else None,
+        "lines": {
+            name: {axis: _pack(values) for axis, values in line.items()}
+            for name, line in curve_lines(panels).items()
+        },
+        "timeline": _timeline(timeline, places) | {"sizes": _pack_all(whole.sizes())},
+        "episodes": _pack_all(record.episodes),
+        "style": _style(timeline),
+        "unit": unit,
+        "done": find_done(record),
+        "nEpisodes": plan.n_episodes if is_live else record.episodes.n,
+        "isLive": is_live,
+        "isFinished": run.is_finished,
+    }
+
+
+def notices(
+    record: Record, whole: Timeline, drawn: Timeline, *, is_live: bool = False
+) -> list[str]:
     """Return the notices that a reader of the page needs, a sentence each."""
     found = []
     if record.is_evolved:
@@ -74,7 +121,7 @@ def notices(record: Record, whole: Timeline, drawn: Timeline) -> list[str]:
             "This network was evolved: it is the champion as it was found, and the curves are of "
             "all candidates, one after the other."
         )
-    elif not record.is_finished:
+    elif not record.is_finished and not is_live:
         found.append(
             f"The run was interrupted after {record.episodes.n:,} of {record.plan.n_episodes:,} "
             "episodes; this is what there is so far."
@@ -84,6 +131,11 @@ def notices(record: Record, whole: Timeline, drawn: Timeline) -> list[str]:
         found.append(
             f"This is the student of episode {n_shown:,}; the run went on to episode "
             f"{record.episodes.n:,}, which --final shows."
+        )
+    if is_live and record.held_out.size and record.handed_over.episode < n_shown:
+        found.append(
+            f"The run hands over its student of episode {record.handed_over.episode:,}, which "
+            "`smgrnn view` shows."
         )
     if record.snapshots.episode.size == 0 and not record.is_evolved:
         found.append(
@@ -103,18 +155,29 @@ def _facts(record: Record) -> str:
     n_changes, graph = len(record.edits.rows), record.graph
     what = f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges"
     if n_changes == 0:
-        return f"{record.episodes.n:,} episodes; {what} throughout."
-    return f"{record.episodes.n:,} episodes with {n_changes:,} structural changes, to {what}."
+        text = f"{record.episodes.n:,} episodes; {what} throughout."
+    else:
+        text = f"{record.episodes.n:,} episodes with {n_changes:,} structural changes, to {what}."
+    done, threshold = find_done(record), record.plan.task.reward_threshold
+    if done is None:
+        return text
+    return (
+        f"{text} The job was done in episode {done:,}, when the last 100 returned {threshold:g} "
+        "on average."
+    )
 
 
 def _legend(timeline: Timeline) -> str:
-    entries = [("line", POSITIVE, "positive weight"), ("line", NEGATIVE, "negative")]
-    for cause, colour in style.grown_by(timeline).items():
-        entries.append(("dot", colour, f"new by {style.word(cause)}"))
+    entries = [("line", "positive", "positive weight"), ("line", "negative", "negative")]
+    entries += [
+        ("dot", style.TONES[cause], f"new by {style.word(cause)}")
+        for cause in style.grown_by(timeline)
+    ]
     if (np.concatenate([timeline.nodes.died_by, timeline.edges.died_by]) >= 0).any():
-        entries.append(("dot faded", style.SOFT, "removed, fading"))
+        entries.append(("dot faded", "soft", "removed, fading"))
     return "".join(
-        f'<li class="{kind}" style="--tone: {colour}">{text}</li>' for kind, colour, text in entries
+        f'<li class="{kind}" style="--tone: var(--{tone})">{text}</li>'
+        for kind, tone, text in entries
     )
 
 
@@ -131,10 +194,7 @@ def _timeline(timeline: Timeline, places: NDArray[Any]) -> dict[str, Any]:
 
 def _style(timeline: Timeline) -> dict[str, Any]:
     return {
-        "positive": POSITIVE,
-        "negative": NEGATIVE,
-        "outline": OUTLINE,
-        "grown": {int(cause): colour for cause, colour in style.GROWN.items()},
+        "grown": {int(cause): tone for cause, tone in style.TONES.items()},
         "causes": {int(cause): style.word(cause) for cause in Cause},
         "glow": style.GLOW,
         "fade": style.FADE,
@@ -144,11 +204,11 @@ def _style(timeline: Timeline) -> dict[str, Any]:
         "nPoints": style.N_POINTS,
         "nodeSize": style.node_size(timeline),
         "largestWeight": style.largest_weight(timeline),
-        "names": timeline.names,
+        "names": [escape(name) for name in timeline.names],  # the player writes them as HTML
     }
 
 
-def _pack_all(columns: Episodes | Lives | Tracks) -> dict[str, Any]:
+def _pack_all(columns: Episodes | Lives | Tracks | Sizes) -> dict[str, Any]:
     return {name: _pack(column) for name, column in columns._asdict().items()}
 
 

@@ -13,16 +13,23 @@ from smgrnn.view.timeline import Timeline
 
 CENTRE: Floats = np.array([0.5, 0.5])
 RADII: Floats = np.array([0.33, 0.46])
+LEAST_SPARE = 16
+"""Fewest places of a disc that has spare ones."""
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
 
-def place_nodes(timeline: Timeline) -> Floats:
-    """Return x and y of every node, from 0 to 1 (n_nodes, 2)."""
+def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
+    """Return x and y of every node, from 0 to 1 (n_nodes, 2).
+
+    With spare places, up to a power of two, few nodes that are to come make all others move.
+    """
     nodes, n_inputs, n_fixed = timeline.nodes, timeline.n_inputs, timeline.n_fixed
     found = np.tile(CENTRE, (nodes.n, 1))
     found[:n_inputs] = _column(0, n_inputs)
     found[n_inputs:n_fixed] = _column(1, timeline.n_outputs)
     n_places = timeline.hidden.most_at_once()
+    if spare:
+        n_places = max(LEAST_SPARE, 1 << (n_places - 1).bit_length())
     places = _column(0.5, n_places) if _is_layer(timeline) else _disc(n_places)
     is_free = np.ones(len(places), dtype=np.bool_)
     taken: list[tuple[int, int]] = []  # when each place becomes free again

@@ -2,8 +2,10 @@
 
 from math import ceil
 from pathlib import Path
+from shutil import which
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.animation import FFMpegWriter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -16,6 +18,7 @@ from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.runs.family import Member
+from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import EDGES, RETURN, moving_average
 from smgrnn.runs.record import Record
 from smgrnn.view import style
@@ -39,16 +42,31 @@ def check_film(path: Path) -> None:
     """Refuse a film that cannot be written, before the work that is to go into it."""
     if path.suffix not in WRITERS:
         raise ConfigError(f"A film is a .gif or an .mp4 file. Got {path} instead.")
-    if path.suffix == ".mp4" and not FFMpegWriter.isAvailable():
-        raise ConfigError(f"{path} cannot be written without ffmpeg; record a .gif instead.")
+    if path.suffix == ".mp4" and find_ffmpeg() is None:
+        raise ConfigError(
+            f"{path} cannot be written without ffmpeg: pip install 'smgrnn[film]', or record a "
+            ".gif instead."
+        )
 
 
-def film(record: Record, path: str | Path, student: Member | None = None) -> None:
+def find_ffmpeg() -> str | None:
+    """Return the program that writes an MP4: the one of this machine, or that of a package."""
+    if found := which("ffmpeg"):
+        return found
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return str(get_ffmpeg_exe())
+    except (ImportError, RuntimeError):  # it has none for every machine
+        return None
+
+
+def film(run: Any, path: str | Path, student: Member | None = None) -> None:
     """Write the growth of what a run hands over, or of another student of it, as a film.
 
-    It is a GIF or an MP4, by its ending.
+    It is a GIF or an MP4, by its ending; `run` is a run, its record, or a network of your own loop.
     """
-    path = Path(path)
+    path, record = Path(path), record_of(run)
     check_film(path)
     if record.episodes.n == 0:
         raise ConfigError("The run has no episodes yet, so there is nothing to record.")
@@ -81,7 +99,10 @@ def _tints() -> list[int]:
 
 def _write_mp4(film: "Film", times: list[float], path: Path) -> None:
     writer = FFMpegWriter(fps=FRAMES_PER_SECOND)
-    with writer.saving(film.figure, str(path), DOTS_PER_INCH):
+    with (
+        mpl.rc_context({"animation.ffmpeg_path": find_ffmpeg()}),
+        writer.saving(film.figure, str(path), DOTS_PER_INCH),
+    ):
         for time in times + times[-1:] * FRAMES_PER_SECOND * STILL_SECONDS:
             film.show(time)
             writer.grab_frame()
@@ -96,7 +117,7 @@ class Film:
 
     def __init__(self, record: Record) -> None:
         whole = Timeline.of(record)
-        self._timeline = whole.thinned()
+        self._timeline, self._sizes = whole.thinned(), whole.sizes()
         self._record = record
         self._note = " (thinned)" if self._timeline.nodes.n < whole.nodes.n else ""
         self._places = place_nodes(self._timeline)
@@ -146,22 +167,19 @@ class Film:
 
     def show(self, time: float) -> None:
         """Draw the network as it was at a time, counted in episodes."""
-        frame = self._timeline.frame(self._timeline.update_at(time))
+        update = self._timeline.update_at(time)
+        frame = self._timeline.frame(update)
         self._show_edges(frame, self._newness(self._timeline.edges, time)[frame.edges])
         self._show_nodes(frame, self._newness(self._timeline.nodes, time)[frame.nodes])
         for cursor in self._cursors:
             cursor.set_xdata([time, time])
-        self._title.set_text(f"{self._moment(time)}{self._note}")
+        self._title.set_text(f"{self._moment(time, update)}{self._note}")
 
-    def _moment(self, time: float) -> str:
-        """Return the title of a moment: the network after an episode, or the evolved champion."""
-        number = max(ceil(time), 1)
-        if self._record.is_evolved:
-            graph = self._record.graph
-            return f"champion: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges"
-        episodes = self._record.episodes
-        n_nodes, n_edges = episodes.n_nodes[number - 1], episodes.n_edges[number - 1]
-        return f"episode {number}: {n_nodes:,} nodes, {n_edges:,} edges"
+    def _moment(self, time: float, update: int) -> str:
+        """Return the title of a moment: the network in an episode, or the evolved champion."""
+        what = "champion" if self._record.is_evolved else f"episode {max(ceil(time), 1)}"
+        n_nodes, n_edges = self._sizes.at(update)
+        return f"{what}: {n_nodes:,} nodes, {n_edges:,} edges"
 
     def _newness(self, lives: Lives, time: float) -> Floats:
         """Return how new each node or edge is: 1 when it has just grown, falling to 0 (n,)."""

@@ -13,13 +13,13 @@ import numpy as np
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.episodes.table import Edits
 from smgrnn.graph.edit import Operation
-from smgrnn.runs.pictures import name_ends
 from smgrnn.runs.record import Record
 
 FOREVER = np.iinfo(np.int32).max
 """Update of removal of nodes and edges that stay to the end."""
 NO_CAUSE = -1
 """Cause of nodes and edges there from the start, and of a removal that never happened."""
+BORN_AND_DIED = ("born", "died")
 MOST_NODES, MOST_EDGES = 300, 1500
 """Most hidden nodes, and most edges, that are drawn at a time."""
 
@@ -102,6 +102,19 @@ class Tracks(NamedTuple):
         return float(np.interp(update, self.update[entries], self.weight[entries]))
 
 
+class Sizes(NamedTuple):
+    """The size of the network after every update that changed it, and at the start."""
+
+    update: Ints
+    nodes: Ints
+    edges: Ints
+
+    def at(self, update: int) -> tuple[int, int]:
+        """Return the nodes and edges that there were after an update."""
+        place = int(np.searchsorted(self.update, update, side="right")) - 1
+        return int(self.nodes[place]), int(self.edges[place])
+
+
 class Frame(NamedTuple):
     """The network at one moment, by rows of the timeline's tables."""
 
@@ -140,7 +153,7 @@ class Timeline:
             lives,
             _tracks(record, lives, ends),
             ends,
-            name_ends(graph, record.plan.task.n_inputs),
+            record.handed_over.policy.names.of_nodes(graph.n_inputs),
         )
 
     @property
@@ -166,6 +179,18 @@ class Timeline:
         edges = np.flatnonzero(self.edges.alive(update))
         weight = np.array([self.tracks.at(edge, update) for edge in edges.tolist()])
         return Frame(np.flatnonzero(self.nodes.alive(update)), edges, weight)
+
+    def sizes(self) -> Sizes:
+        """Return how large the network ever was, and when."""
+        moments = [getattr(it, name) for it in (self.nodes, self.edges) for name in BORN_AND_DIED]
+        update = np.unique(np.concatenate([[0], *moments]))
+        update = update[update < FOREVER]
+        counts = (
+            np.searchsorted(np.sort(lives.born), update, side="right")
+            - np.searchsorted(np.sort(lives.died), update, side="right")
+            for lives in (self.nodes, self.edges)
+        )
+        return Sizes(update, *counts)
 
     def thinned(self) -> Self:
         """Return a part small enough to draw: every k-th hidden node, every m-th edge left."""

@@ -55,7 +55,9 @@ def draw_growth_operators(records: style.Records) -> Figure:
     """Draw a row for each task and a column for one and two iterations; a line for each rule."""
     marks = {
         "own": Mark("at its own size", style.CONDITIONS["smgrnn"].colour, WHOLE, -0.16),
-        "equal": Mark(f"at most {EQUAL_SIZE} edges", style.CONDITIONS["static"].colour, HOLLOW, 0.16),
+        "equal": Mark(
+            f"at most {EQUAL_SIZE} edges", style.CONDITIONS["static"].colour, HOLLOW, 0.16
+        ),
     }
     tasks, names = _tasks(records), _operators(records)
     figure, body = style.new_figure(0.9 + (0.5 + 0.17 * len(names)) * len(tasks))
@@ -65,6 +67,8 @@ def draw_growth_operators(records: style.Records) -> Figure:
             for size, mark in marks.items():
                 runs = [records.get(f"{task}/{each}-k{column + 1}-{size}", ()) for each in names]
                 _draw_across(ax, runs, mark)
+            if not ax.lines:
+                style.say_empty(ax)
             text = f"{task_text(task)}, K = {column + 1}"
             style.name_panel(ax, 2 * row + column, text)
             ax.set_yticks(range(len(names)), names)
@@ -166,9 +170,9 @@ def _estimates(runs: Iterable[Sequence[Record]]) -> list[Estimate | None]:
 
 
 def _bars(found: list[tuple[int, Estimate]]) -> Any:
-    """Return the lengths of the bars to either side of estimates."""
-    sides = [(e.value - e.interval.low, e.interval.high - e.value) for _, e in found]
-    return np.maximum(np.nan_to_num(np.array(sides).T), 0.0)
+    """Return the lengths of the bars to either side of estimates; 0 where all runs are equal."""
+    sides = np.array([(e.value - e.interval.low, e.interval.high - e.value) for _, e in found]).T
+    return np.where(np.isfinite(sides), np.maximum(sides, 0.0), 0.0)
 
 
 def _draw_across(ax: Axes, runs: Iterable[Sequence[Record]], mark: Mark) -> None:

@@ -1,0 +1,46 @@
+"""A bare network in a file: its settings, its names, and its graph as arrays."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from smgrnn.arrays import Arrays
+from smgrnn.config import NetworkConfig
+from smgrnn.errors import GraphError
+from smgrnn.graph.state import Graph, check
+from smgrnn.names import Names
+
+COLUMNS = ("node_ids", "source", "target", "edge_ids")
+NUMBERS = ("n_inputs", "n_outputs", "next_node_id", "next_edge_id")
+"""Fields of a graph that are columns, and those that are single numbers."""
+
+
+def network_content(config: NetworkConfig, names: Names | None) -> dict[str, Any]:
+    """Return what the header of a file says about a network."""
+    named = {} if names is None else {"names": [list(each) for each in names]}
+    return config.to_dict() | named
+
+
+def network_settings(content: Mapping[str, Any]) -> tuple[NetworkConfig, Names | None]:
+    """Return settings and names from the header of a file, checked."""
+    values = dict(content)
+    named = values.pop("names", None)
+    config = NetworkConfig.from_dict(values)
+    if named is None:
+        return config, None
+    inputs, outputs = named
+    return config, Names.given(
+        inputs, outputs, n_inputs=config.n_inputs, n_outputs=config.n_outputs
+    )
+
+
+def network_graph(arrays: Arrays) -> Graph:
+    """Return the graph that the arrays of a file describe, checked."""
+    if arrays["weight"].dtype.kind != "f":
+        raise GraphError("The weights of a graph must be floating-point numbers.")
+    fields: dict[str, Any] = {name: arrays[name].astype(np.int64) for name in COLUMNS}
+    fields |= zip(NUMBERS, arrays["numbers"].tolist(), strict=True)
+    graph = Graph(**fields, weight=arrays["weight"].astype(np.float64))
+    check(graph)
+    return graph

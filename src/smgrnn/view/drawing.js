@@ -1,0 +1,154 @@
+// Drawing: fills the named lines and dots of the figures, in the colours of the window.
+"use strict";
+
+const NAME_WIDTH = 62; // pixels beside an input or output, of the name and the margin
+const DIMMED = 0.12; // opacity of edges that have nothing to do with the node pointed at
+const ARROWS = [6, 13]; // pixels of the smallest and the largest arrowhead
+let tones;
+
+// Read the colours of the style sheet, which has others for a dark window.
+function readTones() {
+  const sheet = getComputedStyle(document.documentElement);
+  tones = new Proxy({}, { get: (_, name) => sheet.getPropertyValue(`--${name}`).trim() });
+}
+
+function pathOf(row) {
+  if (!paths.has(row)) {
+    const points = Array.from({ length: style.nPoints }, (_, point) => pointOf(row, point / (style.nPoints - 1)));
+    paths.set(row, [points.map(({ x }) => x), points.map(({ y }) => y)]);
+  }
+  return paths.get(row);
+}
+
+// Where an edge is after a share of its way, and the way it goes on from there.
+function pointOf(row, share) {
+  const [from, to] = [rowOf.get(edges.source[row]), rowOf.get(edges.target[row])];
+  const [dx, dy] = [nodes.x[to] - nodes.x[from], nodes.y[to] - nodes.y[from]];
+  const bend = 2 * style.bend * share * (1 - share), turn = 2 * style.bend * (1 - 2 * share);
+  return {
+    x: nodes.x[from] + share * dx - bend * dy,
+    y: nodes.y[from] + share * dy + bend * dx,
+    dx: dx - turn * dy,
+    dy: dy + turn * dx,
+  };
+}
+
+function lineData(rows, width, colour, alpha) {
+  return {
+    xs: rows.map((row) => pathOf(row)[0]),
+    ys: rows.map((row) => pathOf(row)[1]),
+    width: rows.map(width),
+    colour: rows.map(colour),
+    alpha: rows.map(alpha),
+  };
+}
+
+// Arrowheads, each just before the node that its edge enters.
+function arrowData(rows, width, colour, alpha, scale) {
+  const sizes = rows.map((row) => Math.min(Math.max(ARROWS[0], 4 + 2.4 * width(row)), ARROWS[1]));
+  const places = rows.map((row, each) => {
+    const whole = pointOf(row, 0.5);
+    const length = Math.hypot(whole.dx * scale.x, whole.dy * scale.y) || 1;
+    const gap = nodeSize(rowOf.get(edges.target[row])) / 2 + sizes[each] / 2;
+    return pointOf(row, Math.max(0.5, 1 - gap / length));
+  });
+  return {
+    x: places.map(({ x }) => x),
+    y: places.map(({ y }) => y),
+    angle: places.map(({ dx, dy }) => Math.atan2(dy * scale.y, dx * scale.x) - Math.PI / 2),
+    size: sizes,
+    colour: rows.map(colour),
+    alpha: rows.map(alpha),
+  };
+}
+
+function dotData(rows, looks) {
+  const data = { x: rows.map((row) => nodes.x[row]), y: rows.map((row) => nodes.y[row]) };
+  for (const [name, find] of Object.entries(looks)) data[name] = rows.map(find);
+  return data;
+}
+
+const kindOf = (row) => (row < nInputs ? "input" : row < nFixed ? "output" : "hidden");
+const nodeSize = (row) => (row < nFixed ? Math.max(style.nodeSize, 14) : style.nodeSize);
+
+// Draw the edges; where a node is pointed at, all but its own step back.
+function drawEdges(found, update, sources, pointed, scale) {
+  const shown = [...found.dying.map(([row]) => row), ...found.alive]; // the living above
+  const fading = new Map(found.dying), glowing = new Map(found.young);
+  const weights = new Map(shown.map((row) => [row, weightAt(row, update)]));
+  const share = (row) => Math.log1p(Math.abs(weights.get(row))) / Math.log1p(style.largestWeight);
+  const width = (row) => style.narrow + (style.wide - style.narrow) * share(row);
+  const colour = (row) => (weights.get(row) < 0 ? tones.negative : tones.positive);
+  const id = pointed && pointed[0] === "nodes" ? nodes.id[pointed[1]] : null;
+  const isOwn = (row) => edges.source[row] === id || edges.target[row] === id;
+  const strength = (row) => (id === null ? 0.8 : isOwn(row) ? 1 : DIMMED);
+  const alpha = (row) => strength(row) * (fading.has(row) ? 0.6 * fading.get(row) : 1);
+  sources.edges.data = lineData(shown, width, colour, alpha);
+  sources.arrows.data = arrowData(found.alive, width, colour, (row) => Math.min(1, 1.25 * alpha(row)), scale);
+  sources.halos.data = lineData(
+    found.young.map(([row]) => row),
+    (row) => width(row) + 5,
+    (row) => tones[style.grown[edges.born_by[row]]],
+    (row) => 0.55 * strength(row) * glowing.get(row),
+  );
+  return { shown, weights, lit: id === null ? [] : found.alive.filter(isOwn) };
+}
+
+function drawNodes(found, sources) {
+  const shown = [...found.dying.map(([row]) => row), ...found.alive]; // the living above
+  const fading = new Map(found.dying), glowing = new Map(found.young);
+  sources.nodes.data = dotData(shown, {
+    size: (row) => (fading.has(row) ? 0.6 : 1) * nodeSize(row),
+    fill: (row) => (glowing.has(row) ? tones[style.grown[nodes.born_by[row]]] : tones.paper),
+    outline: (row) => tones[kindOf(row)],
+    border: (row) => (row < nFixed ? 2.5 : 1.5),
+    alpha: (row) => (fading.has(row) ? 0.4 * fading.get(row) : 1),
+  });
+  sources.glows.data = dotData(found.young.map(([row]) => row), {
+    size: (row) => nodeSize(row) * (1 + 1.4 * glowing.get(row)),
+    fill: (row) => tones[style.grown[nodes.born_by[row]]],
+    outline: () => "#ffffff00",
+    border: () => 0,
+    alpha: (row) => 0.4 * glowing.get(row),
+  });
+  return shown;
+}
+
+// Leave room for the names beside inputs and outputs, however wide the window is.
+function fit(network) {
+  const margin = NAME_WIDTH / (byId("network").clientWidth - 2 * NAME_WIDTH);
+  network.x_range.setv({ start: -margin, end: 1 + margin });
+  network.y_range.setv({ start: -0.04, end: 1.04 });
+}
+
+function drawCurves(plots) {
+  if (!plots.length) return;
+  plots[0].x_range.setv({ start: 0, end: last });
+  byId("done").hidden = content.done === null || content.done > last;
+  byId("done").style.left = `${(100 * content.done) / last}%`;
+  for (const plot of plots) {
+    for (const { name, data_source: source } of plot.renderers) {
+      if (content.lines[name]) source.data = content.lines[name];
+    }
+  }
+}
+
+// Give figures the colours of the window.
+function paint(network, curves) {
+  readTones();
+  for (const name of ["names", "nodes", "edges"]) {
+    for (const each of network.renderers.filter((renderer) => renderer.name === name)) {
+      if (name === "names") each.glyph.text_color = { value: tones.soft };
+      else each.hover_glyph.line_color = { value: tones.ink };
+    }
+  }
+  for (const plot of curves) {
+    for (const each of plot.renderers) each.glyph.line_color = { value: tones[each.tags[0]] };
+    for (const axis of [...plot.below, ...plot.left]) {
+      axis.setv({ axis_line_color: tones.line, major_tick_line_color: tones.line });
+      axis.setv({ major_label_text_color: tones.soft, axis_label_text_color: tones.soft });
+    }
+    for (const each of plot.center) if (each.type === "Grid") each.grid_line_color = tones.line;
+    for (const each of plot.above) each.label_text_color = tones.ink;
+  }
+}

@@ -1,0 +1,183 @@
+"""A run under way on a page: a small server that only this machine can reach.
+
+It answers two addresses and nothing else, reads no file that a request names, and turns away
+requests for another host, by which a page of the web could ask through a name of its own.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import inf
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import parse_qs, urlsplit
+
+from smgrnn.errors import SmgrnnError
+from smgrnn.runs.folder import RunFolder
+from smgrnn.runs.record import Record
+from smgrnn.view.page import contents, fill_frame
+
+HOST = "127.0.0.1"
+NAMES = (HOST, "localhost")
+"""Names by which this machine may be asked for."""
+RECENT = 10.0
+"""Seconds since the last question after which nobody looks at a page any more."""
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+WAITING = (
+    '<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="1">'
+    "<title>smgrnn</title><p>There is nothing to show yet; this page waits for it.</p>"
+)
+
+
+class FolderView:
+    """The record in a run folder, read again when another process has gone on with it."""
+
+    def __init__(self, path: Path) -> None:
+        home = RunFolder(path)
+        self._path, self._stamp, self._record = path, home.stamp, home.load()
+
+    def __call__(self) -> Record:
+        """Return the record as it is now."""
+        try:
+            home = RunFolder(self._path)
+            if home.stamp != self._stamp:
+                self._record, self._stamp = home.load(), home.stamp
+        except (OSError, SmgrnnError):  # it is being replaced, or its folder is gone
+            pass
+        return self._record
+
+
+class LiveView:
+    """The page of a run under way, served inside a `with` block at `url`.
+
+    `look` gives the record as it is now, as often as a page asks for it.
+    """
+
+    def __init__(self, look: Callable[[], Record]) -> None:
+        self._look = look
+        self._lock = threading.Lock()
+        self._record: Record | None = None
+        self._content: dict[str, Any] = {}
+        self._version = self._arrived = 0
+        self._asked = -inf
+        self._server = _Server((HOST, 0), _handler(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    @property
+    def port(self) -> int:
+        """The port it is served at."""
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """The address to open."""
+        return f"http://{HOST}:{self.port}/"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self._wait_for_pages()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def expect_page(self) -> None:
+        """Take note that a page was just opened, which will ask in a moment."""
+        self._asked = time.monotonic()
+
+    def _wait_for_pages(self) -> None:
+        """Wait until a page that somebody looks at has the last that there is to show."""
+        while time.monotonic() < self._asked + RECENT:
+            if self._arrived == self._version and self._look() is self._record:
+                break
+            time.sleep(0.05)
+
+    def page(self) -> str:
+        """Return the whole page."""
+        with self._lock:
+            self._renew()
+            self.expect_page()
+            return fill_frame(self._content) if self._content else WAITING
+
+    def moment(self, after: int) -> str | None:
+        """Return what is new since a version of the content, if anything is."""
+        with self._lock:
+            self._renew()
+            self.expect_page()
+            self._arrived = after
+            if self._version == after:
+                return None
+            return json.dumps(self._content)
+
+    def _renew(self) -> None:
+        record = self._look()
+        if record is self._record:
+            return
+        self._record = record
+        try:
+            found = contents(record, is_live=True)
+        except SmgrnnError:  # a search has no champion before a candidate has played
+            return
+        self._version += 1
+        self._content = found | {"version": self._version}
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a page that was closed while it was sent."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+def _handler(view: LiveView) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10  # of a connection on which nothing is asked
+
+        def do_GET(self) -> None:
+            if self.headers.get("Host") not in {f"{name}:{view.port}" for name in NAMES}:
+                self.send_error(421)
+                return
+            asked = urlsplit(self.path)
+            if asked.path == "/":
+                self._answer(view.page(), "text/html; charset=utf-8")
+            elif asked.path == "/moment":
+                (after,) = parse_qs(asked.query).get("after", ["0"])[:1]
+                found = view.moment(int(after) if after.isdecimal() else 0)
+                self._answer(found, "application/json")
+            else:
+                self.send_error(404)
+
+        def _answer(self, text: str | None, kind: str) -> None:
+            body = (text or "").encode()
+            self.send_response(204 if text is None else 200)
+            for name, value in HEADERS.items():
+                self.send_header(name, value)
+            if text is not None:
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing: the terminal belongs to the run."""
+
+    return Handler

@@ -1,0 +1,234 @@
+"""The manner of the command line: alike for every command, and fit for a shell."""
+
+import inspect
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import smgrnn as package
+from smgrnn import cli
+from smgrnn.commands.usage import refusal
+from support.commands import Command, Said
+from support.runs import trained
+
+PYTHON = [sys.executable, "-m", "smgrnn"]
+
+
+def shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of bash in which `smgrnn` is this one."""
+    script = f'smgrnn() {{ "{sys.executable}" -m smgrnn "$@"; }}; {line}'
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", script],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def in_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
+    """Return what a command shows in a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    variables = os.environ | {"COLUMNS": str(columns), "TERM": "xterm-256color"} | environment
+    process = subprocess.Popen(
+        [*PYTHON, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=variables
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 4096):
+            shown += part
+    except OSError:  # a terminal that all have left ends in an error
+        pass
+    os.close(ours)
+    assert process.wait() in (0, 2)
+    return shown.decode()
+
+
+COMMANDS = sorted(
+    name
+    for name, function in inspect.getmembers(cli, inspect.isfunction)
+    if function.__module__ == cli.__name__
+    and not name.startswith("_")
+    and name not in ("main", "parse")
+)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_the_flags_that_all_have(name: str) -> None:
+    assert inspect.signature(getattr(cli, name)).parameters["output"].annotation is cli.Outputs
+
+
+def test_the_version_is_that_of_the_package(smgrnn: Command) -> None:
+    assert smgrnn("--version") == Said(0, f"smgrnn {package.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["benhc"], "There is no command benhc. Did you mean 'bench'?"),
+        (["expert", "lits"], "There is no command lits. Did you mean 'list'?"),
+        (["bench", "--reapets", "3"], "There is no option --reapets. Did you mean '--repeats'?"),
+        (["bench", "extra"], "The command has no use for extra."),
+        (
+            ["export", "run", "--to", "rust"],
+            "Invalid choice 'rust' for argument '--to'. Expected one of ('onnx', 'c', 'graphml', "
+            "'json').",
+        ),
+        (
+            ["distill", "xor", "--episodes", "few"],
+            "Error parsing --episodes: invalid literal for int() with base 10: 'few'.",
+        ),
+        (
+            ["view"],
+            "Missing from smgrnn view: RUN A run folder, or a file of the store. (required).",
+        ),
+    ],
+)
+def test_a_sentence_comes_before_the_box_of_help(
+    smgrnn: Command, arguments: list[str], sentence: str
+) -> None:
+    said = smgrnn(*arguments)
+    first, second, *_ = said.err.splitlines()
+    assert (said.code, said.out, first) == (2, "", f"smgrnn: {sentence}")
+    assert second.strip() in (
+        "Unrecognized options",
+        "Invalid choice",
+        "Value error",
+        "Required options",
+    )
+    assert said.err.count("For full helptext") == 1
+
+
+def test_the_sentence_is_the_same_in_a_terminal() -> None:
+    first, second, *_ = in_terminal("bench", "--reapets").splitlines()
+    assert first == "smgrnn: There is no option --reapets. Did you mean '--repeats'?"
+    assert "╭" in second
+
+
+def test_a_box_that_cannot_be_read_still_has_a_sentence() -> None:
+    assert refusal("") == "This command line cannot be understood."
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "run", "--episodes", 2),
+        ("export", "run", "--to", "json", "--out", "net-{}"),
+        ("view", "run", "--no-open"),
+        ("report", "run"),
+        ("frontier", "run"),
+        ("distill", "--resume", "run"),
+        ("list",),
+        ("expert", "list"),
+        ("completion", "bash"),
+    ],
+)
+def test_words_or_json_go_to_stdout_and_quiet_leaves_the_json(
+    smgrnn: Command, tmp_path: Path, command: tuple[object, ...]
+) -> None:
+    trained(tmp_path, episodes=2)
+
+    def run(*output: str) -> Said:
+        said = smgrnn(*(str(word).format("".join(output)) for word in command), *output)
+        assert said.code == 0
+        return said
+
+    words, as_json, quiet = run(), run("--json"), run("--quiet")
+    assert words.out
+    assert as_json.out.count("\n") == 1
+    assert json.loads(as_json.out)
+    assert (quiet.out, quiet.err) == ("", "")
+    both = run("--json", "--quiet")
+    assert json.loads(both.out).keys() == json.loads(as_json.out).keys()
+    assert both.err == ""
+
+
+def test_a_pipe_that_is_closed_is_no_error(tmp_path: Path) -> None:
+    done = shell("smgrnn completion bash | head -n 1", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_a_run_whose_reader_has_left_ends_without_a_word(tmp_path: Path) -> None:
+    done = shell("smgrnn distill xor --episodes 30 --out run 2>&1 | head -n 0", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_full_disk_behind_a_redirection_is_one_sentence(tmp_path: Path) -> None:
+    done = shell("smgrnn list > /dev/full", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "smgrnn: A file cannot be written: No space left on device.\n"
+
+
+def test_a_warning_is_a_sentence_without_a_place_in_our_code(tmp_path: Path) -> None:
+    flags = "CartPole-v1 --preset paper --plasticity.max-edges 10 --episodes 100 --held-out 2"
+    done = shell(f"smgrnn distill {flags} --out run", tmp_path)
+    assert done.returncode == 0
+    (line,) = [line for line in done.stderr.splitlines() if "Growth stopped" in line]
+    assert line.startswith("smgrnn: Growth stopped at ")
+    assert "Warning" not in done.stderr
+    assert ".py" not in done.stderr
+    quiet = shell(f"smgrnn distill {flags} --out quiet --quiet", tmp_path)
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+def test_debug_adds_the_traceback(smgrnn: Command) -> None:
+    plain, debugged = smgrnn("evaluate", "nowhere"), smgrnn("evaluate", "nowhere", "--debug")
+    assert plain.err == "smgrnn: There is no run folder nowhere.\n"
+    assert debugged.code == plain.code == 2
+    assert debugged.err.startswith("Traceback (most recent call last):\n")
+    assert debugged.err.endswith(plain.err)
+
+
+def test_colours_are_for_terminals_that_want_them() -> None:
+    assert "\x1b[" in in_terminal("bench", "--reapets")
+    assert "\x1b[" not in in_terminal("bench", "--reapets", NO_COLOR="1")
+
+
+def test_results_are_broken_between_words_in_a_terminal_of_60_columns() -> None:
+    lines = in_terminal("list", columns=60).replace("\r", "").splitlines()
+    assert max(map(len, lines)) <= 60
+    assert " ".join(" ".join(lines).split()).endswith(
+        "A Gymnasium id with flat observations is a task too, with an --expert, or a recording."
+    )
+
+
+COMPLETE = """
+eval "$(smgrnn completion bash)"
+complete_line() {{ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _tyro_smgrnn; \
+printf '%s\\n' "${{COMPREPLY[@]}}"; }}
+complete_line {words}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "among"),
+    [
+        ("smgrnn rep", {"report", "reproduce"}),
+        ("smgrnn distill --stud", {"--student"}),
+        ("smgrnn distill --student mlp", {"mlp-100", "mlp-200", "mlp-pruned"}),
+        ("smgrnn expert ''", {"train", "convert", "list", "evaluate", "-h", "--help"}),
+    ],
+)
+def test_bash_completes_commands_options_and_values(
+    tmp_path: Path, words: str, among: set[str]
+) -> None:
+    done = shell(COMPLETE.format(words=words), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.split()) == among
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_there_is_a_script_for_each_shell(smgrnn: Command, tmp_path: Path, name: str) -> None:
+    script = smgrnn("completion", name).out
+    assert re.search(r"\bsmgrnn\b", script)
+    assert smgrnn("completion", name, "--out", "script").out == "script\n"
+    assert (tmp_path / "script").read_text(encoding="utf-8") == script

@@ -1,0 +1,165 @@
+"""A network of one's own loop is exported, saved and loaded as that of a run is."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import smgrnn
+from smgrnn import Learner, LearningConfig, NetworkConfig, SMGrNN
+from smgrnn.errors import ConfigError, FileFormatError
+from smgrnn.export import FORMATS, export_policy
+from smgrnn.policy import policy_of
+from smgrnn.runs.own_loop import record_of
+from smgrnn.storage import read_arrays, write_arrays
+from smgrnn.view import Timeline, write_page
+from support.commands import Command
+from support.exports import STRICT, build, random_rows, replay, tool
+from support.learners import learner, stream
+
+HOSTILE = "*/ int main(void) /* <img src=x onerror=alert(1)>"
+
+
+def named_net() -> SMGrNN:
+    net = SMGrNN(3, 2, n_hidden=2, iterations=2, carry_state=False, seed=1)
+    net.name(inputs=["height", "speed", HOSTILE[:40]], outputs=["wait", "brake"])
+    return net
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_a_network_of_any_kind_is_exported(to: str, tmp_path: Path) -> None:
+    net = SMGrNN(4, 2)
+    run = smgrnn.distill("xor", episodes=2)
+    sources = {"net": net, "learner": Learner.from_network(net), "run": run, "record": run.record}
+    for name, source in {**sources, "policy": policy_of(net)}.items():
+        assert all(path.stat().st_size for path in export_policy(source, to, tmp_path / name))
+
+
+def test_what_is_no_network_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^Expected an SMGrNN, a Learner.* Got a Linear instead"):
+        export_policy(torch.nn.Linear(2, 2), "c", tmp_path / "linear")
+    with pytest.raises(ConfigError, match=r"scalar node states"):
+        export_policy(SMGrNN(4, 2, state_dim=2), "c", tmp_path / "wide")
+
+
+def test_the_policy_of_a_network_acts_as_the_network(tmp_path: Path) -> None:
+    net = named_net()
+    net.save(tmp_path / "own.safetensors")
+    rows = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    wanted = net(torch.tensor(rows)).argmax(dim=1).numpy()
+    for policy in (policy_of(net), smgrnn.load(tmp_path / "own.safetensors")):
+        assert np.array_equal(policy(rows), wanted)
+        assert policy.names.inputs[:2] == ("height", "speed")
+
+
+def test_outputs_without_bounds_leave_c_as_they_are(tmp_path: Path) -> None:
+    config = NetworkConfig(
+        n_inputs=3, n_outputs=2, n_hidden=2, iterations=2, output_activation="identity"
+    )
+    policy = policy_of(Learner(config, LearningConfig(loss="mse")))
+    policy.graph.weight[:] *= 40.0  # far beyond ±1
+    played = random_rows(policy)
+    assert np.abs(played.actions).max() > 3
+    actions, _ = replay(policy, played, build(policy, tmp_path, *STRICT))
+    np.testing.assert_allclose(actions, played.actions, rtol=1e-4, atol=1e-4)
+
+
+def test_names_appear_in_every_format_and_end_no_comment(tmp_path: Path) -> None:
+    header, source = export_policy(named_net(), "c", tmp_path / "own")
+    text = header.read_text(encoding="utf-8")
+    assert " *     observation[1]: speed\n" in text
+    assert " *     output[1]: brake\n" in text
+    subprocess.run([tool("gcc"), *STRICT, "-c", source, "-o", tmp_path / "own.o"], check=True)
+    (file,) = export_policy(named_net(), "json", tmp_path / "own.json")
+    nodes = json.loads(file.read_text())["nodes"]
+    assert [node.get("name") for node in nodes[:2]] == ["height", "speed"]
+    onnx = pytest.importorskip("onnx")
+    (file,) = export_policy(named_net(), "onnx", tmp_path / "own.onnx")
+    properties = {each.key: each.value for each in onnx.load(file).metadata_props}
+    assert json.loads(properties["outputs_names"]) == ["wait", "brake"]
+
+
+def test_the_tasks_of_gymnasium_have_names() -> None:
+    run = smgrnn.distill("CartPole-v1", episodes=1, held_out=1)
+    assert run.handed_over.policy.names.outputs == ("left", "right")
+    assert run.handed_over.policy.names.of_nodes(5)[3:5] == ("angular velocity", "bias")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        (["a"], "There are 2 inputs. Got 1 names instead."),
+        (["a", ""], "A name is text of 1 to 40 characters. Got '' instead."),
+        (["a", "b\n"], r"A name is text of 1 to 40 characters. Got 'b\\n' instead."),
+    ],
+)
+def test_names_that_cannot_be_shown_are_refused(inputs: list[str], message: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        SMGrNN(2, 1).name(inputs, ["out"])
+    assert str(refused.value) == message
+
+
+def test_a_saved_learner_goes_on_exactly_with_its_log(tmp_path: Path) -> None:
+    made = learner()
+    made.learn_stream(*stream(150))
+    made.name([f"i{n}" for n in range(made.config.n_inputs)], "abcdefgh"[: made.config.n_outputs])
+    made.save(tmp_path / "learner.safetensors")
+    twin = Learner.load(tmp_path / "learner.safetensors")
+    assert twin.names == made.names
+    assert made.log.n_changes == twin.log.n_changes > 0
+    for each in (made, twin):
+        each.learn_stream(*stream(150))
+    assert made.graph == twin.graph
+    assert [update for update, _ in made.log.edits()] == [update for update, _ in twin.log.edits()]
+    assert smgrnn.load(tmp_path / "learner.safetensors").graph.n_inputs == made.config.n_inputs
+
+
+def test_a_file_that_describes_no_learner_is_refused(tmp_path: Path) -> None:
+    made, file = learner(), tmp_path / "learner.safetensors"
+    made.save(file)
+    content, arrays = read_arrays(file, "learner")
+    damage: dict[str, Any] = {
+        "learning": (content | {"learning": {"optimizer": "none"}}, arrays),
+        "log": (content, arrays | {"log.update": np.zeros(3, np.int64)}),
+        "names": (content | {"network": content["network"] | {"names": [["a"], ["b"]]}}, arrays),
+    }
+    for name, (facts, columns) in damage.items():
+        other = tmp_path / f"{name}.safetensors"
+        write_arrays(other, "learner", facts, columns)
+        with pytest.raises(FileFormatError, match="does not describe a learner"):
+            Learner.load(other)
+
+
+def test_the_command_line_exports_an_own_network(smgrnn: Command) -> None:
+    named_net().save("own.safetensors")
+    said = smgrnn("export", "own.safetensors", "--to", "c")
+    assert said.code == 0, said.err
+    assert Path("own.c").is_file()
+    assert "network: " in said.out
+    refused = smgrnn("export", "own.safetensors", "--to", "json", "--final")
+    assert refused.code == 2
+    assert "holds one network" in refused.err
+
+
+def test_a_learner_is_watched_with_the_edits_that_it_saw(smgrnn: Command) -> None:
+    made = learner()
+    before = made.graph
+    made.learn_stream(*stream(150))
+    names = [f"<b>{n}</b>" for n in range(made.config.n_inputs)]
+    made.name(names, [f"o{n}" for n in range(made.config.n_outputs)])
+    timeline = Timeline.of(record_of(made))
+    for update, graph in ((0, before), (made.n_updates, made.graph)):
+        frame = timeline.frame(update)
+        assert sorted(timeline.edges.id[frame.edges]) == sorted(graph.edge_ids)
+    made.save("learner.safetensors")
+    said = smgrnn("view", "learner.safetensors", "--no-open")
+    assert (said.code, said.out.strip()) == (0, "learner.html")
+    page = Path("learner.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;0&lt;" in page
+    assert "<b>0" not in page
+    write_page(SMGrNN(3, 2), "net.html")
+    assert Path("net.html").stat().st_size > 100_000

@@ -1,0 +1,152 @@
+"""A run goes on from another: as a new run that knows its ancestor, and is as exact as any."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import smgrnn
+from smgrnn import Record, Run
+from smgrnn.config import RunConfig
+from smgrnn.errors import ConfigError, FileFormatError
+from smgrnn.policy import Policy
+from smgrnn.runs.plan import Plan, settings_of
+from smgrnn.runs.run import new_run, start_from
+from support.commands import Command
+
+SHORT: dict[str, Any] = {"episodes": 30, "held_out": 3, "checkpoint_every": 10}
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("runs") / "first"
+    return smgrnn.distill("CartPole-v1", out=folder, seed=3, **SHORT)
+
+
+def answers(policy: Policy) -> Any:
+    policy.reset()
+    return policy.answer(np.random.default_rng(0).normal(size=(200, 4)))
+
+
+def test_a_run_starts_as_the_student_that_was_handed_over(first: Run) -> None:
+    run = new_run("CartPole-v1", settings_of(first.plan), start=start_from(first))
+    given = first.handed_over.policy
+    assert run.graph.edge_ids.tolist() == given.graph.edge_ids.tolist()
+    assert np.allclose(run.graph.weight, given.graph.weight, rtol=1e-12)
+    assert np.array_equal(answers(run.record.students["final"]), answers(given))
+
+
+def test_it_has_the_settings_of_its_ancestor_and_the_changes(first: Run) -> None:
+    run = smgrnn.distill("CartPole-v1", start=first, episodes=5, seed=8)
+    assert run.plan.ancestor is not None
+    assert run.plan.ancestor.run == first.plan.key()
+    assert run.plan.ancestor.seed == 3
+    same = replace(run.plan, ancestor=None, seed=3)
+    assert replace(same, episodes=first.plan.episodes) == first.plan
+    assert run.episodes.n == 5
+
+
+@pytest.mark.parametrize("changes", [{"student": "mlp-100"}, {"parameters": 7}, {"keep": 0.5}])
+def test_the_settings_of_a_plan_give_that_plan_again(changes: dict[str, Any]) -> None:
+    preset = {} if "student" not in changes else {"preset": "paper"}
+    config = RunConfig.for_task("CartPole-v1", **{"preset": "frugal", **preset, **changes})
+    plan = new_run("CartPole-v1", config).plan
+    assert new_run("CartPole-v1", settings_of(plan)).plan == plan
+
+
+def test_keys_tell_runs_with_and_without_an_ancestor_apart(first: Run) -> None:
+    run = new_run("CartPole-v1", settings_of(first.plan), start=start_from(first))
+    assert run.plan.key() != first.plan.key()
+    assert replace(run.plan, ancestor=None).key() == first.plan.key()
+
+
+def test_it_is_rebuilt_from_its_own_record(first: Run, tmp_path: Path) -> None:
+    run = smgrnn.distill("CartPole-v1", start=first, out=tmp_path / "second", episodes=12)
+    record = Record.load(tmp_path / "second")
+    assert isinstance(record.plan, Plan)
+    assert record.plan == run.plan
+    assert Run(record.plan).train().fingerprint == record.fingerprint
+
+
+def test_a_stopped_run_goes_on_exactly(first: Run, tmp_path: Path) -> None:
+    whole = smgrnn.distill("CartPole-v1", start=first, episodes=30)
+
+    def stop(run: Run) -> None:
+        if run.episodes.n >= 10:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        smgrnn.distill("CartPole-v1", start=first, episodes=30, out=tmp_path / "cut", watch=stop)
+    assert Record.load(tmp_path / "cut").episodes.n < 30
+    assert Run.resume(tmp_path / "cut").train().fingerprint == whole.record.fingerprint
+
+
+def test_generations_follow_each_other(first: Run) -> None:
+    second = smgrnn.distill("CartPole-v1", start=first, episodes=3)
+    third = smgrnn.distill("CartPole-v1", start=second, episodes=3, expert="CartPole-v1-plain-0")
+    assert third.plan.ancestor is not None
+    assert third.plan.ancestor.run == second.plan.key()
+    assert third.plan.teacher.name == "CartPole-v1-plain-0"
+
+
+def test_what_normalises_goes_on_normalising_as_it_did(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(5, 3, (60, 2))
+    np.savez(tmp_path / "a.npz", observations=rows, actions=(rows[:, 0] > 5).astype(int))
+    np.savez(tmp_path / "b.npz", observations=rows + 9, actions=(rows[:, 1] > 5).astype(int))
+    one = smgrnn.distill(tmp_path / "a.npz", episodes=3, normalise=True)
+    two = smgrnn.distill(tmp_path / "b.npz", episodes=3, start=one)
+    before, after = (run.record.students["final"].normalisation for run in (one, two))
+    assert before is not None
+    assert after is not None
+    assert np.array_equal(before.mean, after.mean)
+    with pytest.raises(ConfigError, match=r"^A run goes on with observations as they were"):
+        smgrnn.distill(tmp_path / "b.npz", episodes=3, start=one, normalise=False)
+
+
+def test_a_task_of_another_shape_is_refused_in_one_sentence(first: Run) -> None:
+    with pytest.raises(ConfigError) as refused:
+        smgrnn.distill("Acrobot-v1", start=first)
+    assert str(refused.value) == (
+        "A run goes on only with a task of the same shape: CartPole-v1 has 4 inputs and 2 choices, "
+        "and Acrobot-v1 6 inputs and 3 choices."
+    )
+    with pytest.raises(ConfigError, match=r"^--iterations 3 contradicts the run to go on from"):
+        smgrnn.distill("CartPole-v1", start=first, iterations=3)
+
+
+def test_an_evolution_has_no_settings_to_go_on_with() -> None:
+    search = smgrnn.evolve("CartPole-v1", rollouts=4, population=2, held_out=1)
+    with pytest.raises(ConfigError, match=r"^A run goes on from a distillation\."):
+        smgrnn.distill("CartPole-v1", start=search.record)
+
+
+def test_a_record_whose_ancestor_is_no_graph_is_refused(first: Run, tmp_path: Path) -> None:
+    run = smgrnn.distill("CartPole-v1", start=first, episodes=1)
+    content = run.plan.to_dict()
+    content["ancestor"]["source"] = [99] * len(content["ancestor"]["source"])
+    with pytest.raises(smgrnn.SmgrnnError, match=r"ends in a node that does not exist"):
+        Plan.from_dict(content)
+    with pytest.raises(FileFormatError):
+        smgrnn.distill("CartPole-v1", start=tmp_path / "nothing")
+
+
+def test_the_command_line_goes_on_from_a_run(smgrnn: Command, first: Run) -> None:
+    said = smgrnn("distill", "CartPole-v1", "--from", first.folder, "--episodes", 4, "--json")
+    assert said.code == 0, said.err
+    summary = json.loads(said.out.splitlines()[-1])
+    key = first.plan.key()
+    assert summary["run_dir"] == f"runs/CartPole-v1-smgrnn-from-{key[:8]}-3"
+    plan = json.loads((Path(summary["run_dir"]) / "run.json").read_text())["plan"]
+    assert plan["ancestor"]["run"] == key
+    assert plan["episodes"]["number"] == 4
+    shown = smgrnn("distill", "CartPole-v1", "--from", first.folder, "--dry-run")
+    assert f"ancestor.run{' ' * 24}{key}" in shown.out
+    refused = smgrnn("distill", "Acrobot-v1", "--from", first.folder)
+    assert refused.code == 2
+    assert refused.err.startswith("smgrnn: A run goes on only with a task of the same shape")
+    both = smgrnn("distill", "CartPole-v1", "--from", first.folder, "--preset", "paper")
+    assert (both.code, "neither --preset" in both.err) == (2, True)

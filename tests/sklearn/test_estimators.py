@@ -1,0 +1,152 @@
+"""The estimators keep scikit-learn's contract, and learn."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_friedman1, make_moons
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from smgrnn.errors import ConfigError, ShapeError
+from smgrnn.sklearn import GrowingClassifier, GrowingRegressor
+
+
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [GrowingClassifier(max_iter=30), GrowingRegressor(max_iter=30)]
+)
+def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def moons() -> tuple[Any, Any]:
+    return make_moons(600, noise=0.15, random_state=7)  # type: ignore[no-any-return]
+
+
+def test_a_bent_boundary_is_learned_because_hidden_nodes_grow(moons: tuple[Any, Any]) -> None:
+    grown = GrowingClassifier(random_state=0).fit(*moons)
+    assert grown.graph_.n_hidden > 0
+    assert grown.score(*moons) > 0.97  # a line gets 0.88
+    assert np.allclose(grown.predict_proba(moons[0]).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "names", [["no", "yes"], [-3, 12], [False, True], [2.0, 5.0], np.array(["a", "b"], object)]
+)
+def test_labels_of_any_type_come_back(moons: tuple[Any, Any], names: Any) -> None:
+    labels = np.asarray(names)[moons[1]]
+    found = GrowingClassifier(max_iter=10, random_state=0).fit(moons[0], labels)
+    assert set(found.predict(moons[0])) == set(labels)
+    assert found.classes_.dtype == labels.dtype
+    assert found.score(moons[0], labels) > 0.8
+
+
+@pytest.mark.parametrize("budget", [5, 20, 60])
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_the_network_that_predicts_keeps_the_budget(
+    moons: tuple[Any, Any], budget: int, early_stopping: bool
+) -> None:
+    found = GrowingClassifier(
+        max_parameters=budget, early_stopping=early_stopping, max_iter=60, random_state=0
+    ).fit(*moons)
+    assert found.n_parameters_ == found.graph_.n_edges <= budget
+    assert found.score(*moons) > 0.8
+
+
+def test_a_budget_is_kept_where_there_is_no_time_to_prune() -> None:
+    features, species = load_iris(return_X_y=True)
+    found = GrowingClassifier(max_parameters=4, max_iter=1).fit(features, species)
+    assert found.n_parameters_ <= 4
+
+
+def test_early_stopping_ends_soon_and_keeps_the_best(moons: tuple[Any, Any]) -> None:
+    found = GrowingClassifier(
+        early_stopping=True, n_iter_no_change=4, max_iter=200, random_state=1
+    ).fit(*moons)
+    scores = found.validation_scores_ or []
+    assert found.n_iter_ == len(scores) == len(found.loss_curve_) < 200
+    assert max(scores) == scores[-5]
+    parts = found._split(moons[1], 0.1, found._seed())
+    assert found.score(moons[0][parts[1]], moons[1][parts[1]]) == max(scores)
+
+
+def test_equal_seeds_give_equal_networks(moons: tuple[Any, Any]) -> None:
+    one, two, other = (
+        GrowingClassifier(max_iter=10, random_state=seed).fit(*moons) for seed in (3, 3, 4)
+    )
+    assert one.graph_ == two.graph_ != other.graph_
+
+
+def test_parts_of_a_table_are_learned_one_after_the_other(moons: tuple[Any, Any]) -> None:
+    found = GrowingClassifier(random_state=0)
+    with pytest.raises(ConfigError, match=r"^The first call of partial_fit must name all classes"):
+        found.partial_fit(*moons)
+    for first in range(0, 600, 50):
+        part = slice(first, first + 50)
+        found.partial_fit(moons[0][part], moons[1][part], classes=[0, 1])
+    first_score = found.score(*moons)
+    for _ in range(40):
+        found.partial_fit(*moons)
+    assert first_score > 0.8
+    assert found.score(*moons) > 0.95
+    assert found.graph_.n_hidden > 0
+    with pytest.raises(ConfigError, match=r"^The label 2 is none of the classes"):
+        found.partial_fit(moons[0], moons[1] + 1)
+    with pytest.raises(ConfigError, match=r"not those of earlier calls"):
+        found.partial_fit(*moons, classes=[0, 1, 2])
+
+
+def test_a_fit_can_go_on_in_parts_also_after_a_pickle(moons: tuple[Any, Any]) -> None:
+    found = GrowingClassifier(max_iter=5, random_state=0).fit(*moons)
+    twin = pickle.loads(pickle.dumps(found))
+    for each in (found, twin):
+        each.partial_fit(*moons)
+    assert np.array_equal(found.predict_proba(moons[0]), twin.predict_proba(moons[0]))
+
+
+def test_a_curve_is_learned_and_several_targets_too() -> None:
+    features, target = make_friedman1(600, n_features=6, noise=0.1, random_state=3)
+    one = GrowingRegressor(random_state=0).fit(features[:400], target[:400])
+    assert one.score(features[400:], target[400:]) > 0.9  # a plane gets 0.72
+    both = np.column_stack([target, 1000 - 5 * target])
+    two = GrowingRegressor(random_state=0, max_iter=30).fit(features, both)
+    assert two.predict(features).shape == (600, 2)
+    assert two.score(features, both) > 0.8
+    with pytest.raises(ShapeError, match=r"^Expected 2 targets of each example"):
+        two.partial_fit(features, target)
+
+
+def test_it_works_in_a_pipeline_and_a_grid_search(moons: tuple[Any, Any]) -> None:
+    steps = make_pipeline(PolynomialFeatures(2), GrowingClassifier(max_iter=10, random_state=0))
+    assert cross_val_score(steps, *moons, cv=3).mean() > 0.85
+    grid = GridSearchCV(
+        clone(steps),
+        {"growingclassifier__max_parameters": [4, 30], "growingclassifier__noise": [0.0, 1.0]},
+        cv=2,
+        n_jobs=2,
+    ).fit(*moons)
+    assert grid.best_params_["growingclassifier__max_parameters"] == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("max_parameters", 0, "an int in [1, inf) or None"),
+        ("noise", -1.0, "a float in [0, inf)"),
+        ("validation_fraction", 1.0, "a float in (0, 1)"),
+        ("early_stopping", "yes", "True or False"),
+    ],
+)
+def test_a_wrong_setting_is_refused_in_one_sentence(
+    moons: tuple[Any, Any], name: str, value: Any, expected: str
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        GrowingClassifier(**{name: value}).fit(*moons)
+    assert str(refused.value) == (
+        f"The '{name}' parameter of TrainingSettings must be {expected}. Got {value!r} instead."
+    )

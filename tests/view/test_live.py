@@ -1,0 +1,233 @@
+"""A run under way on a page: it is followed in a browser, and nobody else is let in."""
+
+import http.client
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+from urllib.request import urlopen
+
+import pytest
+
+from smgrnn.runs import Record, Run, evolve
+from smgrnn.runs.run import new_run
+from smgrnn.view import FolderView, LiveView, Timeline
+from smgrnn.view.places import place_nodes
+from support.browser import Browser, find_browser
+from support.runs import settings, trained
+
+pytestmark = pytest.mark.xdist_group("view")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(find_browser(), tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+def wait_for(browser: Browser, script: str) -> None:
+    for _ in range(300):
+        if browser.evaluate(script):
+            return
+        time.sleep(0.1)  # the page may just be loading another one
+    raise AssertionError(f"{script} never came true: {browser.complaints}")
+
+
+def shown_nodes(browser: Browser) -> list[int]:
+    return [int(id) for id in browser.evaluate("player.state().nodes")]
+
+
+def test_a_run_is_followed_from_before_its_first_episode_to_its_end(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """The run waits at each checkpoint until the page shows it."""
+    run = new_run("CartPole-v1", settings(tmp_path), tmp_path / "run")
+    run.begin()
+    seen = []
+    browser.resize(1280, 900)
+
+    def look(run: Run) -> None:
+        wait_for(browser, f"window.player && last === {run.episodes.n} && player.time === last")
+        assert shown_nodes(browser) == run.graph.node_ids.tolist()
+        assert f"nodes {run.graph.n_nodes}" in browser.evaluate("byId('now').innerText")
+        assert browser.evaluate("byId('live').textContent") == "live" or run.is_finished
+        seen.append(run.episodes.n)
+
+    with LiveView(FolderView(tmp_path / "run")) as view:
+        browser.open(view.url)
+        wait_for(browser, "Boolean(window.player)")
+        assert "Before the first episode" in browser.evaluate("byId('now').innerText")
+        run.train(look)
+        wait_for(browser, "byId('live').textContent === 'finished'")
+        assert browser.complaints == []
+    assert seen == [10, 20, 30]
+    assert "Episode 30 of 30" in browser.evaluate("byId('now').innerText")
+    assert browser.evaluate("content.lines.return.x.length") == 30
+
+
+def test_who_looks_back_is_left_alone_until_the_end_is_asked_for(
+    browser: Browser, tmp_path: Path
+) -> None:
+    records = [trained(tmp_path, name=None, episodes=n).record for n in (10, 20)]
+    shown = [records[0]]
+    with LiveView(lambda: shown[0]) as view:
+        browser.open(view.url)
+        wait_for(browser, "Boolean(window.player)")
+        browser.press("Home")
+        browser.press("ArrowRight")
+        shown[0] = records[1]
+        wait_for(browser, "last === 20")
+        assert browser.evaluate("player.time") == 1
+        browser.press("End")
+        assert browser.evaluate("player.time") == 20
+
+
+def test_another_run_on_the_same_page_and_the_end_of_the_server_are_shown(
+    browser: Browser, tmp_path: Path
+) -> None:
+    begun = new_run("CartPole-v1", settings(tmp_path)).record
+    other = replace(begun, plan=replace(begun.plan, seed=7))
+    shown = [begun]
+    with LiveView(lambda: shown[0]) as view:
+        browser.open(view.url)
+        wait_for(browser, "Boolean(window.player)")
+        shown[0] = other
+        wait_for(browser, "window.player && document.title.endsWith('seed 7')")
+    wait_for(browser, "byId('live').textContent.startsWith('no longer followed')")
+
+
+def test_nodes_keep_their_places_until_a_run_has_grown_to_twice_as_many(tmp_path: Path) -> None:
+    records = []
+    run = new_run("CartPole-v1", settings(tmp_path, checkpoint_every=1))
+    run.train(lambda run: records.append(run.record))
+    assert len(records) == 30
+    found: dict[tuple[int, int], list[float]] = {}
+    for record in records:
+        timeline = Timeline.of(record)
+        n_digits = max((timeline.hidden.most_at_once() - 1).bit_length(), 4)
+        places = place_nodes(timeline, spare=True).tolist()
+        for id, place in zip(timeline.nodes.id.tolist(), places, strict=True):
+            assert found.setdefault((n_digits, id), place) == place
+
+
+def asked(view: LiveView, path: str, host: str | None = None, method: str = "GET") -> Any:
+    connection = http.client.HTTPConnection("127.0.0.1", view.port, timeout=30)
+    connection.putrequest(method, path, skip_host=True)
+    connection.putheader("Host", host or f"127.0.0.1:{view.port}")
+    connection.endheaders()
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveView]:
+    folder = tmp_path_factory.mktemp("runs")
+    trained(folder)
+    with LiveView(FolderView(folder / "run")) as found:
+        yield found
+
+
+def test_the_server_listens_on_this_machine_alone(view: LiveView) -> None:
+    assert view._server.server_address[0] == "127.0.0.1"
+    assert asked(view, "/").status == 200
+    assert asked(view, "/", f"localhost:{view.port}").status == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "[::1]:80"])
+def test_another_name_for_this_machine_is_turned_away(view: LiveView, host: str) -> None:
+    """A page of the web could let its own name mean this machine, and ask what it likes."""
+    assert asked(view, "/moment", host.format(port=view.port)).status == 421
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/run.json", "/../run.json", "/..%2frun.json", "//etc/passwd", "/moment/../run.json", "/x"],
+)
+def test_no_path_leads_to_a_file(view: LiveView, path: str) -> None:
+    assert asked(view, path).status == 404
+
+
+def test_nothing_can_be_sent_and_no_other_page_may_read(view: LiveView) -> None:
+    assert asked(view, "/", method="POST").status == 501
+    headers = asked(view, "/moment").headers
+    assert headers["Access-Control-Allow-Origin"] is None
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
+def test_only_what_is_new_is_sent(view: LiveView) -> None:
+    with urlopen(f"{view.url}moment?after=0") as answer:
+        found = json.load(answer)
+    assert found["isFinished"]
+    assert asked(view, f"/moment?after={found['version']}").status == 204
+    assert asked(view, "/moment?after=x").status == 200
+
+
+def test_a_search_without_a_champion_is_waited_for(tmp_path: Path) -> None:
+    evolve("CartPole-v1", method="neat", rollouts=20, population=20, held_out=1, out=tmp_path / "a")
+    record = replace(Record.load(tmp_path / "a"), students={})
+    with LiveView(lambda: record) as view, urlopen(view.url) as answer:
+        assert b"nothing to show yet" in answer.read()
+
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Return a function that starts a command; none outlives its test."""
+    processes = []
+
+    def started(*words: str) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [sys.executable, "-m", "smgrnn", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        return process
+
+    yield started
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def address_in(lines: IO[str]) -> str:
+    for line in lines:
+        if found := re.search(r"http://127\.0\.0\.1:\d+/", line):
+            return found[0]
+    raise AssertionError("no address was told")
+
+
+def test_the_command_serves_until_ctrl_c(tmp_path: Path, start: Start) -> None:
+    trained(tmp_path)
+    process = start("view", str(tmp_path / "run"), "--live")
+    assert process.stdout is not None
+    with urlopen(address_in(process.stdout)) as answer:
+        assert b"CartPole-v1, smgrnn, seed 0" in answer.read()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert said.splitlines() == ["Ctrl-C ends this."]
+
+
+def test_distill_live_tells_where_and_lets_the_page_see_the_end(
+    browser: Browser, tmp_path: Path, start: Start
+) -> None:
+    words = ("--live", "--episodes", "60", "--held-out", "5", "--out", str(tmp_path / "run"))
+    process = start("distill", "CartPole-v1", *words)
+    assert process.stderr is not None
+    browser.open(address_in(process.stderr))
+    wait_for(browser, "window.player && content.isFinished && last === 60")
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    wait_for(browser, "byId('live').textContent === 'finished'")
