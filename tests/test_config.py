@@ -343,7 +343,7 @@ def test_a_plain_learning_config_states_its_loss() -> None:
 
 def test_an_unknown_preset_is_refused() -> None:
     with pytest.raises(ConfigError, match="There is no preset 'best'"):
-        RunConfig.for_task("xor", preset="best")  # type: ignore[arg-type]
+        RunConfig.for_task("xor", preset="best")
 
 
 # --- keys ---------------------------------------------------------------------------------------

@@ -30,6 +30,8 @@ DESCRIPTION = (
 
 Command = Callable[..., Any]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
+TUNING_SEED = 1000
+"""First seed of trials: those of experiments, from 0 on, are to choose no settings."""
 AsJson = Annotated[Flag, tyro.conf.arg(name="json")]
 
 
@@ -88,6 +90,34 @@ class Extras:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Search:
+    """How long a search for settings takes, and what it is for."""
+
+    trials: int = 160
+    """Trials in all, rounded up to whole batches."""
+    minutes: float | None = None
+    """Begin no batch after this many minutes; the same command goes on later."""
+    seeds: int = 8
+    """Seeds of a trial; poor ones are stopped after one, two, four …"""
+    batch: int = 16
+    """Trials that are asked for at once, of which half are stopped at each stage."""
+    price: float | None = None
+    """Search for one number: the return, less this for each parameter; by default for a front."""
+    floor: float | None = None
+    """Least return on the front; that of the preset's worst run by default."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers:
+    """Where runs happen."""
+
+    jobs: int | None = None
+    """Processes; one for each core by default."""
+    scheduler: str | None = None
+    """Address of a Dask scheduler to run on instead."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Which:
     """The student of a run to take; by default the one that it hands over."""
 
@@ -117,7 +147,7 @@ RunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metav
 def distill(
     task: TaskName = "",
     options: Options = RunFlags(),  # noqa: B008 - frozen
-    preset: Preset = USUAL_PRESET,
+    preset: Preset | Path = USUAL_PRESET,
     out: Path | None = None,
     earlier: Annotated[Earlier, tyro.conf.arg(name="")] = Earlier(),  # noqa: B008 - frozen
     seeds: int = 1,
@@ -136,7 +166,8 @@ def distill(
     preset
         What the other settings start from: frugal grows the smallest network that does the job;
         paper is the reading of the paper closest to its sizes (xor and recordings have rules of
-        their own), as_printed the one that is printed.
+        their own), as_printed the one that is printed; or a settings file, such as `smgrnn tune`
+        writes.
     out
         Folder for the run, in which the same command goes on if it was stopped;
         runs/TASK-STUDENT-SEED by default.
@@ -174,7 +205,7 @@ def distill(
 def sequence(
     tasks: TaskNames = (),
     options: Options = RunFlags(),  # noqa: B008 - frozen
-    preset: Preset = USUAL_PRESET,
+    preset: Preset | Path = USUAL_PRESET,
     cue: Flag = False,
     out: Path | None = None,
     output: Outputs = Output(),  # noqa: B008 - frozen
@@ -241,6 +272,65 @@ def evolve(
     _look_here_for(task)
     evolutions = prepare_evolutions(task, options, out, resume, seeds)
     evolve_command(evolutions, as_json=output.as_json, is_quiet=output.quiet)
+
+
+def tune(
+    task: TaskName = "",
+    options: Options = RunFlags(),  # noqa: B008 - frozen
+    preset: Preset | Path = USUAL_PRESET,
+    over: tuple[str, ...] = (),
+    search: Annotated[Search, tyro.conf.arg(name="")] = Search(),  # noqa: B008 - frozen
+    workers: Annotated[Workers, tyro.conf.arg(name="")] = Workers(),  # noqa: B008 - frozen
+    out: Path | None = None,
+    output: Outputs = Output(),  # noqa: B008 - frozen
+) -> None:
+    """Search for settings: the front of return against parameters, or the best by one number.
+
+    Parameters
+    ----------
+    task
+        The task to tune on, as for `smgrnn distill`.
+    options
+        Settings of the runs that are not tuned; --seed is the first seed of each trial, and that
+        of the search.
+    preset
+        What all settings start from: a preset, or a settings file.
+    over
+        Settings to tune, each with a range or with values, such as plasticity.window=10:200:log or
+        learning.schedule=constant,falling; or ready spaces: plasticity, learning, frugal.
+    search
+        How long to search, and for what.
+    workers
+        Where runs happen.
+    out
+        Folder for the study, in which the same command goes on if it was stopped;
+        runs/TASK-tune-SEED by default.
+    output
+        What is printed where.
+    """
+    config = options.to_config()
+    _look_here_for(task, config.expert)
+    from smgrnn.commands.tune import Budget, ask, tune_command
+
+    question = ask(
+        task,
+        config,
+        over,
+        n_seeds=search.seeds,
+        batch=search.batch,
+        price=search.price,
+        floor=search.floor,
+    )
+    tune_command(
+        question,
+        preset,
+        out,
+        budget=Budget(search.trials, search.minutes),
+        workers=(workers.jobs, workers.scheduler),
+        command=sys.argv[1:],
+        as_json=output.as_json,
+        is_quiet=output.quiet,
+    )
 
 
 def list_names(
@@ -667,6 +757,7 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     app = tyro.extras.SubcommandApp()
     app.command(name="distill")(partial(_bound(distill), options=_start_of(arguments)))
     app.command(name="sequence")(partial(_bound(sequence), options=_start_of(arguments)))
+    app.command(name="tune")(partial(_bound(tune), options=_start_of(arguments)))
     app.command(_bound(evolve))
     app.command(_bound(evaluate))
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
@@ -741,22 +832,25 @@ def _start_of(arguments: list[str]) -> RunFlags:
 
     The command line is read twice to find these; mistakes in it are reported the second time.
     """
-    commands: dict[str, Callable[..., None]] = {"distill": distill, "sequence": sequence}
+    commands: dict[str, tuple[Callable[..., None], int]] = {
+        "distill": (distill, RunConfig.seed),
+        "sequence": (sequence, RunConfig.seed),
+        "tune": (tune, TUNING_SEED),
+    }
     if not arguments or arguments[0] not in commands:
         return RunFlags()
-    command = commands[arguments[0]]
+    command, seed = commands[arguments[0]]
 
     @wraps(command)
     def look(*values: Any, **named: Any) -> RunConfig:
         given = signature(command).bind(*values, **named).arguments
-        earlier = given.get("earlier", Earlier())
-        if earlier.start is not None:
+        if "earlier" in given and given["earlier"].start is not None:
             from smgrnn.runs.run import settings_to_go_on, start_from
 
-            return settings_to_go_on(start_from(earlier.start), given["task"])
+            return settings_to_go_on(start_from(given["earlier"].start), given["task"])
         student, tasks = given["options"].student, given.get("tasks", ())
         task = given["task"] if "task" in given else "".join(tasks[:1])
-        return RunConfig.for_task(task, preset=given["preset"], student=student)
+        return RunConfig.for_task(task, preset=given["preset"], student=student, seed=seed)
 
     words = [word for word in arguments[1:] if word not in ("-h", "--help")]
     try:

@@ -1,9 +1,13 @@
 """Settings: frozen dataclasses, validated once, on construction."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, suggest
+from smgrnn.settings_file import ENDING, SettingsFile, read_settings
 from smgrnn.validation import (
     Count,
     Decay,
@@ -15,6 +19,7 @@ from smgrnn.validation import (
     Share,
     Whole,
     Within,
+    annotations,
     later,
 )
 
@@ -397,7 +402,7 @@ class RunConfig(Settings):
 
     @classmethod
     def for_task(
-        cls, task: str, *, preset: Preset = "paper", student: str = "smgrnn", **changes: Any
+        cls, task: str, *, preset: str | Path = "paper", student: str = "smgrnn", **changes: Any
     ) -> Self:
         """Return the settings to start from for a task and a student, with changes.
 
@@ -406,8 +411,9 @@ class RunConfig(Settings):
         comes closest to the paper's sizes; "as_printed" reads them word for word.  Examples, those
         of XOR and recorded ones, come in no order, so that nothing is carried from one to the next,
         a hidden node needs an iteration of its own to be heard, and growth is not counted in
-        episodes.  An MLP is two iterations of a layered graph with biases, from zero states to
-        linear outputs.
+        episodes.  A path ending in .toml is a settings file, which changes one of these presets;
+        `smgrnn tune` writes such files.  An MLP is two iterations of a layered graph with biases,
+        from zero states to linear outputs.
 
         >>> RunConfig.for_task("xor", seed=1).network.iterations
         3
@@ -416,12 +422,11 @@ class RunConfig(Settings):
         >>> RunConfig.for_task("CartPole-v1", student="mlp-100", n_hidden=0).network.iterations
         2
         """
-        if preset not in get_args(Preset):
-            known = ", ".join(get_args(Preset))
-            raise ConfigError(f"There is no preset {preset!r}; there are {known}.")
+        base, own = _open_preset(preset)
         if student in get_args(Method):
             raise ConfigError(f"{student} is evolved, not distilled: use smgrnn evolve.")
-        start = cls().with_changes(student=student, **_starting_values(task, preset))
+        start = cls().with_changes(student=student, **_starting_values(task, base))
+        start = start.with_changes(**by_part(own))
         for place, value in DEMANDS[student].items():
             part, _, name = place.rpartition(".")
             start = start.with_changes(**({part: {name: value}} if part else {name: value}))
@@ -449,6 +454,99 @@ class RunConfig(Settings):
             network = values.get("network", self.network)
             values["network"] = replace(network, **{name: changes[name] for name in own})
         return replace(self, **values)
+
+
+PARTS = ("learning", "plasticity")
+"""Parts of a RunConfig whose settings go by dotted names; those of the network by their own."""
+NO_PRESETS = ("seed", "student", "expert", "env_backend", "checkpoint_every", "held_out")
+"""Settings that no preset has: they say which run it is and how it is kept, or name code to run."""
+
+
+def preset_settings() -> dict[str, Any]:
+    """Return the annotation of each setting that a preset may have, by the name of its flag.
+
+    >>> "plasticity.window" in preset_settings(), "iterations" in preset_settings()
+    (True, True)
+    """
+    own = annotations(RunConfig) | annotations(NetworkSettings)
+    left_out = (*NO_PRESETS, *PARTS, "network")
+    found = {name: each for name, each in own.items() if name not in left_out}
+    for part in PARTS:
+        inner = annotations(annotations(RunConfig)[part])
+        found |= {f"{part}.{name}": each for name, each in inner.items()}
+    return found
+
+
+def find_setting(name: str) -> Any:
+    """Return the annotation of a setting by the name of its flag; refuse one that there is not."""
+    known = preset_settings()
+    if name in NO_PRESETS:
+        raise ConfigError(f"The setting {name!r} belongs to a run, not to a preset: leave it out.")
+    if name not in known:
+        ends = {place.rpartition(".")[2]: place for place in known}
+        hint = f"Did you mean {ends[name]!r}?" if name in ends else suggest(name, known)
+        raise ConfigError(f"The setting {name!r} does not exist. {hint}".strip())
+    return known[name]
+
+
+def by_part(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings by the names of their flags as `with_changes` takes them.
+
+    >>> by_part({"gain": 2.0, "plasticity.window": 50})
+    {'gain': 2.0, 'plasticity': {'window': 50}}
+    """
+    found: dict[str, Any] = {}
+    for place, value in settings.items():
+        part, _, name = place.rpartition(".")
+        (found.setdefault(part, {}) if part else found)[name] = value
+    return found
+
+
+def settings_file(
+    task: str, preset: str | Path, config: RunConfig, about: dict[str, str]
+) -> SettingsFile:
+    """Return the settings file that gives a task these settings, starting from a preset.
+
+    A preset that is itself a file is not referred to: the new one holds what both of them change.
+    """
+    base, _ = _open_preset(preset)
+    start = RunConfig.for_task(task, preset=base, student=config.student)
+    found = {name: setting_of(config, name) for name in preset_settings()}
+    changed = {name: each for name, each in found.items() if each != setting_of(start, name)}
+    return SettingsFile(base, changed, about)
+
+
+def setting_of(config: RunConfig, name: str) -> Any:
+    """Return the value of a setting by the name of its flag.
+
+    >>> setting_of(RunConfig(), "iterations"), setting_of(RunConfig(), "plasticity.window")
+    (1, 100)
+    """
+    is_network = name in {entry.name for entry in fields(NetworkSettings)}
+    return attrgetter(f"network.{name}" if is_network else name)(config)
+
+
+def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
+    """Return the preset of this name, or the one that a file starts from and what it changes."""
+    known = {str(name): name for name in get_args(Preset)}
+    if str(preset) in known:
+        return known[str(preset)], {}
+    path = Path(preset)
+    if path.suffix != ENDING:
+        hint = suggest(str(preset), known)
+        names = f"there are {', '.join(known)}, and settings files, which end in {ENDING}"
+        raise ConfigError(f"There is no preset {str(preset)!r}; {names}. {hint}".strip())
+    file = read_settings(path)
+    if file.preset not in known:
+        hint = suggest(file.preset, known)
+        raise ConfigError(f"{path} starts from {file.preset!r}, which is no preset. {hint}".strip())
+    try:
+        for name in file.settings:
+            find_setting(name)
+        RunConfig().with_changes(**by_part(file.settings))
+    except ConfigError as error:
+        raise ConfigError(f"{path} cannot be used. {error}") from error
+    return known[file.preset], file.settings
 
 
 def _starting_values(task: str, preset: Preset) -> dict[str, Any]:

@@ -60,12 +60,12 @@ class Settings:
     """Base of all settings: checks every field against its annotation."""
 
     def __post_init__(self) -> None:
-        hints = _hints(type(self))
+        hints = annotations(type(self))
         for entry in fields(self):
-            value, choices = getattr(self, entry.name), _choices(hints[entry.name])
-            accepting = [choice for choice in choices if _admits(choice, value)]
+            value, kinds = getattr(self, entry.name), choices(hints[entry.name])
+            accepting = [choice for choice in kinds if _admits(choice, value)]
             if not accepting:
-                expected = " or ".join(_describe(choice) for choice in choices)
+                expected = " or ".join(_describe(choice) for choice in kinds)
                 raise ConfigError(
                     f"The '{entry.name}' parameter of {type(self).__name__} must be {expected}. "
                     f"Got {short(value)} instead."
@@ -110,9 +110,9 @@ class Settings:
         if unknown:
             raise ConfigError(f"{cls.__name__} has no setting named {unknown[0]!r}.")
         try:
-            hints = _hints(cls)
+            hints = annotations(cls)
             for name, value in values.items():
-                kinds = [kind for kind in _choices(hints[name]) if _is_settings(kind)]
+                kinds = [kind for kind in choices(hints[name]) if _is_settings(kind)]
                 if isinstance(value, dict) and kinds:
                     values = values | {name: kinds[0].from_dict(value)}
             return cls(**values)
@@ -124,24 +124,25 @@ def _is_settings(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, Settings)
 
 
-def _hints(settings: Any) -> dict[str, Any]:
-    return _read_hints(settings)
+def annotations(settings: Any) -> dict[str, Any]:
+    """Return the annotation of each setting by name, with the interval that it must lie in."""
+    return _read_annotations(settings)
 
 
 @cache
-def _read_hints(settings: Any) -> dict[str, Any]:
+def _read_annotations(settings: Any) -> dict[str, Any]:
     return get_type_hints(settings, include_extras=True)
 
 
 @cache
-def _choices(hint: Any) -> tuple[Any, ...]:
+def choices(hint: Any) -> tuple[Any, ...]:
     """Split a union into its members; anything else is its own only member."""
     is_plain = hint is type(None) or isinstance(hint, type)
     if get_origin(hint) is Annotated and not isinstance(get_args(hint)[1], Within):
-        return _choices(get_args(hint)[0])  # a note for somebody else
+        return choices(get_args(hint)[0])  # a note for somebody else
     if is_plain or get_origin(hint) in (Annotated, Literal, tuple, Callable):
         return (hint,)
-    return tuple(choice for member in get_args(hint) for choice in _choices(member))
+    return tuple(choice for member in get_args(hint) for choice in choices(member))
 
 
 def _admits(hint: Any, value: Any) -> bool:

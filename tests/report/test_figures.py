@@ -90,7 +90,7 @@ def spans(ax: Axes) -> list[tuple[float, float]]:
 
 
 def test_every_figure_of_the_paper_is_there() -> None:
-    ours = {"frontier", "edits", "credit", "rules", "task-sequences"}
+    ours = {"frontier", "edits", "credit", "rules", "task-sequences", "self-tuning"}
     assert FIGURES.keys() - PAPER.figures.keys() == ours
     assert FIGURES.keys() > PAPER.figures.keys()
     with pytest.raises(UnknownNameError, match=r"There is no figure 'A\.3'"):

@@ -35,7 +35,7 @@ def reproduce_command(
     with (
         interrupts_raised(),
         SessionDisplay(is_quiet=is_quiet) as display,
-        _executor(jobs, scheduler) as executor,
+        find_executor(jobs, scheduler) as executor,
     ):
         try:
             progress = run_experiments(experiments, kept, executor, watch=display)
@@ -51,7 +51,7 @@ def reproduce_command(
         sys.exit(1)
 
 
-def _executor(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Executor]:
+def find_executor(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Executor]:
     """Return the cluster of an address, or else processes here, one for each core."""
     if jobs is not None and jobs < 1:
         raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")

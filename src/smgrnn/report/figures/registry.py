@@ -20,6 +20,7 @@ from smgrnn.report.figures.hyperparameter_sweeps import draw_hyperparameter_swee
 from smgrnn.report.figures.initial_topology import draw_initial_topology
 from smgrnn.report.figures.pruning_ablation import draw_more_weights, draw_pruning_ablation
 from smgrnn.report.figures.relay_insertion import draw_relay_insertion
+from smgrnn.report.figures.self_tuning import draw_self_tuning
 from smgrnn.report.figures.style import Records, add_title
 from smgrnn.report.figures.task_difficulty import draw_task_difficulty
 from smgrnn.report.figures.task_sequences import draw_task_sequences
@@ -110,6 +111,12 @@ FIGURES = Catalogue(
                 draw_task_sequences,
                 title="What a student keeps of tasks that it learned one after the other",
                 caption="Return on each task, right after it was learned and after the last stage.",
+            ),
+            FigureSpec(
+                "self-tuning",
+                draw_self_tuning,
+                title="Settings by hand, tuned on Acrobot, and following progress",
+                caption="Held-out return of what runs hand over, by its parameters, on each task.",
             ),
         )
     },

@@ -1,0 +1,203 @@
+"""`smgrnn tune`: search for settings, and write those that were found."""
+
+import csv
+import io
+import json
+import shlex
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich import progress as bars
+
+from smgrnn.commands.display import Display
+from smgrnn.commands.distill import named, run_folder
+from smgrnn.commands.output import print_result, say
+from smgrnn.commands.reproduce import find_executor
+from smgrnn.config import RunConfig, by_part, settings_file
+from smgrnn.errors import ConfigError, FileFormatError
+from smgrnn.experiments.store import Store
+from smgrnn.interrupts import interrupts_raised
+from smgrnn.report.page import page
+from smgrnn.report.tuning import build_tuning_report, describe_point
+from smgrnn.report.wording import quantity
+from smgrnn.storage import locked, make_folder, write_file, write_files, writing
+from smgrnn.tuning.space import find_space
+from smgrnn.tuning.study import Found, Question, Study, Trial
+
+IDENTITY = "study.json"
+"""File that says what a study asks, so that no other one goes on in its folder."""
+KIND, VERSION = "study", 1
+STORE = "store"
+BEST = "settings.toml"
+"""File of the settings that were found."""
+FRONT = "front"
+"""Folder of the settings of all points of the front."""
+
+
+class Budget(NamedTuple):
+    """How long a search may take."""
+
+    trials: int
+    """Trials in all."""
+    minutes: float | None
+    """Minutes after which no batch begins; None is any number."""
+
+
+def ask(task: str, config: RunConfig, over: tuple[str, ...], **search: Any) -> Question:
+    """Return the question of a study over a search space; refuse a wrong one."""
+    return Question(task=named(task), start=config, space=find_space(over, config), **search)
+
+
+class TuneDisplay(Display):
+    """Live progress of a study: give an instance as a watch, inside a `with` block."""
+
+    def __init__(self, n_trials: int, *, is_quiet: bool = False) -> None:
+        left = bars.TimeElapsedColumn()
+        super().__init__("trials", "the preset itself …", left, is_quiet=is_quiet, total=n_trials)
+
+    def __call__(self, found: Found) -> None:
+        """Show the progress of the study."""
+        runs = f"{quantity(found.n_runs, 'run')}, {found.n_stored} found"
+        if found.trials:
+            best = describe_point(found.best.point)
+            self.line = f"best: {best} · front of {len(found.front)} · {runs}"
+        self.update(self.bar, completed=max(len(found.trials) - 1, 0))
+
+
+def tune_command(
+    question: Question,
+    preset: str | Path,
+    out: Path | None,
+    *,
+    budget: Budget,
+    workers: tuple[int | None, str | None],
+    command: list[str],
+    as_json: bool,
+    is_quiet: bool,
+) -> None:
+    """Run a study, or go on with it, and write its settings files and its page.
+
+    The workers are a number of processes or the address of a scheduler.
+    """
+    n_trials, minutes = budget
+    if n_trials < 1:
+        raise ConfigError(f"The number of trials must be at least 1. Got {n_trials} instead.")
+    if minutes is not None and not minutes > 0:
+        raise ConfigError(f"The minutes must be more than 0. Got {minutes} instead.")
+    identity = question.identity()
+    folder = out or run_folder(named(question.task), "tune", question.start.seed, None, 1)
+    until = float("inf") if minutes is None else time.monotonic() + 60 * minutes
+    with writing(folder):
+        make_folder(folder)
+    with locked(folder), interrupts_raised(), find_executor(*workers) as executor:
+        _check_identity(folder / IDENTITY, identity)
+        study = Study(question, Store(folder / STORE), executor)
+        with TuneDisplay(n_trials, is_quiet=is_quiet) as display:
+            try:
+                found = study.run(n_trials, until=until, watch=display)
+            except KeyboardInterrupt:
+                say(f"Stopped. Finished trials are in {folder}; the same command goes on.")
+                raise
+        with writing(folder):
+            figures = _write(study, found, preset, folder, shlex.join(["smgrnn", *command]))
+    print_result(describe(found, folder), figures, as_json=as_json, is_quiet=is_quiet)
+
+
+def _check_identity(path: Path, identity: dict[str, Any]) -> None:
+    """Write what the study asks, or refuse to go on with a study that asks something else."""
+    content = {"smgrnn": KIND, "version": VERSION, **identity}
+    if not path.exists():
+        write_file(path, json.dumps(content, indent=1).encode())
+        return
+    try:
+        there = json.loads(path.read_text(encoding="utf-8"))
+        differing = [name for name in content if there.get(name) != content[name]]
+    except (ValueError, AttributeError) as error:
+        raise FileFormatError(f"{path} does not describe a study.") from error
+    if differing:
+        raise ConfigError(
+            f"{path.parent} holds another study, with another {differing[0]!r}: choose another "
+            f"--out, or go on by the command that it was begun with."
+        )
+
+
+def _write(
+    study: Study, found: Found, preset: str | Path, folder: Path, command: str
+) -> dict[str, Any]:
+    """Write the settings files, the table of trials and the page; return the result as values."""
+    make_folder(folder / FRONT)
+    files = {f"{each.number}.toml": _file(found, each, preset, command) for each in found.front}
+    for old in (folder / FRONT).glob("*.toml"):
+        if old.name not in files:
+            old.unlink()
+    write_files(folder / FRONT, files)
+    importances = study.importances()
+    report = build_tuning_report(found, Store(folder / STORE), importances)
+    results = {
+        BEST: _file(found, found.best, preset, command),
+        "trials.csv": _table(found).encode(),
+        "index.html": page(report).encode(),
+    }
+    write_files(folder, results)
+    return {
+        "task": found.question.task,
+        "trials": len(found.trials) - 1,
+        "runs": found.n_runs,
+        "found": found.n_stored,
+        "preset": _figures(found.start),
+        "best": _figures(found.best),
+        "front": [_figures(each) for each in found.front],
+        "importances": importances,
+        "settings": str(folder / BEST),
+        "page": str(folder / "index.html"),
+    }
+
+
+def _figures(trial: Trial) -> dict[str, Any]:
+    return {
+        "trial": trial.number,
+        "return": trial.point.mean_return,
+        "parameters": trial.point.parameters,
+        "settings": trial.settings,
+    }
+
+
+def _file(found: Found, trial: Trial, preset: str | Path, command: str) -> bytes:
+    question = found.question
+    seeds = f"seeds {question.seeds[0]} to {question.seeds[-1]}"
+    about = {
+        "command": command,
+        "result": f"{describe_point(trial.point)}, where the preset has "
+        f"{describe_point(found.start.point)}; means over {seeds}, which chose the settings",
+    }
+    config = question.start.with_changes(**by_part(trial.settings))
+    return settings_file(question.task, preset, config, about).text().encode()
+
+
+def _table(found: Found) -> str:
+    names = [each.name for each in found.question.space]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["trial", "seeds", "return", "parameters", "error", *names])
+    for each in found.trials:
+        point = each.point if each.returns else ("", "")
+        values = [each.settings.get(name, "") for name in names]
+        writer.writerow([each.number, len(each.returns), *point, each.error, *values])
+    return text.getvalue()
+
+
+def describe(found: Found, folder: Path) -> str:
+    """Return the result of a study in a few sentences."""
+    n_stopped = sum(not each.is_whole and not each.error for each in found.trials)
+    n_failed = sum(bool(each.error) for each in found.trials)
+    failed = f", {n_failed} could not be run" if n_failed else ""
+    lines = [
+        f"The preset: {describe_point(found.start.point)}. The best settings: "
+        f"{describe_point(found.best.point)}, trial {found.best.number}.",
+        f"{quantity(len(found.trials) - 1, 'trial')}, of which {n_stopped} were stopped early"
+        f"{failed}; {quantity(found.n_runs, 'run')}, and {found.n_stored} that were there already.",
+        f"Use them by --preset {shlex.quote(str(folder / BEST))}; the whole front is in "
+        f"{folder / FRONT}, and {folder / 'index.html'} shows it.",
+    ]
+    return "\n".join(lines)

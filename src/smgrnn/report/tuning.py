@@ -1,0 +1,143 @@
+"""A report on a study: the front, the importance of each setting, and the best settings."""
+
+from collections.abc import Mapping
+
+from smgrnn.config import setting_of
+from smgrnn.errors import plain
+from smgrnn.experiments.store import Store
+from smgrnn.report.contents import Illustration, Report, Section, Setup, count_warnings, overview
+from smgrnn.report.figures.style import add_title
+from smgrnn.report.figures.tuning import draw_tuning
+from smgrnn.report.paper import Column
+from smgrnn.report.pictures import take_picture
+from smgrnn.report.settings import own_settings, shared_settings
+from smgrnn.report.tables import Entry, Line, ReportTable
+from smgrnn.report.wording import MISSING, number, quantity
+from smgrnn.runs.record import Record
+from smgrnn.tuning.front import Point
+from smgrnn.tuning.study import Found, Trial
+
+TITLE = "Settings tuned on {}"
+FIGURE = "Return against parameters, and what matters"
+CAPTION = (
+    "(a) every trial that ran with all seeds, those that were stopped early as small dots, and the "
+    "front; (b) the importance of each setting for being among the best tenth (PED-ANOVA)."
+)
+GUIDE = (
+    "A trial is a choice of settings. It is judged by what its runs hand over: the mean held-out "
+    "return over seeds, and the mean number of parameters. Half of a batch is stopped after each "
+    "seed, after two and after four, and so on; only trials with all seeds can be on the front.",
+    "The best settings are those with the fewest parameters that return no less than the preset. "
+    "The seeds here chose them, so that the same settings return less on other seeds, in the mean.",
+)
+
+
+def describe_point(point: Point) -> str:
+    """Return a return and a number of parameters in words.
+
+    >>> describe_point(Point(-81.04, 21.5))
+    'return −81.0 with 21.5 parameters'
+    """
+    size = number(point.parameters, 1)
+    return f"return {number(point.mean_return, 1)} with {size} parameters"
+
+
+def build_tuning_report(found: Found, store: Store, importances: Mapping[str, float]) -> Report:
+    """Return a report on a study; the store has the runs of its front and of the preset."""
+    shown = {_name(found, trial): trial for trial in (found.start, *found.front)}
+    records = {name: _records(found, trial, store) for name, trial in shown.items()}
+    everything = [record for runs in records.values() for record in runs]
+    shared = shared_settings(record.plan for record in everything)
+    section = Section(
+        id="front",
+        title="Front",
+        question="",
+        seeds=found.question.seeds,
+        tables=(_settings_table(found, importances), _front_table(found)),
+        illustrations=(_illustration(found, importances),),
+        setups=tuple(
+            Setup.of(name, runs, len(runs), runs[0].plan, own_settings([runs[0].plan], shared))
+            for name, runs in records.items()
+        ),
+        shared=shared,
+        warnings=count_warnings(everything),
+    )
+    task = plain(found.question.task)
+    report = overview(everything, (section,))
+    return Report(report, None, (), (section,), TITLE.format(task), _introduction(found), GUIDE)
+
+
+def _introduction(found: Found) -> str:
+    n = quantity(len(found.trials) - 1, "trial")
+    return (
+        f"{n} of settings on {plain(found.question.task)}. The preset itself: "
+        f"{describe_point(found.start.point)}. The best settings: "
+        f"{describe_point(found.best.point)}. Runs and time below are those of the preset and of "
+        f"the front."
+    )
+
+
+def _name(found: Found, trial: Trial) -> str:
+    return "the preset" if trial is found.start else f"trial {trial.number}"
+
+
+def _records(found: Found, trial: Trial, store: Store) -> list[Record]:
+    condition = found.question.condition(trial.settings)
+    return [store.load(condition.key(seed)) for seed in found.question.seeds]
+
+
+def _illustration(found: Found, importances: Mapping[str, float]) -> Illustration:
+    drawn = draw_tuning(found, importances)
+    add_title(drawn, FIGURE)
+    return Illustration("tuning", FIGURE, CAPTION, take_picture(drawn))
+
+
+def _settings_table(found: Found, importances: Mapping[str, float]) -> ReportTable:
+    """Return the settings of the preset and the best ones, with their importance."""
+    columns = tuple(
+        Column(name, name.capitalize()) for name in ("range", "preset", "best", "importance")
+    )
+    lines = []
+    for each in found.question.space:
+        before = setting_of(found.question.start, each.name)
+        share = importances.get(each.name)
+        texts = (
+            each.text.partition("=")[2],
+            _short(before),
+            _short(found.best.settings.get(each.name, before)),
+            MISSING if share is None else number(share, 2),
+        )
+        entries = tuple(Entry(*pair) for pair in zip(columns, texts, strict=True))
+        lines.append(Line((each.name,), entries))
+    return ReportTable(
+        id="settings",
+        title="The best settings",
+        headings=("Setting",),
+        columns=columns,
+        lines=tuple(lines),
+    )
+
+
+def _front_table(found: Found) -> ReportTable:
+    columns = (Column("return", "Return"), Column("parameters", "Parameters"))
+    names = tuple(Column(each.name, each.name) for each in found.question.space)
+    lines = []
+    for trial in (found.start, *(each for each in found.front if each is not found.start)):
+        texts = [number(trial.point.mean_return, 1), number(trial.point.parameters, 1)]
+        texts += [
+            _short(trial.settings.get(each.name, setting_of(found.question.start, each.name)))
+            for each in found.question.space
+        ]
+        pairs = zip((*columns, *names), texts, strict=True)
+        lines.append(Line((_name(found, trial),), tuple(Entry(*pair) for pair in pairs)))
+    return ReportTable(
+        id="front",
+        title="The front, and the preset",
+        headings=("Trial",),
+        columns=(*columns, *names),
+        lines=tuple(lines),
+    )
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else plain(str(value))

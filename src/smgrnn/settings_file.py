@@ -1,0 +1,106 @@
+"""Settings files: presets of your own, such as `smgrnn tune` writes.
+
+A file is TOML that people read and change.  It names the preset that it starts from, and each
+setting that differs by the name of its flag.  The text "None" stands for None, as in a flag.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from smgrnn.errors import FileFormatError, reason, short, suggest
+
+ENDING = ".toml"
+KIND = "settings"
+VERSION = 1
+KEYS = {"smgrnn": str, "version": int, "preset": str, "settings": dict, "about": dict}
+"""The entries of a file, and of which kind each is."""
+
+
+class SettingsFile(NamedTuple):
+    """The content of a settings file."""
+
+    preset: str
+    """The preset that all other settings are taken from."""
+    settings: dict[str, Any]
+    """Settings by the names of their flags, such as "plasticity.window"."""
+    about: dict[str, str]
+    """How the settings were found, for people to read."""
+
+    def text(self) -> str:
+        """Return the text of the file.
+
+        >>> print(SettingsFile("paper", {"gain": 2.0, "plasticity.window": 50}, {}).text())
+        smgrnn = "settings"
+        version = 1
+        preset = "paper"
+        <BLANKLINE>
+        [settings]
+        gain = 2.0
+        <BLANKLINE>
+        [settings.plasticity]
+        window = 50
+        <BLANKLINE>
+        """
+        head = {"smgrnn": KIND, "version": VERSION, "preset": self.preset}
+        tables: dict[str, dict[str, Any]] = {"about": self.about, "settings": {}}
+        for place, value in self.settings.items():
+            part, _, name = place.rpartition(".")
+            tables.setdefault(f"settings.{part}".rstrip("."), {})[name] = value
+        blocks = [_lines(head)]
+        blocks += [f"[{name}]\n{_lines(table)}" for name, table in tables.items() if table]
+        return "\n".join(blocks)
+
+
+def read_settings(path: Path) -> SettingsFile:
+    """Return the content of a file; refuse one that is damaged, foreign or of another version."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileFormatError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:  # no Unicode; no TOML; nested too deep
+        raise FileFormatError(f"{path} is no settings file: {reason(error)}.") from error
+    if content.get("smgrnn") != KIND:
+        raise FileFormatError(
+            f'{path} is no settings file: it does not begin with smgrnn = "{KIND}".'
+        )
+    _check_version(path, content.get("version"))
+    for name, value in content.items():
+        if name not in KEYS:
+            hint = suggest(name, KEYS) or "Settings belong under [settings]."
+            raise FileFormatError(f"{path} has an unknown entry {name!r}. {hint}")
+        if not isinstance(value, KEYS[name]):
+            kind = KEYS[name].__name__
+            raise FileFormatError(f"The {name!r} of {path} must be a {kind}. Got {short(value)}.")
+    if "preset" not in content:
+        raise FileFormatError(f"{path} does not name the preset that it starts from.")
+    settings = {name: None if value == "None" else value for name, value in _flat(content).items()}
+    return SettingsFile(content["preset"], settings, content.get("about", {}))
+
+
+def _check_version(path: Path, version: Any) -> None:
+    if type(version) is not int or version != VERSION:
+        is_newer = type(version) is int and version > VERSION
+        hint = " A newer smgrnn wrote it." if is_newer else f" Did you mean version = {VERSION}?"
+        raise FileFormatError(
+            f"{path} has version {short(version)}, and this smgrnn reads version {VERSION}.{hint}"
+        )
+
+
+def _flat(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings by dotted names."""
+    found: dict[str, Any] = {}
+    for name, value in content.get("settings", {}).items():
+        inner = value if isinstance(value, dict) else {"": value}
+        found |= {f"{name}.{part}".rstrip("."): each for part, each in inner.items()}
+    return found
+
+
+def _lines(table: Mapping[str, Any]) -> str:
+    """Return the lines of a table; JSON writes plain values as TOML does."""
+    texts = {name: "None" if value is None else value for name, value in table.items()}
+    return "".join(
+        f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in texts.items()
+    )

@@ -1,0 +1,163 @@
+"""Search spaces: the settings to tune, each with a range or with a few values.
+
+A setting goes by the name of its flag: `plasticity.window=10:200:log`, `gain=1:10`,
+`plasticity.growth=relay,split`.  A ready space stands for several of these.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from smgrnn.config import RunConfig, by_part, find_setting
+from smgrnn.errors import ConfigError, short, suggest
+from smgrnn.validation import choices
+
+SPACES = {
+    "plasticity": (
+        "plasticity.window=10:200:log",
+        "plasticity.interval_width=0.1:2:log",
+        "plasticity.fluctuation_threshold=0.01:1:log",
+        "plasticity.prune_period=2:60:log",
+        "plasticity.initial_weight=0.005:0.5:log",
+        "plasticity.explore_probability=0:1",
+        "plasticity.explore_ratio=0.002:0.1:log",
+        "plasticity.weight_threshold=0.02:1:log",
+        "plasticity.update_threshold=1e-5:1e-2:log",
+        "plasticity.prune_fraction=0.1:1",
+    ),
+    "learning": (
+        "learning.learning_rate=0.001:0.05:log",
+        "learning.beta1=0:0.98",
+        "learning.schedule=constant,falling",
+        "learning.bias_correction=shared,edge",
+    ),
+    "frugal": (
+        "gain=1:10:log",
+        "learning.learning_rate=0.0005:0.02:log",
+        "learning.averaging=1e-5:1e-3:log",
+        "plasticity.least_updates=500:5000:log",
+        "plasticity.prune_period=2:4",
+        "plasticity.n_candidates=8:64:log",
+        "plasticity.candidate_sources=1:5",
+        "plasticity.candidate_gain=0.5:5:log",
+    ),
+}
+"""Ready search spaces: the paper's rules, learning, and the rules and learning of `frugal`."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A setting to tune: a range of numbers, or a few values."""
+
+    name: str
+    """The name of its flag."""
+    low: float = 0.0
+    high: float = 0.0
+    is_log: bool = False
+    """Whether equal ratios count alike, not equal differences."""
+    is_whole: bool = False
+    """Whether its numbers are whole."""
+    values: tuple[Any, ...] = ()
+    """The values to choose from; none if it is a range."""
+
+    def holds(self, value: Any) -> bool:
+        """Return whether a value is among those to choose from, or in the range.
+
+        >>> Dimension("gain", 1.0, 10.0).holds(5.0), Dimension("gain", 1.0, 10.0).holds(None)
+        (True, False)
+        """
+        if self.values:
+            return value in self.values
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and self.low <= value <= self.high
+
+    @property
+    def text(self) -> str:
+        """The dimension as it is written on the command line."""
+        if self.values:
+            return f"{self.name}={','.join(map(str, self.values))}"
+        return f"{self.name}={self.low:g}:{self.high:g}{':log' if self.is_log else ''}"
+
+
+def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
+    """Return the search space that texts describe, a later range of a setting in place of others.
+
+    Each end of a range and each value must be one that the settings allow.
+
+    >>> [each.text for each in find_space(["gain=1:10:log", "gain=2:4"], RunConfig())]
+    ['gain=2:4']
+    """
+    found: dict[str, Dimension] = {}
+    for text in texts:
+        for single in SPACES.get(text, (text,)):
+            dimension = _dimension(single, start)
+            found[dimension.name] = dimension
+    if not found:
+        raise ConfigError(
+            f"There is nothing to tune: name settings with ranges, such as "
+            f"--over plasticity.window=10:200:log, or one of {', '.join(SPACES)}."
+        )
+    return tuple(found.values())
+
+
+def _dimension(text: str, start: RunConfig) -> Dimension:
+    place, is_given, values = text.partition("=")
+    name = place.strip().replace("-", "_")
+    if not is_given and suggest(name, SPACES):
+        raise ConfigError(f"There is no search space {name!r}. {suggest(name, SPACES)}")
+    kinds = choices(find_setting(name))
+    if not values.strip():
+        raise ConfigError(f"{name} needs a range or values, such as {name}=1:10 or {name}=1,2,4.")
+    numbers = {each for kind in kinds for each in get_args(kind)[:1]} & {int, float}
+    if ":" in values:
+        found = _range(name, values, numbers)
+        ends: tuple[Any, ...] = (found.low, found.high)
+        if found.is_whole:
+            ends = tuple(map(int, ends))
+    else:
+        ends = tuple(_value(each.strip()) for each in values.split(","))
+        found = Dimension(name, values=ends)
+        if len(set(map(str, ends))) < max(len(ends), 2):
+            raise ConfigError(f"{name} needs several values, all different. Got {values} instead.")
+    for value in ends:
+        start.with_changes(**by_part({name: value}))
+    return found
+
+
+def _range(name: str, text: str, numbers: set[Any]) -> Dimension:
+    if not numbers:
+        raise ConfigError(f"{name} is no number: name its values, such as {name}=one,other.")
+    low, high, *scale = text.split(":")
+    is_whole, is_log = float not in numbers, scale == ["log"]
+    try:
+        ends = (int(low), int(high)) if is_whole else (float(low), float(high))
+    except ValueError:
+        ends = None
+    if ends is None or scale not in ([], ["log"]):
+        kind = "whole numbers" if is_whole else "numbers"
+        raise ConfigError(
+            f"The range of {name} must be LOW:HIGH or LOW:HIGH:log, of {kind}. Got {short(text)} "
+            f"instead."
+        )
+    if not ends[0] < ends[1]:
+        raise ConfigError(f"The range of {name} must rise from low to high. Got {text} instead.")
+    if is_log and ends[0] <= 0:
+        raise ConfigError(f"The range of {name} cannot be logarithmic: {low} is not above 0.")
+    return Dimension(name, ends[0], ends[1], is_log, is_whole)
+
+
+def _value(text: str) -> Any:
+    """Return the value that a text stands for, as in a flag.
+
+    >>> [_value(each) for each in ("3", "0.5", "None", "true", "relay")]
+    [3, 0.5, None, True, 'relay']
+    """
+    plain = {"none": None, "true": True, "false": False}
+    if text.lower() in plain and text != "none":  # "none" is a rule
+        return plain[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

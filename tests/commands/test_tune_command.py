@@ -1,0 +1,67 @@
+"""`smgrnn tune` from the command line: what it leaves, and what it refuses."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from smgrnn.config import RunConfig
+from support.commands import Command, refused
+
+pytestmark = pytest.mark.xdist_group("experiments")
+
+TINY = ("tune", "CartPole-v1", "--episodes", 2, "--held-out", 2, "--batch", 4, "--seeds", 2)
+OVER = ("--over", "gain=1:10:log", "learning.learning_rate=0.001:0.1:log")
+HERE = ("--trials", 4, "--jobs", 1, "--out", "study")
+
+
+def test_it_leaves_settings_a_front_a_table_and_a_page(smgrnn: Command, tmp_path: Path) -> None:
+    said = smgrnn(*TINY, *OVER, *HERE, "--json")
+    assert said.code == 0
+    found = json.loads(said.out.splitlines()[-1])
+    folder = tmp_path / "study"
+    assert (found["trials"], found["settings"]) == (4, "study/settings.toml")
+    fronts = {f"{each['trial']}.toml" for each in found["front"]}
+    assert {path.name for path in (folder / "front").iterdir()} == fronts
+    with (folder / "trials.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["trial"] for row in rows] == list("01234")
+    page = (folder / "index.html").read_text()
+    assert "Settings tuned on CartPole-v1" in page
+    assert "learning.learning_rate" in page
+    config = RunConfig.for_task("CartPole-v1", preset=folder / "settings.toml")
+    assert (config.episodes, config.held_out) == (2, 100)
+    assert config.gain == found["best"]["settings"].get("gain", 5.0)
+
+    again = smgrnn(*TINY, *OVER, *HERE, "--json", "--quiet")
+    assert again.err == ""
+    after = json.loads(again.out)
+    assert (after["runs"], after["found"]) == (0, found["runs"])
+    assert after["front"] == found["front"]
+    refusal = refused(smgrnn(*TINY, "--over", "gain=1:9", *HERE))
+    assert "study holds another study, with another 'over'" in refusal
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((*TINY,), "There is nothing to tune"),
+        ((*TINY, "--over", "gain=10:1"), "must rise from low to high"),
+        ((*TINY, "--over", "gian=1:10"), "Did you mean 'gain'?"),
+        ((*TINY, *OVER, "--trials", 0), "The number of trials must be at least 1"),
+        ((*TINY, *OVER, "--minutes", 0), "The minutes must be more than 0"),
+        ((*TINY, *OVER, "--seeds", 0), "--seeds must be at least 1"),
+        ((*TINY, *OVER, "--price", 1, "--floor", 2), "give one"),
+        ((*TINY, *OVER, "--price", -1), "--price must be at least 0"),
+        ((*TINY, *OVER, "--jobs", 0), "The number of jobs must be at least 1"),
+        ((*TINY, *OVER, "--preset", "missing.toml"), "missing.toml cannot be read"),
+        (("tune", "Cartpol-v1", *OVER), "Did you mean"),
+        (("tune", *OVER), "Name a task"),
+    ],
+)
+def test_what_is_wrong_is_met_by_one_sentence_and_starts_nothing(
+    arguments: tuple[object, ...], sentence: str, smgrnn: Command, tmp_path: Path
+) -> None:
+    assert sentence in refused(smgrnn(*arguments))
+    assert not list(tmp_path.glob("**/store"))

@@ -1,0 +1,76 @@
+"""Search spaces: what a user may write, and the one sentence that meets what is wrong."""
+
+import pytest
+
+from smgrnn.config import RunConfig, find_setting
+from smgrnn.errors import ConfigError
+from smgrnn.tuning.space import SPACES, Dimension, find_space
+
+START = RunConfig.for_task("CartPole-v1")
+
+
+def test_ranges_and_values_are_read_by_the_kind_of_the_setting() -> None:
+    texts = ["plasticity.window=10:200:log", "gain=1:10", "plasticity.growth=relay,none"]
+    window, gain, growth = find_space(texts, START)
+    assert window == Dimension("plasticity.window", 10, 200, is_log=True, is_whole=True)
+    assert gain == Dimension("gain", 1.0, 10.0)
+    assert growth.values == ("relay", "none")
+    assert [each.text for each in (window, gain, growth)] == texts
+
+
+def test_values_are_numbers_none_and_truths_where_they_look_like_it() -> None:
+    (relays,) = find_space(["plasticity.max_relays=1,2,None"], START)
+    assert relays.values == (1, 2, None)
+    (bias,) = find_space(["bias=true,false"], START)
+    assert bias.values == (True, False)
+
+
+def test_a_flag_may_have_its_hyphens_and_a_later_range_wins() -> None:
+    (window,) = find_space(["plasticity.prune-period=2:9", "plasticity.prune_period=3:5"], START)
+    assert (window.name, window.low, window.high) == ("plasticity.prune_period", 3, 5)
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_a_ready_space_is_one_of_settings_that_there_are(name: str) -> None:
+    found = find_space([name], RunConfig.for_task("CartPole-v1", preset="frugal"))
+    assert len(found) == len(SPACES[name])
+    for each in found:
+        assert find_setting(each.name) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "does not exist"),
+        ("plasticty", "There is no search space 'plasticty'. Did you mean 'plasticity'?"),
+        ("plasticity.windw=1:9", "Did you mean 'plasticity.window'?"),
+        ("window=1:9", "Did you mean 'plasticity.window'?"),
+        ("seed=0:9", "'seed' belongs to a run"),
+        ("expert=a,b", "'expert' belongs to a run"),
+        ("gain", "gain needs a range or values"),
+        ("gain=", "gain needs a range or values"),
+        ("gain=9:1", "must rise from low to high. Got 9:1"),
+        ("gain=2:2", "must rise"),
+        ("gain=1:nan", "must rise"),
+        ("gain=1:2:lin", "must be LOW:HIGH or LOW:HIGH:log, of numbers"),
+        ("gain=one:two", "of numbers"),
+        ("plasticity.window=1.5:9", "of whole numbers"),
+        ("plasticity.explore_probability=0:1:log", "cannot be logarithmic: 0 is not above 0"),
+        ("plasticity.growth=1:2", "plasticity.growth is no number"),
+        ("learning.schedule=falling", "needs several values"),
+        ("gain=1,1", "all different"),
+        ("plasticity.window=0:9", "must be an int in [1, inf). Got 0"),
+        ("plasticity.prune_fraction=0.5:1.5", "must be a float in (0, 1]. Got 1.5"),
+        ("learning.schedule=falling,rising", "Got 'rising'"),
+    ],
+)
+def test_what_is_wrong_is_met_by_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        find_space([text], START)
+    assert sentence in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_an_empty_space_is_refused() -> None:
+    with pytest.raises(ConfigError, match="nothing to tune"):
+        find_space([], START)

@@ -1,0 +1,159 @@
+"""A study finds what a question asks, the same whoever runs it and however often it is killed."""
+
+import json
+import multiprocessing
+import os
+import signal
+from concurrent.futures import Executor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smgrnn.errors import ConfigError
+from smgrnn.experiments.store import Store
+from smgrnn.tuning.study import Study
+from support.studies import N_TRIALS, outcomes, run_study, tiny_question, tiny_study
+from support.trials import Inline, wait_for
+
+pytestmark = pytest.mark.xdist_group("experiments")
+N_KILLS = 10
+
+
+def test_poor_trials_are_stopped_early_and_only_whole_ones_are_on_the_front(
+    tmp_path: Path,
+) -> None:
+    study, executor = tiny_study(tmp_path)
+    found = study.run(8)
+    assert [trial.number for trial in found.trials] == list(range(9))
+    lengths = [len(trial.returns) for trial in found.trials]
+    assert lengths[0] == 2
+    assert sorted(lengths[1:5]) == sorted(lengths[5:9]) == [1, 1, 2, 2]
+    assert [trial.is_whole for trial in found.trials] == [n == 2 for n in lengths]
+    assert len(executor.calls) == found.n_runs == sum(lengths)
+    assert all(trial.is_whole for trial in found.front)
+    assert found.best.point.mean_return >= found.start.point.mean_return
+
+
+def test_trials_are_rounded_up_to_whole_batches(tmp_path: Path) -> None:
+    study, _ = tiny_study(tmp_path)
+    assert len(study.run(5).trials) == 1 + 8
+
+
+def test_a_longer_study_begins_with_the_trials_of_a_shorter_one(tmp_path: Path) -> None:
+    short, executor = tiny_study(tmp_path)
+    before = outcomes(short.run(4))
+    longer, more = tiny_study(tmp_path)
+    found = longer.run(8)
+    assert outcomes(found)[:5] == before
+    assert (found.n_stored, len(more.calls)) == (len(executor.calls), found.n_runs)
+    again, none = tiny_study(tmp_path)
+    assert outcomes(again.run(8)) == outcomes(found)
+    assert none.calls == []
+
+
+def test_one_number_is_the_return_less_the_price_of_parameters(tmp_path: Path) -> None:
+    study, _ = tiny_study(tmp_path, price=0.5)
+    found = study.run(4)
+    scores = [it.point.mean_return - 0.5 * it.point.parameters for it in found.whole]
+    assert found.front == [found.best]
+    assert found.best is found.whole[scores.index(max(scores))]
+
+
+def test_a_floor_keeps_poor_returns_off_the_front(tmp_path: Path) -> None:
+    study, _ = tiny_study(tmp_path)
+    found = study.run(4)
+    assert min(it.point.mean_return for it in found.front) >= min(found.start.returns)
+
+
+def test_importances_are_shares_of_the_settings_once_there_are_enough_trials(
+    tmp_path: Path,
+) -> None:
+    study, _ = tiny_study(tmp_path)
+    study.run(4)
+    assert study.importances() == {}
+    study.run(12)
+    assert set(study.importances()) <= {"plasticity.window", "gain", "learning.schedule"}
+    assert sum(study.importances().values()) == pytest.approx(1.0)
+
+
+def test_settings_that_contradict_each_other_are_trials_without_runs(tmp_path: Path) -> None:
+    study, _ = tiny_study(tmp_path, "learning.optimizer=adam,sgd", "learning.beta1=0.1:0.5")
+    found = study.run(8)
+    refused = [trial for trial in found.trials if trial.error]
+    assert refused
+    assert all("says nothing to the optimizer sgd" in trial.error for trial in refused)
+    assert all(trial.returns == () for trial in refused)
+
+
+class _Failing(Inline):
+    """Fails runs of a seed."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return super().submit(fn if args[1] == 0 or args[0].settings.gain == 1 else _fail, *args)
+
+
+def _fail(*_: Any) -> None:
+    raise ValueError("It broke.")
+
+
+def _with(executor: Executor, folder: Path) -> Study:
+    return Study(tiny_question(folder), Store(folder / "store"), executor)
+
+
+def test_a_run_that_failed_is_not_run_again(tmp_path: Path) -> None:
+    failing = _Failing()
+    found = _with(failing, tmp_path).run(4)
+    broken = [trial for trial in found.trials if trial.error]
+    assert [trial.error for trial in broken] == ["It broke.", "It broke."]
+    assert list(json.loads((tmp_path / "failed.json").read_text()).values()) == ["It broke."] * 2
+    again = _Failing()
+    assert outcomes(_with(again, tmp_path).run(4)) == outcomes(found)
+    assert again.calls == []
+
+
+def test_a_preset_that_cannot_run_is_refused(tmp_path: Path) -> None:
+    class Broken(Inline):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            return super().submit(_fail, *args)
+
+    with pytest.raises(ConfigError, match="The preset itself cannot be run: It broke"):
+        _with(Broken(), tmp_path).run(4)
+
+
+def _kept(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return the records that there are, each with what changes if it is written again."""
+    files = folder.glob("store/*/*.safetensors")
+    return {it.name: (it.stat().st_ino, it.stat().st_mtime_ns) for it in files}
+
+
+def _has_more_than(n: int, folder: Path) -> bool:
+    return len(_kept(folder)) > n
+
+
+def test_killed_ten_times_it_loses_no_finished_run_and_runs_none_twice(tmp_path: Path) -> None:
+    """Killed by progress: each time as soon as one more run is kept than the time before."""
+    tiny_question(tmp_path)  # writes the teacher
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["support.studies"])
+    kept: dict[str, tuple[int, int]] = {}
+    for _ in range(N_KILLS):
+        process = context.Process(target=run_study, args=(tmp_path,), daemon=True)
+        process.start()
+        wait_for(partial(_has_more_than, len(kept), tmp_path))
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+        now = _kept(tmp_path)
+        assert kept.items() <= now.items()
+        assert len(now) > len(kept)
+        kept = now
+    found = run_study(tmp_path)
+    assert len(found.trials) == 1 + N_TRIALS
+    assert found.n_stored == len(kept)
+    assert kept.items() <= _kept(tmp_path).items()
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (alone / "teacher.safetensors").write_bytes((tmp_path / "teacher.safetensors").read_bytes())
+    assert outcomes(run_study(alone)) == outcomes(found)
