@@ -43,6 +43,17 @@ def test_it_leaves_settings_a_front_a_table_and_a_page(smgrnn: Command, tmp_path
     assert "study holds another study, with another 'over'" in refusal
 
 
+def test_a_floor_that_nothing_reaches_is_told_and_leaves_the_preset(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    said = smgrnn(*TINY, *OVER, *HERE, "--floor", 501)
+    assert said.code == 0
+    assert "No trial returns 501.0 or more: the settings are those of the preset." in said.out
+    assert list((tmp_path / "study" / "front").iterdir()) == []
+    config = RunConfig.for_task("CartPole-v1", preset=tmp_path / "study" / "settings.toml")
+    assert config.gain == RunConfig.for_task("CartPole-v1").gain
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -54,6 +65,8 @@ def test_it_leaves_settings_a_front_a_table_and_a_page(smgrnn: Command, tmp_path
         ((*TINY, *OVER, "--seeds", 0), "--seeds must be at least 1"),
         ((*TINY, *OVER, "--price", 1, "--floor", 2), "give one"),
         ((*TINY, *OVER, "--price", -1), "--price must be at least 0"),
+        ((*TINY, *OVER, "--floor", "nan"), "--floor must be a finite number. Got nan"),
+        ((*TINY, *OVER, "--floor", "inf"), "--floor must be a finite number. Got inf"),
         ((*TINY, *OVER, "--jobs", 0), "The number of jobs must be at least 1"),
         ((*TINY, *OVER, "--preset", "missing.toml"), "missing.toml cannot be read"),
         (("tune", "Cartpol-v1", *OVER), "Did you mean"),

@@ -13,7 +13,7 @@ import pytest
 
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.store import Store
-from smgrnn.tuning.study import Study
+from smgrnn.tuning.study import Found, Study, Trial
 from support.studies import N_TRIALS, outcomes, run_study, tiny_question, tiny_study
 from support.trials import Inline, wait_for
 
@@ -61,10 +61,43 @@ def test_one_number_is_the_return_less_the_price_of_parameters(tmp_path: Path) -
     assert found.best is found.whole[scores.index(max(scores))]
 
 
-def test_a_floor_keeps_poor_returns_off_the_front(tmp_path: Path) -> None:
-    study, _ = tiny_study(tmp_path)
+def _with_floor(folder: Path, floor: float | None) -> Found:
+    """Return a study of three trials by hand, the preset first."""
+    sizes = {(100.0, 300.0): 40, (150.0, 170.0): 10, (400.0, 420.0): 90}
+    trials = tuple(
+        Trial(number=i, settings={}, returns=returns, parameters=(size, size), is_whole=True)
+        for i, (returns, size) in enumerate(sizes.items())
+    )
+    return Found(tiny_question(folder, floor=floor), trials)
+
+
+@pytest.mark.parametrize(
+    ("floor", "numbers", "best"),
+    [(None, [1, 0, 2], 0), (180.0, [0, 2], 0), (300.0, [2], 2), (500.0, [], 0)],
+)
+def test_points_below_the_floor_are_not_on_the_front(
+    floor: float | None, numbers: list[int], best: int, tmp_path: Path
+) -> None:
+    found = _with_floor(tmp_path, floor)
+    assert [trial.number for trial in found.front] == numbers
+    assert found.best.number == best
+
+
+def test_the_preset_is_the_best_where_nothing_reaches_the_floor(tmp_path: Path) -> None:
+    """A floor above all trials left an empty front, and `best` fell over it."""
+    study, _ = tiny_study(tmp_path, floor=501.0)  # CartPole returns 500 at most
     found = study.run(4)
-    assert min(it.point.mean_return for it in found.front) >= min(found.start.returns)
+    assert found.front == []
+    assert found.best is found.start
+    assert found.area == 0.0
+
+
+def test_the_search_knows_that_the_preset_lacks_what_the_floor_asks(tmp_path: Path) -> None:
+    """Without it Optuna took the preset for the one trial that counts."""
+    study, _ = tiny_study(tmp_path, "plasticity.window=2:200:log", floor=501.0)
+    found = study.run(4)
+    lacks = [it.constraints["floor"] for it in study._search.trials]
+    assert lacks == pytest.approx([501.0 - it.point.mean_return for it in found.trials])
 
 
 def test_importances_are_shares_of_the_settings_once_there_are_enough_trials(

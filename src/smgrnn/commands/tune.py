@@ -19,7 +19,7 @@ from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.experiments.store import Store
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.report.page import page
-from smgrnn.report.tuning import build_tuning_report, describe_point
+from smgrnn.report.tuning import build_tuning_report, describe_best, describe_point
 from smgrnn.report.wording import quantity
 from smgrnn.storage import locked, make_folder, write_file, write_files, writing
 from smgrnn.tuning.space import find_space
@@ -193,8 +193,7 @@ def describe(found: Found, folder: Path) -> str:
     n_failed = sum(bool(each.error) for each in found.trials)
     failed = f", {n_failed} could not be run" if n_failed else ""
     lines = [
-        f"The preset: {describe_point(found.start.point)}. The best settings: "
-        f"{describe_point(found.best.point)}, trial {found.best.number}.",
+        f"The preset: {describe_point(found.start.point)}. {describe_best(found)}",
         f"{quantity(len(found.trials) - 1, 'trial')}, of which {n_stopped} were stopped early"
         f"{failed}; {quantity(found.n_runs, 'run')}, and {found.n_stored} that were there already.",
         f"Use them by --preset {shlex.quote(str(folder / BEST))}; the whole front is in "

@@ -42,6 +42,15 @@ def describe_point(point: Point) -> str:
     return f"return {number(point.mean_return, 1)} with {size} parameters"
 
 
+def describe_best(found: Found) -> str:
+    """Return which settings are the best, in a sentence."""
+    if not found.front:
+        floor = number(found.worst.mean_return, 1)
+        return f"No trial returns {floor} or more: the settings are those of the preset."
+    which = "the preset itself" if found.best is found.start else f"trial {found.best.number}"
+    return f"The best settings: {describe_point(found.best.point)}, {which}."
+
+
 def build_tuning_report(found: Found, store: Store, importances: Mapping[str, float]) -> Report:
     """Return a report on a study; the store has the runs of its front and of the preset."""
     shown = {_name(found, trial): trial for trial in (found.start, *found.front)}
@@ -71,9 +80,8 @@ def _introduction(found: Found) -> str:
     n = quantity(len(found.trials) - 1, "trial")
     return (
         f"{n} of settings on {plain(found.question.task)}. The preset itself: "
-        f"{describe_point(found.start.point)}. The best settings: "
-        f"{describe_point(found.best.point)}. Runs and time below are those of the preset and of "
-        f"the front."
+        f"{describe_point(found.start.point)}. {describe_best(found)} Runs and time below are "
+        f"those of the preset and of the front."
     )
 
 

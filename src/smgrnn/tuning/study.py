@@ -8,6 +8,7 @@ as many, until the last ones have all of them.
 """
 
 import json
+import math
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -68,6 +69,8 @@ class Question:
             raise ConfigError("--floor is for a front, and --price for one number: give one.")
         if self.price is not None and not 0 <= self.price < float("inf"):
             raise ConfigError(f"--price must be at least 0. Got {self.price} instead.")
+        if self.floor is not None and not math.isfinite(self.floor):
+            raise ConfigError(f"--floor must be a finite number. Got {self.floor} instead.")
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -170,7 +173,12 @@ class Found:
 
     @property
     def best(self) -> Trial:
-        """The trial with the fewest parameters that returns no less than the preset."""
+        """The trial with the fewest parameters that returns no less than the preset.
+
+        It is the preset itself where no trial returns as much as the floor.
+        """
+        if not self.front:
+            return self.start
         least = self.start.point.mean_return
         good = (each for each in self.front if each.point.mean_return >= least)
         return next(good, self.front[-1])
@@ -247,7 +255,10 @@ class Study:
         if all(each.holds(values[each.name]) for each in self._question.space):
             self._search.add_trial(
                 optuna.trial.create_trial(
-                    params=values, distributions=self._distributions, values=self._values(trial)
+                    params=values,
+                    distributions=self._distributions,
+                    values=self._values(trial),
+                    constraints=self._constraints(trial),
                 )
             )
         watch(self._found)
@@ -339,15 +350,20 @@ class Study:
         if trial.error:
             self._search.tell(asked, state=optuna.trial.TrialState.FAIL)
             return
-        if self._question.price is None:
-            lack = self._found.worst.mean_return - trial.point.mean_return
-            asked.set_constraint("floor", lack)
+        for name, lack in self._constraints(trial).items():
+            asked.set_constraint(name, lack)
         self._search.tell(asked, self._values(trial))
 
     def _values(self, trial: Trial) -> list[float]:
         """Return the numbers that the search compares trials by."""
         price = self._question.price
         return list(trial.point) if price is None else [score(trial.point, price)]
+
+    def _constraints(self, trial: Trial) -> dict[str, float]:
+        """Return what a trial lacks to count, by name; it counts where that is 0 or less."""
+        if self._question.price is not None:
+            return {}
+        return {"floor": self._found.worst.mean_return - trial.point.mean_return}
 
 
 def _new_search(question: Question) -> Any:
