@@ -84,6 +84,7 @@ def test_a_run_that_fails_is_reported_and_does_not_stop_the_others(
     ]
     assert "A weight became infinite at update" in done.failures[0].error
     assert "in _train" in done.failures[0].details
+    assert all(failure.is_own for failure in done.failures)
 
 
 def lose(*_: object) -> None:
@@ -95,7 +96,7 @@ def test_a_run_that_always_loses_its_worker_is_given_up(tmp_path: Path, store: S
     experiment = asking({"deadly": tiny(tmp_path)}, n_seeds=1)
     done = run_experiments([experiment], store, Replacing(executor, lose), retries=3)
     assert (done.n_lost, len(executor.calls)) == (4, 4)
-    assert [failure.error for failure in done.failures] == ["It died."]
+    assert [(failure.error, failure.is_own) for failure in done.failures] == [("It died.", False)]
 
 
 def test_an_executor_that_is_shut_down_fails_every_run(tmp_path: Path, store: Store) -> None:
@@ -105,6 +106,7 @@ def test_an_executor_that_is_shut_down_fails_every_run(tmp_path: Path, store: St
     assert [failure.error for failure in done.failures] == [
         "cannot schedule new futures after shutdown"
     ] * 2
+    assert not any(failure.is_own for failure in done.failures)
 
 
 def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:

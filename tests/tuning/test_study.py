@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import signal
+from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
@@ -12,10 +13,13 @@ from typing import Any
 import pytest
 
 from smgrnn.errors import ConfigError
+from smgrnn.experiments.condition import Condition
+from smgrnn.experiments.execution import Finished, execute
+from smgrnn.experiments.local import WorkerLostError
 from smgrnn.experiments.store import Store
 from smgrnn.tuning.study import Found, Study, Trial
 from support.studies import N_TRIALS, outcomes, run_study, tiny_question, tiny_study
-from support.trials import Inline, wait_for
+from support.trials import Inline, Replacing, wait_for
 
 pytestmark = pytest.mark.xdist_group("experiments")
 N_KILLS = 10
@@ -132,6 +136,7 @@ def _fail(*_: Any) -> None:
 
 
 def _with(executor: Executor, folder: Path) -> Study:
+    folder.mkdir(exist_ok=True)
     return Study(tiny_question(folder), Store(folder / "store"), executor)
 
 
@@ -144,6 +149,30 @@ def test_a_run_that_failed_is_not_run_again(tmp_path: Path) -> None:
     again = _Failing()
     assert outcomes(_with(again, tmp_path).run(4)) == outcomes(found)
     assert again.calls == []
+
+
+def _lose(*_: Any) -> None:
+    raise WorkerLostError("It died.")
+
+
+def _run_elsewhere(condition: Condition, seed: int, key: str) -> Finished:
+    return execute(condition, seed, f"not {key}")
+
+
+@pytest.mark.parametrize(
+    ("fn", "sentence"), [(_lose, "It died."), (_run_elsewhere, "another smgrnn, or other experts")]
+)
+def test_a_run_that_no_worker_could_run_stops_the_study_and_is_run_again(
+    fn: Callable[..., Any], sentence: str, tmp_path: Path
+) -> None:
+    """A lost worker, or one with another smgrnn, made its trials fail for ever."""
+    whole = outcomes(_with(Inline(), tmp_path / "whole").run(4))
+    folder = tmp_path / "stopped"
+    _with(Inline(), folder).run(0)  # the preset itself
+    with pytest.raises(ConfigError, match="goes on by the same command: .*" + sentence):
+        _with(Replacing(Inline(), fn), folder).run(4)
+    assert not (folder / "failed.json").exists()
+    assert outcomes(_with(Inline(), folder).run(4)) == whole
 
 
 def test_a_preset_that_cannot_run_is_refused(tmp_path: Path) -> None:

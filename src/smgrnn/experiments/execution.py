@@ -16,6 +16,10 @@ from smgrnn.runs.run import Run
 from smgrnn.runs.sequences import Sequence
 
 
+class OtherWorkerError(ConfigError):
+    """A worker would answer another question than its driver asked."""
+
+
 class Finished(NamedTuple):
     """A run as a worker sends it back."""
 
@@ -32,7 +36,7 @@ def execute(condition: Condition, seed: int, key: str) -> Finished:
     """
     plan = condition.plan(seed)
     if plan.key() != key:
-        raise ConfigError("A worker has another smgrnn, or other experts, than its driver.")
+        raise OtherWorkerError("A worker has another smgrnn, or other experts, than its driver.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GrowthLimitWarning)  # it is on record
         record = _train(condition, plan)

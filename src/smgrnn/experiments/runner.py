@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from smgrnn.errors import ConfigError
-from smgrnn.experiments.execution import Finished, execute
+from smgrnn.experiments.execution import Finished, OtherWorkerError, execute
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.forecast import Forecast
 from smgrnn.experiments.queue import QueuedRun, queue_runs
@@ -26,7 +26,7 @@ LOOK_SECONDS = 1.0
 
 
 class Failure(NamedTuple):
-    """A run that raised an error."""
+    """A run that has no record: it raised an error, or nobody could run it."""
 
     name: str
     """Name of the run."""
@@ -34,6 +34,8 @@ class Failure(NamedTuple):
     """The error in one line."""
     details: str
     """Its traceback."""
+    is_own: bool
+    """Whether the run itself raised it, and so would again on any worker."""
 
 
 @dataclass
@@ -133,7 +135,7 @@ class _Session:
         try:
             future = self._executor.submit(execute, run.condition, run.seed, run.key)
         except (BrokenExecutor, RuntimeError) as error:  # broken, or shut down
-            self._fail(run, error, progress)
+            self._fail(run, error, progress, is_own=False)
             return
         self._under_way[future] = run
         future.add_done_callback(self._ended.put)
@@ -153,14 +155,14 @@ class _Session:
         if error is None:
             self._keep(run, future.result(), progress)
         elif not is_loss(error):
-            self._fail(run, error, progress)
+            self._fail(run, error, progress, is_own=not isinstance(error, OtherWorkerError))
         else:
             progress.n_lost += 1
             self._losses[run.key] += 1
             if self._losses[run.key] <= self._retries:
                 self._submit(run, progress)
             else:
-                self._fail(run, error, progress)
+                self._fail(run, error, progress, is_own=False)
 
     def _keep(self, run: QueuedRun, finished: Finished, progress: Progress) -> None:
         record = finished.record
@@ -170,11 +172,13 @@ class _Session:
         progress.steps += int(record.episodes.steps.sum())
         progress.latest = run.name, record
 
-    def _fail(self, run: QueuedRun, error: BaseException, progress: Progress) -> None:
+    def _fail(
+        self, run: QueuedRun, error: BaseException, progress: Progress, *, is_own: bool
+    ) -> None:
         self._forecast.drop(run)
         line = " ".join(str(error).split()) or type(error).__name__
         details = "".join(traceback.format_exception(error))
-        progress.failures.append(Failure(run.name, line, details))
+        progress.failures.append(Failure(run.name, line, details, is_own))
 
     def _give_up(self, progress: Progress) -> None:
         """Keep the runs that have finished in the meantime."""

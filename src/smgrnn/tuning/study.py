@@ -22,7 +22,7 @@ from smgrnn.config import RunConfig, by_part, setting_of
 from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.experiments.condition import Condition
 from smgrnn.experiments.experiment import Experiment
-from smgrnn.experiments.runner import Progress, run_experiments
+from smgrnn.experiments.runner import Failure, Progress, run_experiments
 from smgrnn.experiments.store import Store
 from smgrnn.storage import write_file
 from smgrnn.tuning.front import Point, area, best_few, front
@@ -142,8 +142,6 @@ class Found:
     """Runs of this session."""
     n_stored: int = 0
     """Runs that the store had already."""
-    n_asked: int = 0
-    """Trials of the batch under way, with those before it."""
 
     @property
     def start(self) -> Trial:
@@ -219,7 +217,6 @@ class Study:
         self._begin(watch)
         while len(self._found.trials) - 1 < n_trials and time.monotonic() < until:
             first = len(self._found.trials)
-            self._found = replace(self._found, n_asked=first - 1 + self._question.batch)
             asked = [self._search.ask(self._distributions) for _ in range(self._question.batch)]
             trials = [Trial(number=first + i, settings=it.params) for i, it in enumerate(asked)]
             trials = self._try_out(trials, watch)
@@ -314,7 +311,7 @@ class Study:
     def _execute(
         self, conditions: dict[str, Condition], seeds: Sequence[int], watch: Watch
     ) -> None:
-        """Run what the store lacks; keep what failed in mind, as it would fail again."""
+        """Run what the store lacks; keep in mind which runs failed by themselves."""
         before = self._found
 
         def show(progress: Progress) -> None:
@@ -326,10 +323,20 @@ class Study:
             id="tune-v1", question="", artefacts=(), conditions=conditions, seeds=tuple(seeds)
         )
         progress = run_experiments([experiment], self._store, self._executor, watch=show)
+        self._remember([each for each in progress.failures if each.is_own], conditions)
         for failure in progress.failures:
+            if not failure.is_own:
+                raise ConfigError(
+                    f"The study stopped where no worker could run a trial, and goes on by the same "
+                    f"command: {failure.error}"
+                )
+
+    def _remember(self, failures: list[Failure], conditions: dict[str, Condition]) -> None:
+        """Write down the runs that failed, as they would fail again."""
+        for failure in failures:
             _, name, _, seed = failure.name.split()
             self._failures[conditions[name].key(int(seed))] = failure.error
-        if progress.failures:
+        if failures:
             write_file(self._failed, json.dumps(self._failures, indent=1).encode())
 
     def _taken(self, trial: Trial, n_seeds: int) -> Trial:
