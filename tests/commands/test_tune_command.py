@@ -30,6 +30,7 @@ def test_it_leaves_settings_a_front_a_table_and_a_page(smgrnn: Command, tmp_path
     page = (folder / "index.html").read_text()
     assert "Settings tuned on CartPole-v1" in page
     assert "learning.learning_rate" in page
+    assert f"is {found['area']:.1f}; the preset alone covers" in page
     config = RunConfig.for_task("CartPole-v1", preset=folder / "settings.toml")
     assert (config.episodes, config.held_out) == (2, 100)
     assert config.gain == found["best"]["settings"].get("gain", 5.0)
@@ -43,6 +44,32 @@ def test_it_leaves_settings_a_front_a_table_and_a_page(smgrnn: Command, tmp_path
     assert "study holds another study, with another 'over'" in refusal
 
 
+def test_only_what_an_earlier_session_wrote_is_removed(smgrnn: Command, tmp_path: Path) -> None:
+    """Every settings file in the folder of the front used to go that was not on the front."""
+    smgrnn(*TINY, *OVER, *HERE)
+    table, front = tmp_path / "study" / "trials.csv", tmp_path / "study" / "front"
+    with table.open() as file:
+        rows = list(csv.DictReader(file))
+    before = {path.name for path in front.iterdir()}
+    assert {row["front"] for row in rows} == {"", *before}
+    for name in ("9.toml", "99.toml", "mine.toml"):
+        (front / name).write_text("")
+    with table.open("a") as file:
+        file.write("9,2,1.0,1.0,9.toml,,1,1\n9,2,1.0,1.0,../settings.toml,,1,1\n")
+    smgrnn(*TINY, *OVER, *HERE)
+    assert {path.name for path in front.iterdir()} == {*before, "99.toml", "mine.toml"}
+    assert (tmp_path / "study" / "settings.toml").exists()
+
+
+def test_a_folder_of_other_things_is_refused(smgrnn: Command, tmp_path: Path) -> None:
+    (tmp_path / "study" / "front").mkdir(parents=True)
+    (tmp_path / "study" / "front" / "1.toml").write_text("mine")
+    refusal = refused(smgrnn(*TINY, *OVER, *HERE))
+    assert "study holds other things than a study: choose another --out." in refusal
+    assert [path.name for path in (tmp_path / "study").iterdir()] == ["front"]
+    assert (tmp_path / "study" / "front" / "1.toml").read_text() == "mine"
+
+
 def test_a_floor_that_nothing_reaches_is_told_and_leaves_the_preset(
     smgrnn: Command, tmp_path: Path
 ) -> None:
@@ -51,7 +78,7 @@ def test_a_floor_that_nothing_reaches_is_told_and_leaves_the_preset(
     assert "No trial returns 501.0 or more: the settings are those of the preset." in said.out
     assert list((tmp_path / "study" / "front").iterdir()) == []
     config = RunConfig.for_task("CartPole-v1", preset=tmp_path / "study" / "settings.toml")
-    assert config.gain == RunConfig.for_task("CartPole-v1").gain
+    assert config == RunConfig.for_task("CartPole-v1", preset="frugal", episodes=2)
 
 
 @pytest.mark.parametrize(

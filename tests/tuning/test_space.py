@@ -18,6 +18,14 @@ def test_ranges_and_values_are_read_by_the_kind_of_the_setting() -> None:
     assert [each.text for each in (window, gain, growth)] == texts
 
 
+@pytest.mark.parametrize(
+    "text", ["gain=1.2345678:9.8765432", "plasticity.window=1234567:1234568", "gain=1e-07:10:log"]
+)
+def test_a_range_is_told_to_the_last_digit(text: str) -> None:
+    """Rounded to six digits, studies of other ranges passed for the same."""
+    assert [each.text for each in find_space([text], START)] == [text]
+
+
 def test_values_are_numbers_none_and_truths_where_they_look_like_it() -> None:
     (relays,) = find_space(["plasticity.max_relays=1,2,None"], START)
     assert relays.values == (1, 2, None)

@@ -1,6 +1,7 @@
 """A study finds what a question asks, the same whoever runs it and however often it is killed."""
 
 import json
+import math
 import multiprocessing
 import os
 import signal
@@ -73,6 +74,12 @@ def _with_floor(folder: Path, floor: float | None) -> Found:
         for i, (returns, size) in enumerate(sizes.items())
     )
     return Found(tiny_question(folder, floor=floor), trials)
+
+
+def test_the_area_counts_from_the_floor_and_ten_times_the_parameters(tmp_path: Path) -> None:
+    found = _with_floor(tmp_path, 150.0)  # decades from 400 parameters to 10, 40 and 90
+    expected = 10 * math.log10(40) + 40 * math.log10(10) + 210 * math.log10(400 / 90)
+    assert found.area == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shlex
 import time
 from pathlib import Path
@@ -33,6 +34,8 @@ BEST = "settings.toml"
 """File of the settings that were found."""
 FRONT = "front"
 """Folder of the settings of all points of the front."""
+TABLE = "trials.csv"
+"""File of all trials, which says whose settings are in the folder of the front."""
 
 
 class Budget(NamedTuple):
@@ -91,7 +94,7 @@ def tune_command(
     with writing(folder):
         make_folder(folder)
     with locked(folder), interrupts_raised(), find_executor(*workers) as executor:
-        _check_identity(folder / IDENTITY, identity)
+        _check_identity(folder, identity)
         study = Study(question, Store(folder / STORE), executor)
         with TuneDisplay(n_trials, is_quiet=is_quiet) as display:
             try:
@@ -104,10 +107,12 @@ def tune_command(
     print_result(describe(found, folder), figures, as_json=as_json, is_quiet=is_quiet)
 
 
-def _check_identity(path: Path, identity: dict[str, Any]) -> None:
-    """Write what the study asks, or refuse to go on with a study that asks something else."""
-    content = {"smgrnn": KIND, "version": VERSION, **identity}
+def _check_identity(folder: Path, identity: dict[str, Any]) -> None:
+    """Write what the study asks into a new folder; refuse that of another study, or of none."""
+    path, content = folder / IDENTITY, {"smgrnn": KIND, "version": VERSION, **identity}
     if not path.exists():
+        if any(not each.name.startswith(".") for each in folder.iterdir()):  # a lock is no content
+            raise ConfigError(f"{folder} holds other things than a study: choose another --out.")
         write_file(path, json.dumps(content, indent=1).encode())
         return
     try:
@@ -117,7 +122,7 @@ def _check_identity(path: Path, identity: dict[str, Any]) -> None:
         raise FileFormatError(f"{path} does not describe a study.") from error
     if differing:
         raise ConfigError(
-            f"{path.parent} holds another study, with another {differing[0]!r}: choose another "
+            f"{folder} holds another study, with another {differing[0]!r}: choose another "
             f"--out, or go on by the command that it was begun with."
         )
 
@@ -126,20 +131,19 @@ def _write(
     study: Study, found: Found, preset: str | Path, folder: Path, command: str
 ) -> dict[str, Any]:
     """Write the settings files, the table of trials and the page; return the result as values."""
-    make_folder(folder / FRONT)
-    files = {f"{each.number}.toml": _file(found, each, preset, command) for each in found.front}
-    for old in (folder / FRONT).glob("*.toml"):
-        if old.name not in files:
-            old.unlink()
-    write_files(folder / FRONT, files)
     importances = study.importances()
     report = build_tuning_report(found, Store(folder / STORE), importances)
     results = {
         BEST: _file(found, found.best, preset, command),
-        "trials.csv": _table(found).encode(),
+        TABLE: _table(found).encode(),
         "index.html": page(report).encode(),
     }
-    write_files(folder, results)
+    files = {_name(each): _file(found, each, preset, command) for each in found.front}
+    make_folder(folder / FRONT)
+    for old in _listed(folder / TABLE) - set(files):
+        (folder / FRONT / old).unlink(missing_ok=True)
+    write_files(folder, results)  # first, as what the table does not list is never removed
+    write_files(folder / FRONT, files)
     return {
         "task": found.question.task,
         "trials": len(found.trials) - 1,
@@ -148,6 +152,7 @@ def _write(
         "preset": _figures(found.start),
         "best": _figures(found.best),
         "front": [_figures(each) for each in found.front],
+        "area": found.area,
         "importances": importances,
         "settings": str(folder / BEST),
         "page": str(folder / "index.html"),
@@ -175,16 +180,30 @@ def _file(found: Found, trial: Trial, preset: str | Path, command: str) -> bytes
     return settings_file(question.task, preset, config, about).text().encode()
 
 
+def _name(trial: Trial) -> str:
+    return f"{trial.number}.toml"
+
+
 def _table(found: Found) -> str:
     names = [each.name for each in found.question.space]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["trial", "seeds", "return", "parameters", "error", *names])
+    writer.writerow(["trial", "seeds", "return", "parameters", "front", "error", *names])
     for each in found.trials:
         point = each.point if each.returns else ("", "")
+        file = _name(each) if each in found.front else ""
         values = [each.settings.get(name, "") for name in names]
-        writer.writerow([each.number, len(each.returns), *point, each.error, *values])
+        writer.writerow([each.number, len(each.returns), *point, file, each.error, *values])
     return text.getvalue()
+
+
+def _listed(table: Path) -> set[str]:
+    """Return the files of the front that the table of an earlier session lists, if there is one."""
+    if not table.exists():
+        return set()
+    with table.open(encoding="utf-8", errors="replace", newline="") as file:
+        names = {row.get("front") or "" for row in csv.DictReader(file)}
+    return {name for name in names if re.fullmatch(r"[0-9]+\.toml", name)}
 
 
 def describe(found: Found, folder: Path) -> str:

@@ -14,7 +14,7 @@ from smgrnn.report.settings import own_settings, shared_settings
 from smgrnn.report.tables import Entry, Line, ReportTable
 from smgrnn.report.wording import MISSING, number, quantity
 from smgrnn.runs.record import Record
-from smgrnn.tuning.front import Point
+from smgrnn.tuning.front import Point, area
 from smgrnn.tuning.study import Found, Trial
 
 TITLE = "Settings tuned on {}"
@@ -80,8 +80,20 @@ def _introduction(found: Found) -> str:
     n = quantity(len(found.trials) - 1, "trial")
     return (
         f"{n} of settings on {plain(found.question.task)}. The preset itself: "
-        f"{describe_point(found.start.point)}. {describe_best(found)} Runs and time below are "
-        f"those of the preset and of the front."
+        f"{describe_point(found.start.point)}. {describe_best(found)}{_areas(found)} Runs and time "
+        f"below are those of the preset and of the front."
+    )
+
+
+def _areas(found: Found) -> str:
+    """Return a sentence on the area of the front and of the preset; nothing for one number."""
+    if found.question.price is not None:
+        return ""
+    covered, alone = found.area, area([found.start.point], found.worst)
+    worst = describe_point(found.worst)
+    return (
+        f" The area (hypervolume) between the front and a {worst}, these counted by their decimal "
+        f"logarithm, is {number(covered, 1)}; the preset alone covers {number(alone, 1)}."
     )
 
 

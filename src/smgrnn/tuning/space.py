@@ -73,10 +73,11 @@ class Dimension:
 
     @property
     def text(self) -> str:
-        """The dimension as it is written on the command line."""
+        """The dimension as it is written on the command line, to the last digit."""
         if self.values:
             return f"{self.name}={','.join(map(str, self.values))}"
-        return f"{self.name}={self.low:g}:{self.high:g}{':log' if self.is_log else ''}"
+        low, high = (repr(end).removesuffix(".0") for end in (self.low, self.high))
+        return f"{self.name}={low}:{high}{':log' if self.is_log else ''}"
 
 
 def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
