@@ -1,6 +1,6 @@
 """A report on a study: the front, the importance of each setting, and the best settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from smgrnn.config import setting_of
 from smgrnn.errors import plain
@@ -19,16 +19,16 @@ from smgrnn.tuning.study import Found, Trial
 
 TITLE = "Settings tuned on {}"
 FIGURE = "Return against parameters, and what matters"
-CAPTION = (
-    "(a) every trial that ran with all seeds, those that were stopped early as small dots, and the "
-    "front; (b) the importance of each setting for being among the best tenth (PED-ANOVA)."
+CAPTION = "every trial with all seeds, those that were stopped early as small dots, and the front"
+CAPTION_BESIDE = (
+    "(a) {}; (b) the importance of each setting for being among the best tenth (PED-ANOVA)."
 )
 GUIDE = (
     "A trial is a choice of settings. It is judged by what its runs hand over: the mean held-out "
     "return over seeds, and the mean number of parameters. Half of a batch is stopped after each "
-    "seed, after two and after four, and so on; only trials with all seeds can be on the front.",
-    "The best settings are those with the fewest parameters that return no less than the preset. "
-    "The seeds here chose them, so that the same settings return less on other seeds, in the mean.",
+    "seed, after two and after four, and so on; only trials with all seeds can be {}.",
+    "The best settings are those {}. The seeds here chose them, so that the same settings return "
+    "less on other seeds, in the mean.",
 )
 
 
@@ -73,7 +73,18 @@ def build_tuning_report(found: Found, store: Store, importances: Mapping[str, fl
     )
     task = plain(found.question.task)
     report = overview(everything, (section,))
-    return Report(report, None, (), (section,), TITLE.format(task), _introduction(found), GUIDE)
+    return Report(
+        report, None, (), (section,), TITLE.format(task), _introduction(found), _guide(found)
+    )
+
+
+def _guide(found: Found) -> tuple[str, ...]:
+    price = found.question.price
+    if price is None:
+        words = "on the front", "with the fewest parameters that return no less than the preset"
+    else:
+        words = "the best", f"that return most, less {price:g} for each parameter"
+    return tuple(text.format(word) for text, word in zip(GUIDE, words, strict=True))
 
 
 def _introduction(found: Found) -> str:
@@ -90,10 +101,11 @@ def _areas(found: Found) -> str:
     if found.question.price is not None:
         return ""
     covered, alone = found.area, area([found.start.point], found.worst)
-    worst = describe_point(found.worst)
+    low, most = number(found.worst.mean_return, 1), number(found.worst.parameters, 1)
     return (
-        f" The area (hypervolume) between the front and a {worst}, these counted by their decimal "
-        f"logarithm, is {number(covered, 1)}; the preset alone covers {number(alone, 1)}."
+        f" The area (hypervolume) between the front and a return of {low} with {most} parameters, "
+        f"these counted by their decimal logarithm, is {number(covered, 1)}; the "
+        f"preset alone covers {number(alone, 1)}."
     )
 
 
@@ -109,14 +121,14 @@ def _records(found: Found, trial: Trial, store: Store) -> list[Record]:
 def _illustration(found: Found, importances: Mapping[str, float]) -> Illustration:
     drawn = draw_tuning(found, importances)
     add_title(drawn, FIGURE)
-    return Illustration("tuning", FIGURE, CAPTION, take_picture(drawn))
+    caption = CAPTION_BESIDE.format(CAPTION) if importances else f"{CAPTION.capitalize()}."
+    return Illustration("tuning", FIGURE, caption, take_picture(drawn))
 
 
 def _settings_table(found: Found, importances: Mapping[str, float]) -> ReportTable:
     """Return the settings of the preset and the best ones, with their importance."""
-    columns = tuple(
-        Column(name, name.capitalize()) for name in ("range", "preset", "best", "importance")
-    )
+    names = ("range", "preset", "best", *(["importance"] if importances else []))
+    columns = tuple(Column(name, name.capitalize()) for name in names)
     lines = []
     for each in found.question.space:
         before = setting_of(found.question.start, each.name)
@@ -127,8 +139,7 @@ def _settings_table(found: Found, importances: Mapping[str, float]) -> ReportTab
             _short(found.best.settings.get(each.name, before)),
             MISSING if share is None else number(share, 2),
         )
-        entries = tuple(Entry(*pair) for pair in zip(columns, texts, strict=True))
-        lines.append(Line((each.name,), entries))
+        lines.append(_line(each.name, columns, texts[: len(columns)]))
     return ReportTable(
         id="settings",
         title="The best settings",
@@ -139,24 +150,29 @@ def _settings_table(found: Found, importances: Mapping[str, float]) -> ReportTab
 
 
 def _front_table(found: Found) -> ReportTable:
-    columns = (Column("return", "Return"), Column("parameters", "Parameters"))
-    names = tuple(Column(each.name, each.name) for each in found.question.space)
-    lines = []
-    for trial in (found.start, *(each for each in found.front if each is not found.start)):
-        texts = [number(trial.point.mean_return, 1), number(trial.point.parameters, 1)]
-        texts += [
-            _short(trial.settings.get(each.name, setting_of(found.question.start, each.name)))
-            for each in found.question.space
-        ]
-        pairs = zip((*columns, *names), texts, strict=True)
-        lines.append(Line((_name(found, trial),), tuple(Entry(*pair) for pair in pairs)))
+    """Return the trials side by side: many settings with long names, and few trials."""
+    trials = [found.start, *(each for each in found.front if each is not found.start)]
+    columns = tuple(Column(str(it.number), _name(found, it).capitalize()) for it in trials)
+    points = [trial.point for trial in trials]
+    lines = [
+        _line("return", columns, [number(point.mean_return, 1) for point in points]),
+        _line("parameters", columns, [number(point.parameters, 1) for point in points]),
+    ]
+    for each in found.question.space:
+        before = setting_of(found.question.start, each.name)
+        values = [_short(trial.settings.get(each.name, before)) for trial in trials]
+        lines.append(_line(each.name, columns, values))
     return ReportTable(
         id="front",
         title="The front, and the preset",
-        headings=("Trial",),
-        columns=(*columns, *names),
+        headings=("Setting",),
+        columns=columns,
         lines=tuple(lines),
     )
+
+
+def _line(name: str, columns: Sequence[Column], texts: Sequence[str]) -> Line:
+    return Line((name,), tuple(Entry(*pair) for pair in zip(columns, texts, strict=True)))
 
 
 def _short(value: object) -> str:

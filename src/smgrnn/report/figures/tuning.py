@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from smgrnn.report.figures import style
 from smgrnn.tuning.study import Found
@@ -46,7 +46,8 @@ def _draw_trials(ax: Axes, found: Found) -> None:
         ax.scatter(xs, ys, size, colour, label=label, zorder=3 if colour == PRESET else 2)
     front = [trial.point for trial in found.front]
     sizes, returns = [it.parameters for it in front], [it.mean_return for it in front]
-    ax.plot(sizes, returns, color=FRONT, marker="o", markersize=4, label="front")
+    if front:
+        ax.plot(sizes, returns, color=FRONT, marker="o", markersize=4, label="front")
     best = found.best.point
     ax.scatter(
         [best.parameters],
@@ -63,6 +64,7 @@ def _draw_trials(ax: Axes, found: Found) -> None:
     ax.set(
         xscale="log", xlabel="parameters", ylabel="held-out return", ylim=(low - room, high + room)
     )
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.legend(fontsize=7)
