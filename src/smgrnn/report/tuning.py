@@ -97,8 +97,8 @@ def _introduction(found: Found) -> str:
 
 
 def _areas(found: Found) -> str:
-    """Return a sentence on the area of the front and of the preset; nothing for one number."""
-    if found.question.price is not None:
+    """Return a sentence on the areas of front and preset; nothing if there is no front."""
+    if found.question.price is not None or not found.front:
         return ""
     covered, alone = found.area, area([found.start.point], found.worst)
     low, most = number(found.worst.mean_return, 1), number(found.worst.parameters, 1)
