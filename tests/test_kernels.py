@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from smgrnn import compile_cache, kernels
+from smgrnn import compile_cache, inner_code, kernels
 from smgrnn.graph.state import row_starts
 
 INNER = "from tiny.kernels import kernel\n\n\n@kernel\ndef inner(x):\n    return x + {}\n"
@@ -30,9 +31,9 @@ def tiny(tmp_path: Path) -> Path:
     package = tmp_path / "tiny"
     package.mkdir()
     (package / "__init__.py").touch()
-    for module in (kernels, compile_cache):
+    for module in (kernels, compile_cache, inner_code):
         name = module.__name__.removeprefix("smgrnn.")
-        text = inspect.getsource(module).replace("smgrnn.compile_cache", "tiny.compile_cache")
+        text = re.sub(r"smgrnn\.(compile_cache|inner_code)", r"tiny.\1", inspect.getsource(module))
         (package / f"{name}.py").write_text(text)
     (package / "inner.py").write_text(INNER.format(1))
     (package / "outer.py").write_text(OUTER)

@@ -15,6 +15,7 @@ from typing import Any
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from smgrnn.first_use import tell_of_compilation
+from smgrnn.inner_code import InnerCode
 
 _DIGEST_BYTES = 32
 
@@ -24,7 +25,11 @@ class CompileCache(FunctionCache):
 
     def __init__(self, function: Any, stamp: Any) -> None:
         super().__init__(function)
-        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = _CheckedFiles(self._cache_path, self._file_name, stamp)
+
+    @property
+    def _file_name(self) -> str:
+        return str(self._impl.filename_base)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code if it was kept; if not, tell that it will be compiled."""
@@ -41,10 +46,20 @@ class CompileCache(FunctionCache):
             say_nothing_is_kept(str(error.strerror))
 
 
-def keep_code(compiled: Any, function: Any, stamp: Any) -> None:
+class InnerCache(CompileCache):
+    """Keeps the code of a function that other kernels call."""
+
+    _impl_class: Any = InnerCode
+
+    @property
+    def _file_name(self) -> str:
+        return f"{self._impl.filename_base}.inner"
+
+
+def keep_code(compiled: Any, function: Any, stamp: Any, *, is_inner: bool = False) -> None:
     """Give a compiled function its cache; without a place for one it is compiled in memory."""
     try:
-        compiled._cache = CompileCache(function, stamp)
+        compiled._cache = (InnerCache if is_inner else CompileCache)(function, stamp)
     except (RuntimeError, OSError):  # Numba found no folder that it can write to
         say_nothing_is_kept("no folder for it can be written to")
 

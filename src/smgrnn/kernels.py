@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
+from numba import types
+from numba.core import cgutils, config
 from numba.core.ccallback import CFunc
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
 from smgrnn.compile_cache import keep_code
+from smgrnn.inner_code import InnerCompiler, set_environments
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Stamp = tuple[tuple[str, int, int], ...]
@@ -48,10 +50,43 @@ def reduction(function: Function) -> Function:
 
 
 def _compile(function: Function, **options: Any) -> Function:
-    compiled: Any = njit(nogil=True, error_model="numpy", **options)(function)
-    if hasattr(compiled, "_cache"):  # not so when compilation is switched off
-        keep_code(compiled, function, _PACKAGE_STAMP)
-    return cast(Function, compiled)
+    if _SWITCHES.DISABLE_JIT:
+        return function
+    return cast(Function, Kernel(function, {}, _OPTIONS | options))
+
+
+_SWITCHES: Any = config
+_OPTIONS: dict[str, Any] = {
+    "nopython": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,  # a `Part` makes its own
+}
+
+
+class Kernel(CPUDispatcher):
+    """A compiled function in two forms: for Python to call, and for other kernels.
+
+    Either is compiled when it is first asked for.
+    """
+
+    def __init__(self, function: Any, variables: Any, options: Any) -> None:
+        super().__init__(function, variables, options)
+        self.inner: Any = CPUDispatcher(
+            function, variables, options | {"no_cpython_wrapper": True}, InnerCompiler
+        )
+        keep_code(self, function, _PACKAGE_STAMP)
+        keep_code(self.inner, function, _PACKAGE_STAMP, is_inner=True)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What other kernels see."""
+        return types.Dispatcher(self.inner)
+
+    def add_overload(self, result: Any) -> None:
+        """Take in what was compiled or kept."""
+        super().add_overload(result)
+        set_environments(result.library)
 
 
 _COMPILED: list[Any] = []
@@ -87,6 +122,7 @@ class Part:
         if source.suffix == ".py" and source.is_file():  # not so in a notebook or a prompt
             keep_code(compiled, plain, (*_PACKAGE_STAMP, _stamp_of(source)))
         compiled.compile()
+        set_environments(compiled._library)
         _COMPILED.append(compiled)
         return int(compiled.address)
 

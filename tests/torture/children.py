@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from smgrnn.cli import main
+from smgrnn.interrupts import leave_on_interrupt
 
 PATIENCE = 600.0
 """Seconds after which a child counts as hung: however busy the machine, more than it takes."""
@@ -111,9 +112,7 @@ class Child:
         while self.is_running:
             time.sleep(LOOK)
         assert self._code is not None
-        out, err = (path.read_text(errors="replace") for path in self._texts)
-        for path in self._texts:
-            path.unlink()
+        out, err = map(_taken, self._texts)
         is_struck = self.is_struck or self._code == -signal.SIGKILL
         return Ended(self._code, out, err, self._cpu, is_struck, self._is_hung)
 
@@ -126,6 +125,16 @@ class Child:
         return False
 
 
+def _taken(path: Path) -> str:
+    """Return the text of a file, which is removed; one that was killed early has written none."""
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+    finally:
+        path.unlink(missing_ok=True)
+
+
 def command(words: Sequence[str], *prepare: Callable[[], object]) -> Callable[[], None]:
     """Return the work of a command, in a child that is a copy of this process."""
 
@@ -133,6 +142,7 @@ def command(words: Sequence[str], *prepare: Callable[[], object]) -> Callable[[]
         for each in prepare:
             each()
         sys.argv = ["smgrnn", *words]
+        leave_on_interrupt()  # as `python -m smgrnn` does
         main()
 
     return work
