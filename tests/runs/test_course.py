@@ -16,7 +16,7 @@ def test_a_sequence_that_forgets_and_one_that_profits() -> None:
     scores = np.array([[0.1, 0.0, 0.2], [1.0, 0.3, 0.2], [0.4, 0.9, 0.5], [0.6, 1.0, 0.8]])
     found = figures_of_merit(scores, [0, 1, 2])
     assert found["average_return"] == pytest.approx((0.6 + 1.0 + 0.8) / 3)
-    assert found["forgetting"] == pytest.approx((0.4 + 0.0) / 2)
+    assert found["forgetting"] == pytest.approx((0.4 - 0.1) / 2)  # of 1.0 and 0.9, and not 1.0
     assert found["backward_transfer"] == pytest.approx((-0.4 + 0.1) / 2)
     assert found["forward_transfer"] == pytest.approx((0.3 + 0.3) / 2)
 

@@ -4,8 +4,9 @@ Returns are normalised by the way from a random policy, 0, to the teacher of the
 stages of which each learned one task:
 
 - average return: the mean over all tasks after the last stage;
-- forgetting (Chaudhry et al., 2018): of tasks other than the last, how far the return has fallen
-  from its best since the task was first learned, on average;
+- forgetting (Chaudhry et al., 2018): of tasks other than the last, the best return after a stage
+  from that which first learned it to the last but one, less that after the last, on average;
+  negative if the last stage improved on them;
 - backward transfer (Lopez-Paz and Ranzato, 2017): of the same tasks, the return now less that right
   after the stage that first learned it, on average;
 - forward transfer (the same): of tasks other than the first, the return right before the stage that
@@ -83,7 +84,7 @@ def figures_of_merit(scores: Floats, order: Sequence[int]) -> dict[str, float | 
     earlier = [task for task in first if task != order[-1]]
     later = [task for task, stage in first.items() if stage > 1]
     last = scores[-1]
-    fallen = [scores[first[task] :, task].max() - last[task] for task in earlier]
+    fallen = [scores[first[task] : -1, task].max() - last[task] for task in earlier]
     backward = [last[task] - scores[first[task], task] for task in earlier]
     forward = [scores[first[task] - 1, task] - scores[0, task] for task in later]
     return {

@@ -22,7 +22,7 @@ from smgrnn.runs.course import EMPTY_COURSE
 from smgrnn.runs.family import Member
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
 from smgrnn.runs.snapshots import Snapshots
-from smgrnn.runs.times import Times
+from smgrnn.runs.times import Spent, Times
 
 RESUME = "resume."
 """Beginning of the names of arrays that a run is resumed from."""
@@ -57,6 +57,7 @@ def read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "warnings": tuple(_text(each) for each in _list(content["warnings"])),
         "versions": {_text(name): _text(each) for name, each in content["versions"].items()},
         "times": _times(content["times"]),
+        "before": _before(content.get("before", {})),
         "resume": resume or None,
     }
 
@@ -152,6 +153,13 @@ def _times(values: dict[str, Any]) -> Times:
     for each in found:
         _require(_number(each) is not None and each >= 0, "its times are no numbers")
     return Times(*map(float, found))
+
+
+def _before(values: dict[str, Any]) -> Spent:
+    found = Spent(**values)
+    is_right = _whole(found.steps) >= 0 and (_number(found.seconds) or 0.0) >= 0.0
+    _require(is_right, "the effort of the stages before is no number")
+    return found
 
 
 def _floats(column: NDArray[Any], what: str) -> Floats:

@@ -18,6 +18,7 @@ from smgrnn.runs.folder import RunFolder, check_same
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.record import Record, record_file
 from smgrnn.runs.run import Run, start_from
+from smgrnn.runs.times import Spent
 from smgrnn.runs.watch import Watch
 from smgrnn.tasks import Task, find_task
 
@@ -91,6 +92,12 @@ class Sequence:
     def returns(self) -> Floats:
         """Mean held-out returns before the first stage and after each (n_stages + 1, n_tasks)."""
         return self.record.course[BEFORE:]
+
+    @property
+    def spent_before(self) -> Spent:
+        """The effort of all stages before the last that is finished."""
+        spent = [record.spent for record in self.records[:-1]]
+        return Spent(sum(each.steps for each in spent), sum(each.seconds for each in spent))
 
     def joined(self) -> Record:
         """Return all stages as one record, to watch the student grow through them.
