@@ -29,6 +29,14 @@ def test_a_task_that_comes_again_is_judged_by_its_first_stage_and_not_as_an_earl
     assert found["forward_transfer"] == pytest.approx(0.1)
 
 
+def test_a_teacher_that_is_no_better_than_random_leaves_figures_out() -> None:
+    course = np.array([[20.0, -500.0], [20.0, -600.0], [9.0, -500.0], [9.0, -300.0]])
+    assert np.isnan(normalised(course)).all()
+    found = figures_of_merit(np.array([[0.0, np.nan], [1.0, np.nan]]), [0])
+    assert found["average_return"] == 1.0
+    assert set(figures_of_merit(normalised(course), [0, 1][:1]).values()) == {None}
+
+
 def test_what_is_over_no_task_is_none() -> None:
     found = figures_of_merit(np.array([[0.0], [0.7]]), [0])
     assert found == {
