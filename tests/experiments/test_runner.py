@@ -16,6 +16,8 @@ from smgrnn.experiments.execution import execute
 from smgrnn.experiments.local import WorkerLostError
 from smgrnn.experiments.queue import queue_runs
 from smgrnn.experiments.runner import Progress
+from smgrnn.runs.plan import Plan
+from smgrnn.runs.sequences import Sequence
 from support.trials import Inline, Replacing, asking, hang_once, is_alive, results, tiny, wait_for
 
 pytestmark = pytest.mark.xdist_group("experiments")
@@ -196,3 +198,18 @@ def test_a_driver_that_was_killed_repeats_no_finished_run(tmp_path: Path, store:
     assert (done.n_found, done.n_done) == (5, 1)
     assert [call[1] for call in executor.calls] == [0]
     assert all(path.stat().st_mtime_ns == time for path, time in written.items())
+
+
+def test_the_record_of_a_sequence_counts_the_effort_of_all_its_stages(store: Store) -> None:
+    """Of a sequence the last stage is kept; the steps and seconds of the others were lost."""
+    tasks = ("CartPole-v1", "CartPole-v1,mirrored", "CartPole-v1")
+    condition = Condition.sequence(tasks, episodes=3, held_out=1)
+    record = execute(condition, 0, condition.key(0)).record
+    plan = record.plan
+    assert isinstance(plan, Plan)
+    stages = Sequence(plan.stages).train().records
+    assert record.spent.steps == sum(int(each.episodes.steps.sum()) for each in stages)
+    assert record.spent.steps > record.summary()["steps"] == stages[-1].summary()["steps"]
+    assert record.before.seconds > 0.0
+    store.save(record)
+    assert store.load(condition.key(0)).spent == record.spent

@@ -16,7 +16,7 @@ def test_a_sequence_that_forgets_and_one_that_profits() -> None:
     scores = np.array([[0.1, 0.0, 0.2], [1.0, 0.3, 0.2], [0.4, 0.9, 0.5], [0.6, 1.0, 0.8]])
     found = figures_of_merit(scores, [0, 1, 2])
     assert found["average_return"] == pytest.approx((0.6 + 1.0 + 0.8) / 3)
-    assert found["forgetting"] == pytest.approx((0.4 + 0.0) / 2)
+    assert found["forgetting"] == pytest.approx((0.4 - 0.1) / 2)  # of 1.0 and 0.9, and not 1.0
     assert found["backward_transfer"] == pytest.approx((-0.4 + 0.1) / 2)
     assert found["forward_transfer"] == pytest.approx((0.3 + 0.3) / 2)
 
@@ -27,6 +27,14 @@ def test_a_task_that_comes_again_is_judged_by_its_first_stage_and_not_as_an_earl
     assert found["forgetting"] == pytest.approx(0.6)  # of the second task alone
     assert found["backward_transfer"] == pytest.approx(-0.6)
     assert found["forward_transfer"] == pytest.approx(0.1)
+
+
+def test_a_teacher_that_is_no_better_than_random_leaves_figures_out() -> None:
+    course = np.array([[20.0, -500.0], [20.0, -600.0], [9.0, -500.0], [9.0, -300.0]])
+    assert np.isnan(normalised(course)).all()
+    found = figures_of_merit(np.array([[0.0, np.nan], [1.0, np.nan]]), [0])
+    assert found["average_return"] == 1.0
+    assert set(figures_of_merit(normalised(course), [0, 1][:1]).values()) == {None}
 
 
 def test_what_is_over_no_task_is_none() -> None:

@@ -1,5 +1,9 @@
 """Sequences: stages that go on with one student, exactly, and what is refused."""
 
+import signal
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +11,11 @@ import numpy as np
 import pytest
 
 import smgrnn
-from smgrnn.errors import ConfigError
+from smgrnn.commands.view import view_command
+from smgrnn.engine.protection import protection
+from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.graph import Operation
+from smgrnn.report.settings import alike, stated_settings
 from smgrnn.runs import Plan, Record, Run
 from smgrnn.runs.sequences import Sequence
 from smgrnn.view.timeline import Timeline
@@ -70,28 +77,162 @@ def test_scores_are_held_out_returns_and_those_on_its_own_task_are_the_runs_own(
     assert sequence.record.course[1].tolist() == [500, 500]  # the teacher, mirrored too
 
 
-class KilledError(Exception):
-    pass
+CHILD = """
+import os, signal, sys
+from pathlib import Path
+import smgrnn
+from smgrnn.runs.sequences import Sequence
+
+place, moment, settings = sys.argv[1], sys.argv[2], eval(sys.argv[3])
 
 
-@pytest.mark.parametrize("episode", [10, 30, 50])
-def test_a_sequence_that_is_killed_goes_on_exactly(episode: int, tmp_path: Path) -> None:
-    seen: list[int] = []
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
 
-    def kill(run: Run) -> None:
-        seen.append(1)
-        stage = 0 if run.plan.origin is None else 30
-        if stage + run.episodes.n >= episode:
-            raise KilledError
 
-    settings = {"protect": 0.5, "cue": True}
-    with pytest.raises(KilledError):
-        learned(PLAIN, MIRRORED, out=tmp_path / "run", watch=kill, **settings)
-    again = learned(PLAIN, MIRRORED, out=tmp_path / "run", **settings)
-    whole = learned(PLAIN, MIRRORED, **settings)
-    assert seen
+def watch(run):
+    stage = 1 if run.plan.origin is None else 2
+    if f"{stage} {run.episodes.n}" == moment:
+        die()
+    if moment == "ask":
+        print("here", flush=True)
+        sys.stdin.readline()
+
+
+if moment == "between":
+    usual = Sequence.train_next
+    Sequence.train_next = lambda made, *rest: die() if made.records else usual(made, *rest)
+smgrnn.sequence(**settings, out=place, watch=watch)
+"""
+"""Learns a sequence, and kills itself when a stage is at an episode, or between two stages."""
+
+
+def child(folder: Path, moment: str, settings: dict[str, Any]) -> subprocess.Popen[str]:
+    words = [sys.executable, "-c", CHILD, str(folder), moment, repr(settings)]
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_sequence_that_is_killed_goes_on_exactly(tmp_path: Path) -> None:
+    settings = {**SHORT, "tasks": [PLAIN, MIRRORED], "protect": 0.5, "cue": True}
+    whole, place = smgrnn.sequence(**settings), tmp_path / "run"
+    for moment in ("1 20", "between", "2 10"):
+        with child(place, moment, settings) as process:
+            assert process.wait() == -signal.SIGKILL
+        view_command(place, None, None, opens=False)
+        n_left = {"1 20": 1, "between": 1, "2 10": 2}[moment]
+        assert len(Sequence.read(place).records) == n_left
+        page = (place / "growth.html").read_text(encoding="utf-8")
+        assert ("interrupted" in page) == (moment != "between")
+    again = smgrnn.sequence(**settings, out=place)
     assert fingerprints(again) == fingerprints(whole)
     assert again.returns.tolist() == whole.returns.tolist()
+
+
+def test_one_process_at_a_time_learns_a_sequence(tmp_path: Path) -> None:
+    settings = {**SHORT, "tasks": [PLAIN, MIRRORED], "episodes": 4}
+    place = tmp_path / "run"
+    with child(place, "ask", settings) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.readline() == "here\n"
+        with pytest.raises(ConfigError, match="is in use: another process"):
+            smgrnn.sequence(**settings, out=place)
+        process.stdin.close()
+        assert process.wait() == 0
+    again = smgrnn.sequence(**settings, out=place)
+    assert fingerprints(again) == fingerprints(smgrnn.sequence(**settings))
+
+
+def test_stages_that_are_finished_are_read_and_left_as_they_are(tmp_path: Path) -> None:
+    learned(PLAIN, MIRRORED, episodes=4, out=tmp_path / "run")
+    files = [each for each in (tmp_path / "run").rglob("*") if each.is_file()]
+    before = {each: each.stat().st_mtime_ns for each in files}
+    again = learned(PLAIN, MIRRORED, episodes=4, out=tmp_path / "run")
+    assert {each: each.stat().st_mtime_ns for each in files} == before
+    assert fingerprints(again) == fingerprints(learned(PLAIN, MIRRORED, episodes=4))
+
+
+def test_a_folder_of_something_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    run, other, longer = tmp_path / "run", tmp_path / "other", tmp_path / "longer"
+    smgrnn.distill(PLAIN, episodes=2, held_out=1, out=run)
+    other.mkdir()
+    (other / "letter.txt").touch()
+    for folder in (run, other):
+        before = sorted(folder.iterdir())
+        with pytest.raises(ConfigError, match="exists and holds no sequence"):
+            learned(PLAIN, MIRRORED, out=folder)
+        assert sorted(folder.iterdir()) == before
+    learned(PLAIN, MIRRORED, PLAIN, episodes=2, out=longer)
+    with pytest.raises(ConfigError, match="holds a sequence of more than 2 stages"):
+        learned(PLAIN, MIRRORED, episodes=2, out=longer)
+
+
+def test_a_stage_of_another_student_is_refused(tmp_path: Path) -> None:
+    """Two sequences that differ in nothing but a weight have stages of the same settings."""
+    one, other = (learned(PLAIN, MIRRORED, episodes=3, out=tmp_path / n) for n in ("a", "b"))
+    second = other.records[1]
+    assert isinstance(second.plan, Plan)
+    ancestor = second.plan.ancestor
+    assert ancestor is not None
+    replace(second, plan=replace(second.plan, ancestor=replace(ancestor, episode=1))).save(
+        tmp_path / "a" / "stage-2"
+    )
+    with pytest.raises(ConfigError, match="goes on from another student"):
+        learned(PLAIN, MIRRORED, episodes=3, out=tmp_path / "a")
+    assert one.record.episodes.n == 3
+
+
+def test_what_has_begun_can_be_looked_at(tmp_path: Path) -> None:
+    """A stage without a record, one without an episode, and a folder of another name."""
+    folder = tmp_path / "run"
+    (folder / "stage-1").mkdir(parents=True)
+    with pytest.raises(FileFormatError, match="holds no stage of a sequence yet"):
+        view_command(folder, None, None, opens=False)
+    made = learned(PLAIN, MIRRORED, episodes=2)
+    Run(made.plans[0], folder / "stage-1").begin()
+    (folder / "stage-old").mkdir()
+    (folder / "stage-2").mkdir()
+    view_command(folder, None, None, opens=False)
+    page = (folder / "growth.html").read_text(encoding="utf-8")
+    assert "interrupted after 0 of 2 episodes" in page
+
+
+@pytest.mark.parametrize(
+    ("course", "sentence"),
+    [
+        (("my_trap:Env-v0", PLAIN), "a task of its sequence is code or a file"),
+        (("my_trap.npz", PLAIN), "a task of its sequence is code or a file"),
+        ((f"{PLAIN}\x1b[31m", PLAIN), "it has no text where some belongs"),
+        ((MIRRORED, "CartPole-v1,gravity=20"), "a stage of its sequence is not among the tasks"),
+        ((PLAIN,), "its scores on other tasks are no table"),
+    ],
+)
+def test_a_course_that_a_stranger_wrote_imports_nothing(
+    course: tuple[str, ...], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_trap.py").write_text("raise SystemExit('caught')")
+    monkeypatch.syspath_prepend(tmp_path)
+    made = learned(PLAIN, MIRRORED, episodes=2, out=tmp_path / "run")
+    first = made.records[0]
+    assert isinstance(first.plan, Plan)
+    episodes = replace(first.plan.episodes, course=course, number=9)
+    replace(first, plan=replace(first.plan, episodes=episodes)).save(tmp_path / "run" / "stage-1")
+    with pytest.raises(FileFormatError, match=sentence):
+        Run.resume(tmp_path / "run" / "stage-1").train()
+
+
+def test_scores_of_other_stages_than_those_of_the_plan_are_refused(tmp_path: Path) -> None:
+    first = learned(PLAIN, MIRRORED, episodes=2, out=tmp_path / "run").records[0]
+    replace(first, course=np.zeros((9, 2))).save(tmp_path / "a.safetensors")
+    with pytest.raises(FileFormatError, match="its scores are of other stages"):
+        Record.load(tmp_path / "a.safetensors")
+
+
+def test_stages_of_several_seeds_are_alike() -> None:
+    made = [learned(PLAIN, MIRRORED, episodes=2, seed=seed).record for seed in (0, 1)]
+    assert len(alike(dict(enumerate(made)))) == 1
+    assert stated_settings(made[0].plan)["after"] == PLAIN
+    assert not any(text.startswith("{") for text in stated_settings(made[0].plan).values())
 
 
 def test_other_settings_are_refused_in_a_folder_that_holds_a_sequence(tmp_path: Path) -> None:
@@ -117,16 +258,11 @@ def test_protected_edges_stay_and_move_less() -> None:
         after = dict(zip(second.graph.edge_ids, second.graph.weight, strict=True))
         graphs[share] = (first.graph, before, after)
     graph, before, after = graphs[1.0]
-    strongest = {int(graph.edge_ids[_strongest(graph, node)]) for node in set(graph.target)}
+    strongest = set(graph.edge_ids[protection(graph, 1.0)[0] == 1.0].tolist())
     for edge in strongest:
         assert after[edge] == pytest.approx(before[edge], abs=1e-9)
     moved = [abs(graphs[0.0][2].get(edge, 0.0) - before[edge]) for edge in strongest]
     assert max(moved) > 0.01
-
-
-def _strongest(graph: Any, node: int) -> int:
-    into = np.flatnonzero(graph.target == node)
-    return int(into[np.abs(graph.weight[into]).argmax()])
 
 
 def test_all_stages_are_watched_as_one_run(tmp_path: Path) -> None:

@@ -48,9 +48,9 @@ def evidence(graph: Graph, mean: Floats, variance: Floats, counts: Any = None) -
     counts = np.full(graph.n_edges, 10**6) if counts is None else np.asarray(counts)
     history, pairs = UpdateHistory.start(graph.n_edges, 1), np.zeros((2, 0), np.int64)
     goal, per_node = Goal(10**6, 0, True, True, False), (none,) * 4
-    memory = Memory.none()
+    memory, spared = Memory.none(), np.zeros(graph.n_edges, dtype=np.bool_)
     per_edge = counts, mean, variance
-    return Evidence(graph, history, 1, goal, *per_edge, 1, *per_node, pairs, none, memory)
+    return Evidence(graph, history, spared, 1, goal, *per_edge, 1, *per_node, pairs, none, memory)
 
 
 def causes(edit: GraphEdit) -> Counter[str]:

@@ -8,6 +8,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.bench.workload import N_INPUTS, N_OUTPUTS, new_learner, stream
 from smgrnn.engine.learner import Learner
+from smgrnn.engine.protection import spared_edges
 from smgrnn.engine.state import EngineSettings, LearnerState
 from smgrnn.graph.propagation import forward
 from smgrnn.graph.state import Graph
@@ -67,8 +68,9 @@ def _pushes(state: LearnerState, n: int) -> None:
 def _decisions(
     state: LearnerState, settings: EngineSettings, rng: np.random.Generator, n: int
 ) -> None:
+    rules, spared = settings.plasticity, spared_edges(state.protection)
     for call in range(n):
-        decide(settings.plasticity, state.graph, state.history, state.noticed, call + 1, rng)
+        decide(rules, state.graph, state.history, state.noticed, spared, call + 1, rng)
 
 
 def phases(graph: Graph, iterations: int, repeats: int) -> dict[str, float]:

@@ -298,5 +298,5 @@ def _describe_latest(name: str, record: Record) -> str:
     summary = record.summary()
     return (
         f"{name}: late return {summary['late_return']:.1f}, {summary['n_nodes']} nodes, "
-        f"{summary['n_edges']} edges · {duration(record.times.total)}"
+        f"{summary['n_edges']} edges · {duration(record.spent.seconds)}"
     )

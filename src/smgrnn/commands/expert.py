@@ -79,6 +79,11 @@ def expert_train_command(
     from smgrnn.runs.selection import train_expert
 
     check_new_file(out)
+    described = find_task(task)
+    if described.cue or described.n_observed > described.n_inputs:
+        raise ConfigError(
+            f"An expert sees all of an observation and no cue: train one of {described.physics_id}."
+        )
     found = find_recipe(task, recipe)
     if steps is not None:
         found = found._replace(config=replace(found.config, steps=steps))

@@ -39,13 +39,15 @@ def sequence_command(
     name = f"sequence-{config.student}-{config.seed}"
     folder = Path("runs") / name if out is None else out
     made = Sequence(plans, folder)
-    while len(made.records) < len(plans):
-        draw_pictures(_train_stage(made, is_quiet=is_quiet), _folder(made, len(made.records) - 1))
-    summary = made.summary()
-    with writing(folder / SUMMARY):
-        write_file(folder / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode())
-    if "course" in summary:
-        draw_course(made.record, folder / COURSE)
+    with made.owned():
+        while len(made.records) < len(plans):
+            record = _train_stage(made, is_quiet=is_quiet)
+            draw_pictures(record, _folder(made, len(made.records) - 1))
+        summary = made.summary()
+        with writing(folder / SUMMARY):
+            write_file(folder / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode())
+        if "course" in summary:
+            draw_course(made.record, folder / COURSE)
     words = describe_course(summary) if "course" in summary else describe(summary)
     print_result(words, summary, as_json=as_json, is_quiet=is_quiet)
 

@@ -4,6 +4,7 @@ import operator
 import warnings
 from collections.abc import Callable, Iterable
 from math import isfinite, isnan
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine.handle import SIZE, Handle, hold
+from smgrnn.engine.protection import protection
 from smgrnn.engine.restructuring import Restructured, carry_state, engine_settings, restructure
 from smgrnn.engine.state import CALLED, CALLS, NO_ROOM, LearnerState, furnish, start_state
 from smgrnn.engine.steps import act_step, end_episode, learn_step
@@ -32,7 +34,6 @@ from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.learning.protection import protection
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.schedule import averaged
 from smgrnn.learning.through_time import Past, check_window
@@ -237,6 +238,12 @@ class Learner:
         >>> np.allclose(learner.graph.weight, before.weight)
         True
         """
+        is_number = isinstance(share, Real) and not isinstance(share, bool)
+        if not is_number or not 0.0 <= share <= 1.0:
+            raise ConfigError(
+                f"The share that is held back must be a float in [0, 1]. "
+                f"Got {short(share)} instead."
+            )
         held = protection(self._state.graph, share)
         self._set_state(self._state._replace(protection=held))
 
@@ -499,6 +506,7 @@ class Learner:
             and state.past.fits(*window, graph.n_nodes, n_edges)
             and state.protection.shape in ((0, n_edges), (1, n_edges))
             and all(each.dtype == np.float64 for each in (*floats, state.average, state.protection))
+            and bool(((state.protection >= 0.0) & (state.protection <= 1.0)).all())
         )
         if not fits:
             raise ShapeError("The arrays are of a learner with other settings.")

@@ -10,6 +10,7 @@ from numba import typeof, types
 
 from smgrnn.arrays import Ints
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn.engine.protection import spared_edges
 from smgrnn.engine.state import (
     CALLED,
     CALLS,
@@ -26,7 +27,6 @@ from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import Part, kernel, part_at
 from smgrnn.learning.numbers import LearningNumbers
-from smgrnn.learning.protection import shielded
 from smgrnn.learning.rule import carry_feedback
 from smgrnn.learning.through_time import Past
 from smgrnn.plasticity.history import TOTAL, carry_history, reset_history
@@ -48,10 +48,8 @@ def _restructure(
     state.clock[CALLS] += 1
     call, update = state.clock[CALLS], state.history.clock[TOTAL]
     state.clock[CALLED] = update
-    graph = state.graph
-    if state.protection.shape[0] > 0 and call % settings.plasticity.numbers.prune_period == 0:
-        graph = shielded(graph, state.protection)
-    edit, is_capped = decide(settings.plasticity, graph, state.history, state.noticed, call, rng)
+    rules, spared = settings.plasticity, spared_edges(state.protection)
+    edit, is_capped = decide(rules, state.graph, state.history, state.noticed, spared, call, rng)
     if edit.weight.size == 0:
         return Restructured(state, log, is_capped)
     graph, node_origin, edge_origin = apply_edit(state.graph, edit)

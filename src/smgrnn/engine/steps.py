@@ -4,6 +4,7 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine.handle import Handle, held_by
+from smgrnn.engine.protection import hold_back
 from smgrnn.engine.state import CALLED, CALLS, STEP
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.propagation import forget_states, forward, settle
@@ -12,7 +13,6 @@ from smgrnn.learning.backprop import backward
 from smgrnn.learning.loss import choice_error, cross_entropy, mean_squared_error
 from smgrnn.learning.numbers import CROSS_ENTROPY, MSE, ONE_HOT, PLUS_MINUS
 from smgrnn.learning.optimizers import Pace, optimize
-from smgrnn.learning.protection import hold_back
 from smgrnn.learning.rule import Pass, credit_at
 from smgrnn.learning.schedule import average, rate_at
 from smgrnn.learning.through_time import backward_through_time, cut, remember

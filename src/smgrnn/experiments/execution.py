@@ -48,5 +48,6 @@ def _train(condition: Condition, plan: AnyPlan) -> Record:
     if isinstance(plan, EvolutionPlan):
         return Evolution(plan, task=condition.task).train()
     if plan.origin is not None:
-        return Sequence(plan.stages).train().record
+        made = Sequence(plan.stages).train()
+        return replace(made.record, before=made.spent_before)
     return Run(plan, task=condition.task, expert=condition.expert(plan.seed)).train()

@@ -167,9 +167,9 @@ class _Session:
     def _keep(self, run: QueuedRun, finished: Finished, progress: Progress) -> None:
         record = finished.record
         self._store.save(record)
-        self._forecast.finish(run, record.times.total, finished.worker)
+        self._forecast.finish(run, record.spent.seconds, finished.worker)
         progress.n_done += 1
-        progress.steps += int(record.episodes.steps.sum())
+        progress.steps += record.spent.steps
         progress.latest = run.name, record
 
     def _fail(

@@ -1,6 +1,7 @@
 """The experts by name: those shipped with the package, any file, any function."""
 
 import tomllib
+import warnings
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -50,8 +51,24 @@ def find_expert(name: str | None, task: Task) -> Teacher:
 
 
 def usual_expert(task: Task) -> str:
-    """Return the name of a task's smooth expert: of its physics if one is shipped for it."""
-    return task.physics_id if shipped_name(task.physics_id) is not None else task.base
+    """Return the name of a task's smooth expert, which all of its variants share."""
+    return task.base
+
+
+def warn_if_weak(task: Task, mean: float | None = None) -> None:
+    """Warn of a usual expert below the task's threshold: as measured now, or as on record.
+
+    Of other variants than those on record nothing is known before somebody measures.
+    """
+    if mean is None and task.physics_id in VARIANTS:
+        mean = VARIANTS[task.physics_id].mean
+    threshold = task.reward_threshold
+    if mean is not None and threshold is not None and mean < threshold:
+        warnings.warn(
+            f"The teacher of {task.id} returns {mean:.1f} on average, below the threshold of "
+            f"{threshold:g}.",
+            stacklevel=2,
+        )
 
 
 def suited(expert: Expert, task: Task, *, is_shipped: bool) -> Expert:

@@ -20,6 +20,7 @@ from smgrnn.experts.library import (
     shipped_name,
     suited,
     usual_expert,
+    warn_if_weak,
 )
 from smgrnn.experts.mlp import Expert
 from smgrnn.tasks import Task
@@ -51,6 +52,8 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
         name = function_name(source)
         function = FunctionExpert(source, task, name)
         return TeacherId(kind="function", name=name, digest=function.digest), function
+    if source is None:
+        warn_if_weak(task)
     given = usual_expert(task) if source is None else str(source)
     teacher = find_expert(None if source is None else given, task)
     if isinstance(teacher, FunctionExpert):

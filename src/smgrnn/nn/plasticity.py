@@ -41,6 +41,7 @@ from smgrnn.plasticity.schedule import (
     check_noticed,
     decide,
     is_due,
+    none_spared,
     notice_all,
     start_noticed,
 )
@@ -217,9 +218,8 @@ class StructuralPlasticity:
             edit = ask_rule(self.rule, graph, self.history, self._rng)
         else:
             with interrupts_deferred():
-                edit, is_capped = decide(
-                    self._plasticity, graph, self.history, self._noticed, self.calls, self._rng
-                )
+                known = graph, self.history, self._noticed, none_spared(graph)
+                edit, is_capped = decide(self._plasticity, *known, self.calls, self._rng)
         if edit:
             with interrupts_deferred():
                 self._apply(edit)

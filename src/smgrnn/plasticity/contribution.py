@@ -31,11 +31,12 @@ def contributions(evidence: Evidence) -> Floats:
 
 @kernel
 def weakest(evidence: Evidence, carried: Floats, stays: Bools) -> int:
-    """Return the edge that carries least of those that stay, a young one last; -1 if none is."""
+    """Return the edge that carries least of those that may go, a young one last; -1 if none may."""
     history, best, is_best_young = evidence.history, -1, True
     for edge in range(carried.size):
         is_young = history.clock[TOTAL] - history.born[history.slot[edge]] < YOUTH
-        if not stays[edge] or (is_young and not is_best_young):
+        can_go = stays[edge] and not evidence.spared[edge]
+        if not can_go or (is_young and not is_best_young):
             continue
         if best < 0 or (is_best_young and not is_young) or carried[edge] < carried[best]:
             best, is_best_young = edge, is_young
@@ -63,7 +64,8 @@ def release(evidence: Evidence, stays: Bools) -> int:
         if stays[edge] and not _is_constant(evidence, graph.source[edge]):
             hears[graph.target[edge]] = True
     for edge in range(stays.size):
-        if graph.target[edge] >= first_hidden and not hears[graph.target[edge]]:
+        is_deaf = graph.target[edge] >= first_hidden and not hears[graph.target[edge]]
+        if is_deaf and not evidence.spared[edge]:
             stays[edge] = False
     is_orphan, n_left = orphans(graph, stays), 0
     for edge in range(stays.size):

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.arrays import Floats, Ints
+from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
 from smgrnn.plasticity.history import UpdateHistory, window_statistics
@@ -69,6 +69,8 @@ class Evidence(NamedTuple):
     """The graph before the call."""
     history: UpdateHistory
     """The last updates of each edge."""
+    spared: Bools
+    """Edges that must not be removed, because an earlier task needs them (n_edges,)."""
     call: int
     """Number of the call, from 1."""
     goal: Goal
@@ -105,6 +107,7 @@ def gather(
     history: UpdateHistory,
     statistics: Statistics,
     memory: Memory,
+    spared: Bools,
     goal: Goal,
     call: int,
 ) -> Evidence:
@@ -115,6 +118,7 @@ def gather(
     return Evidence(
         graph,
         history,
+        spared,
         call,
         goal,
         counts,

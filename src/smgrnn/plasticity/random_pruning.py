@@ -18,9 +18,9 @@ from smgrnn.plasticity.weak import none_weak, prune_count, weak_edges
 def _prune(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -> Decision:
     """Remove edges drawn from all, and the nodes this orphans."""
     n_weak = places(weak_edges(evidence, numbers)).size
-    goes = np.zeros(evidence.mean.size, dtype=np.bool_)
-    for edge in subset(rng, goes.size, prune_count(n_weak, numbers.prune_fraction)):
-        goes[edge] = True
+    free, goes = places(~evidence.spared), np.zeros(evidence.mean.size, dtype=np.bool_)
+    for k in subset(rng, free.size, prune_count(n_weak, numbers.prune_fraction)):
+        goes[free[k]] = True
     return Decision(remove_edges(evidence.graph, goes, Cause.RANDOM.value, numbers), False)
 
 

@@ -130,9 +130,11 @@ def _types() -> dict[str, Any]:
     graph = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)])
     history, edit = UpdateHistory.start(1, 1), GraphEdit.empty()
     ints, floats, memory = np.zeros(1, np.int64), np.zeros(1), Memory.none()
-    pairs = np.zeros((2, 0), np.int64)
+    pairs, spared = np.zeros((2, 0), np.int64), np.zeros(1, np.bool_)
     goal, per_edge, per_node = Goal(1, 1, True, True, False), (ints, floats, floats), (floats,) * 4
-    evidence = Evidence(graph, history, 1, goal, *per_edge, 1, *per_node, pairs, floats, memory)
+    evidence = Evidence(
+        graph, history, spared, 1, goal, *per_edge, 1, *per_node, pairs, floats, memory
+    )
     examples = {
         "graph": graph,
         "history": history,

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
-from smgrnn.arrays import Floats, Ints
+from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.config import PlasticityConfig
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.graph.edit import GraphEdit
@@ -178,10 +178,14 @@ def decide(
     graph: Graph,
     history: UpdateHistory,
     noticed: Noticed,
+    spared: Bools,
     call: int,
     rng: np.random.Generator,
 ) -> Decision:
-    """Prune at every prune_period-th call and grow at the others -- Eq. (9); calls count from 1."""
+    """Prune at every prune_period-th call and grow at the others -- Eq. (9); calls count from 1.
+
+    Edges that are `spared` stay.
+    """
     memory, address = noticed.growth, plasticity.growth.decide
     is_pruning = call % plasticity.numbers.prune_period == 0
     if is_pruning:
@@ -191,10 +195,15 @@ def decide(
     statistics = noticed.statistics
     strain, dense_until = _strain(graph, statistics), plasticity.numbers.dense_until
     goal = goal_at(noticed.aim, graph.source.size, strain, not is_pruning, dense_until)
-    evidence = gather(graph, history, statistics, memory, goal, call)
+    evidence = gather(graph, history, statistics, memory, spared, goal, call)
     decision: Decision = decide_at(address)(evidence, plasticity.numbers, rng)
     forget(statistics)
     return decision
+
+
+def none_spared(graph: Graph) -> Bools:
+    """Return the flags of a graph whose edges may all be removed (n_edges,)."""
+    return np.zeros(graph.n_edges, dtype=np.bool_)
 
 
 @kernel
@@ -218,7 +227,7 @@ def decide_by(
     """Make one call of the module on a graph and its update history alone, from Python."""
     with interrupts_deferred():
         noticed = start_noticed(config, graph, rng)
-        return decide(Plasticity.of(config), graph, history, noticed, call, rng)
+        return decide(Plasticity.of(config), graph, history, noticed, none_spared(graph), call, rng)
 
 
 @inlined

@@ -21,8 +21,9 @@ def _split(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -
     """Split some of the unstable edges."""
     graph, cause = evidence.graph, Cause.SPLIT.value
     add_node, add_edge = Operation.ADD_NODE.value, Operation.ADD_EDGE.value
-    unstable = places(unstable_edges(evidence, numbers))
-    n_splits, is_capped = relay_count(evidence, numbers, 1)
+    unstable = places(unstable_edges(evidence, numbers) & ~evidence.spared)
+    n_wanted, is_capped = relay_count(evidence, numbers, 1)
+    n_splits = min(n_wanted, unstable.size)
     edit = GraphEdit(np.empty((4 * n_splits, 5), dtype=np.int64), np.empty(4 * n_splits))
     chosen = subset(rng, unstable.size, n_splits)
     for k in range(n_splits):

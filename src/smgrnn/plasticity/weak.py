@@ -25,12 +25,13 @@ def is_weak(mean: float, weight: float, weight_threshold: float, update_threshol
 
 @kernel
 def weak_edges(evidence: Evidence, numbers: RuleNumbers) -> Bools:
-    """Flag the weak edges, W_t, among those that have been watched for long enough."""
+    """Flag the weak edges, W_t, of those that were watched for long enough and are not spared."""
     flags = np.empty(evidence.mean.size, dtype=np.bool_)
     for edge in range(flags.size):
         mean, weight = evidence.mean[edge], evidence.graph.weight[edge]
         weak = is_weak(mean, weight, numbers.weight_threshold, numbers.update_threshold)
-        flags[edge] = weak & (evidence.counts[edge] >= numbers.min_count)
+        is_watched = evidence.counts[edge] >= numbers.min_count
+        flags[edge] = weak & is_watched & (not evidence.spared[edge])
     return flags
 
 

@@ -105,8 +105,8 @@ class Setup:
         cls, name: str, records: Sequence[Record], n_asked: int, plan: AnyPlan, own: Stated
     ) -> Self:
         """Return the setup of a condition, whose plan is that of any of its runs."""
-        steps = sum(int(record.episodes.steps.sum()) for record in records)
-        seconds = sum(record.times.total for record in records)
+        steps = sum(record.spent.steps for record in records)
+        seconds = sum(record.spent.seconds for record in records)
         return cls(name, plan.student, own, len(records), n_asked, steps, seconds)
 
 
@@ -389,8 +389,8 @@ def overview(
         n_runs=len(records),
         n_asked=len(records) + len(missing),
         n_seeds=tuple(sorted({each.n_asked for part in sections for each in part.setups})),
-        steps=sum(int(record.episodes.steps.sum()) for record in records),
-        seconds=sum(record.times.total for record in records),
+        steps=sum(record.spent.steps for record in records),
+        seconds=sum(record.spent.seconds for record in records),
         wall_seconds=_wall_seconds(records),
         versions={package: tuple(sorted(found)) for package, found in versions.items()},
         missing=missing,
@@ -406,7 +406,10 @@ def overview(
 def _wall_seconds(records: list[Record]) -> float:
     """Return the seconds during which runs were under way, without the pauses between them."""
     total, end = 0.0, -math.inf
-    spans = ((each.times.began, each.times.began + each.times.total) for each in records)
+    spans = (
+        (each.times.began - each.before.seconds, each.times.began + each.times.total)
+        for each in records
+    )
     for began, ended in sorted(spans):
         total += max(ended - max(began, end), 0.0)
         end = max(end, ended)

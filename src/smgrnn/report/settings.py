@@ -31,8 +31,10 @@ def stated_settings(plan: AnyPlan) -> Stated:
     if isinstance(plan, Plan):
         has_bias = plan.network.n_inputs > plan.task.n_inputs
         content |= {"teacher": _teacher(plan), "bias": has_bias, **_with_effect(plan)}
-        del content["ancestor"]
-        if plan.ancestor is not None:
+        del content["ancestor"], content["origin"]
+        if plan.origin is not None:  # whose settings but the task are the same, and its seed too
+            content["after"] = ", then ".join(stage.task.id for stage in plan.stages[:-1])
+        elif plan.ancestor is not None:
             content["ancestor"] = f"SHA-256 {plan.ancestor.run[:12]}, of {plan.ancestor.task}"
     else:
         del content["neat_settings"]

@@ -4,8 +4,9 @@ Returns are normalised by the way from a random policy, 0, to the teacher of the
 stages of which each learned one task:
 
 - average return: the mean over all tasks after the last stage;
-- forgetting (Chaudhry et al., 2018): of tasks other than the last, how far the return has fallen
-  from its best since the task was first learned, on average;
+- forgetting (Chaudhry et al., 2018): of tasks other than the last, the best return after a stage
+  from that which first learned it to the last but one, less that after the last, on average;
+  negative if the last stage improved on them;
 - backward transfer (Lopez-Paz and Ranzato, 2017): of the same tasks, the return now less that right
   after the stage that first learned it, on average;
 - forward transfer (the same): of tasks other than the first, the return right before the stage that
@@ -22,6 +23,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.episodes.backends import find_backend
 from smgrnn.experts import evaluate_expert, find_expert
+from smgrnn.experts.library import VARIANTS, warn_if_weak
 from smgrnn.policy import Policy
 from smgrnn.runs.distillation import held_out_seeds
 from smgrnn.runs.plan import Plan
@@ -55,24 +57,30 @@ def _ends(id: str) -> tuple[float, float]:
     task = find_task(id)
     expert = find_expert(None, task)
     random = evaluate_expert(expert, task, N_MEASURED, disturbance=1.0)
-    return float(random.mean()), float(evaluate_expert(expert, task, N_MEASURED).mean())
+    teacher = float(evaluate_expert(expert, task, N_MEASURED).mean())
+    if task.physics_id not in VARIANTS:
+        warn_if_weak(task, teacher)
+    return float(random.mean()), teacher
 
 
 def normalised(course: Floats) -> Floats:
     """Return the scores before the first stage and after each, from 0, random, to 1, the teacher.
 
+    They are NaN where the teacher is no better than random.
+
     >>> normalised(np.array([[20.0], [500.0], [20.0], [260.0]])).tolist()
     [[0.0], [0.5]]
     """
     gap = course[TEACHER] - course[RANDOM]
-    found: Floats = (course[BEFORE:] - course[RANDOM]) / np.where(gap == 0.0, np.nan, gap)
+    found: Floats = (course[BEFORE:] - course[RANDOM]) / np.where(gap > 0.0, gap, np.nan)
     return found
 
 
 def figures_of_merit(scores: Floats, order: Sequence[int]) -> dict[str, float | None]:
     """Return the figures of a sequence from normalised scores (n_stages + 1, n_tasks).
 
-    `order` is the number of the task of each stage.  A figure that is over no task is None.
+    `order` is the number of the task of each stage.  A figure that is over no task, or that
+    one without a number is part of, is None.
 
     >>> scores = np.array([[0.0, 0.0], [1.0, 0.5], [0.75, 1.0]])
     >>> figures = figures_of_merit(scores, [0, 1])
@@ -83,11 +91,11 @@ def figures_of_merit(scores: Floats, order: Sequence[int]) -> dict[str, float | 
     earlier = [task for task in first if task != order[-1]]
     later = [task for task, stage in first.items() if stage > 1]
     last = scores[-1]
-    fallen = [scores[first[task] :, task].max() - last[task] for task in earlier]
+    fallen = [scores[first[task] : -1, task].max() - last[task] for task in earlier]
     backward = [last[task] - scores[first[task], task] for task in earlier]
     forward = [scores[first[task] - 1, task] - scores[0, task] for task in later]
     return {
-        "average_return": float(last[list(first)].mean()),
+        "average_return": _mean([last[task] for task in first]),
         "forgetting": _mean(fallen),
         "backward_transfer": _mean(backward),
         "forward_transfer": _mean(forward),
@@ -95,7 +103,7 @@ def figures_of_merit(scores: Floats, order: Sequence[int]) -> dict[str, float | 
 
 
 def _mean(values: list[Any]) -> float | None:
-    return float(np.mean(values)) if values else None
+    return float(np.mean(values)) if values and np.isfinite(values).all() else None
 
 
 def course_figures(plan: Plan, course: Floats) -> dict[str, Any]:

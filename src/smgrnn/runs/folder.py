@@ -53,6 +53,12 @@ class RunFolder:
         """What tells the version of the record that was here from others."""
         return self._seen
 
+    @property
+    def has_results(self) -> bool:
+        """Whether the results for other tools are here, and of the record or later."""
+        results, model = self.path / SUMMARY, self.path / MODEL
+        return results.exists() and results.stat().st_mtime_ns >= model.stat().st_mtime_ns
+
     def find_record(self) -> Record | None:
         """Return the record of a run that was begun here, if any; refuse a folder of other things.
 

@@ -145,7 +145,8 @@ def draw_course(record: Record, path: Path) -> None:
     image = ax.imshow(scores, vmin=0, vmax=1, cmap="Blues", aspect="auto")
     for (stage, task), value in np.ndenumerate(scores):
         colour = "white" if value > 0.5 else "black"
-        ax.text(task, stage, f"{value:.2f}", ha="center", va="center", color=colour)
+        words = "" if np.isnan(value) else f"{value:.2f}"
+        ax.text(task, stage, words, ha="center", va="center", color=colour)
     ax.set_xticks(range(len(tasks)), tasks, rotation=20, ha="right", parse_math=False)
     ax.set_yticks(range(len(stages)), stages, parse_math=False)
     ax.set_xlabel("evaluated on")

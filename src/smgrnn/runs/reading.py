@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smgrnn.arrays import Arrays, Floats, from_arrays
-from smgrnn.config import NetworkConfig
+from smgrnn.config import RECORDINGS, NetworkConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import plain
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
-from smgrnn.runs.course import EMPTY_COURSE
+from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE
 from smgrnn.runs.family import Member
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
 from smgrnn.runs.snapshots import Snapshots
-from smgrnn.runs.times import Times
+from smgrnn.runs.times import Spent, Times
 
 RESUME = "resume."
 """Beginning of the names of arrays that a run is resumed from."""
@@ -57,6 +57,7 @@ def read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "warnings": tuple(_text(each) for each in _list(content["warnings"])),
         "versions": {_text(name): _text(each) for name, each in content["versions"].items()},
         "times": _times(content["times"]),
+        "before": _before(content.get("before", {})),
         "resume": resume or None,
     }
 
@@ -119,9 +120,17 @@ def _students(plan: AnyPlan, networks: dict[str, Any], arrays: Arrays) -> dict[s
 
 def _course(plan: AnyPlan, arrays: Arrays) -> Floats:
     found = arrays.get("course", EMPTY_COURSE)
-    n_tasks = len(plan.episodes.course) if isinstance(plan, Plan) else 0
+    names = plan.episodes.course if isinstance(plan, Plan) else ()
     is_right = found.ndim == 2 and found.dtype == np.float64 and np.isfinite(found).all()
-    _require(is_right and found.shape[1] == n_tasks, "its scores on other tasks are no table")
+    _require(is_right and found.shape[1] == len(names), "its scores on other tasks are no table")
+    for name in names:  # all of which are looked up when the run goes on
+        is_code = ":" in _text(name) or name.endswith(RECORDINGS)
+        _require(not is_code, "a task of its sequence is code or a file")
+    if isinstance(plan, Plan) and names:
+        n_before = FIRST_STAGE + len(plan.stages) - 1
+        is_known = all(stage.task.id in names for stage in plan.stages)
+        _require(is_known, "a stage of its sequence is not among the tasks of that")
+        _require(len(found) in (n_before, n_before + 1), "its scores are of other stages")
     return found
 
 
@@ -152,6 +161,13 @@ def _times(values: dict[str, Any]) -> Times:
     for each in found:
         _require(_number(each) is not None and each >= 0, "its times are no numbers")
     return Times(*map(float, found))
+
+
+def _before(values: dict[str, Any]) -> Spent:
+    found = Spent(**values)
+    is_right = _whole(found.steps) >= 0 and (_number(found.seconds) or 0.0) >= 0.0
+    _require(is_right, "the effort of the stages before is no number")
+    return found
 
 
 def _floats(column: NDArray[Any], what: str) -> Floats:

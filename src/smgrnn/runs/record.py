@@ -35,7 +35,7 @@ from smgrnn.runs.metrics import (
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
 from smgrnn.runs.reading import RESUME, read_fields
 from smgrnn.runs.snapshots import Snapshots
-from smgrnn.runs.times import Times
+from smgrnn.runs.times import Spent, Times
 from smgrnn.storage import digest, kind_of, read_arrays, write_arrays, writing
 
 MODEL = "model.safetensors"
@@ -99,6 +99,8 @@ class Record:
     """Versions of Python and of the packages that it was computed with."""
     times: Times = field(default_factory=Times)
     """The time at which it began, and how long it took."""
+    before: Spent = field(default_factory=Spent)
+    """The effort of the stages before, if those of a sequence are not kept themselves."""
     resume: Arrays | None = None
     """State of the learner to resume from; None if the run cannot be resumed."""
 
@@ -172,6 +174,12 @@ class Record:
             family=(),
             resume=None,
         )
+
+    @property
+    def spent(self) -> Spent:
+        """Environment steps and seconds of the run, with those of the stages before."""
+        steps, seconds = self.before
+        return Spent(steps + int(self.episodes.steps.sum()), seconds + self.times.total)
 
     @property
     def is_finished(self) -> bool:
@@ -331,6 +339,7 @@ class Record:
             "warnings": list(self.warnings),
             "versions": dict(self.versions),
             "times": self.times._asdict(),
+            **({"before": self.before._asdict()} if any(self.before) else {}),
         }
         arrays = self._results() | to_arrays(self.snapshots, "snapshots.")
         arrays |= {f"{RESUME}{name}": each for name, each in (self.resume or {}).items()}

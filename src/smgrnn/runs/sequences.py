@@ -4,7 +4,9 @@ Every stage starts from the student that the stage before hands over, with a new
 end of each the student is scored on all tasks: see `runs.course`.
 """
 
+from collections.abc import Iterator
 from collections.abc import Sequence as Listed
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,9 @@ from smgrnn.runs.folder import RunFolder, check_same
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.record import Record, record_file
 from smgrnn.runs.run import Run, start_from
+from smgrnn.runs.times import Spent
 from smgrnn.runs.watch import Watch
+from smgrnn.storage import LOCK, locked, make_folder
 from smgrnn.tasks import Task, find_task
 
 
@@ -48,6 +52,7 @@ class Sequence:
         self.folder = folder
         self.records: list[Record] = []
         """The records of the stages that are finished."""
+        self._is_owned = False
 
     def stage_folder(self, number: int) -> Path | None:
         """Return the folder of a stage, which is a run folder like any other."""
@@ -58,29 +63,65 @@ class Sequence:
 
         Every few episodes each of `watches` is called with the run of the stage.
         """
-        while len(self.records) < len(self.plans):
-            self.train_next(*watches)
+        with self.owned():
+            while len(self.records) < len(self.plans):
+                self.train_next(*watches)
         return self
 
     def train_next(self, *watches: Watch[Run]) -> Record:
-        """Train the next stage and return its record."""
-        self.records.append(self._stage(len(self.records)).train(*watches))
+        """Train the next stage, unless its folder has the whole of it, and return its record."""
+        with self.owned():
+            number = len(self.records)
+            plan, course = self.plans[number], EMPTY_COURSE
+            if number:
+                plan = replace(plan, ancestor=start_from(self.record).ancestor)
+                course = self.record.course
+            if self.folder is None:
+                self.records.append(Run(plan, course=course).train(*watches))
+            else:
+                self.records.append(_go_on(plan, self._home(number), course, watches))
         return self.record
 
-    def _stage(self, number: int) -> Run:
-        """Return the run of a stage, as far as it has come in its folder."""
-        plan, path, course = self.plans[number], self.stage_folder(number), EMPTY_COURSE
-        if number:
-            before = self.records[number - 1]
-            plan, course = replace(plan, ancestor=start_from(before).ancestor), before.course
-        home = None if path is None else RunFolder(path)
-        record = None if home is None else home.find_record()
-        if home is None or record is None:
-            return Run(plan, home, course=course)
-        check_same(plan, record.plan, home.path)
-        run = Run(plan, home, record=record)
-        run._restore(record_file(home.path))
-        return run
+    def _home(self, number: int) -> RunFolder:
+        path = self.stage_folder(number)
+        assert path is not None
+        return RunFolder(path)
+
+    @contextmanager
+    def owned(self) -> Iterator[None]:
+        """Make the folder if need be, and keep other processes out while the block runs."""
+        if self.folder is None or self._is_owned:
+            yield
+            return
+        self._check_folder(self.folder)
+        is_new = not self.folder.exists()
+        try:
+            make_folder(self.folder)
+        except OSError as error:
+            raise ConfigError(f"{self.folder} cannot be made: {error.strerror}.") from error
+        with locked(self.folder):
+            self._is_owned = True
+            try:
+                yield
+            finally:
+                self._is_owned = False
+        if is_new and not any(self.folder.iterdir()):  # nothing came of it
+            self.folder.rmdir()
+
+    def _check_folder(self, folder: Path) -> None:
+        """Refuse a folder of other things, and one of a sequence that has more stages."""
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(f"{folder} exists and is no folder; choose another with --out.")
+        has_others = folder.is_dir() and any(each.name != LOCK for each in folder.iterdir())
+        if record_file(folder).exists() or (has_others and not self._home(0).path.is_dir()):
+            raise ConfigError(
+                f"{folder} exists and holds no sequence; choose another folder with --out."
+            )
+        if self._home(len(self.plans)).path.exists():
+            raise ConfigError(
+                f"{folder} holds a sequence of more than {len(self.plans)} stages; choose another "
+                f"folder with --out."
+            )
 
     @property
     def record(self) -> Record:
@@ -92,6 +133,12 @@ class Sequence:
         """Mean held-out returns before the first stage and after each (n_stages + 1, n_tasks)."""
         return self.record.course[BEFORE:]
 
+    @property
+    def spent_before(self) -> Spent:
+        """The effort of all stages before the last that is finished."""
+        spent = [record.spent for record in self.records[:-1]]
+        return Spent(sum(each.steps for each in spent), sum(each.seconds for each in spent))
+
     def joined(self) -> Record:
         """Return all stages as one record, to watch the student grow through them.
 
@@ -101,14 +148,20 @@ class Sequence:
 
     @classmethod
     def read(cls, folder: str | Path) -> "Sequence":
-        """Return the stages that have begun in a folder, to look at."""
-        places = sorted(Path(folder).glob("stage-*"), key=lambda each: int(each.name[6:]))
-        found = [RunFolder(each).load() for each in places]
-        plans = [record.plan for record in found if isinstance(record.plan, Plan)]
-        if not plans or len(plans) < len(found):
-            raise FileFormatError(f"{folder} holds no sequence.")
-        made = cls(plans, Path(folder))
-        made.records = [record for record in found if record.episodes.n]
+        """Return the stages that have begun in a folder, to look at; the last may be under way."""
+        made = cls((), Path(folder))
+        plans: list[Plan] = []
+        while record_file(place := made._home(len(plans)).path).exists():
+            record = RunFolder(place).load()
+            before = record.plan.stages[:-1] if isinstance(record.plan, Plan) else None
+            if before is None or [each.key() for each in before] != [each.key() for each in plans]:
+                raise FileFormatError(f"{place} does not go on from the stage before.")
+            assert isinstance(record.plan, Plan)
+            plans.append(record.plan)
+            made.records.append(record)
+        if not plans:
+            raise FileFormatError(f"{folder} holds no stage of a sequence yet.")
+        made.plans = tuple(plans)
         return made
 
     def summary(self) -> dict[str, Any]:
@@ -118,10 +171,29 @@ class Sequence:
         return self.record.summary() | {"n_parameters_by_stage": sizes, "run_dir": folder}
 
 
+def _go_on(plan: Plan, home: RunFolder, course: Floats, watches: Listed[Watch[Run]]) -> Record:
+    """Train a stage from where its folder has it; return what is whole as it is."""
+    record = home.find_record()
+    if record is None:
+        return Run(plan, home, course=course).train(*watches)
+    check_same(plan, record.plan, home.path)
+    assert isinstance(record.plan, Plan)
+    if record.plan.ancestor != plan.ancestor:
+        raise ConfigError(f"{home.path} goes on from another student than the stage before has.")
+    if record.held_out.size and home.has_results:
+        return record
+    run = Run(plan, home, record=record)
+    run._restore(record_file(home.path))
+    return run.train(*watches)
+
+
 def join_stages(records: Listed[Record]) -> Record:
-    """Return the stages of a sequence as one record, its time running on through all of them."""
+    """Return the stages of a sequence as one record, its time running on through all of them.
+
+    Its plan counts the episodes of all stages, and has no threshold, as tasks have their own.
+    """
     parts = [record.until(record.handed_over) for record in records]
-    joined = parts[0]
+    joined, last = parts[0], records[-1]
     for part in parts[1:]:
         n_updates, n_episodes = int(joined.episodes.steps.sum()), joined.episodes.n
         later = part.edits._replace(update=part.edits.update + n_updates)
@@ -132,7 +204,11 @@ def join_stages(records: Listed[Record]) -> Record:
             snapshots=joined.snapshots.then(part.snapshots, n_episodes),
             started=joined.started,
         )
-    return joined
+    plan, n_left = last.plan, 0 if last.is_finished else last.plan.n_episodes - last.episodes.n
+    assert isinstance(plan, Plan)
+    episodes = replace(plan.episodes, number=max(joined.episodes.n + n_left, 1), stop_after=0)
+    task = replace(plan.task, reward_threshold=None) if len(records) > 1 else plan.task
+    return replace(joined, plan=replace(plan, episodes=episodes, task=task))
 
 
 def plan_sequence(tasks: Listed[str], config: RunConfig, *, cue: bool = False) -> tuple[Plan, ...]:
@@ -176,6 +252,8 @@ def _check_tasks(tasks: list[Task], config: RunConfig, *, cue: bool) -> None:
     for task in tasks:
         if task.is_supervised and len(tasks) > 1:
             raise ConfigError(f"The tasks of a sequence are played, and {task.id} is not.")
+        if task.is_own_code:
+            raise ConfigError(f"{task.id} is code of your own, which a sequence cannot find again.")
         if task.cue:
             raise ConfigError(f"{task.id} has a cue of its own: leave it out and give --cue.")
         if (task.n_inputs, task.n_outputs) != (first.n_inputs, first.n_outputs):

@@ -14,3 +14,12 @@ class Times(NamedTuple):
     """Seconds of choosing among students."""
     total: float = 0.0
     """Seconds from first to last, evaluation included."""
+
+
+class Spent(NamedTuple):
+    """The effort that the stages before took, in a sequence of which the last stage is kept."""
+
+    steps: int = 0
+    """Environment steps of training."""
+    seconds: float = 0.0
+    """Seconds from first to last, evaluation included."""

@@ -51,7 +51,9 @@ def constants_of(task: int, physics: Physics, max_steps: int) -> list[float]:
         return cartpole.constants(physics.values, is_mirrored=physics.is_mirrored)
     if task == ACROBOT:
         return acrobot.constants(physics.values, is_mirrored=physics.is_mirrored)
-    return [float(max_steps)]
+    if task == RECALL:
+        return [float(max_steps)]
+    raise ValueError(f"There is no compiled task {task}.")
 
 
 @inlined

@@ -79,7 +79,7 @@ def plain_name(name: str) -> str:
     physics = read_physics(base, settings).values
     kept = [
         (key, repr(physics[key]).removesuffix(".0") if key in usual else settings[key])
-        for key in (*known_settings(base), "delay")
+        for key in known_settings(base)
         if key in settings and physics.get(key, "") != usual.get(key)
     ]
     return ",".join([base, *(f"{key}={value}" if value else key for key, value in kept)])

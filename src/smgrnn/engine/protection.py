@@ -1,18 +1,18 @@
-"""Protection: edges that matter to what was learned before learn more slowly and are not pruned.
+"""Protection: edges that matter to what was learned before learn more slowly and are not removed.
 
-An edge matters by its weight beside the strongest one into the same node.  New edges are free.
+An edge matters by its weight beside the strongest one into the same node, if it lies between inputs
+and outputs on edges that matter.  So no rule can orphan it either.  New edges are free.
 """
 
 import numpy as np
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Bools, Floats
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
+from smgrnn.plasticity.orphans import orphans
 
 LEAST = 0.1
 """Share of the strongest weight into a node below which an edge does not matter."""
-SHIELD = 1e6
-"""The weight that the pruning rule sees of a protected edge, which no edge has."""
 
 
 def protection(graph: Graph, share: float) -> Floats:
@@ -28,7 +28,9 @@ def protection(graph: Graph, share: float) -> Floats:
     size, strongest = np.abs(graph.weight), np.zeros(graph.n_nodes)
     np.maximum.at(strongest, graph.target, size)
     relative = size / np.where(strongest > 0.0, strongest, 1.0)[graph.target]
-    found: Floats = np.where(relative >= LEAST, share * relative, 0.0)[None]
+    is_loose = orphans(graph, relative >= LEAST)
+    matters = (relative >= LEAST) & ~is_loose[graph.source] & ~is_loose[graph.target]
+    found: Floats = np.where(matters, share * relative, 0.0)[None]
     return found
 
 
@@ -42,20 +44,9 @@ def hold_back(weight: Floats, delta: Floats, protection: Floats, first: int, las
 
 
 @kernel
-def shielded(graph: Graph, protection: Floats) -> Graph:
-    """Return the graph as the pruning rule sees it: protected edges carry more than any other."""
-    weight = graph.weight.copy()
-    for edge in range(weight.size):
-        if protection[0, edge] > 0.0:
-            weight[edge] = SHIELD
-    return Graph(
-        graph.n_inputs,
-        graph.n_outputs,
-        graph.node_ids,
-        graph.source,
-        graph.target,
-        weight,
-        graph.edge_ids,
-        graph.next_node_id,
-        graph.next_edge_id,
-    )
+def spared_edges(protection: Floats) -> Bools:
+    """Flag the edges that no rule may remove (n_edges,)."""
+    flags = np.zeros(protection.shape[1], dtype=np.bool_)
+    if protection.shape[0] > 0:
+        flags[:] = protection[0] > 0.0
+    return flags
