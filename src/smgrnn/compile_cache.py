@@ -31,6 +31,11 @@ class CompileCache(FunctionCache):
     def _file_name(self) -> str:
         return str(self._impl.filename_base)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no code that could be used."""
+        return not self._cache_file._load_index()
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code if it was kept; if not, tell that it will be compiled."""
         found = super().load_overload(sig, target_context)
@@ -62,6 +67,12 @@ def keep_code(compiled: Any, function: Any, stamp: Any, *, is_inner: bool = Fals
         compiled._cache = (InnerCache if is_inner else CompileCache)(function, stamp)
     except (RuntimeError, OSError):  # Numba found no folder that it can write to
         say_nothing_is_kept("no folder for it can be written to")
+
+
+def is_missing(compiled: Any) -> bool:
+    """Return whether code of a function could be in its cache and is not."""
+    kept = getattr(compiled, "_cache", None)
+    return isinstance(kept, CompileCache) and kept.is_empty
 
 
 @cache
