@@ -176,7 +176,9 @@ def _go_on(plan: Plan, home: RunFolder, course: Floats, watches: Listed[Watch[Ru
     """Train a stage from where its folder has it; return what is whole as it is."""
     record = home.find_record()
     if record is None:
-        return Run(plan, home, course=course).train(*watches)
+        run = Run(plan, home, course=course)
+        run.begin()  # a teacher that is not there is met before a folder is made
+        return run.train(*watches)
     check_same(plan, record.plan, home.path)
     assert isinstance(record.plan, Plan)
     if record.plan.ancestor != plan.ancestor:
