@@ -50,3 +50,11 @@ def test_wrong_words_are_refused_in_one_sentence(
     said = smgrnn("sequence", *words, "--out", str(tmp_path / "run"))
     assert refused(said).startswith(sentence)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("task", ["CartPole-v1,hide=velocities", "CartPole-v1,gravity=20,cue=1of2"])
+def test_an_expert_is_trained_on_all_of_an_observation_and_no_cue(
+    task: str, smgrnn: Command, tmp_path: Path
+) -> None:
+    said = smgrnn("expert", "train", task, "--out", str(tmp_path / "expert.safetensors"))
+    assert refused(said).startswith("An expert sees all of an observation and no cue: train one of")

@@ -167,6 +167,20 @@ def test_a_folder_of_something_else_is_refused_and_left_as_it_is(tmp_path: Path)
         learned(PLAIN, MIRRORED, episodes=2, out=longer)
 
 
+def test_a_sequence_that_fails_at_once_leaves_nothing_behind(tmp_path: Path) -> None:
+    def fail(run: Run) -> None:
+        raise ConfigError("Enough.")
+
+    plans = learned(PLAIN, MIRRORED, episodes=2).plans
+    wrong = replace(plans[0], teacher=replace(plans[0].teacher, digest="0" * 64))
+    with pytest.raises(ConfigError, match="begun with another expert"):
+        Sequence([wrong], tmp_path / "run").train()
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(ConfigError, match=r"Enough\."):
+        Sequence(plans, tmp_path / "run").train(fail)
+    assert (tmp_path / "run" / "stage-1").is_dir()
+
+
 def test_a_stage_of_another_student_is_refused(tmp_path: Path) -> None:
     """Two sequences that differ in nothing but a weight have stages of the same settings."""
     one, other = (learned(PLAIN, MIRRORED, episodes=3, out=tmp_path / n) for n in ("a", "b"))

@@ -10,8 +10,10 @@ import pytest
 from smgrnn.errors import TaskError
 from smgrnn.experts import evaluate_expert, find_expert, find_teacher, find_teacher_again
 from smgrnn.experts.library import VARIANTS
+from smgrnn.runs.course import _ends as scores_of_ends
 from smgrnn.tasks import compiled, find_task, make_env
-from smgrnn.tasks.variants import PHYSICS, RANGE, plain_name
+from smgrnn.tasks.compiled import CODES, constants_of
+from smgrnn.tasks.variants import PHYSICS, RANGE, plain_name, read_physics
 
 N_EPISODES = 100
 SETTINGS: list[tuple[str, dict[str, float], bool]] = [
@@ -206,3 +208,22 @@ def test_the_teacher_of_a_variant_is_found_again_by_its_record() -> None:
     task = find_task("Acrobot-v1,mirrored,cue=2of2")
     identity, teacher = find_teacher(None, task)
     assert find_teacher_again(identity, task) == teacher
+
+
+@pytest.mark.parametrize("id", ["Acrobot-v1,link_mass_2=2", "Acrobot-v1,link_mass_2=2,cue=1of2"])
+def test_a_teacher_that_is_known_to_be_weak_is_told(id: str) -> None:
+    with pytest.warns(UserWarning, match=r"returns -128\.1 on average, below the threshold of -10"):
+        find_teacher(None, find_task(id))
+
+
+def test_a_teacher_that_is_measured_to_be_weak_is_told() -> None:
+    """Nothing is on record of this variant; a sequence measures the teachers of its tasks."""
+    with pytest.warns(UserWarning, match=r"The teacher of Acrobot-v1,link_mass_2=3 returns -"):
+        scores_of_ends("Acrobot-v1,link_mass_2=3")
+
+
+def test_every_compiled_task_has_constants_and_no_other_has() -> None:
+    for id, code in CODES.items():
+        assert constants_of(code, read_physics(id, {}), 9)
+    with pytest.raises(ValueError, match="There is no compiled task 99"):
+        constants_of(99, read_physics("recall", {}), 9)

@@ -6,7 +6,7 @@ end of each the student is scored on all tasks: see `runs.course`.
 
 from collections.abc import Iterator
 from collections.abc import Sequence as Listed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,14 +99,15 @@ class Sequence:
             make_folder(self.folder)
         except OSError as error:
             raise ConfigError(f"{self.folder} cannot be made: {error.strerror}.") from error
-        with locked(self.folder):
-            self._is_owned = True
-            try:
+        try:
+            with locked(self.folder):
+                self._is_owned = True
                 yield
-            finally:
-                self._is_owned = False
-        if is_new and not any(self.folder.iterdir()):  # nothing came of it
-            self.folder.rmdir()
+        finally:
+            self._is_owned = False
+            if is_new:
+                with suppress(OSError):  # something came of it
+                    self.folder.rmdir()
 
     def _check_folder(self, folder: Path) -> None:
         """Refuse a folder of other things, and one of a sequence that has more stages."""
@@ -175,7 +176,9 @@ def _go_on(plan: Plan, home: RunFolder, course: Floats, watches: Listed[Watch[Ru
     """Train a stage from where its folder has it; return what is whole as it is."""
     record = home.find_record()
     if record is None:
-        return Run(plan, home, course=course).train(*watches)
+        run = Run(plan, home, course=course)
+        run.begin()  # a teacher that is not there is met before a folder is made
+        return run.train(*watches)
     check_same(plan, record.plan, home.path)
     assert isinstance(record.plan, Plan)
     if record.plan.ancestor != plan.ancestor:
