@@ -8,10 +8,11 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from torture.children import serve_workers
 from torture.faults import FILES, Fault, possible_faults
 from torture.files import kinds
 from torture.outcomes import Found, Table
-from torture.warm import serve_workers, warm_up
+from torture.warm import warm_up
 from torture.works import Bench
 
 

@@ -2,8 +2,6 @@
 
 import contextlib
 import io
-import multiprocessing
-import multiprocessing.forkserver
 import sys
 import tempfile
 from pathlib import Path
@@ -22,15 +20,6 @@ def warm_up(*commands: tuple[str, ...]) -> None:
             sys.argv = ["smgrnn", *words]
             with contextlib.redirect_stdout(io.StringIO()):
                 main()
-
-
-def serve_workers() -> None:
-    """Start the server that workers of `reproduce` are forked from, for all children at once."""
-    multiprocessing.set_forkserver_preload([__name__])
-    server = multiprocessing.forkserver._forkserver
-    server.ensure_running()
-    # A child is not its parent, and could not tell that it runs.
-    server.ensure_running = lambda: None  # type: ignore[method-assign]
 
 
 with tempfile.TemporaryDirectory() as place:

@@ -11,7 +11,6 @@ until it does not, which takes no episode.
 
 from typing import Any
 
-import cma
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats
@@ -63,6 +62,8 @@ class NDPSearch(Search):
             "verb_log": 0,
             "signals_filename": "",  # reads nothing from the working directory
         }
+        import cma  # takes a second
+
         self._strategy: Any = cma.CMAEvolutionStrategy(start, _SIGMA, options)
         self._vectors: list[Floats] = []
 

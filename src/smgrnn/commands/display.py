@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich import progress as bars
@@ -11,12 +11,14 @@ from rich.text import Text
 
 from smgrnn.arrays import Floats
 from smgrnn.commands.output import Terminal, print_result
-from smgrnn.experiments.runner import Progress as SessionProgress
 from smgrnn.experts import Expert, Teacher
 from smgrnn.report.wording import duration
 from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
+
+if TYPE_CHECKING:  # it imports all experiments
+    from smgrnn.experiments.runner import Progress as SessionProgress
 
 N_SHOWN = 10
 """Most failures of a session that are listed one by one."""
@@ -95,7 +97,7 @@ class SessionDisplay(Display):
         left = bars.TextColumn("{task.fields[left]}")
         super().__init__("runs", "starting …", left, is_quiet=is_quiet, total=None, left="")
 
-    def __call__(self, progress: SessionProgress) -> None:
+    def __call__(self, progress: "SessionProgress") -> None:
         """Show the progress of the session."""
         left = progress.seconds_left
         n_failed = len(progress.failures)
@@ -279,7 +281,7 @@ def _short(number: float) -> str:
     return f"{number:.0f}"
 
 
-def describe_session(progress: SessionProgress, folder: object) -> str:
+def describe_session(progress: "SessionProgress", folder: object) -> str:
     """Return the results of a session in a few sentences."""
     lines = [
         f"{progress.n_runs} runs: {progress.n_found} were in {folder}, {progress.n_done} were run "

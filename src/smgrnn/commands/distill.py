@@ -9,7 +9,6 @@ from typing import Any
 
 from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries
 from smgrnn.commands.output import print_result, say
-from smgrnn.commands.view import open_from_terminal
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError, short
 from smgrnn.interrupts import interrupts_raised
@@ -22,7 +21,6 @@ from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run, start_from
 from smgrnn.runs.tensorboard import TensorBoard
 from smgrnn.runs.watch import Watch
-from smgrnn.view.live import LiveView
 
 
 def prepare_runs(
@@ -147,6 +145,9 @@ def distill_command(
 @contextmanager
 def _live(first: Run) -> Iterator[Watch[Run]]:
     """Serve a page on which runs are seen as they go on, and open it; yield what shows it one."""
+    from smgrnn.commands.view import open_from_terminal  # which imports Bokeh
+    from smgrnn.view.live import LiveView
+
     shown = [first.record]
 
     def show(run: Run) -> None:
