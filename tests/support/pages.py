@@ -21,6 +21,8 @@ LEFT_OUT = {
 """Command lines that no test runs, and why."""
 FEW = 20
 """Episodes of a run for which a page leaves the number to the task."""
+FEW_HELD_OUT = 5
+"""Episodes that judge a run, where a page says no number."""
 
 
 class Block(NamedTuple):
@@ -65,16 +67,18 @@ def runnable(code: str) -> str:
     """Return the lines of a block that a test can run, with few episodes where none are said.
 
     >>> runnable("make demo\\nsmgrnn distill xor --out a   # quick")
-    'smgrnn distill xor --out a --episodes 20'
+    'smgrnn distill xor --out a --episodes 20 --held-out 5'
     """
     lines = (line.partition(" #")[0].rstrip() for line in code.splitlines())
     kept = [each for each in lines if not any(re.match(pattern, each) for pattern in LEFT_OUT)]
     return "\n".join(
-        f"{each} --episodes {FEW}"
-        if each.startswith("smgrnn distill") and "--episodes" not in each
-        else each
-        for each in kept
+        _shortened(each) if each.startswith("smgrnn distill") else each for each in kept
     )
+
+
+def _shortened(command: str) -> str:
+    few = {"--episodes": FEW, "--held-out": FEW_HELD_OUT}
+    return " ".join([command, *(f"{flag} {n}" for flag, n in few.items() if flag not in command)])
 
 
 def run_python(code: str, page: str, names: dict[str, Any]) -> None:

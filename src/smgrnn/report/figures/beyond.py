@@ -69,7 +69,7 @@ def draw_growth_operators(records: style.Records) -> Figure:
                 _draw_across(ax, runs, mark)
             if not ax.lines:
                 style.say_empty(ax)
-            text = f"{task_text(task)}, K = {column + 1}"
+            text = f"{style.task_name(task)}, K = {column + 1}"
             style.name_panel(ax, 2 * row + column, text)
             ax.set_yticks(range(len(names)), names)
             ax.set_ylim(len(names) - 0.4, -0.6)
@@ -100,7 +100,7 @@ def draw_credit_assignment(records: style.Records) -> Figure:
         _draw_level(ax, gru_returns().get(task, ()), linestyle=":")
         ax.set_xticks(places, [str(n) for n in WINDOWS])
         ax.set_xlabel("earlier calls (n)")
-        style.name_panel(ax, number, task_text(task).replace(" without", "\nwithout"))
+        style.name_panel(ax, number, style.task_name(task).replace(" without", "\nwithout"))
     axes[0].set_ylabel("late return")
     levels = [_level_key("MLP", "--"), _level_key("GRU, 500 episodes", ":")]
     style.add_legend(body, [*(mark.key for mark in marks), *levels])
@@ -126,7 +126,7 @@ def draw_local_learning(records: style.Records) -> Figure:
             runs = [records.get(f"{task}/{rule}-{name}", ()) for rule in RULES]
             _draw_along(ax, runs, mark, linestyle="")
         ax.set_xticks(range(len(RULES)), RULES)
-        style.name_panel(ax, number, task_text(task))
+        style.name_panel(ax, number, style.task_name(task))
     for ax in axes[len(tasks) :]:
         ax.set_axis_off()
     for ax in axes[:: -(-len(tasks) // 2)]:
@@ -139,17 +139,6 @@ def draw_local_learning(records: style.Records) -> Figure:
         "Under “outputs” the edges into hidden nodes are frozen.",
     )
     return figure
-
-
-def task_text(task: str) -> str:
-    """Return the name of a task, and what it hides, in few words.
-
-    >>> task_text("CartPole-v1,hide=velocities"), task_text("recall")
-    ('CartPole without velocities', 'recall')
-    """
-    base, _, hidden = task.partition(",hide=")
-    name = style.TASKS[base].label if base in style.TASKS else base
-    return f"{name} without {hidden}" if hidden else name
 
 
 def _tasks(records: style.Records) -> list[str]:

@@ -51,13 +51,13 @@ def draw_groups(groups: Sequence[Group], paper: Paper) -> Figure:
     """Draw a panel for each task: mean and interval of each group, asked-for sizes connected."""
     tasks = list(dict.fromkeys(each.task for each in groups))
     looks, printed = _looks(groups), printed_points(paper, tasks)
-    n_columns = min(len(tasks), COLUMNS)
+    n_columns = 2 if len(tasks) == 4 else min(len(tasks), COLUMNS)
     n_rows = -(-len(tasks) // n_columns)
     figure, body = style.new_figure(0.8 + 2.7 * n_rows)
     axes = body.subplots(n_rows, n_columns, squeeze=False).ravel()
     is_clipped = False
     for place, (ax, task) in enumerate(zip(axes, tasks, strict=False)):
-        name = style.TASKS[task].label if task in style.TASKS else style.literal(task)
+        name = style.task_name(task)
         if len(tasks) == 1:
             ax.set_title(name)
         else:

@@ -93,6 +93,17 @@ def literal(name: str) -> str:
     return plain(name).replace("$", r"\$")
 
 
+def task_name(task: str) -> str:
+    """Return the name of a task, and what it hides, in few words.
+
+    >>> task_name("CartPole-v1,hide=velocities"), task_name("recall")
+    ('CartPole without velocities', 'recall')
+    """
+    base, _, hidden = task.partition(",hide=")
+    name = TASKS[base].label if base in TASKS else literal(base)
+    return f"{name} without {literal(hidden)}" if hidden else name
+
+
 def new_figure(height: float) -> tuple[Figure, SubFigure]:
     """Return an empty figure of the common width, in inches, and its body.
 
