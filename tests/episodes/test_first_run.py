@@ -34,7 +34,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Process]]:
 
     monkeypatch.setattr(first_run, "Popen", start)
     monkeypatch.setattr(first_run, "is_missing", lambda _: True)
-    monkeypatch.setattr(first_run.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     yield processes
     first_run._beside.clear()
 
@@ -59,7 +59,7 @@ def test_a_static_student_has_no_rules_to_compile_meanwhile(started: list[Proces
 def test_one_core_and_workers_compile_by_themselves(
     started: list[Process], monkeypatch: pytest.MonkeyPatch, name: str, value: object
 ) -> None:
-    monkeypatch.setattr(f"smgrnn.episodes.first_run.{name}", lambda *_: value)
+    monkeypatch.setattr(name, lambda *_: value)
     first_run.compile_loops_beside()
     assert not started
 

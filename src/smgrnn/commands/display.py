@@ -1,7 +1,8 @@
 """Display: live progress on stderr, of a run or of a session of many, and results in words."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from smgrnn.arrays import Floats
-from smgrnn.commands.output import Terminal, print_result
+from smgrnn.commands.output import Terminal, print_result, say
 from smgrnn.experts import Expert, Teacher
+from smgrnn.interrupts import interrupts_raised
 from smgrnn.report.wording import duration
 from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.record import Record
@@ -22,6 +24,17 @@ if TYPE_CHECKING:  # it imports all experiments
 
 N_SHOWN = 10
 """Most failures of a session that are listed one by one."""
+
+
+@contextmanager
+def stoppable(sentence: str) -> Iterator[None]:
+    """Let a Ctrl-C stop the block, and say how to go on once its display is closed."""
+    try:
+        with interrupts_raised():
+            yield
+    except KeyboardInterrupt:
+        say(f"Stopped. {sentence}")
+        raise
 
 
 class Display(bars.Progress):

@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries
+from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, stoppable
 from smgrnn.commands.output import print_result, say
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError, short
-from smgrnn.interrupts import interrupts_raised
 from smgrnn.memory import check_memory, in_words
 from smgrnn.report.settings import flatten
 from smgrnn.runs.bounds import CHANGE_BYTES, most_kept, most_nodes_and_edges
@@ -169,18 +168,13 @@ def _train(
         say(f"This run is in {run.folder} already, and finished.")
     name = f"{run.task.id} seed {run.plan.seed}"
     with (
-        interrupts_raised(),
+        stoppable(f"Go on with: smgrnn distill --resume {shlex.quote(str(run.folder))}"),
         RunDisplay(name, run.plan.n_episodes, is_quiet=is_quiet) as display,
     ):
         watches: list[Watch[Run]] = [display, *([show] if show else [])]
         if with_tensorboard:
             watches.append(TensorBoard(run.folder / "tensorboard", first=run.episodes.n))
-        try:
-            run.train(*watches)
-        except KeyboardInterrupt:
-            folder = shlex.quote(str(run.folder))
-            say(f"Stopped. Go on with: smgrnn distill --resume {folder}")
-            raise
+        run.train(*watches)
     if show:
         show(run)  # as it is now that it is judged
     draw_pictures(run.record, run.folder)

@@ -4,12 +4,11 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, print_summaries
+from smgrnn.commands.display import RunDisplay, print_summaries, stoppable
 from smgrnn.commands.distill import draw_pictures, each_seed, named, run_folder
 from smgrnn.commands.output import say
 from smgrnn.config import EvolutionConfig
 from smgrnn.errors import ConfigError
-from smgrnn.interrupts import interrupts_raised
 from smgrnn.runs.evolution import Evolution, new_evolution
 from smgrnn.runs.folder import folder_summary
 
@@ -44,11 +43,10 @@ def _evolve(evolution: Evolution, *, is_quiet: bool) -> dict[str, Any]:
     if evolution.held_out.size and not is_quiet:
         say(f"This search is in {folder} already, and finished.")
     name = f"{plan.task.id} {plan.method} seed {plan.seed}"
-    with interrupts_raised(), RunDisplay(name, plan.rollouts, is_quiet=is_quiet) as display:
-        try:
-            record = evolution.train(display.show_generation)
-        except KeyboardInterrupt:
-            say(f"Stopped. Go on with: smgrnn evolve --resume {shlex.quote(str(folder))}")
-            raise
+    with (
+        stoppable(f"Go on with: smgrnn evolve --resume {shlex.quote(str(folder))}"),
+        RunDisplay(name, plan.rollouts, is_quiet=is_quiet) as display,
+    ):
+        record = evolution.train(display.show_generation)
     draw_pictures(record, folder)
     return folder_summary(record, folder)

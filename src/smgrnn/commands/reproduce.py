@@ -7,15 +7,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import SessionDisplay, describe_session
-from smgrnn.commands.output import print_result, say
+from smgrnn.commands.display import SessionDisplay, describe_session, stoppable
+from smgrnn.commands.output import print_result
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.cluster import cluster_executor
 from smgrnn.experiments.experiment import Experiment
 from smgrnn.experiments.local import LocalProcesses, usable_cores
 from smgrnn.experiments.runner import Progress, run_experiments
 from smgrnn.experiments.store import Store
-from smgrnn.interrupts import interrupts_raised
 
 DEFAULT_STORE = Path("results/store")
 """Where the command keeps records, below the folder it is called in."""
@@ -33,15 +32,11 @@ def reproduce_command(
     """Run what the experiments still lack; exit with 1 if a run failed."""
     kept = Store(store)
     with (
-        interrupts_raised(),
+        stoppable(f"Finished runs are in {store}; the same command goes on."),
         SessionDisplay(is_quiet=is_quiet) as display,
         find_executor(jobs, scheduler) as executor,
     ):
-        try:
-            progress = run_experiments(experiments, kept, executor, watch=display)
-        except KeyboardInterrupt:
-            say(f"Stopped. Finished runs are in {store}; the same command goes on.")
-            raise
+        progress = run_experiments(experiments, kept, executor, watch=display)
     words = [describe_session(progress, store)]
     words += [f"{reason} It was run again." for reason in kept.damaged.values()]
     ids = [experiment.id for experiment in experiments]

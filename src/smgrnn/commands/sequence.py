@@ -5,11 +5,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, describe
+from smgrnn.commands.display import RunDisplay, describe, stoppable
 from smgrnn.commands.distill import draw_pictures
-from smgrnn.commands.output import print_result, say
+from smgrnn.commands.output import print_result
 from smgrnn.config import RunConfig
-from smgrnn.interrupts import interrupts_raised
 from smgrnn.runs.pictures import draw_course
 from smgrnn.runs.record import Record
 from smgrnn.runs.sequences import Sequence, plan_sequence
@@ -63,13 +62,11 @@ def _train_stage(made: Sequence, *, is_quiet: bool) -> Record:
     number = len(made.records)
     plan = made.plans[number]
     name = f"{plan.task.id}, stage {number + 1} of {len(made.plans)}"
-    with interrupts_raised(), RunDisplay(name, plan.n_episodes, is_quiet=is_quiet) as display:
-        try:
-            return made.train_next(display)
-        except KeyboardInterrupt:
-            folder = shlex.quote(str(made.folder))
-            say(f"Stopped. The same command goes on in {folder}.")
-            raise
+    with (
+        stoppable(f"The same command goes on in {shlex.quote(str(made.folder))}."),
+        RunDisplay(name, plan.n_episodes, is_quiet=is_quiet) as display,
+    ):
+        return made.train_next(display)
 
 
 def describe_course(summary: dict[str, Any]) -> str:

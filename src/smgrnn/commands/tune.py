@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 from rich import progress as bars
 
-from smgrnn.commands.display import Display
+from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder
-from smgrnn.commands.output import print_result, say
+from smgrnn.commands.output import print_result
 from smgrnn.commands.reproduce import find_executor
 from smgrnn.config import RunConfig, by_part, settings_file
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.experiments.store import Store
-from smgrnn.interrupts import interrupts_raised
 from smgrnn.report.page import page
 from smgrnn.report.tuning import build_tuning_report, describe_best, describe_point
 from smgrnn.report.wording import quantity
@@ -93,15 +92,12 @@ def tune_command(
     until = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     with writing(folder):
         make_folder(folder)
-    with locked(folder), interrupts_raised(), find_executor(*workers) as executor:
+    told = f"Finished trials are in {folder}; the same command goes on."
+    with locked(folder), stoppable(told), find_executor(*workers) as executor:
         _check_identity(folder, identity)
         study = Study(question, Store(folder / STORE), executor)
         with TuneDisplay(n_trials, is_quiet=is_quiet) as display:
-            try:
-                found = study.run(n_trials, until=until, watch=display)
-            except KeyboardInterrupt:
-                say(f"Stopped. Finished trials are in {folder}; the same command goes on.")
-                raise
+            found = study.run(n_trials, until=until, watch=display)
         with writing(folder):
             figures = _write(study, found, preset, folder, shlex.join(["smgrnn", *command]))
     print_result(describe(found, folder), figures, as_json=as_json, is_quiet=is_quiet)
