@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from smgrnn.experts.library import VARIANTS
+
 
 def smgrnn(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "smgrnn", *arguments]
@@ -50,7 +52,7 @@ def test_list_names_what_other_commands_take() -> None:
     listed = json.loads(smgrnn("list", "--json").stdout)
     control = {"CartPole-v1", "Acrobot-v1", "LunarLander-v3"}
     hidden = {"CartPole-v1,hide=velocities", "Acrobot-v1,hide=velocities"}
-    assert set(listed["tasks"]) == {"xor", "recall"} | control | hidden
+    assert set(listed["tasks"]) == {"xor", "recall"} | control | hidden | set(VARIANTS)
     assert "mlp-100" in listed["students"]
     assert set(listed["methods"]) == {"neat", "ndp"}
     assert "growth-ablation-v2" in listed["experiments"]

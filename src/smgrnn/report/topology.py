@@ -14,6 +14,7 @@ from smgrnn.errors import MetricError
 from smgrnn.graph.drawing import to_networkx
 from smgrnn.graph.state import Graph
 from smgrnn.report.paper import Catalogue
+from smgrnn.report.wording import METRICS
 from smgrnn.runs.metrics import late_share
 from smgrnn.runs.record import Record
 
@@ -31,8 +32,9 @@ def measure(record: Record, metric: str) -> float:
     """
     if metric in MEASURES:
         return float(MEASURES[metric](record))
-    value = Catalogue("metric", record.summary() | dict.fromkeys(MEASURES))[metric]
-    if value is None and metric in NEVER:
+    figures = record.summary()
+    value = Catalogue("metric", dict.fromkeys((*METRICS, *MEASURES)) | figures)[metric]
+    if value is None and metric in NEVER and metric in figures:
         return np.inf
     if not isinstance(value, int | float):
         raise MetricError(f"{record.plan.student} on {record.plan.task.id} has no {metric!r}.")

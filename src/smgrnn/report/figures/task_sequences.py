@@ -25,7 +25,7 @@ def draw_task_sequences(records: style.Records) -> Figure:
         tasks, _, student = name.rpartition("/")
         if " > " in tasks:
             cue = ", with a cue" if student.endswith("-cue") else ""
-            family = families.setdefault(f"{tasks.replace('CartPole-v1', 'CartPole')}{cue}", {})
+            family = families.setdefault(f"{_short(tasks)}{cue}", {})
             family[student.removesuffix("-cue")] = list(runs)
     n_rows = -(-len(families) // 2)
     figure, body = style.new_figure(0.9 + 2.2 * n_rows)
@@ -42,6 +42,16 @@ def draw_task_sequences(records: style.Records) -> Figure:
         "0 is a random policy, 1 the teacher of the task.",
     )
     return figure
+
+
+def _short(tasks: str) -> str:
+    """Return the tasks of a sequence, of variants only the settings.
+
+    >>> _short("CartPole-v1 > CartPole-v1,gravity=20")
+    'CartPole > gravity=20'
+    """
+    base = tasks.partition(" > ")[0].partition(",")[0]
+    return tasks.replace(f"{base},", "").replace(base, style.task_name(base))
 
 
 def _fill(ax: Axes, students: dict[str, list[Record]]) -> None:
