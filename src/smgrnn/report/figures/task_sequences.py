@@ -24,7 +24,7 @@ def draw_task_sequences(records: style.Records) -> Figure:
     for name, runs in records.items():
         tasks, _, student = name.rpartition("/")
         if " > " in tasks:
-            cue = ", with a cue" if student.endswith("-cue") else ""
+            cue = ", cue" if student.endswith("-cue") else ""
             family = families.setdefault(f"{_short(tasks)}{cue}", {})
             family[student.removesuffix("-cue")] = list(runs)
     n_rows = -(-len(families) // 2)
