@@ -18,7 +18,7 @@ import tyro
 
 from smgrnn import __version__
 from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
-from smgrnn.errors import NO_TORCH, ConfigError, SmgrnnError, plain, reason
+from smgrnn.errors import NO_TORCH, ConfigError, SmgrnnError, plain, reason, short
 from smgrnn.first_use import watching_compilation
 from smgrnn.interrupts import INTERRUPTED
 
@@ -884,6 +884,7 @@ def main() -> None:
             warnings.showwarning = _warn  # type: ignore[assignment]
             if "--quiet" in arguments:
                 warnings.simplefilter("ignore")
+            _check_text(arguments)
             command = parse(arguments)
             with watching_compilation(_tell_of_compilation):
                 command()
@@ -900,6 +901,17 @@ def main() -> None:
         _refuse(_explain(error))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _check_text(arguments: list[str]) -> None:
+    """Refuse what cannot be the name of a file, as any argument may become one."""
+    for word in arguments:
+        try:
+            is_text = b"\0" not in os.fsencode(word)
+        except UnicodeEncodeError:  # half of a character
+            is_text = False
+        if not is_text:
+            raise ConfigError(f"An argument is no text: {short(word)}.")
 
 
 def _explain(error: Exception) -> str:

@@ -233,3 +233,15 @@ def test_there_is_a_script_for_each_shell(smgrnn: Command, tmp_path: Path, name:
     assert re.search(r"\bsmgrnn\b", script)
     assert smgrnn("completion", name, "--out", "script").out == "script\n"
     assert (tmp_path / "script").read_text(encoding="utf-8") == script
+
+
+@pytest.mark.parametrize("word", ["half \ud800 a character", "nothing\0"])
+def test_an_argument_that_is_no_text_is_one_sentence(
+    word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was a traceback where it named a file to write."""
+    monkeypatch.setattr(sys, "argv", ["smgrnn", "completion", "bash", "--out", word])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.startswith("smgrnn: An argument is no text: ")
