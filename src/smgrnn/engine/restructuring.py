@@ -98,7 +98,7 @@ def carry_state(
         moments,
         carry(state.credit, edge_origin),
         feedback,
-        carry(state.average, edge_origin) if state.average.shape[1] > 0 else state.average,
+        carry(state.average, edge_origin) if settings.learning.averaging > 0.0 else state.average,
         past,
         carry(state.protection, edge_origin),
         state.room,
