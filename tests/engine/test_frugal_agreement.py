@@ -235,3 +235,18 @@ def test_a_graph_from_outside_starts_the_count_of_updates_between_calls_afresh()
     each.learn(lessons(130, 1))  # the first of these is not noticed
     assert each.module.history.n_updates == 129
     assert each.module.calls == 4
+
+
+def test_the_mean_of_the_weights_outlives_a_moment_without_edges() -> None:
+    """It was taken for one that is not kept, and later edges were averaged past the end of it."""
+    everything: Any = {"weight_threshold": 1e9, "update_threshold": 1e9, "prune_fraction": 1.0}
+    rules = PlasticityConfig(
+        growth="exploration", window=1, interval=1, prune_period=2, **everything
+    )
+    made, sizes = Learner(config(), LEARNING, rules, seed=1), []
+    for inputs, label, *_ in zip(*lessons(20, 0), strict=True):
+        made.learn(inputs, label)
+        sizes.append(made.graph.n_edges)
+        assert made.arrays()["average"].shape == (2, sizes[-1])
+    assert 0 in sizes
+    assert sizes[-2] > 0
