@@ -21,6 +21,8 @@ LEFT_OUT = {
 """Command lines that no test runs, and why."""
 FEW = 20
 """Episodes of a run for which a page leaves the number to the task."""
+SHORTER = ("smgrnn distill", "smgrnn sequence", "smgrnn tune")
+"""Commands that train."""
 FEW_HELD_OUT = 5
 """Episodes that judge a run, where a page says no number."""
 
@@ -68,16 +70,19 @@ def runnable(code: str) -> str:
 
     >>> runnable("make demo\\nsmgrnn distill xor --out a   # quick")
     'smgrnn distill xor --out a --episodes 20 --held-out 5'
+    >>> runnable("smgrnn tune Acrobot-v1 --over gain=1:2 --minutes 20")
+    'smgrnn tune Acrobot-v1 --over gain=1:2 --episodes 20 --held-out 5 --trials 2 --seeds 1'
     """
     lines = (line.partition(" #")[0].rstrip() for line in code.splitlines())
     kept = [each for each in lines if not any(re.match(pattern, each) for pattern in LEFT_OUT)]
-    return "\n".join(
-        _shortened(each) if each.startswith("smgrnn distill") else each for each in kept
-    )
+    return "\n".join(_shortened(each) if each.startswith(SHORTER) else each for each in kept)
 
 
 def _shortened(command: str) -> str:
     few = {"--episodes": FEW, "--held-out": FEW_HELD_OUT}
+    if command.startswith("smgrnn tune"):
+        command = re.sub(r" --(?:trials|minutes) \d+", "", command)
+        few |= {"--trials": 2, "--seeds": 1}
     return " ".join([command, *(f"{flag} {n}" for flag, n in few.items() if flag not in command)])
 
 
