@@ -71,7 +71,7 @@ def runnable(code: str) -> str:
     >>> runnable("make demo\\nsmgrnn distill xor --out a   # quick")
     'smgrnn distill xor --out a --episodes 20 --held-out 5'
     >>> runnable("smgrnn tune Acrobot-v1 --over gain=1:2 --minutes 20")
-    'smgrnn tune Acrobot-v1 --over gain=1:2 --episodes 20 --held-out 5 --trials 2 --seeds 1'
+    'smgrnn tune Acrobot-v1 --over gain=1:2 --episodes 20 --held-out 5 --trials 2 --seeds 1 --batch 2'
     """
     lines = (line.partition(" #")[0].rstrip() for line in code.splitlines())
     kept = [each for each in lines if not any(re.match(pattern, each) for pattern in LEFT_OUT)]
@@ -82,7 +82,7 @@ def _shortened(command: str) -> str:
     few = {"--episodes": FEW, "--held-out": FEW_HELD_OUT}
     if command.startswith("smgrnn tune"):
         command = re.sub(r" --(?:trials|minutes) \d+", "", command)
-        few |= {"--trials": 2, "--seeds": 1}
+        few |= {"--trials": 2, "--seeds": 1, "--batch": 2}
     return " ".join([command, *(f"{flag} {n}" for flag, n in few.items() if flag not in command)])
 
 
