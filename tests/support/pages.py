@@ -70,8 +70,8 @@ def runnable(code: str) -> str:
 
     >>> runnable("make demo\\nsmgrnn distill xor --out a   # quick")
     'smgrnn distill xor --out a --episodes 20 --held-out 5'
-    >>> runnable("smgrnn tune Acrobot-v1 --over gain=1:2 --minutes 20")
-    'smgrnn tune Acrobot-v1 --over gain=1:2 --episodes 20 --held-out 5 --trials 2 --seeds 1 --batch 2'
+    >>> runnable("smgrnn tune xor --over gain=1:2 --minutes 20")
+    'smgrnn tune xor --over gain=1:2 --episodes 20 --held-out 5 --trials 2 --seeds 1 --batch 2'
     """
     lines = (line.partition(" #")[0].rstrip() for line in code.splitlines())
     kept = [each for each in lines if not any(re.match(pattern, each) for pattern in LEFT_OUT)]
