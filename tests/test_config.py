@@ -119,6 +119,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "normalise": FLAG,
         "gain": POSITIVE,
         "bar": ["3", True, math.inf],
+        "protect": PROBABILITY,
         "network": [None, {}, "tanh"],
         "learning": [None, {}, "adam"],
         "plasticity": [None, {}, LearningConfig()],

@@ -26,8 +26,6 @@ from support.pages import (
     save_files,
 )
 
-pytestmark = pytest.mark.xdist_group("pages")
-
 FOLLOWED = [
     page for page in PAGES if any(block.language in ("console", "python") for block in blocks(page))
 ]

@@ -41,7 +41,8 @@ class Sequence:
     >>> kept = Sequence(learned.plans, Path("two-tasks"))  # the same again, in a folder
     >>> kept.train_next().episodes.n, kept.stage_folder(0).name
     (5, 'stage-1')
-    >>> kept.train().record.fingerprint == learned.record.fingerprint
+    >>> with kept.owned():  # no other process has the folder meanwhile
+    ...     kept.train().record.fingerprint == learned.record.fingerprint
     True
     >>> Sequence.read("two-tasks").joined().episodes.n
     10
