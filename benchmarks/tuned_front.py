@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from smgrnn.experiments import Condition, Experiment, LocalProcesses, Store, run_experiments
-from smgrnn.experiments.local import usable_cores
+from smgrnn.machine import usable_cores
 from smgrnn.tuning.front import Point, area
 
 N_RESAMPLES = 2000

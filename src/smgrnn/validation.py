@@ -62,15 +62,9 @@ class Settings:
     def __post_init__(self) -> None:
         hints = annotations(type(self))
         for entry in fields(self):
-            value, kinds = getattr(self, entry.name), choices(hints[entry.name])
-            accepting = [choice for choice in kinds if _admits(choice, value)]
-            if not accepting:
-                expected = " or ".join(_describe(choice) for choice in kinds)
-                raise ConfigError(
-                    f"The '{entry.name}' parameter of {type(self).__name__} must be {expected}. "
-                    f"Got {short(value)} instead."
-                )
-            object.__setattr__(self, entry.name, _plain(accepting[0], value))
+            what = f"The '{entry.name}' parameter of {type(self).__name__}"
+            value = checked(getattr(self, entry.name), hints[entry.name], what)
+            object.__setattr__(self, entry.name, value)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON.
@@ -118,6 +112,20 @@ class Settings:
             return cls(**values)
         except TypeError as error:
             raise ConfigError(f"{cls.__name__} is incomplete: {error}.") from error
+
+
+def checked(value: Any, hint: Any, what: str) -> Any:
+    """Return a value as its annotation has it, or raise ConfigError with what it must be.
+
+    >>> checked(1, Probability, "The share")
+    1.0
+    """
+    kinds = choices(hint)
+    accepting = [choice for choice in kinds if _admits(choice, value)]
+    if not accepting:
+        expected = " or ".join(_describe(choice) for choice in kinds)
+        raise ConfigError(f"{what} must be {expected}. Got {short(value)} instead.")
+    return _plain(accepting[0], value)
 
 
 def _is_settings(hint: Any) -> bool:

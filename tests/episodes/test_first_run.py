@@ -34,7 +34,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Process]]:
 
     monkeypatch.setattr(first_run, "Popen", start)
     monkeypatch.setattr(first_run, "is_missing", lambda _: True)
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(first_run, "usable_cores", lambda: 2)
     yield processes
     first_run._beside.clear()
 
@@ -54,7 +54,7 @@ def test_a_static_student_has_no_rules_to_compile_meanwhile(started: list[Proces
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("os.sched_getaffinity", {0}), ("multiprocessing.parent_process", "another")],
+    [("smgrnn.episodes.first_run.usable_cores", 1), ("multiprocessing.parent_process", "another")],
 )
 def test_one_core_and_workers_compile_by_themselves(
     started: list[Process], monkeypatch: pytest.MonkeyPatch, name: str, value: object

@@ -12,7 +12,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph
-from smgrnn.memory import check_memory
+from smgrnn.machine import check_memory
 
 BUDGETS = {"CartPole-v1": 91, "Acrobot-v1": 109, "LunarLander-v3": 136}
 """Parameters of the paper's growing network at the end, by task: the mean of its ten runs in the

@@ -11,7 +11,7 @@ from smgrnn.commands.display import RunDisplay, describe_teacher, print_summarie
 from smgrnn.commands.output import print_result, say
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError, short
-from smgrnn.memory import check_memory, in_words
+from smgrnn.machine import check_memory, in_words
 from smgrnn.report.settings import flatten
 from smgrnn.runs.bounds import CHANGE_BYTES, most_kept, most_nodes_and_edges
 from smgrnn.runs.pictures import draw_curves, draw_topology

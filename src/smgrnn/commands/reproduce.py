@@ -12,9 +12,10 @@ from smgrnn.commands.output import print_result
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.cluster import cluster_executor
 from smgrnn.experiments.experiment import Experiment
-from smgrnn.experiments.local import LocalProcesses, usable_cores
+from smgrnn.experiments.local import LocalProcesses
 from smgrnn.experiments.runner import Progress, run_experiments
 from smgrnn.experiments.store import Store
+from smgrnn.machine import usable_cores
 
 DEFAULT_STORE = Path("results/store")
 """Where the command keeps records, below the folder it is called in."""

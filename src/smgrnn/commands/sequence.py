@@ -9,19 +9,14 @@ from smgrnn.commands.display import RunDisplay, describe, stoppable
 from smgrnn.commands.distill import draw_pictures
 from smgrnn.commands.output import print_result
 from smgrnn.config import RunConfig
+from smgrnn.report.wording import METRICS
+from smgrnn.runs.course import FIGURES
 from smgrnn.runs.pictures import draw_course
 from smgrnn.runs.record import Record
 from smgrnn.runs.sequences import Sequence, plan_sequence
 from smgrnn.storage import write_file, writing
 
 SUMMARY, COURSE = "sequence.json", "course.png"
-FIGURES = {
-    "average_return": "average return",
-    "forgetting": "forgetting",
-    "backward_transfer": "backward transfer",
-    "forward_transfer": "forward transfer",
-}
-"""Figures of merit and their words."""
 
 
 def sequence_command(
@@ -81,8 +76,7 @@ def describe_course(summary: dict[str, Any]) -> str:
             for value, task in zip(returns, course["tasks"], strict=True)
         )
         lines.append(f"{row:<{width}}{'  '.join(cells)}  {size}")
-    words = (
-        f"{word} {summary[name]:.2f}" for name, word in FIGURES.items() if summary[name] is not None
-    )
+    figures = {METRICS[name].word: summary[name] for name in FIGURES}
+    words = (f"{word} {value:.2f}" for word, value in figures.items() if value is not None)
     lines.append(f"Of the teachers' gap over random: {', '.join(words)}.")
     return "\n".join(lines)

@@ -13,8 +13,8 @@ from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.policy import NETWORK_KINDS, read_network
 from smgrnn.runs.own_loop import record_of
-from smgrnn.runs.record import MODEL, Record
-from smgrnn.runs.sequences import Sequence
+from smgrnn.runs.record import Record
+from smgrnn.runs.sequences import Sequence, holds_sequence
 from smgrnn.storage import kind_of
 from smgrnn.view.live import FolderView, LiveView
 from smgrnn.view.page import write_page
@@ -25,7 +25,7 @@ PAGE = "growth.html"
 
 def _record(path: Path) -> Record:
     """Return the record of a run, of all stages of a sequence as one, or of a network in a file."""
-    if (path / "stage-1").is_dir() and not (path / MODEL).exists():
+    if holds_sequence(path):
         return Sequence.read(path).joined()
     kind = kind_of(path)
     if kind not in NETWORK_KINDS:

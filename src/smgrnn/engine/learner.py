@@ -4,7 +4,6 @@ import operator
 import warnings
 from collections.abc import Callable, Iterable
 from math import isfinite, isnan
-from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -37,7 +36,7 @@ from smgrnn.interrupts import interrupts_deferred
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.schedule import averaged
 from smgrnn.learning.through_time import Past, check_window
-from smgrnn.memory import check_memory
+from smgrnn.machine import check_memory
 from smgrnn.names import Names
 from smgrnn.plasticity.history import TOTAL, check_history
 from smgrnn.plasticity.rule import PythonRule, ask_rule
@@ -46,6 +45,7 @@ from smgrnn.plasticity.size import PROGRESS, note_return
 from smgrnn.plasticity.size import SIZE as WANTED
 from smgrnn.seeding import dump_generator, restore_generator, stream
 from smgrnn.storage import read_arrays, write_arrays
+from smgrnn.validation import Probability, checked
 
 _NO_TARGET = np.empty(0)
 _NEVER = 2**62  # updates
@@ -238,13 +238,8 @@ class Learner:
         >>> np.allclose(learner.graph.weight, before.weight)
         True
         """
-        is_number = isinstance(share, Real) and not isinstance(share, bool)
-        if not is_number or not 0.0 <= share <= 1.0:
-            raise ConfigError(
-                f"The share that is held back must be a float in [0, 1]. "
-                f"Got {short(share)} instead."
-            )
-        held = protection(self._state.graph, share)
+        part = checked(share, Probability, "The share that is held back")
+        held = protection(self._state.graph, part)
         self._set_state(self._state._replace(protection=held))
 
     def say_return(self, total: float, bar: float) -> None:

@@ -4,7 +4,6 @@ Both keep their code in the compile cache, where this process finds the loops wh
 """
 
 import multiprocessing
-import os
 import sys
 from contextlib import suppress
 from subprocess import DEVNULL, Popen
@@ -17,6 +16,7 @@ from smgrnn.engine import Learner
 from smgrnn.episodes.backends import CompiledBackend
 from smgrnn.episodes.rollout import distill_episodes
 from smgrnn.experts import find_expert
+from smgrnn.machine import usable_cores
 from smgrnn.policy import Policy
 from smgrnn.tasks import find_task
 
@@ -27,7 +27,7 @@ _beside: list[Popen[bytes]] = []
 def compile_loops_beside() -> None:
     """Let another process compile the loops, if that has to be done and there is a core for it."""
     is_worker = multiprocessing.parent_process() is not None
-    if _beside or is_worker or len(os.sched_getaffinity(0)) < 2 or not is_missing(distill_episodes):
+    if _beside or is_worker or usable_cores() < 2 or not is_missing(distill_episodes):
         return
     with suppress(OSError):  # without one, this process compiles them
         command = [sys.executable, "-P", "-m", __name__]

@@ -6,7 +6,7 @@ from typing import Self
 
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.condition import Condition
-from smgrnn.memory import check_memory
+from smgrnn.machine import check_memory
 
 
 @dataclass(frozen=True, kw_only=True)

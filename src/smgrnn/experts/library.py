@@ -44,15 +44,10 @@ def find_expert(name: str | None, task: Task) -> Teacher:
         raise ExpertError(f"{task.id!r} is learned from examples, which are its teacher.")
     if name is not None and is_function_name(name):
         return FunctionExpert(import_function(name), task, name)
-    given = usual_expert(task) if name is None else name
+    given = task.base if name is None else name
     expert = suited(load_expert(given), task, is_shipped=shipped_name(given) is not None)
     check_expert(expert, task)
     return expert
-
-
-def usual_expert(task: Task) -> str:
-    """Return the name of a task's smooth expert, which all of its variants share."""
-    return task.base
 
 
 def warn_if_weak(task: Task, mean: float | None = None) -> None:

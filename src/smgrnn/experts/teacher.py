@@ -19,7 +19,6 @@ from smgrnn.experts.library import (
     load_shipped,
     shipped_name,
     suited,
-    usual_expert,
     warn_if_weak,
 )
 from smgrnn.experts.mlp import Expert
@@ -54,7 +53,7 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
         return TeacherId(kind="function", name=name, digest=function.digest), function
     if source is None:
         warn_if_weak(task)
-    given = usual_expert(task) if source is None else str(source)
+    given = task.base if source is None else str(source)
     teacher = find_expert(None if source is None else given, task)
     if isinstance(teacher, FunctionExpert):
         return TeacherId(kind="function", name=given, digest=teacher.digest), teacher

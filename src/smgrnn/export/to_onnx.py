@@ -15,7 +15,7 @@ from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_help
 
 from smgrnn import __version__
 from smgrnn.export.wiring import Wiring, facts, n_states
-from smgrnn.memory import check_memory
+from smgrnn.machine import check_memory
 from smgrnn.policy import Policy
 
 OPSET, IR_VERSION = 17, 8

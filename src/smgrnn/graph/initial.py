@@ -4,7 +4,7 @@ import numpy as np
 
 from smgrnn.config import NetworkConfig
 from smgrnn.graph.state import Graph, check
-from smgrnn.memory import check_memory
+from smgrnn.machine import check_memory
 
 
 def initial_graph(config: NetworkConfig, rng: np.random.Generator) -> Graph:

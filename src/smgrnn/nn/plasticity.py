@@ -19,7 +19,7 @@ from smgrnn.graph.edit import GraphEdit, carry
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.learning.schedule import average, averaged
-from smgrnn.memory import check_memory
+from smgrnn.machine import check_memory
 from smgrnn.nn.network import SMGrNN
 from smgrnn.nn.optimizer_state import (
     carry_optimizer_state,

@@ -10,12 +10,10 @@ from smgrnn.report.paper import Column, read_data
 from smgrnn.report.results import Results, base_name, short_name
 from smgrnn.report.tables import Entry, Line, Measured, ReportTable, measured_entries
 from smgrnn.report.wording import METRICS
+from smgrnn.runs.course import FIGURES
 
 METRICS_SHOWN = ("late_return", "held_out_mean", "late_edges", "seconds")
-SEQUENCE_METRICS = (
-    *("average_return", "forgetting", "backward_transfer", "forward_transfer"),
-    *("early_lost", "late_edges", "seconds"),
-)
+SEQUENCE_METRICS = (*FIGURES, "early_lost", "late_edges", "seconds")
 """Those of the experiment on sequences; the last three are of the last stage."""
 
 

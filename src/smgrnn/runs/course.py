@@ -31,6 +31,8 @@ from smgrnn.tasks import find_task
 
 RANDOM, TEACHER, BEFORE, FIRST_STAGE = range(4)
 """Rows of a course; those of the stages follow."""
+FIGURES = ("average_return", "forgetting", "backward_transfer", "forward_transfer")
+"""Figures of merit of a sequence."""
 N_MEASURED = 100
 """Episodes by which a teacher and a random policy are measured."""
 EMPTY_COURSE = np.zeros((0, 0))

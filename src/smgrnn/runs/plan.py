@@ -32,7 +32,7 @@ from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph, check_width
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.through_time import check_window
-from smgrnn.memory import check_memory
+from smgrnn.machine import check_memory
 from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.plasticity.schedule import check_errors
 from smgrnn.policy import Policy

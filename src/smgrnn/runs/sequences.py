@@ -57,7 +57,7 @@ class Sequence:
 
     def stage_folder(self, number: int) -> Path | None:
         """Return the folder of a stage, which is a run folder like any other."""
-        return None if self.folder is None else self.folder / f"stage-{number + 1}"
+        return None if self.folder is None else _stage_folder(self.folder, number)
 
     def train(self, *watches: Watch[Run]) -> "Sequence":
         """Train all stages; those that are finished in the folder are read from it.
@@ -115,7 +115,7 @@ class Sequence:
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"{folder} exists and is no folder; choose another with --out.")
         has_others = folder.is_dir() and any(each.name != LOCK for each in folder.iterdir())
-        if record_file(folder).exists() or (has_others and not self._home(0).path.is_dir()):
+        if has_others and not holds_sequence(folder):
             raise ConfigError(
                 f"{folder} exists and holds no sequence; choose another folder with --out."
             )
@@ -171,6 +171,15 @@ class Sequence:
         sizes = [record.handed_over.n_parameters for record in self.records]
         folder = None if self.folder is None else str(self.folder)
         return self.record.summary() | {"n_parameters_by_stage": sizes, "run_dir": folder}
+
+
+def holds_sequence(folder: Path) -> bool:
+    """Return whether a folder has stages, and is no run itself."""
+    return _stage_folder(folder, 0).is_dir() and not record_file(folder).exists()
+
+
+def _stage_folder(folder: Path, number: int) -> Path:
+    return folder / f"stage-{number + 1}"
 
 
 def _go_on(plan: Plan, home: RunFolder, course: Floats, watches: Listed[Watch[Run]]) -> Record:

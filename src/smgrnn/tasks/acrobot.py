@@ -1,9 +1,8 @@
 """Acrobot-v1: swing the free end of a two-link arm, driven at the elbow only, above a height.
 
 The equations of motion are those of Sutton and Barto (1998), Sec. 11.3; one step is one
-fourth-order Runge-Kutta step of 0.2 s.  Every operation
-stands in the order in which Gymnasium performs it, so that states, observations and rewards are the
-same to the last bit.
+fourth-order Runge-Kutta step of 0.2 s.  Every operation stands in the order in which Gymnasium
+performs it, so that states, observations and rewards are the same to the last bit.
 
 A state is (angle 1, angle 2, spin 1, spin 2), the cosine and sine of angle 1, and those of angle 2.
 They are stored because Gymnasium takes the first ones of an episode in single precision, by NumPy's

@@ -124,7 +124,7 @@ class Task(Settings):
 
     @property
     def physics_id(self) -> str:
-        """The name of the variant by its physics alone, for which there may be an expert.
+        """The name of the variant by its physics alone, which decides how good its teacher is.
 
         >>> find_task("CartPole-v1,hide=velocities,length=2,mirrored").physics_id
         'CartPole-v1,length=2'

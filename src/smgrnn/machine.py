@@ -1,6 +1,7 @@
-"""Memory: sizes that cannot be had are refused before anything is made of them."""
+"""The machine: its cores, and its memory, of which nothing is asked that cannot be had."""
 
 import os
+import sys
 from math import inf
 
 from smgrnn.errors import ConfigError
@@ -41,3 +42,10 @@ def in_words(n_bytes: float) -> str:
     while n_bytes >= 1000 and place < len(_UNITS) - 1:
         n_bytes, place = n_bytes / 1000, place + 1
     return f"{n_bytes:.1f} {_UNITS[place]}" if place else f"{n_bytes:.0f} bytes"
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
