@@ -1,6 +1,7 @@
 # `make demo` and `make test` each do all of their own set-up, in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+unexport PYTHONDONTWRITEBYTECODE  # hundreds of short processes share what is compiled
 
 .PHONY: demo test setup format lint types imports docs tests torture release clean
 

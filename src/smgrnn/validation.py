@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
-from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 from smgrnn.errors import ConfigError, short
 
@@ -60,11 +60,10 @@ class Settings:
     """Base of all settings: checks every field against its annotation."""
 
     def __post_init__(self) -> None:
-        hints = annotations(type(self))
-        for entry in fields(self):
-            what = f"The '{entry.name}' parameter of {type(self).__name__}"
-            value = checked(getattr(self, entry.name), hints[entry.name], what)
-            object.__setattr__(self, entry.name, value)
+        settings: Any = type(self)
+        for name, kinds in _kinds_by_name(settings):
+            what = f"The '{name}' parameter of {settings.__name__}"
+            object.__setattr__(self, name, _read(getattr(self, name), kinds, what))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON.
@@ -120,12 +119,7 @@ def checked(value: Any, hint: Any, what: str) -> Any:
     >>> checked(1, Probability, "The share")
     1.0
     """
-    kinds = choices(hint)
-    accepting = [choice for choice in kinds if _admits(choice, value)]
-    if not accepting:
-        expected = " or ".join(_describe(choice) for choice in kinds)
-        raise ConfigError(f"{what} must be {expected}. Got {short(value)} instead.")
-    return _plain(accepting[0], value)
+    return _read(value, _kinds(hint), what)
 
 
 def _is_settings(hint: Any) -> bool:
@@ -153,48 +147,73 @@ def choices(hint: Any) -> tuple[Any, ...]:
     return tuple(choice for member in get_args(hint) for choice in choices(member))
 
 
-def _admits(hint: Any, value: Any) -> bool:
-    """Return whether a value is of the kind, and in the range, that an annotation asks for."""
+class _Kind(NamedTuple):
+    """A kind of values that an annotation asks for."""
+
+    admits: Callable[[Any], bool]
+    """Whether a value is of this kind, and in its range."""
+    plain: Callable[[Any], Any]
+    """The value as a plain number or tuple, whatever kind came in."""
+    words: str
+    """A description for whoever gave another."""
+
+
+def _read(value: Any, kinds: tuple[_Kind, ...], what: str) -> Any:
+    """Return a value as the first kind that admits it has it, or raise ConfigError."""
+    for kind in kinds:
+        if kind.admits(value):
+            return kind.plain(value)
+    expected = " or ".join(kind.words for kind in kinds)
+    raise ConfigError(f"{what} must be {expected}. Got {short(value)} instead.")
+
+
+@cache
+def _kinds_by_name(settings: Any) -> tuple[tuple[str, tuple[_Kind, ...]], ...]:
+    """Return the kinds that each setting of a class may be of.
+
+    Experiments are made of thousands of settings, so this is read once.
+    """
+    hints = annotations(settings)
+    return tuple((entry.name, _kinds(hints[entry.name])) for entry in fields(settings))
+
+
+def _kinds(hint: Any) -> tuple[_Kind, ...]:
+    return tuple(_kind(choice) for choice in choices(hint))
+
+
+def _kind(hint: Any) -> _Kind:
+    """Return the kind that a member of a union asks for."""
+    origin, arguments = get_origin(hint), get_args(hint)
     if hint is type(None):
-        return value is None
-    if get_origin(hint) is Literal:
-        return isinstance(value, str) and value in get_args(hint)
-    if get_origin(hint) is tuple:  # of any length, all of one kind
-        member = get_args(hint)[0]
-        return isinstance(value, tuple | list) and all(_admits(member, each) for each in value)
-    if get_origin(hint) is Callable:
-        return callable(value)
+        return _Kind(lambda value: value is None, _as_it_is, "None")
+    if origin is Literal:
+        words = " or ".join(repr(choice) for choice in arguments)
+        return _Kind(lambda value: isinstance(value, str) and value in arguments, _as_it_is, words)
+    if origin is tuple:  # of any length, all of one kind
+        member = _kind(arguments[0])
+        return _Kind(
+            lambda value: isinstance(value, tuple | list) and all(map(member.admits, value)),
+            lambda value: tuple(map(member.plain, value)),
+            f"a tuple, each of it {member.words}",
+        )
+    if origin is Callable:
+        return _Kind(callable, _as_it_is, "a function")
     if isinstance(hint, type):
-        return isinstance(value, hint)
-    kind, within = get_args(hint)
-    is_number = isinstance(value, Integral if kind is int else Real)
-    if isinstance(value, bool) or not is_number:
-        return False
-    largest = 2**63 - 1 if kind is int else sys.float_info.max
-    return bool(abs(value) <= largest and value in within)
+        words = "True or False" if hint is bool else f"a {hint.__name__}"
+        return _Kind(lambda value: isinstance(value, hint), _as_it_is, words)
+    return _number(*arguments)
 
 
-def _plain(hint: Any, value: Any) -> Any:
-    """Return plain numbers and tuples, whatever kind came in."""
-    if get_origin(hint) is Annotated:
-        return get_args(hint)[0](value)
-    if get_origin(hint) is tuple:
-        return tuple(_plain(get_args(hint)[0], each) for each in value)
+def _number(kind: type, within: Within) -> _Kind:
+    is_int = kind is int
+    number, largest = (Integral, 2**63 - 1) if is_int else (Real, sys.float_info.max)
+
+    def admits(value: Any) -> bool:
+        is_number = isinstance(value, number) and not isinstance(value, bool)
+        return bool(is_number and abs(value) <= largest and value in within)
+
+    return _Kind(admits, kind, f"{'an int' if is_int else 'a float'} in {within.interval}")
+
+
+def _as_it_is(value: Any) -> Any:
     return value
-
-
-def _describe(hint: Any) -> str:
-    if hint is type(None):
-        return "None"
-    if get_origin(hint) is Literal:
-        return " or ".join(repr(choice) for choice in get_args(hint))
-    if get_origin(hint) is tuple:
-        return f"a tuple, each of it {_describe(get_args(hint)[0])}"
-    if get_origin(hint) is Callable:
-        return "a function"
-    if hint is bool:
-        return "True or False"
-    if isinstance(hint, type):
-        return f"a {hint.__name__}"
-    kind, within = get_args(hint)
-    return f"{'an int' if kind is int else 'a float'} in {within.interval}"
