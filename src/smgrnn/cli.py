@@ -868,7 +868,7 @@ def _warn(message: Warning | str, *_: Any) -> None:
 
 def _tell_of_compilation() -> None:
     if sys.stderr.isatty() and "--quiet" not in sys.argv:
-        print("Compiling for this machine, once: about half a minute …", file=sys.stderr)
+        print("Compiling for this machine, once: 20 to 30 seconds …", file=sys.stderr)
 
 
 def _refuse(sentence: str) -> None:

@@ -45,8 +45,8 @@ class CompileCache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep compiled code; a disk that is full or read-only is no reason to stop."""
-        try:
-            super().save_overload(sig, data)
+        try:  # without the annotated source, which names the type of every variable
+            super().save_overload(sig, data._replace(type_annotation=""))
         except OSError as error:
             say_nothing_is_kept(str(error.strerror))
 

@@ -49,6 +49,11 @@ def reduction(function: Function) -> Function:
     return _compile(function, forceinline=True, _nrt=False, fastmath={"reassoc"})
 
 
+def as_python(kernel: Function) -> Function:
+    """Return the function that a kernel was made of: a call or two are not worth compiling."""
+    return cast(Function, getattr(kernel, "py_func", kernel))
+
+
 def _compile(function: Function, **options: Any) -> Function:
     if _SWITCHES.DISABLE_JIT:
         return function
@@ -114,7 +119,7 @@ class Part:
     @cached_property
     def address(self) -> int:
         """Address of the compiled function, which is compiled when this is first asked for."""
-        plain = getattr(self.function, "py_func", self.function)
+        plain: Any = as_python(self.function)
         given = self.signature
         options = {"error_model": "numpy", "nopython": True, "_nrt": self._makes_arrays}
         compiled: Any = CFunc(plain, (given.args, given.return_type), {}, options)

@@ -1,12 +1,14 @@
 """The compiled learner: the same network as torch's, exactly resumable and logged."""
 
 import copy
+import gc
 import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from numba.core.runtime import nrt
 
 from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig, SMGrNN
 from smgrnn.config import Optimizer
@@ -323,3 +325,30 @@ def test_a_copy_learns_on_as_the_original_does_and_apart_from_it(copied: Any) ->
     assert made.graph == twin.graph
     assert made.log.n_changes == twin.log.n_changes
     assert memory(made).keys() == memory(twin).keys()
+
+
+def test_a_learner_that_is_gone_leaves_no_array_behind() -> None:
+    """Compiled code keeps the arrays of a learner alive beside Python, through every edit."""
+
+    memory_system: Any = vars(nrt)["_nrt"]
+
+    def live_and_die() -> None:
+        made = learner()
+        made.learn_stream(*stream(150))
+        made.restore(made.arrays())
+        made.learn_stream(*stream(150))
+        assert made.log.n_changes > 0
+
+    def n_arrays() -> int:
+        gc.collect()
+        counted = nrt.rtsys.get_allocation_stats()
+        return int(counted.mi_alloc - counted.mi_free)
+
+    memory_system.memsys_enable_stats()
+    try:
+        live_and_die()
+        before = n_arrays()
+        live_and_die()
+        assert n_arrays() == before
+    finally:
+        memory_system.memsys_disable_stats()

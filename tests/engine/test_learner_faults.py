@@ -205,10 +205,10 @@ def test_an_interrupt_waits_until_a_stream_is_learned() -> None:
     observations, labels, is_last = stream(600)
     targets = np.zeros((600, 0))
 
-    def interrupted(state: Any, settings: Any, handle: Any, log: Any, rng: Any) -> Any:
+    def interrupted(handle: Any, log: Any, rng: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         rows = Rows(observations, labels, targets, is_last, np.zeros(600, np.int64), np.zeros(600))
-        done = learn_stream(state, settings, handle, log, rng, rows)
+        done = learn_stream(handle, log, rng, rows)
         signal.raise_signal(signal.SIGINT)
         return done
 

@@ -3,11 +3,13 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 import smgrnn
 from smgrnn.compile_cache import is_missing
+from smgrnn.engine import restructuring
 from smgrnn.episodes import first_run
 from smgrnn.episodes.rollout import distill_episodes
 from smgrnn.kernels import kernel
@@ -70,6 +72,13 @@ def test_the_process_compiles_the_loops() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert not is_missing(distill_episodes)
+
+
+def test_what_it_compiles_ahead_is_what_an_edit_calls() -> None:
+    carrying: Any = restructuring.carry_state
+    restructuring.compile_carrying()
+    restructuring.RESTRUCTURE.address  # noqa: B018
+    assert len(carrying.inner.overloads) == 1
 
 
 def test_code_that_was_never_compiled_is_missing() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from smgrnn.config import DEMANDS, LearningConfig, PlasticityConfig, RunConfig
 from smgrnn.engine import Learner
-from smgrnn.engine.handle import held_by
+from smgrnn.engine.handle import held_by, whole
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId, find_teacher
 from smgrnn.graph.activation import ACTIVATIONS
@@ -125,7 +125,7 @@ def test_a_compiled_task_runs_in_gymnasium_where_it_must(
 
 @lean
 def settings_behind(handle: Any) -> Any:
-    return held_by(handle).settings
+    return whole(held_by(handle).settings)
 
 
 def read_back(learner: Learner) -> dict[str, Any]:

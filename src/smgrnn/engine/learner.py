@@ -2,6 +2,7 @@
 
 import operator
 import warnings
+import weakref
 from collections.abc import Callable, Iterable
 from math import isfinite, isnan
 from pathlib import Path
@@ -12,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
-from smgrnn.engine.handle import SIZE, Handle, hold
+from smgrnn.engine.handle import Handle, empty_handle, hold, release, state_of
 from smgrnn.engine.protection import protection
-from smgrnn.engine.restructuring import Restructured, carry_state, engine_settings, restructure
-from smgrnn.engine.state import CALLED, CALLS, NO_ROOM, LearnerState, furnish, start_state
+from smgrnn.engine.restructuring import carry_state, engine_settings, restructure
+from smgrnn.engine.state import CALLED, CALLS, NO_ROOM, LearnerState, new_room, start_state
 from smgrnn.engine.steps import act_step, end_episode, learn_step
 from smgrnn.engine.stream import Advanced, Rows, act_rows, learn_stream
 from smgrnn.errors import (
@@ -33,6 +34,7 @@ from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
+from smgrnn.kernels import as_python
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.schedule import averaged
 from smgrnn.learning.through_time import Past, check_window
@@ -139,7 +141,9 @@ class Learner:
         self._n_inputs, self._n_outputs = config.n_inputs, config.n_outputs
         self._rng = stream(seed, "plasticity")
         self._has_warned = False
-        self._handle = np.zeros(SIZE, np.uint8)
+        self._handle = empty_handle()
+        release(self._handle)  # compiled now, and not while memory is being freed
+        weakref.finalize(self, release, self._handle).atexit = False
         graph = initial_graph(config, stream(seed, "init")) if graph is None else graph
         check(graph)
         check_width(graph, config)
@@ -406,12 +410,7 @@ class Learner:
         return Outcome(learned.actions, learned.losses)
 
     def _learn_rows(self, rows: Rows) -> None:
-        self._run(
-            lambda state, settings, handle, log, rng: learn_stream(
-                state, settings, handle, log, rng, rows
-            ),
-            stacklevel=5,
-        )
+        self._run(lambda handle, log, rng: learn_stream(handle, log, rng, rows), stacklevel=5)
 
     def _next_call(self, ends: Bools, first: int) -> int:
         """Return the row of a stream before which the loop stops: the end, or a call of `rule`."""
@@ -430,11 +429,11 @@ class Learner:
     def advance(self, loop: Callable[..., Advanced], stacklevel: int = 4) -> None:
         """Run a compiled loop of learning steps over this learner's state and keep its result.
 
-        `loop` takes the state, the settings, the handle of both, the log and the random generator,
-        and returns an `Advanced`.  A loss that is not finite means that it had to stop.
+        `loop` takes the handle of state and settings, the log and the random generator, and returns
+        an `Advanced`.  A loss that is not finite means that it had to stop.
 
-        >>> def idle(state, settings, handle, log, rng):
-        ...     return Advanced(state, log, loss=0.0, is_capped=False)
+        >>> def idle(handle, log, rng):
+        ...     return Advanced(log, loss=0.0, is_capped=False)
         >>> Learner(NetworkConfig(n_inputs=1, n_outputs=1)).advance(idle)
         """
         if self.rule is not None:
@@ -443,9 +442,8 @@ class Learner:
 
     def _run(self, loop: Callable[..., Advanced], stacklevel: int) -> None:
         with interrupts_deferred():
-            done = loop(self._state, self._settings, self._handle, self.log, self._rng)
-            self._set_state(done.state)
-            self.log = done.log
+            done = loop(self._handle, self.log, self._rng)
+            self._state, self.log = state_of(self._handle), done.log
         self._warn_if(done.is_capped, stacklevel)
         if not isfinite(done.loss):
             raise self._not_finite(done.loss)
@@ -506,7 +504,8 @@ class Learner:
         if not fits:
             raise ShapeError("The arrays are of a learner with other settings.")
         with interrupts_deferred():
-            self._set_state(furnish(self._settings, state))
+            room = as_python(new_room)(self._settings, graph, self.config.iterations)
+            self._set_state(state._replace(room=room))
         self.log = EditLog.start()
         restore_generator(self._rng, arrays["rng"].tobytes().decode())
 
@@ -577,26 +576,25 @@ class Learner:
         if self.rule is None and self.plasticity.is_static:
             return
         with interrupts_deferred():
-            done = self._call_module() if self.rule is None else self._ask(self.rule)
-            self._set_state(done.state)
-            self.log = done.log
+            if self.rule is not None:
+                self._ask(self.rule)
+                return
+            done = restructure(self._handle, self.log, self._rng)
+            self._state, self.log = state_of(self._handle), done.log
         self._warn_if(done.is_capped, stacklevel)
 
-    def _call_module(self) -> Restructured:
-        return restructure(self._state, self._settings, self.log, self._rng)
-
-    def _ask(self, rule: PythonRule) -> Restructured:
+    def _ask(self, rule: PythonRule) -> None:
         """Make one call of a rule that is a Python function."""
         state = self._state
         state.clock[CALLS] += 1
         state.clock[CALLED] = self.n_updates
         edit = ask_rule(rule, self.graph, state.history, self._rng)
         if not edit:
-            return Restructured(state, self.log, is_capped=False)
+            return
         graph, node_origin, edge_origin = apply(state.graph, edit)
         edited = carry_state(state, self._settings, graph, node_origin, edge_origin, self._rng)
-        log = append_edit(self.log, self.n_updates, int(state.clock[CALLS]), edit)
-        return Restructured(edited, log, is_capped=False)
+        self._set_state(edited)
+        self.log = append_edit(self.log, self.n_updates, int(state.clock[CALLS]), edit)
 
     def _not_finite(self, loss: float) -> NonFiniteError:
         n = self.n_updates

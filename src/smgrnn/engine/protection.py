@@ -47,6 +47,7 @@ def hold_back(weight: Floats, delta: Floats, protection: Floats, first: int, las
 def spared_edges(protection: Floats) -> Bools:
     """Flag the edges that no rule may remove (n_edges,)."""
     flags = np.zeros(protection.shape[1], dtype=np.bool_)
-    if protection.shape[0] > 0:
-        flags[:] = protection[0] > 0.0
+    for row in range(protection.shape[0]):
+        for edge in range(flags.size):
+            flags[edge] = protection[row, edge] > 0.0
     return flags

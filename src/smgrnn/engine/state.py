@@ -9,7 +9,7 @@ from smgrnn.arrays import Floats, Ints
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
-from smgrnn.kernels import kernel
+from smgrnn.kernels import as_python, kernel
 from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.through_time import Past
@@ -97,71 +97,53 @@ def start_state(
     """Return the state of a learner that has not learned anything yet."""
     n_edges, iterations = graph.n_edges, settings.network.iterations
     rule = LEARNING[learning.rule]
-    return furnish(
-        settings,
-        LearnerState(
-            graph=graph,
-            history=UpdateHistory.start(n_edges, plasticity.window),
-            noticed=start_noticed(plasticity, graph, rng),
-            clock=np.zeros(3, dtype=np.int64),
-            trace=np.zeros((iterations + 1, graph.n_nodes)),
-            moments=np.zeros((settings.learning.n_moments, n_edges)),
-            credit=np.zeros((rule.n_rows, n_edges)),
-            feedback=rule.start_feedback(graph, seed),
-            average=np.zeros((2, n_edges if learning.averaging else 0)),
-            past=Past.start(learning.through_time, iterations, graph.n_nodes, n_edges),
-            protection=np.zeros((0, n_edges)),
-            room=NO_ROOM,
-        ),
+    return LearnerState(
+        graph=graph,
+        history=UpdateHistory.start(n_edges, plasticity.window),
+        noticed=start_noticed(plasticity, graph, rng),
+        clock=np.zeros(3, dtype=np.int64),
+        trace=np.zeros((iterations + 1, graph.n_nodes)),
+        moments=np.zeros((settings.learning.n_moments, n_edges)),
+        credit=np.zeros((rule.n_rows, n_edges)),
+        feedback=rule.start_feedback(graph, seed),
+        average=np.zeros((2, n_edges if learning.averaging else 0)),
+        past=Past.start(learning.through_time, iterations, graph.n_nodes, n_edges),
+        protection=np.zeros((0, n_edges)),
+        room=as_python(new_room)(settings, graph, iterations),
     )
 
 
 NO_ROOM = Room(
     np.zeros(0), np.zeros(0), np.zeros((2, 0)), np.zeros((0, 0)), np.zeros(1, np.int64), 0, 0
 )
-"""The empty room of a state, before `furnish` makes some."""
+"""No room, before `new_room` makes some."""
 
 
 @kernel
-def furnish(settings: EngineSettings, state: LearnerState) -> LearnerState:
-    """Return the state with room that fits its graph.
+def new_room(settings: EngineSettings, graph: Graph, iterations: int) -> Room:
+    """Return room that fits a graph.
 
     With one iteration the outputs depend on edges into outputs alone, so under backpropagation the
     others have no gradient and do not move -- unless it goes back through earlier calls, or weight
     decay moves them.
     """
-    graph = state.graph
     n_nodes, n_edges = graph.node_ids.size, graph.source.size
     starts = row_starts(graph.target, n_nodes)
     first, last = starts[graph.n_inputs], n_edges
     learning = settings.learning
-    if state.trace.shape[0] == 2 and learning.credit == 0 and learning.through_time == 0:
+    if iterations == 1 and learning.credit == 0 and learning.through_time == 0:
         last = starts[graph.n_inputs + graph.n_outputs]
     if learning.weight_decay != 0.0:
         first, last = 0, n_edges
     n_watched = n_nodes if settings.plasticity.watches else 0
-    room = Room(
+    return Room(
         np.zeros(n_edges),
         np.zeros(n_edges),
         np.zeros((2, n_nodes)),
-        np.zeros((state.trace.shape[0] - 1, n_watched)),
+        np.zeros((iterations, n_watched)),
         starts,
         first,
         last,
-    )
-    return LearnerState(
-        graph,
-        state.history,
-        state.noticed,
-        state.clock,
-        state.trace,
-        state.moments,
-        state.credit,
-        state.feedback,
-        state.average,
-        state.past,
-        state.protection,
-        room,
     )
 
 

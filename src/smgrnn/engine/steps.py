@@ -34,7 +34,8 @@ def all_finite(values: Floats, first: int, last: int) -> bool:
 @lean
 def act_step(handle: Handle, observation: Floats) -> int:
     """Run the network once; return the greedy action, or -1 if something was not finite."""
-    state, settings = held_by(handle)
+    held = held_by(handle)
+    state, settings = held.state, held.settings
     trace, network, graph = state.trace, settings.network, state.graph
     if not all_finite(observation, 0, network.n_inputs):
         return -1
@@ -76,7 +77,8 @@ def learn_step(
     then nothing has been learned and the node states are as they were.  An infinite loss means
     that the step was taken and a weight overflowed.
     """
-    state, settings = held_by(handle)
+    held = held_by(handle)
+    state, settings = held.state, held.settings
     source, weight, trace, room = state.graph.source, state.graph.weight, state.trace, state.room
     network, learning = settings.network, settings.learning
     adjoint, gradient, errors, delta = room.adjoint, room.gradient, room.errors, room.delta
@@ -142,7 +144,8 @@ def wants_edit(handle: Handle, is_last: bool) -> bool:
 
     A call that is certain to find nothing is only counted.
     """
-    state, settings = held_by(handle)
+    held = held_by(handle)
+    state, settings = held.state, held.settings
     history, interval, least = state.history, settings.interval, settings.least_updates
     n_updates = history.clock[TOTAL]
     is_now = is_due(interval, least, n_updates, state.clock[CALLED], is_last)
@@ -153,6 +156,13 @@ def wants_edit(handle: Handle, is_last: bool) -> bool:
         return True
     state.clock[CALLS], state.clock[CALLED] = call, n_updates
     return False
+
+
+@lean
+def graph_size(handle: Handle) -> tuple[int, int]:
+    """Return the number of nodes and of edges."""
+    graph = held_by(handle).state.graph
+    return graph.node_ids.size, graph.source.size
 
 
 @lean
@@ -170,7 +180,8 @@ def say_return(handle: Handle, total: float, bar: float) -> None:
 @lean
 def end_episode(handle: Handle) -> None:
     """Set the states of the nodes to zero, as at the start of an episode."""
-    state, settings = held_by(handle)
+    held = held_by(handle)
+    state, settings = held.state, held.settings
     forget_states(state.trace, settings.network.n_inputs)
     cut(state.past)
     if settings.learning.forgets:

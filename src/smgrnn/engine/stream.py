@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
-from smgrnn.engine.handle import Handle, held_by, hold
-from smgrnn.engine.restructuring import restructure_at
-from smgrnn.engine.state import EngineSettings, LearnerState
+from smgrnn.engine.handle import Handle, held_by
+from smgrnn.engine.restructuring import restructure
 from smgrnn.engine.steps import act_step, end_episode, learn_step, wants_edit
 from smgrnn.graph.log import EditLog
 from smgrnn.kernels import kernel, lean
@@ -38,7 +37,6 @@ class Rows(NamedTuple):
 class Advanced(NamedTuple):
     """The result of a loop of learning steps."""
 
-    state: LearnerState
     log: EditLog
     loss: float
     """Loss of the last step; NaN or infinite if something was not finite and the loop stopped."""
@@ -67,32 +65,23 @@ def _learn_rows(handle: Handle, rows: Rows, first: int) -> tuple[int, float, boo
 
 
 @kernel
-def learn_stream(
-    state: LearnerState,
-    settings: EngineSettings,
-    handle: Handle,
-    log: EditLog,
-    rng: np.random.Generator,
-    rows: Rows,
-) -> Advanced:
+def learn_stream(handle: Handle, log: EditLog, rng: np.random.Generator, rows: Rows) -> Advanced:
     """Learn row after row, restructuring when due; rows with `is_last` end an episode."""
     loss, is_capped = 0.0, False
     row = 0 * len(rows.observations)  # an int that is no constant: one kernel for all rows
     while row < len(rows.observations):
         row, loss, is_due = _learn_rows(handle, rows, row)
         if is_due:
-            edit = restructure_at(settings.restructure)
-            state, log, was_capped = edit(state, settings, log, rng)
-            hold(handle, state, settings)
+            log, was_capped = restructure(handle, log, rng)
             is_capped = is_capped or was_capped
-    return Advanced(state, log, loss, is_capped)
+    return Advanced(log, loss, is_capped)
 
 
 @lean
 def act_rows(handle: Handle, observations: Floats, actions: Ints, outputs: Floats) -> None:
     """Run the network on every row; write the greedy actions, -1 for failure, and the outputs."""
-    state, settings = held_by(handle)
-    trace, first = state.trace, settings.network.n_inputs
+    held = held_by(handle)
+    trace, first = held.state.trace, held.settings.network.n_inputs
     for row in range(len(observations)):
         actions[row] = act_step(handle, observations[row])
         for output in range(outputs.shape[1]):

@@ -77,8 +77,8 @@ class CompiledBackend(Backend):
         course = Course.start(self._task, seeds, scale)
         course = course._replace(progress=progress, bar=self._bar)
         learner.advance(
-            lambda state, settings, handle, log, rng: distill_episodes(
-                state, settings, handle, log, rng, course, expert, episodes
+            lambda handle, log, rng: distill_episodes(
+                handle, log, rng, course, expert, expert.scratch(), episodes
             )
         )
         return episodes

@@ -1,6 +1,7 @@
 """The first run on a machine: another process compiles the loops while this one compiles the rules.
 
-Both keep their code in the compile cache, where this process finds the loops when it needs them.
+So that both have as much to do, the other begins with a piece that every edit takes.  They keep
+their code in the compile cache, where each finds what the other compiled.
 """
 
 import multiprocessing
@@ -13,6 +14,7 @@ import numpy as np
 from smgrnn.compile_cache import is_missing
 from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
+from smgrnn.engine.restructuring import compile_carrying
 from smgrnn.episodes.backends import CompiledBackend
 from smgrnn.episodes.rollout import distill_episodes
 from smgrnn.experts import find_expert
@@ -42,6 +44,7 @@ def wait_for_loops() -> None:
 
 def compile_loops() -> None:
     """Compile the loops by calling them with no episodes."""
+    compile_carrying()
     task = find_task("CartPole-v1")
     network = NetworkConfig(n_inputs=task.n_inputs, n_outputs=task.n_outputs)
     learner = Learner(network, plasticity=PlasticityConfig.static())

@@ -9,12 +9,12 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints, Singles
-from smgrnn.engine.handle import Handle, hold
-from smgrnn.engine.restructuring import restructure_at
-from smgrnn.engine.state import EngineSettings, LearnerState
+from smgrnn.engine.handle import Handle
+from smgrnn.engine.restructuring import restructure
 from smgrnn.engine.steps import (
     act_step,
     end_episode,
+    graph_size,
     learn_step,
     say_return,
     set_progress,
@@ -126,17 +126,15 @@ def _learn_steps(
 
 @kernel
 def distill_episodes(
-    state: LearnerState,
-    settings: EngineSettings,
     handle: Handle,
     log: EditLog,
     rng: np.random.Generator,
     course: Course,
     expert: Expert,
+    scratch: Singles,
     episodes: Episodes,
 ) -> Advanced:
     """Distil all episodes of a course, and record each."""
-    scratch = np.empty((2, int(expert.sizes.max())), dtype=np.float32)
     loss, is_capped = 0.0, False
     for number in range(len(course.worlds)):
         _begin(handle, course, number)
@@ -144,17 +142,14 @@ def distill_episodes(
         while not is_over:
             loss, is_over, is_due = _learn_steps(handle, course, number, expert, scratch)
             if not np.isfinite(loss):
-                return Advanced(state, log, loss, is_capped)
+                return Advanced(log, loss, is_capped)
             if is_due:
-                edit = restructure_at(settings.restructure)
-                state, log, was_capped = edit(state, settings, log, rng)
-                hold(handle, state, settings)
+                log, was_capped = restructure(handle, log, rng)
                 is_capped = is_capped or was_capped
         episodes.returns[number], episodes.loss[number] = course.totals
         episodes.steps[number], episodes.agreed[number] = course.counts
-        episodes.n_nodes[number] = state.graph.node_ids.size
-        episodes.n_edges[number] = state.graph.source.size
-    return Advanced(state, log, loss, is_capped)
+        episodes.n_nodes[number], episodes.n_edges[number] = graph_size(handle)
+    return Advanced(log, loss, is_capped)
 
 
 @lean

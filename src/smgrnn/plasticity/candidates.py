@@ -12,7 +12,7 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.activation import activate
-from smgrnn.graph.edit import Cause, GraphEdit, Operation, write_change
+from smgrnn.graph.edit import Cause, GraphEdit, Operation, sorted_order, write_change
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import kernel
 from smgrnn.plasticity.draw import gaussian, subset
@@ -133,15 +133,14 @@ def best_candidate(found: Floats) -> tuple[int, Ints]:
     The candidate is -1 if none changes anything.
     """
     n_joined, best, most = min(JOINED, found.shape[0]), -1, 0.0
+    outputs = np.empty(0, dtype=np.int64)
     for candidate in range(found.shape[1]):
-        largest = np.sort(np.abs(found[:, candidate]))
-        total = largest[found.shape[0] - n_joined :].sum()
+        order, total = sorted_order(-np.abs(found[:, candidate]))[:n_joined], 0.0
+        for place in range(n_joined - 1, -1, -1):
+            total += abs(found[order[place], candidate])
         if total > most:
-            best, most = candidate, total
-    if best < 0:
-        return best, np.empty(0, dtype=np.int64)
-    order = np.argsort(-np.abs(found[:, best]), kind="mergesort")
-    return best, order[:n_joined]
+            best, most, outputs = candidate, total, order
+    return best, outputs
 
 
 @kernel
@@ -195,8 +194,9 @@ def renew(
         return
     worth = np.zeros(n_candidates)
     for candidate in range(n_candidates):
-        worth[candidate] = np.abs(found[:, candidate]).sum()
-    order = np.argsort(worth, kind="mergesort")
+        for output in range(found.shape[0]):
+            worth[candidate] += abs(found[output, candidate])
+    order = sorted_order(worth)
     for place in range(n_candidates):
         candidate = order[place]
         is_early = values[n_sources + COUNT, candidate] < LEAST_WATCHED

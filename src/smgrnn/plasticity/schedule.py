@@ -108,7 +108,9 @@ def start_noticed(config: PlasticityConfig, graph: Graph, rng: np.random.Generat
         rule.start_memory(graph, plasticity.numbers, rng)
         for rule in (GROWTH[config.growth], PRUNING[config.pruning])
     )
-    pairs = named_pairs(plasticity, graph, growth)
+    pairs = np.zeros((2, 0), dtype=np.int64)
+    if plasticity.growth.pairs != 0:
+        pairs = named_pairs(plasticity, graph, growth)
     n_nodes = graph.n_nodes if plasticity.keeps_nodes else 0
     return Noticed(
         Statistics.start(n_nodes, pairs), growth, pruning, start_aim(config.size, graph.n_edges)
