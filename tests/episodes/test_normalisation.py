@@ -43,9 +43,9 @@ def upright(observation: Any) -> int:
 TASKS: dict[str, Any] = {"MountainCar-v0": swing, "Pendulum-v1": damp, "CartPole-v1": upright}
 
 
-@pytest.fixture(params=TASKS)
-def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
-    """Return a short run with edits, its folder `run`."""
+@pytest.fixture(scope="module", params=TASKS)
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Return a short run with edits, which no test changes."""
     return distill(
         request.param,
         expert=TASKS[request.param],
@@ -54,8 +54,19 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
         bias=True,
         plasticity=RULES,
         held_out=5,
-        out=tmp_path / "run",
+        out=tmp_path_factory.mktemp("runs") / "run",
     )
+
+
+@pytest.fixture
+def policy(run: Run) -> Policy:
+    """Return the policy that the run's folder holds."""
+    return load(folder_of(run))
+
+
+def folder_of(run: Run) -> Path:
+    assert run.folder is not None
+    return run.folder
 
 
 # --- the statistics -------------------------------------------------------------------------------
@@ -118,8 +129,8 @@ def test_a_student_learns_as_it_would_in_a_normalised_environment(tmp_path: Path
     assert np.array_equal(same.held_out, run.held_out)
 
 
-def test_a_loaded_policy_takes_raw_observations(run: Run, tmp_path: Path) -> None:
-    policy, env = load(tmp_path / "run"), gym.make(run.task.id)
+def test_a_loaded_policy_takes_raw_observations(run: Run, policy: Policy) -> None:
+    env = gym.make(run.task.id)
     for number in range(3):
         observation, _ = env.reset(seed=episode_seed(0, number, "held_out"))
         policy.reset()
@@ -128,7 +139,7 @@ def test_a_loaded_policy_takes_raw_observations(run: Run, tmp_path: Path) -> Non
             observation, reward, is_terminal, is_truncated, _ = env.step(policy(observation))
             total, is_over = total + float(reward), is_terminal or is_truncated
         assert total == run.held_out[number]
-    again = Run.resume(tmp_path / "run", expert=TASKS[run.task.id])
+    again = Run.resume(folder_of(run), expert=TASKS[run.task.id])
     assert np.array_equal(again.score(5), run.held_out)
 
 
@@ -153,7 +164,7 @@ def test_a_run_stopped_and_resumed_ends_bit_identical(run: Run, tmp_path: Path) 
     resumed = Run.resume(tmp_path / "stopped", expert=expert)
     assert resumed.episodes.n == 7
     resumed.train()
-    assert contents(tmp_path / "stopped") == contents(tmp_path / "run")
+    assert contents(tmp_path / "stopped") == contents(folder_of(run))
 
 
 @pytest.mark.parametrize("change", ["missing", "shape", "NaN"])
@@ -173,11 +184,6 @@ def test_a_folder_whose_statistics_are_damaged_is_refused(tmp_path: Path, change
 
 
 # --- exports --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def policy(run: Run, tmp_path: Path) -> Policy:
-    return load(tmp_path / "run")
 
 
 def test_c_takes_raw_observations_over_whole_episodes(policy: Policy, tmp_path: Path) -> None:
