@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of short processes share what is compiled
 
-.PHONY: demo test setup format lint types imports docs tests torture release clean
+.PHONY: demo test setup format lint types imports docs kernels tests torture release clean
 
 demo: setup
 	rm -rf runs/demo
@@ -11,7 +11,9 @@ demo: setup
 	$(BIN)/smgrnn export runs/demo --to c
 	@echo "Watch it grow: $(BIN)/smgrnn view runs/demo"
 
-test: lint types imports docs tests
+test: setup
+	$(MAKE) --no-print-directory -j2 lint types imports docs kernels
+	$(MAKE) --no-print-directory tests
 
 setup: .venv/installed
 
@@ -36,6 +38,10 @@ imports: setup
 
 docs: setup  # into build/docs; a warning or a broken link is an error
 	$(BIN)/sphinx-build -W --keep-going -E -q -c docs -d build/doctrees . build/docs
+
+kernels: setup  # compiled once, and not by each process of the tests
+	$(BIN)/python -c "import smgrnn; smgrnn.distill('CartPole-v1', episodes=1, held_out=1)"
+	$(BIN)/python -c "import smgrnn; smgrnn.distill('xor', preset='paper', episodes=1)"
 
 tests: setup
 	$(BIN)/pytest -n 2 --dist loadgroup

@@ -13,6 +13,7 @@ import pytest
 
 import smgrnn
 from smgrnn import cli
+from support.commands import Command
 from support.pages import (
     PAGES,
     ROOT,
@@ -24,6 +25,7 @@ from support.pages import (
     run_python,
     runnable,
     save_files,
+    spoken,
 )
 
 FOLLOWED = [
@@ -57,25 +59,35 @@ def test_every_public_name_has_its_place_in_the_reference(name: str) -> None:
 @pytest.mark.parametrize("page", FOLLOWED)
 def test_every_page_can_be_followed_from_top_to_bottom_in_one_folder(
     page: str,
+    smgrnn: Command,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     own_modules: None,
 ) -> None:
-    """Pages named one folder for two runs, and runs that nobody had made."""
+    """Pages named one folder for two runs, and runs that nobody had made.
+
+    The commands of the README run in processes of their own, those of other pages in this one.
+    """
     save_files(page, tmp_path)
-    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
-    found = blocks(page)
+    found, printed = blocks(page), ""
     for block in found:
         if block.language == "console":
-            run_console(runnable(block.code), tmp_path)
+            code = runnable(block.code)
+            alone = None if page == "README.md" else spoken(code)
+            if alone is None:
+                run_console(code, tmp_path)
+            for arguments in alone or ():
+                said = smgrnn(*arguments)
+                assert said.code == 0, said.err
         elif block.language == "python" and file_of(block) is None:
             own = names if page in SESSIONS else {"__name__": "__main__"}
             run_python(block.code, page, own)
+            printed += capsys.readouterr().out
     n_loops = sum(block.code.count("right at last") for block in found)
-    check_learning(capsys.readouterr().out, n_loops)
+    check_learning(printed, n_loops)
     assert all((tmp_path / name).is_file() for name in LEFT_BEHIND.get(page, ()))
     assert page != SESSIONS[0] or names["total"] > 400
 

@@ -11,6 +11,7 @@ from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError, FileFormatError, GraphError, ShapeError, reason
 from smgrnn.graph.files import network_graph, network_settings
+from smgrnn.graph.notebook import network_html
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.names import Names
 from smgrnn.storage import kind_of, read_arrays
@@ -110,6 +111,12 @@ class Policy:
         self.names = names_of(task) if names is None else names
         self._players: list[Learner] = []  # one for each row of a batch, each with its own states
         self._shape: tuple[int, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"Policy({self.task.id}: {self.graph})"
+
+    def _repr_html_(self) -> str:
+        return network_html(repr(self), self.graph)
 
     def __call__(self, observation: Any) -> Any:
         """Return the action for an observation (n,), or those for a batch of them (b, n).

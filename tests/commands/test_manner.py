@@ -169,6 +169,32 @@ def test_a_full_disk_behind_a_redirection_is_one_sentence(tmp_path: Path) -> Non
     assert done.stderr == "smgrnn: A file cannot be written: No space left on device.\n"
 
 
+WRITING = {
+    "distill xor --episodes 2": "runs/xor-smgrnn-0 cannot be made: Permission denied.",
+    "view run": "run/growth.html cannot be written: Permission denied.",
+    "export run --to json": "run/xor.json cannot be written: its folder is missing or read-only.",
+    "compare run --out it.html": "it.html cannot be written: Permission denied.",
+    "evaluate run --episodes 2": None,
+}
+"""Commands in a folder that cannot be written to, and what they say if they would write."""
+
+
+def test_a_read_only_folder_is_one_sentence(tmp_path: Path) -> None:
+    """To root no folder is, unless it lays that power down."""
+    power = "dac_override"
+    bound = f"setpriv --bounding-set=-{power} --inh-caps=-{power}" if os.geteuid() == 0 else ""
+    trained(tmp_path, "xor", name="run", episodes=2)
+    for folder in (tmp_path / "run", tmp_path):
+        folder.chmod(0o555)
+    script = "\n".join(
+        f'{bound} "{sys.executable}" -m smgrnn {line} --quiet; echo "$?" >&2' for line in WRITING
+    )
+    told = shell(script, tmp_path).stderr.splitlines()
+    tmp_path.chmod(0o755)
+    expected = (["0"] if said is None else [f"smgrnn: {said}", "2"] for said in WRITING.values())
+    assert told == [line for lines in expected for line in lines]
+
+
 def test_a_warning_is_a_sentence_without_a_place_in_our_code(tmp_path: Path) -> None:
     flags = "CartPole-v1 --preset paper --plasticity.max-edges 10 --episodes 100 --held-out 2"
     done = shell(f"smgrnn distill {flags} --out run", tmp_path)

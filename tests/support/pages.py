@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,8 @@ SHORTER = ("smgrnn distill", "smgrnn sequence", "smgrnn tune")
 """Commands that train."""
 FEW_HELD_OUT = 5
 """Episodes that judge a run, where a page says no number."""
+BY_SHELL = r"[|<>&;$`*\\]|^(?!smgrnn )|^smgrnn (tune|reproduce)| --(live|seeds)\b"
+"""Lines that need a shell, or start processes of their own."""
 
 
 class Block(NamedTuple):
@@ -90,6 +93,18 @@ def _shortened(command: str) -> str:
         command = re.sub(r" --(?:trials|minutes) \d+", "", command)
         few |= {"--trials": 2, "--seeds": 1, "--batch": 2}
     return " ".join([command, *(f"{flag} {n}" for flag, n in few.items() if flag not in command)])
+
+
+def spoken(code: str) -> list[list[str]] | None:
+    """Return the arguments of each command of a block, or None if it takes a shell to run it.
+
+    >>> spoken("smgrnn list runs"), spoken("smgrnn list runs | head")
+    ([['list', 'runs']], None)
+    """
+    lines = [line for line in code.splitlines() if line]
+    if any(re.search(BY_SHELL, line) for line in lines):
+        return None
+    return [shlex.split(line)[1:] for line in lines]
 
 
 def run_python(code: str, page: str, names: dict[str, Any]) -> None:

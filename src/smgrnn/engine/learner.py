@@ -32,6 +32,7 @@ from smgrnn.graph.edit import Cause, Operation, apply
 from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, append_edit
+from smgrnn.graph.notebook import network_html
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.kernels import as_python
@@ -567,6 +568,12 @@ class Learner:
         settings = self.config, self.learning, self.plasticity, self.rule
         facts = {"log": self.log, "loss": self.loss, "names": self.names}
         return _revive, (type(self), settings, self.arrays()), facts
+
+    def __repr__(self) -> str:
+        return f"Learner({self._state.graph}, {self.n_updates} updates)"
+
+    def _repr_html_(self) -> str:
+        return network_html(repr(self), self.graph)
 
     def _set_state(self, state: LearnerState) -> None:
         self._state = state

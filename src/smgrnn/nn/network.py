@@ -29,6 +29,7 @@ from smgrnn.graph.files import (
     network_settings,
 )
 from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.notebook import network_html
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.learning.rule import carry_feedback
@@ -36,7 +37,6 @@ from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.through_time import check_window
 from smgrnn.names import Names
 from smgrnn.nn.credit import Call, Moments, Ruled, link, rule_over
-from smgrnn.nn.notebook import network_html
 from smgrnn.seeding import stream
 from smgrnn.storage import read_arrays, write_arrays
 

@@ -16,6 +16,7 @@ from smgrnn.config import USUAL_PRESET, RunConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, SmgrnnError, reason
 from smgrnn.experts import ExpertSource, Teacher, find_teacher
+from smgrnn.graph.notebook import network_html
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.policy import Policy
@@ -151,6 +152,14 @@ class Run:
             raise ConfigError(
                 "This is the result of a run, as the store keeps it; it cannot go on."
             )
+
+    def __repr__(self) -> str:
+        plan, n_done = self.plan, 0 if self._record is None else self._record.episodes.n
+        whose = f"{plan.task.id}, {plan.student}, seed {plan.seed}"
+        return f"Run({whose}, {n_done} of {plan.episodes.number} episodes)"
+
+    def _repr_html_(self) -> str:
+        return network_html(f"{self}: {self.graph}", self.graph)
 
     @property
     def folder(self) -> Path | None:

@@ -1,5 +1,6 @@
 """GrowingClassifier and GrowingRegressor: scikit-learn's manners around one growing network."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -29,7 +30,7 @@ from smgrnn.sklearn.training import (
 )
 
 
-class _GrowingEstimator(BaseEstimator):
+class _GrowingEstimator(BaseEstimator, ABC):
     """The part that classifier and regressor share: a network, its inputs' scale, its training."""
 
     _loss: Loss
@@ -127,11 +128,13 @@ class _GrowingEstimator(BaseEstimator):
         )
         return parts
 
+    @abstractmethod
     def _strata(self, labels: Any) -> Any:
-        raise NotImplementedError
+        """Return the group of each example, if parts must have all; None if not."""
 
+    @abstractmethod
     def _judge(self, outputs: Floats, labels: Any) -> float:
-        raise NotImplementedError
+        """Return how good outputs are; more is better."""
 
 
 class GrowingClassifier(ClassifierMixin, _GrowingEstimator):

@@ -1,0 +1,52 @@
+"""A notebook: its cells run in a kernel, and what a cell ends with is shown."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+CELLS = (
+    """
+import smgrnn
+run = smgrnn.distill("CartPole-v1", expert=lambda seen: int(seen[2] + seen[3] > 0), episodes=3,
+                     held_out=2, out="a-run")
+run
+""",
+    """
+import numpy as np
+from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn.plasticity import PRUNING, Decision, Rule
+from smgrnn.plasticity.orphans import remove_edges
+
+CUSTOM = smgrnn.graph.Cause.CUSTOM.value
+
+def drop_the_weakest(evidence, numbers, rng):
+    size = np.abs(evidence.graph.weight)
+    return Decision(remove_edges(evidence.graph, size == size.min(), CUSTOM, numbers), False)
+
+PRUNING.add(Rule("weakest", "the weakest edge", drop_the_weakest))
+rules = PlasticityConfig(growth="none", pruning="weakest", interval=100, prune_period=1)
+learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2, density=1.0), plasticity=rules)
+rows = np.random.default_rng(0).normal(size=(300, 4))
+learner.learn_stream(rows, rows[:, 0] > 0)
+learner
+""",
+    "smgrnn.load('a-run')",
+    "smgrnn.SMGrNN(4, 2)",
+)
+
+
+def test_cells_run_and_show_the_networks_they_end_with(tmp_path: Path) -> None:
+    made: Any = nbformat.v4
+    notebook = made.new_notebook(cells=[made.new_code_cell(code) for code in CELLS])
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
+    shown = []
+    for cell in notebook.cells:
+        (output,) = cell.outputs
+        assert "<svg" in output.data["text/html"]
+        shown.append(output.data["text/plain"])
+    assert shown[0] == "Run(CartPole-v1, smgrnn, seed 0, 3 of 3 episodes)"
+    assert shown[1] == "Learner(4 inputs, 0 hidden, 2 outputs, 5 edges, 300 updates)"
+    assert shown[2].startswith("Policy(CartPole-v1: 5 inputs, ")  # one is the bias
+    assert shown[3].startswith("SMGrNN(4 inputs, ")
