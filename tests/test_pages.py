@@ -75,13 +75,7 @@ def test_every_page_can_be_followed_from_top_to_bottom_in_one_folder(
     found, printed = blocks(page), ""
     for block in found:
         if block.language == "console":
-            code = runnable(block.code)
-            alone = None if page == "README.md" else spoken(code)
-            if alone is None:
-                run_console(code, tmp_path)
-            for arguments in alone or ():
-                said = smgrnn(*arguments)
-                assert said.code == 0, said.err
+            follow(runnable(block.code), tmp_path, None if page == "README.md" else smgrnn)
         elif block.language == "python" and file_of(block) is None:
             own = names if page in SESSIONS else {"__name__": "__main__"}
             run_python(block.code, page, own)
@@ -90,6 +84,21 @@ def test_every_page_can_be_followed_from_top_to_bottom_in_one_folder(
     check_learning(printed, n_loops)
     assert all((tmp_path / name).is_file() for name in LEFT_BEHIND.get(page, ()))
     assert page != SESSIONS[0] or names["total"] > 400
+
+
+def follow(code: str, folder: Path, smgrnn: Command | None) -> None:
+    """Run a block as a whole in a shell, or line by line, without one where it takes none."""
+    lines = code.splitlines()
+    if smgrnn is None or any(line.endswith("\\") for line in lines):
+        run_console(code, folder)
+        return
+    for line in lines:
+        arguments = spoken(line)
+        if arguments is None:
+            run_console(line, folder)
+            continue
+        said = smgrnn(*arguments)
+        assert said.code == 0, said.err
 
 
 def check_learning(printed: str, n_loops: int) -> None:

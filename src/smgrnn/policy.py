@@ -11,6 +11,7 @@ from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError, FileFormatError, GraphError, ShapeError, reason
 from smgrnn.graph.files import network_graph, network_settings
+from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.notebook import network_html
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.names import Names
@@ -223,19 +224,17 @@ class Kept(NamedTuple):
     config: NetworkConfig
     graph: Graph
     names: Names | None
-    learning: LearningConfig
+    log: EditLog
 
 
-def read_network(path: str | Path, *, is_choice: bool | None = None) -> Policy:
-    """Return the network that `SMGrNN.save` or `Learner.save` wrote, as a policy."""
-    kind = kind_of(path)
-    if kind == "learner":
-        return policy_of(Learner.load(path), is_choice=is_choice)
+def read_network(path: str | Path) -> Learner | Kept:
+    """Return the network that `SMGrNN.save` or `Learner.save` wrote; it takes no torch."""
+    if kind_of(path) == "learner":
+        return Learner.load(path)
     content, arrays = read_arrays(path, "network")
     try:
         config, names = network_settings(content)
-        kept = Kept(config, network_graph(arrays), names, LearningConfig())
-        return policy_of(kept, is_choice=is_choice)
+        return Kept(config, network_graph(arrays), names, log_from(arrays))
     except Exception as error:  # a stranger may have made it, so anything can be in it
         raise FileFormatError(f"{path} does not describe a network ({reason(error)}).") from error
 

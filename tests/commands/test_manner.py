@@ -173,8 +173,7 @@ WRITING = {
     "distill xor --episodes 2": "runs/xor-smgrnn-0 cannot be made: Permission denied.",
     "view run": "run/growth.html cannot be written: Permission denied.",
     "export run --to json": "run/xor.json cannot be written: its folder is missing or read-only.",
-    "compare run --out it.html": "it.html cannot be written: Permission denied.",
-    "evaluate run --episodes 2": None,
+    "list run": None,
 }
 """Commands in a folder that cannot be written to, and what they say if they would write."""
 

@@ -29,8 +29,8 @@ SHORTER = ("smgrnn distill", "smgrnn sequence", "smgrnn tune")
 """Commands that train."""
 FEW_HELD_OUT = 5
 """Episodes that judge a run, where a page says no number."""
-BY_SHELL = r"[|<>&;$`*\\]|^(?!smgrnn )|^smgrnn (tune|reproduce)| --(live|seeds)\b"
-"""Lines that need a shell, or start processes of their own."""
+BY_SHELL = r"[|<>&;$`*\\]|^(?!smgrnn )|^smgrnn (reproduce|expert convert)| --(live|seeds [^1])"
+"""Lines that need a shell, start processes of their own, or warn."""
 
 
 class Block(NamedTuple):
@@ -76,8 +76,8 @@ def runnable(code: str) -> str:
 
     >>> runnable("make demo\\nsmgrnn distill xor --out a   # quick")
     'smgrnn distill xor --out a --episodes 20 --held-out 5'
-    >>> runnable("smgrnn tune xor --over gain=1:2 --minutes 20")
-    'smgrnn tune xor --over gain=1:2 --episodes 20 --held-out 5 --trials 2 --seeds 1 --batch 2'
+    >>> runnable("smgrnn tune xor --minutes 20")
+    'smgrnn tune xor --episodes 20 --held-out 5 --trials 2 --seeds 1 --batch 2 --jobs 1'
     """
     lines = (line.partition(" #")[0].rstrip() for line in code.splitlines())
     kept = [each for each in lines if not any(re.match(pattern, each) for pattern in LEFT_OUT)]
@@ -91,20 +91,17 @@ def _shortened(command: str) -> str:
         few |= {"--episodes": FEW_LANDINGS, "--handover": "final"}
     if command.startswith("smgrnn tune"):
         command = re.sub(r" --(?:trials|minutes) \d+", "", command)
-        few |= {"--trials": 2, "--seeds": 1, "--batch": 2}
+        few |= {"--trials": 2, "--seeds": 1, "--batch": 2, "--jobs": 1}
     return " ".join([command, *(f"{flag} {n}" for flag, n in few.items() if flag not in command)])
 
 
-def spoken(code: str) -> list[list[str]] | None:
-    """Return the arguments of each command of a block, or None if it takes a shell to run it.
+def spoken(line: str) -> list[str] | None:
+    """Return the arguments of a command, or None if it takes a shell to run it.
 
     >>> spoken("smgrnn list runs"), spoken("smgrnn list runs | head")
-    ([['list', 'runs']], None)
+    (['list', 'runs'], None)
     """
-    lines = [line for line in code.splitlines() if line]
-    if any(re.search(BY_SHELL, line) for line in lines):
-        return None
-    return [shlex.split(line)[1:] for line in lines]
+    return None if re.search(BY_SHELL, line) else shlex.split(line)[1:]
 
 
 def run_python(code: str, page: str, names: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from smgrnn.commands.output import print_result, say, say_out
-from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.policy import NETWORK_KINDS, read_network
@@ -27,10 +26,7 @@ def _record(path: Path) -> Record:
     """Return the record of a run, of all stages of a sequence as one, or of a network in a file."""
     if holds_sequence(path):
         return Sequence.read(path).joined()
-    kind = kind_of(path)
-    if kind not in NETWORK_KINDS:
-        return Record.load(path)
-    return record_of(Learner.load(path) if kind == "learner" else read_network(path))
+    return record_of(read_network(path)) if kind_of(path) in NETWORK_KINDS else Record.load(path)
 
 
 def view_command(

@@ -28,10 +28,10 @@ from smgrnn.errors import (
     reason,
     short,
 )
-from smgrnn.graph.edit import Cause, Operation, apply
+from smgrnn.graph.edit import apply
 from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.log import EditLog, append_edit
+from smgrnn.graph.log import EditLog, append_edit, log_arrays, log_from
 from smgrnn.graph.notebook import network_html
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
@@ -537,7 +537,7 @@ class Learner:
             "plasticity": self.plasticity.to_dict(),
             "loss": self.loss,
         }
-        write_arrays(path, "learner", content, self.arrays() | _log_arrays(self.log))
+        write_arrays(path, "learner", content, self.arrays() | log_arrays(self.log))
 
     @classmethod
     def load(cls, path: str | Path, *, rule: PythonRule | None = None) -> Self:
@@ -555,7 +555,7 @@ class Learner:
             graph = from_arrays(Graph, arrays, "graph.")
             learner = cls(config, learning, rules, graph=graph, rule=rule)
             learner.restore(arrays)
-            learner.log = _log_of(arrays)
+            learner.log = log_from(arrays)
             learner.names, learner.loss = names, float(content["loss"])
         except Exception as error:  # a stranger may have made it, so anything can be in it
             raise FileFormatError(
@@ -617,32 +617,6 @@ class Learner:
             self._has_warned = True
             limits = self.plasticity.max_nodes, self.plasticity.max_edges
             warnings.warn(GrowthLimitWarning.at(str(self.graph), *limits), stacklevel=stacklevel)
-
-
-def _log_arrays(log: EditLog) -> Arrays:
-    """Return the rows of a log that are in use, by name."""
-    columns: Any = zip(log._fields[:4], log[:4], strict=True)
-    return {f"log.{name}": np.array(column[: log.n_changes]) for name, column in columns}
-
-
-def _log_of(arrays: Arrays) -> EditLog:
-    """Return the log that a file holds, checked."""
-    update, call, rows, weight = (arrays[f"log.{name}"] for name in EditLog._fields[:4])
-    n = len(update)
-    is_right = (
-        update.shape == call.shape == weight.shape == (n,)
-        and rows.shape == (n, 5)
-        and {column.dtype for column in (update, call, rows)} <= {np.dtype(np.int64)}
-        and weight.dtype == np.float64
-        and np.isfinite(weight).all()
-        and all(
-            ((codes >= 0) & (codes < len(kind))).all()
-            for kind, codes in ((Operation, rows[:, 0]), (Cause, rows[:, 1]))
-        )
-    )
-    if not is_right:
-        raise ShapeError("The log of edits is none.")
-    return EditLog(update, call, rows, weight, np.array([n]))
 
 
 def _revive(kind: type[Learner], settings: Any, arrays: Arrays) -> Learner:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.arrays import Floats, Ints
-from smgrnn.graph.edit import GraphEdit
+from smgrnn.arrays import Arrays, Floats, Ints
+from smgrnn.errors import ShapeError
+from smgrnn.graph.edit import Cause, GraphEdit, Operation
 from smgrnn.kernels import inlined, kernel
 
 
@@ -40,6 +41,12 @@ class EditLog(NamedTuple):
     def n_changes(self) -> int:
         """Number of changes recorded."""
         return int(self.length[0])
+
+    @property
+    def last(self) -> tuple[int, int]:
+        """Update and call of the last edit; zeros if there was none."""
+        place = self.n_changes - 1
+        return (int(self.update[place]), int(self.call[place])) if place >= 0 else (0, 0)
 
     def edits(self) -> Iterator[tuple[int, GraphEdit]]:
         """Go through the edits, each with its update."""
@@ -80,3 +87,31 @@ def _copy_row(
     log.update[place], log.call[place], log.weight[place] = update, call, weight[row]
     for column in range(5):
         log.rows[place, column] = rows[row, column]
+
+
+def log_arrays(log: EditLog) -> Arrays:
+    """Return the rows of a log that are in use, by name."""
+    columns: Any = zip(log._fields[:4], log[:4], strict=True)
+    return {f"log.{name}": np.array(column[: log.n_changes]) for name, column in columns}
+
+
+def log_from(arrays: Arrays) -> EditLog:
+    """Return the log that a file holds, checked; an empty one from a file before there was any."""
+    if "log.update" not in arrays:
+        return EditLog.start()
+    update, call, rows, weight = (arrays[f"log.{name}"] for name in EditLog._fields[:4])
+    n = len(update)
+    is_right = (
+        update.shape == call.shape == weight.shape == (n,)
+        and rows.shape == (n, 5)
+        and {column.dtype for column in (update, call, rows)} <= {np.dtype(np.int64)}
+        and weight.dtype == np.float64
+        and np.isfinite(weight).all()
+        and all(
+            ((codes >= 0) & (codes < len(kind))).all()
+            for kind, codes in ((Operation, rows[:, 0]), (Cause, rows[:, 1]))
+        )
+    )
+    if not is_right:
+        raise ShapeError("The log of edits is none.")
+    return EditLog(update, call, rows, weight, np.array([n]))

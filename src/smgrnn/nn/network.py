@@ -29,6 +29,7 @@ from smgrnn.graph.files import (
     network_settings,
 )
 from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.log import EditLog, append_edit, log_arrays, log_from
 from smgrnn.graph.notebook import network_html
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph, Network, check, check_width
@@ -139,6 +140,8 @@ class SMGrNN(nn.Module):
         self._state: Tensor | None = None
         self.names: Names | None = None
         """Names of inputs and outputs, which pictures and exports show; see `name`."""
+        self.log = EditLog.start()
+        """Every edit so far, with the update after which it was made."""
         self.is_watched = False
         """Whether each call keeps its node states and errors for a `StructuralPlasticity`."""
         self._passes: list[Moments] = []
@@ -358,11 +361,13 @@ class SMGrNN(nn.Module):
         *,
         is_trusted: bool = False,
         rng: np.random.Generator | None = None,
+        update: int | None = None,
     ) -> Applied:
         """Apply an edit: surviving edges and nodes keep weights and states, new nodes start at 0.
 
         Where the learning rule needs feedback, new nodes draw theirs from `rng`, by default a
-        generator of the network's own.
+        generator of the network's own.  The edit is logged with the number of updates before it, by
+        default one more than the last had.
 
         A `StructuralPlasticity` does this together with the optimizer's state; call it yourself
         only without one.
@@ -391,6 +396,10 @@ class SMGrNN(nn.Module):
                 feedback = carry_feedback(former, applied.node_origin, rng or self._rng)
                 self._own(feedback, carry(self.traces, edge_origin).cpu().double().numpy())
         self._install(applied.graph)
+        last, call = self.log.last
+        self.log = append_edit(
+            self.log, last + 1 if update is None else max(last, update), call + 1, edit
+        )
         return applied
 
     def _set_weight(self, values: Tensor) -> None:
@@ -443,6 +452,7 @@ class SMGrNN(nn.Module):
             self.weight.grad = None
             self._set_weight(state_dict[prefix + "weight"])
             self._install(graph)
+            self.log = EditLog.start()
             if self._is_local and prefix + "feedback" in state_dict:
                 owned = (state_dict[prefix + name] for name in ("feedback", "traces"))
                 self._own(*(each.cpu().double().numpy() for each in owned))
@@ -461,7 +471,7 @@ class SMGrNN(nn.Module):
         self.names = Names.given(inputs, outputs, **size)
 
     def save(self, path: str | Path) -> None:
-        """Write settings, graph and weights to a safetensors file (bfloat16 as float32).
+        """Write settings, graph, weights and log to a safetensors file (bfloat16 as float32).
 
         How it learns is not among them; what a learning rule keeps is in the state dict.
         """
@@ -469,7 +479,7 @@ class SMGrNN(nn.Module):
         state = {name: found[name].cpu() for name in names}
         if self.weight.dtype == torch.bfloat16:  # a type numpy does not have
             state["weight"] = state["weight"].float()
-        arrays = {name: tensor.numpy() for name, tensor in state.items()}
+        arrays = {name: tensor.numpy() for name, tensor in state.items()} | log_arrays(self.log)
         write_arrays(path, "network", network_content(self.config, self.names), arrays)
 
     @classmethod
@@ -480,7 +490,7 @@ class SMGrNN(nn.Module):
             config, names = network_settings(content)
             dtype = torch.as_tensor(arrays["weight"]).dtype
             network = cls(**config.to_dict(), graph=network_graph(arrays), dtype=dtype)
-            network.names = names
+            network.names, network.log = names, log_from(arrays)
             return network
         except Exception as error:  # a stranger may have made it, so anything can be in it
             raise FileFormatError(

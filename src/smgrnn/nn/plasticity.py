@@ -228,7 +228,9 @@ class StructuralPlasticity:
 
     def _apply(self, edit: GraphEdit) -> None:
         n_before = self._structure.n_edges
-        applied = self.network.restructure(edit, is_trusted=self.rule is None, rng=self._rng)
+        applied = self.network.restructure(
+            edit, is_trusted=self.rule is None, rng=self._rng, update=self.history.n_updates
+        )
         if self.config.history_on_edit == "keep":
             self.history = carry_history(self.history, applied.edge_origin)
         else:

@@ -26,7 +26,7 @@ _NOBODY = TeacherId(kind="examples", name="a loop of one's own", digest="")
 
 
 def record_of(network: Any) -> Record:
-    """Return the record of a run, or one of a bare network with the edits that a learner logged.
+    """Return the record of a run, or one of a bare network with the edits that it logged.
 
     >>> from smgrnn import Learner, NetworkConfig
     >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
@@ -49,7 +49,7 @@ def record_of(network: Any) -> Record:
         episodes=_LOOP,
     )
     loop = Episodes.start(1)
-    loop.steps[:] = max(getattr(network, "n_updates", 0), 1)
+    loop.steps[:] = max(getattr(network, "n_updates", 0), log.last[0], 1)
     loop.n_nodes[:], loop.n_edges[:] = graph.n_nodes, graph.n_edges
     n_added = np.bincount(log.rows[: log.n_changes, 0], minlength=4)
     return Record(

@@ -20,7 +20,7 @@ from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
-from smgrnn.policy import NETWORK_KINDS, Policy, read_network
+from smgrnn.policy import NETWORK_KINDS, Policy, policy_of, read_network
 from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE, course_figures
 from smgrnn.runs.family import Family, Member, best
 from smgrnn.runs.keep import has_ended, lower_bound, smallest_kept
@@ -393,5 +393,5 @@ def load(path: str | Path, *, final: bool = False, parameters: int | None = None
     if kind_of(path) in NETWORK_KINDS:
         if final or parameters is not None:
             raise ConfigError(f"{path} holds one network, not a run with students to choose from.")
-        return read_network(path)
+        return policy_of(read_network(path))
     return Record.load(path).student(final=final, parameters=parameters).policy
