@@ -1,12 +1,15 @@
 """What `smgrnn bench` compares is the same work, and its tables hold what was measured."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
 
 from smgrnn.bench.eager import eager_loop
 from smgrnn.bench.measure import measure
-from smgrnn.bench.phases import multiply_adds
+from smgrnn.bench.phases import multiply_adds, phases
 from smgrnn.bench.tables import markdown, tables
 from smgrnn.bench.workload import (
     N_INPUTS,
@@ -89,6 +92,19 @@ def test_the_active_rules_edit_at_every_call_and_keep_the_size() -> None:
     learner.learn_stream(*stream(5000))
     assert len(list(learner.log.edits())) >= 49
     assert 270 <= learner.graph.n_edges <= 300
+
+
+def test_the_phases_of_a_step_take_longer_in_a_larger_network() -> None:
+    """Decisions were measured of a module without rules, which decides on nothing."""
+    small, large = (phases(grown_graph(n), 1, repeats=3) for n in (10, 10_000))
+    assert all(large[name] > 3 * small[name] for name in small)
+
+
+def test_the_multiply_adds_of_a_core_are_counted_in_a_process_of_its_own() -> None:
+    """After other kernels it compiled, and alone it did not."""
+    code = "from smgrnn.bench.phases import peak_multiply_adds as peak; print(peak(1))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert float(done.stdout) > 0, done.stderr
 
 
 def test_multiply_adds_of_a_small_network_counted_by_hand() -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from smgrnn.learning.loss import cross_entropy
 from smgrnn.learning.optimizers import Pace, optimize
 from smgrnn.learning.rule import Pass
 from smgrnn.plasticity.history import push
-from smgrnn.plasticity.schedule import decide
+from smgrnn.plasticity.schedule import Plasticity, decide
 
 
 @inlined
@@ -65,10 +66,8 @@ def _pushes(state: LearnerState, n: int) -> None:
 
 
 @kernel
-def _decisions(
-    state: LearnerState, settings: EngineSettings, rng: np.random.Generator, n: int
-) -> None:
-    rules, spared = settings.plasticity, spared_edges(state.protection)
+def _decisions(state: LearnerState, rules: Plasticity, rng: np.random.Generator, n: int) -> None:
+    spared = spared_edges(state.protection)
     for call in range(n):
         decide(rules, state.graph, state.history, state.noticed, spared, call + 1, rng)
 
@@ -76,19 +75,20 @@ def _decisions(
 def phases(graph: Graph, iterations: int, repeats: int) -> dict[str, float]:
     """Return the median µs that each phase of one learning step takes on its own.
 
-    "plasticity" is one decision of the module, without applying it, divided by the 100 updates
-    between two calls.
+    "plasticity" is one decision of the paper's rules, without applying it, divided by the 100
+    updates between two calls.
     """
     learner = new_learner(graph, iterations, None)
     learner.learn_stream(*stream(200))
     state, settings = _inside(learner)
+    rules = Plasticity.of(replace(learner.plasticity, growth="relay", pruning="weak"))
     rng, observation = np.random.default_rng(0), np.full(N_INPUTS, 0.5)
     runs: dict[str, tuple[Callable[[int], None], float]] = {
         "forward": (lambda n: _forwards(state, settings, observation, n), 1),
         "backward": (lambda n: _backwards(state, settings, n), 1),
         "optimizer": (lambda n: _optimizations(state, settings, n), 1),
         "history": (lambda n: _pushes(state, n), 1),
-        "plasticity": (lambda n: _decisions(state, settings, rng, n), 100),
+        "plasticity": (lambda n: _decisions(state, rules, rng, n), 100),
     }
     n = max(200, 200_000 // graph.n_edges)
     return {name: median_us(run, n, repeats) / share for name, (run, share) in runs.items()}
@@ -110,23 +110,21 @@ def median_us(run: Callable[[int], None], n: int, repeats: int) -> float:
 
 
 @reduction
-def _multiply_adds(n: int) -> float:
-    """Do 32 · n independent multiply-adds, enough to keep every unit busy."""
-    sums = np.zeros(32)
+def _multiply_adds(sums: Floats, n: int) -> None:
+    """Do 32 · n independent multiply-adds on 32 sums, enough to keep every unit busy."""
     for _ in range(n):
         for k in range(32):
             sums[k] = sums[k] * 0.999 + 0.001
-    return float(sums.sum())
 
 
 def peak_multiply_adds(repeats: int) -> float:
     """Return the most multiply-adds per µs that one core was seen to do."""
-    n = 200_000
-    _multiply_adds(10)
+    sums, n = np.zeros(32), 200_000
+    _multiply_adds(sums, 10)
     times = []
     for _ in range(repeats):
         begin = time.perf_counter()
-        _multiply_adds(n)
+        _multiply_adds(sums, n)
         times.append(time.perf_counter() - begin)
     return 32 * n / min(times) / 1e6
 

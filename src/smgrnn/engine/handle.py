@@ -100,7 +100,7 @@ def _whole(typing_context: Any, view: Any) -> Any:
 
 
 @intrinsic
-def _write(typing_context: Any, view: Any, held: Any) -> Any:
+def _write_intrinsic(typing_context: Any, view: Any, held: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if context.get_abi_sizeof(args[1].type) > SIZE:
             raise ValueError("A handle is too small for the state of a learner.")
@@ -115,7 +115,7 @@ def _write(typing_context: Any, view: Any, held: Any) -> Any:
 
 
 @intrinsic
-def _empty(typing_context: Any, view: Any) -> Any:
+def _empty_intrinsic(typing_context: Any, view: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _place(context, builder, view.seen, args[0])
         former = builder.load(place)
@@ -130,14 +130,14 @@ held_by: Any = _held_by
 """Returns a view of the `Held` behind a handle, in a kernel."""
 whole: Any = _whole
 """Returns all that a view sees, in a kernel."""
-write: Any = _write
-empty: Any = _empty
+_write: Any = _write_intrinsic
+_empty: Any = _empty_intrinsic
 
 
 @kernel
 def hold(handle: Handle, state: LearnerState, settings: EngineSettings) -> None:
     """Write state and settings into a handle."""
-    write(held_by(handle), Held(state, settings))
+    _write(held_by(handle), Held(state, settings))
 
 
 @kernel
@@ -150,4 +150,4 @@ def state_of(handle: Handle) -> LearnerState:
 @kernel
 def release(handle: Handle) -> None:
     """Let go of the arrays behind a handle."""
-    empty(held_by(handle))
+    _empty(held_by(handle))
