@@ -6,6 +6,7 @@ here take small steps on a stream that can be learned, where agreement means som
 """
 
 from dataclasses import replace
+from itertools import product
 from typing import Any, get_args
 
 import numpy as np
@@ -17,7 +18,6 @@ from smgrnn.config import LearningConfig, Loss, OnEdit, Optimizer, Readout, Scal
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError
 from smgrnn.graph import Graph, GraphEdit
-from support.covering import every_three
 
 N_UPDATES = 2000
 EPISODE = 40
@@ -110,12 +110,14 @@ def assert_same_run(learner: Learner, expected: tuple[Graph, Any, list[int]], ac
 
 @pytest.mark.parametrize(
     ("optimizer", "iterations", "scale", "history", "memory"),
-    every_three(
-        TORCH_OPTIMIZERS,
-        (1, 3),
-        ("update", "variance_to_mean", "weight"),
-        ("keep", "reset"),
-        ("keep", "reset"),
+    list(
+        product(
+            TORCH_OPTIMIZERS,
+            (1, 3),
+            ("update", "variance_to_mean", "weight"),
+            ("keep", "reset"),
+            ("keep", "reset"),
+        )
     ),
 )
 def test_both_engines_take_the_same_decisions_and_hold_the_same_weights(

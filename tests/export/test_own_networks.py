@@ -24,7 +24,7 @@ from smgrnn.export import FORMATS, export_policy
 from smgrnn.policy import policy_of
 from smgrnn.runs.own_loop import record_of
 from smgrnn.storage import read_arrays, write_arrays
-from smgrnn.view import Timeline
+from smgrnn.view import Timeline, write_page
 from support.commands import Command
 from support.exports import STRICT, build, random_rows, replay, tool
 from support.learners import learner, stream
@@ -197,5 +197,7 @@ def test_a_module_is_watched_with_the_edits_that_it_saw(smgrnn: Command, way: st
             assert sorted(timeline.edges.id[frame.edges]) == sorted(graph.edge_ids)
     said = smgrnn("view", "net.safetensors", "--no-open")
     assert (said.code, said.out.strip()) == (0, "net.html")
+    write_page(SMGrNN(3, 2), "bare.html")
+    assert Path("bare.html").stat().st_size > 100_000
     again.load_state_dict(SMGrNN(4, 2).state_dict())
     assert again.log.n_changes == 0

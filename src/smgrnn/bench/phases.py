@@ -81,7 +81,7 @@ def phases(graph: Graph, iterations: int, repeats: int) -> dict[str, float]:
     learner = new_learner(graph, iterations, None)
     learner.learn_stream(*stream(200))
     state, settings = _inside(learner)
-    rules = Plasticity.of(replace(learner.plasticity, growth="relay", pruning="weak"))
+    rules = timed_rules(learner)
     rng, observation = np.random.default_rng(0), np.full(N_INPUTS, 0.5)
     runs: dict[str, tuple[Callable[[int], None], float]] = {
         "forward": (lambda n: _forwards(state, settings, observation, n), 1),
@@ -92,6 +92,11 @@ def phases(graph: Graph, iterations: int, repeats: int) -> dict[str, float]:
     }
     n = max(200, 200_000 // graph.n_edges)
     return {name: median_us(run, n, repeats) / share for name, (run, share) in runs.items()}
+
+
+def timed_rules(learner: Learner) -> Plasticity:
+    """Return the paper's rules, whose decisions are timed on a learner that makes none."""
+    return Plasticity.of(replace(learner.plasticity, growth="relay", pruning="weak"))
 
 
 def _inside(learner: Learner) -> tuple[LearnerState, EngineSettings]:
