@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -425,8 +426,9 @@ class RunConfig(Settings):
         base, own = _open_preset(preset)
         if student in get_args(Method):
             raise ConfigError(f"{student} is evolved, not distilled: use smgrnn evolve.")
-        start = cls().with_changes(student=student, **_starting_values(task, base))
-        start = start.with_changes(**by_part(own))
+        start = cls._start(task, base, student)
+        if own:
+            start = start.with_changes(**by_part(own))
         for place, value in DEMANDS[student].items():
             part, _, name = place.rpartition(".")
             start = start.with_changes(**({part: {name: value}} if part else {name: value}))
@@ -435,6 +437,11 @@ class RunConfig(Settings):
         if not start.network.carry_state:  # there is no way back to an earlier call
             start = start.with_changes(learning={"through_time": 0})
         return start.with_changes(**changes)
+
+    @classmethod
+    @cache
+    def _start(cls, task: str, preset: "Preset", student: str) -> Self:
+        return cls().with_changes(student=student, **_starting_values(task, preset))
 
     def with_changes(self, **changes: Any) -> Self:
         """Return the settings with some of them changed.

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
 
-from smgrnn.commands.output import print_result
-from smgrnn.commands.view import open_from_terminal
+from smgrnn.commands.output import open_from_terminal, print_result
 from smgrnn.errors import ConfigError
 from smgrnn.report.comparison import (
     Compared,
@@ -14,11 +13,8 @@ from smgrnn.report.comparison import (
     differing_settings,
     group_named,
 )
-from smgrnn.report.page import page
-from smgrnn.report.runs import build_run_report
 from smgrnn.report.tables import ReportTable
-from smgrnn.runs.folder import runs_in
-from smgrnn.runs.record import Record
+from smgrnn.runs.folder import load_runs
 from smgrnn.storage import write_file, writing
 
 WIDTH = 100
@@ -41,6 +37,9 @@ def compare_command(
     records = load_runs(paths)
     groups = group_named(records)
     if out is not None:
+        from smgrnn.report.page import page
+        from smgrnn.report.runs import build_run_report  # which imports Matplotlib
+
         with writing(out):
             write_file(out, page(build_run_report(records)).encode())
     words = [describe_table(comparison_table(groups)), describe_settings(groups)]
@@ -50,14 +49,6 @@ def compare_command(
     print_result("\n".join(words), numbers, as_json=as_json, is_quiet=is_quiet)
     if out is not None:
         open_from_terminal(out.resolve().as_uri(), opens=opens and not as_json)
-
-
-def load_runs(paths: Iterable[Path]) -> dict[str, Record]:
-    """Return the runs at these paths, and of a folder of runs all that are in it."""
-    found = [run for path in paths for run in runs_in(path)]
-    if not found:
-        raise ConfigError("There are no runs here: name run folders, or a folder of them.")
-    return {str(path): Record.load(path) for path in found}
 
 
 def describe_settings(groups: Sequence[Compared]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, stoppable
-from smgrnn.commands.output import print_result, say
+from smgrnn.commands.output import open_from_terminal, print_result, say
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError, short
 from smgrnn.machine import check_memory, in_words
@@ -144,8 +144,7 @@ def distill_command(
 @contextmanager
 def _live(first: Run) -> Iterator[Watch[Run]]:
     """Serve a page on which runs are seen as they go on, and open it; yield what shows it one."""
-    from smgrnn.commands.view import open_from_terminal  # which imports Bokeh
-    from smgrnn.view.live import LiveView
+    from smgrnn.view.live import LiveView  # which imports Bokeh
 
     shown = [first.record]
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.compare import load_runs
 from smgrnn.commands.display import print_score, score_figures
 from smgrnn.commands.output import print_result
 from smgrnn.errors import ConfigError
 from smgrnn.runs.evaluation import evaluate
+from smgrnn.runs.folder import load_runs
 from smgrnn.runs.metrics import held_out_likeness
 from smgrnn.runs.record import Record
 

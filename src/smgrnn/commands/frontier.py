@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from smgrnn.commands.compare import describe_table, load_runs
+from smgrnn.commands.compare import describe_table
 from smgrnn.commands.output import print_result
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.experiments import Store
@@ -13,6 +13,7 @@ from smgrnn.report.frontier_tables import frontier_numbers, frontier_table
 from smgrnn.report.paper import load_paper
 from smgrnn.report.pictures import check_picture, save_picture
 from smgrnn.report.results import Results
+from smgrnn.runs.folder import load_runs
 from smgrnn.runs.record import Record
 
 EXPERIMENT = "frontier"

@@ -5,6 +5,7 @@ Results go to stdout, in words or as JSON; whatever is said before them goes to 
 
 import json
 import sys
+import webbrowser
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -42,3 +43,8 @@ def print_result(words: str, figures: Any, *, as_json: bool, is_quiet: bool = Fa
         print(json.dumps(figures))
     elif not is_quiet:
         say_out(words)
+
+
+def open_from_terminal(url: str, *, opens: bool) -> bool:
+    """Open an address for a person at a terminal; return whether a browser took it."""
+    return opens and sys.stdout.isatty() and webbrowser.open(url)

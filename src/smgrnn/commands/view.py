@@ -2,12 +2,11 @@
 
 import sys
 import threading
-import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from smgrnn.commands.output import print_result, say, say_out
+from smgrnn.commands.output import open_from_terminal, print_result, say, say_out
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.policy import NETWORK_KINDS, read_network
@@ -90,8 +89,3 @@ def follow(path: Path, *, opens: bool) -> None:
                 threading.Event().wait()
         except KeyboardInterrupt:
             return
-
-
-def open_from_terminal(url: str, *, opens: bool) -> bool:
-    """Open an address for a person at a terminal; return whether a browser took it."""
-    return opens and sys.stdout.isatty() and webbrowser.open(url)

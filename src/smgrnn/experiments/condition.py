@@ -120,11 +120,17 @@ class Condition:
             return find_evolution_plan(task, replace(self.settings, seed=seed))
         expert = self.expert(seed)
         teacher = _find_teacher(expert, task, _modified(expert))
-        return plan_run(replace(self.settings, seed=seed), task, teacher)
+        return _reseeded(_plan_run(self.settings, task, teacher), seed)
 
     def key(self, seed: int) -> str:
         """Return the digest of all that a run depends on; equal content has equal keys."""
         return self.plan(seed).key()
+
+
+@cache
+def _plan_run(settings: RunConfig, task: Task, teacher: TeacherId) -> Plan:
+    """Return the plan with seed 0; a report asks for that of every run several times."""
+    return plan_run(settings, task, teacher)
 
 
 @cache

@@ -8,7 +8,7 @@ if that is a small part of the time since the last one that did; another one is 
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
@@ -160,6 +160,14 @@ def runs_in(path: Path) -> list[Path]:
     if record_file(path).exists() or not path.is_dir():
         return [path]
     return sorted(each.parent for each in path.rglob(MODEL) if each.parent != path)
+
+
+def load_runs(paths: Iterable[Path]) -> dict[str, Record]:
+    """Return the runs at these paths, and of a folder of runs all that are in it."""
+    found = [run for path in paths for run in runs_in(path)]
+    if not found:
+        raise ConfigError("There are no runs here: name run folders, or a folder of them.")
+    return {str(path): Record.load(path) for path in found}
 
 
 def new_run_folder(folder: str | Path) -> RunFolder:

@@ -5,7 +5,7 @@ Growth is limited where a network is so large already that its distance counts a
 teachers are those of the experiments; the finalists have the smooth ones too.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from smgrnn.config import RunConfig
@@ -88,6 +88,31 @@ def condition_name(reading: Reading, row: str) -> str:
     return f"{row}@{reading}"
 
 
+class _Read(Mapping[str, Condition]):
+    """Conditions in all readings, made when one is asked for: there are thousands of them."""
+
+    def __init__(self, readings: Iterable[Reading], rows: Mapping[str, Condition]) -> None:
+        self.rows = rows
+        self.named = {condition_name(each, row): (each, row) for each in readings for row in rows}
+
+    def row(self, name: str) -> Condition:
+        """Return the condition of this name as it is before it is read in any way."""
+        return self.rows[self.named[name][1]]
+
+    def __getitem__(self, name: str) -> Condition:
+        return self.named[name][0].apply(self.row(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.named)
+
+    def __len__(self) -> int:
+        return len(self.named)
+
+
+def _is_slow(condition: Condition) -> bool:
+    return condition.task == "LunarLander-v3" or condition.variant == "growth-only"
+
+
 def _stage(
     name: str,
     question: str,
@@ -95,23 +120,14 @@ def _stage(
     rows: Mapping[str, Condition],
     seeds: tuple[int, ...] = SEEDS,
 ) -> Experiment:
-    conditions = {
-        condition_name(each, row): each.apply(condition)
-        for each in readings
-        for row, condition in rows.items()
-    }
-    slow = {
-        name
-        for name, each in conditions.items()
-        if each.task == "LunarLander-v3" or each.variant == "growth-only"
-    }
+    conditions = _Read(readings, rows)
     return Experiment(
         id=f"calibration-{name}-v2",
         question=question,
         artefacts=(),
         conditions=conditions,
         seeds=seeds[:FEWER],
-        more={name: seeds[FEWER:] for name in conditions if name not in slow},
+        more={name: seeds[FEWER:] for name in conditions if not _is_slow(conditions.row(name))},
     )
 
 
