@@ -13,9 +13,10 @@ from smgrnn.config import EvolutionConfig, PlasticityConfig, RunConfig
 from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experiments import EXPERIMENTS, Condition, condition
 from smgrnn.experiments.queue import queue_runs
-from smgrnn.experts import Expert, write_expert
+from smgrnn.experts import Expert, find_teacher, write_expert
 from smgrnn.runs import plan
 from smgrnn.runs.evolution import new_evolution
+from smgrnn.tasks import find_task
 from support.trials import asking, teacher
 
 CARTPOLE = Condition.distill("CartPole-v1")
@@ -107,14 +108,20 @@ def test_without_an_expert_there_is_no_key() -> None:
 def test_the_budget_of_an_mlp_counts_also_if_it_is_looked_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sized = Condition.distill("CartPole-v1", student="mlp-100", budget=84)
-    looked_up = Condition.distill("CartPole-v1", student="mlp-100")
-    monkeypatch.setitem(mlp.BUDGETS, "CartPole-v1", 84)
-    assert looked_up.key(0) == sized.key(0)
-    monkeypatch.setitem(mlp.BUDGETS, "CartPole-v1", 85)
-    assert looked_up.key(0) == sized.key(0)  # the same width: what runs is what counts
-    monkeypatch.setitem(mlp.BUDGETS, "CartPole-v1", 100)
-    assert looked_up.key(0) != sized.key(0)
+    task = find_task("CartPole-v1")
+    expert, _ = find_teacher(None, task)
+
+    def key(**changes: Any) -> str:
+        config = RunConfig.for_task(task.id, student="mlp-100", **changes)
+        return plan.plan_run(config, task, expert).key()
+
+    sized = key(budget=84)
+    monkeypatch.setitem(mlp.BUDGETS, task.id, 84)
+    assert key() == sized
+    monkeypatch.setitem(mlp.BUDGETS, task.id, 85)
+    assert key() == sized  # the same width: what runs is what counts
+    monkeypatch.setitem(mlp.BUDGETS, task.id, 100)
+    assert key() != sized
 
 
 def test_of_neat_settings_the_content_counts(tmp_path: Path) -> None:
