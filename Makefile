@@ -1,6 +1,7 @@
 # `make demo` and `make test` each do all of their own set-up, in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of short processes share what is compiled
 
 .PHONY: demo test setup format lint types imports docs kernels tests torture release clean
@@ -19,7 +20,8 @@ setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(PIP) --upgrade pip  # Python 3.11 brings one that takes twice as long to choose versions
+	$(PIP) -e '.[dev]'
 	touch $@
 
 format: setup

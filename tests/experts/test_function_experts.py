@@ -120,7 +120,7 @@ def test_a_function_makes_the_environment_of_a_task() -> None:
 
 
 def test_a_made_environment_is_the_one_that_is_learned_and_judged() -> None:
-    settings: Any = {"expert": damp, "episodes": 3, "normalise": True, "held_out": 5}
+    settings: Any = {"expert": damp, "episodes": 3, "normalise": True, "handover": "final"}
     light, heavy = distill(half_gravity, **settings), distill("Pendulum-v1", **settings)
     assert not np.array_equal(light.held_out, heavy.held_out)
     same = distill(lambda: gym.make("Pendulum-v1"), **settings)
