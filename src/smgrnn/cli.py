@@ -1,5 +1,6 @@
 """The command line: parsing only."""
 
+import gc
 import os
 import re
 import sys
@@ -33,6 +34,8 @@ Flag = tyro.conf.FlagCreatePairsOff[bool]
 TUNING_SEED = 1000
 """First seed of trials: those of experiments, from 0 on, are to choose no settings."""
 AsJson = Annotated[Flag, tyro.conf.arg(name="json")]
+GARBAGE = 50_000
+"""New objects after which garbage is looked for; with Python's 700 that was a tenth of a start."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -879,6 +882,7 @@ def _refuse(sentence: str) -> None:
 def main() -> None:
     """Run the command line; a user's mistake ends it with one sentence and exit code 2."""
     arguments = sys.argv[1:]
+    gc.set_threshold(GARBAGE)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn  # type: ignore[assignment]
