@@ -40,6 +40,15 @@ def test_the_graph_needs_no_torch() -> None:
     assert output_of(code) == "False"
 
 
+def test_a_command_without_pictures_imports_no_library_for_them() -> None:
+    """Scoring a policy took four seconds, of which three were imports that only pages need."""
+    code = (
+        "import sys, smgrnn.commands.evaluate, smgrnn.commands.compare; "
+        "print([name for name in ('torch', 'bokeh', 'matplotlib') if name in sys.modules])"
+    )
+    assert output_of(code) == "[]"
+
+
 @pytest.mark.parametrize("name", smgrnn.__all__)
 def test_every_public_name_resolves(name: str) -> None:
     value = getattr(smgrnn, name)
