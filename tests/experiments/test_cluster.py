@@ -68,6 +68,14 @@ def start(program: str, *flags: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([*command, "--no-dashboard", *flags], **quiet)
 
 
+def is_whole(file: Path) -> bool:
+    """Return whether Dask has written all of a file, which is there before its content."""
+    try:
+        return bool(json.loads(file.read_text()))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return False
+
+
 def test_a_scheduler_that_dies_is_one_sentence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -75,9 +83,7 @@ def test_a_scheduler_that_dies_is_one_sentence(
     told, file = tmp_path / "pid", tmp_path / "scheduler.json"
     experiment, store = asking({"a": tiny(tmp_path)}, n_seeds=2), Store(tmp_path / "store")
     scheduler = start("scheduler", "--port", "0", "--scheduler-file", str(file))
-    wait_for(file.exists)
-    address = json.loads(file.read_text())["address"]
-    worker = start("worker", address, "--nthreads", "1", "--no-nanny")
+    processes = [scheduler]
 
     def kill() -> None:
         wait_for(told.exists)
@@ -85,13 +91,16 @@ def test_a_scheduler_that_dies_is_one_sentence(
 
     killer = threading.Thread(target=kill)
     try:
+        wait_for(lambda: is_whole(file))
+        address = json.loads(file.read_text())["address"]
+        processes.append(start("worker", address, "--nthreads", "1", "--no-nanny"))
         with cluster_executor(address) as executor:
             killer.start()
             calls = Replacing(executor, hang_once, tmp_path)
             with pytest.raises(ConfigError) as caught:
                 run_experiments([experiment], store, calls)
     finally:
-        for process in (scheduler, worker):
+        for process in processes:
             process.kill()
             process.wait()
     killer.join()
