@@ -30,6 +30,10 @@ def interrupt_self() -> str:
     return "still here"
 
 
+def kill_self() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def wait_until(path: Path) -> int:
     wait_for(path.exists)
     return os.getpid()
@@ -67,6 +71,14 @@ def test_a_process_that_dies_loses_only_its_own_call(tmp_path: Path) -> None:
             lost.result()
         (tmp_path / "go").touch()
         assert victim not in {kept.result(), *(future.result() for future in waiting)}
+
+
+def test_each_process_of_many_that_die_at_once_tells_its_own_exit_code() -> None:
+    with LocalProcesses(4) as processes:
+        lost = [processes.submit(kill_self) for _ in range(40)]
+        assert {str(future.exception()) for future in lost} == {
+            "The worker process died with exit code -9."
+        }
 
 
 def test_leaving_by_an_exception_stops_the_processes_at_once() -> None:

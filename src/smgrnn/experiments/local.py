@@ -24,6 +24,10 @@ _SETTINGS = dict.fromkeys(_THREADS, "1") | {"PYTHONWARNINGS": "ignore:Compiled c
 """Environment of the processes: as many as there are cores have one thread each, and do not repeat
 what their driver has said."""
 
+_CHILDREN = threading.Lock()
+"""Held to start a process or to wait for its end: starting one reads the exit code of each that has
+ended, and a code can be read once, so two threads that read would make one of them up."""
+
 
 class WorkerLostError(BrokenExecutor):
     """The process that worked on a call has died."""
@@ -114,7 +118,7 @@ class _Worker:
     def __init__(self, context: Any) -> None:
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        with _settings():
+        with _CHILDREN, _settings():
             self._process.start()
         theirs.close()
         self.pid = int(self._process.pid)
@@ -125,10 +129,8 @@ class _Worker:
             self._connection.send((fn, args, kwargs))
             is_good, value = self._connection.recv()
         except (EOFError, OSError) as error:
-            self._process.join()
-            raise WorkerLostError(
-                f"The worker process died with exit code {self._process.exitcode}."
-            ) from error
+            code = self._wait_for_end()
+            raise WorkerLostError(f"The worker process died with exit code {code}.") from error
         if not is_good:
             raise value
         return value
@@ -136,7 +138,13 @@ class _Worker:
     def kill(self) -> None:
         """End the process now."""
         self._process.kill()
-        self._process.join()
+        self._wait_for_end()
+
+    def _wait_for_end(self) -> int | None:
+        with _CHILDREN:
+            self._process.join()
+            code: int | None = self._process.exitcode
+            return code
 
 
 def _serve(connection: Connection) -> None:
