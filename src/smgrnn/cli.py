@@ -18,6 +18,8 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from smgrnn import __version__
+from smgrnn.commands.flags import Earlier, Extras, Search, Which, Workers
+from smgrnn.commands.output import Flag, Output
 from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
 from smgrnn.errors import NO_TORCH, ConfigError, SmgrnnError, plain, reason, short
 from smgrnn.first_use import watching_compilation
@@ -30,10 +32,8 @@ DESCRIPTION = (
 )
 
 Command = Callable[..., Any]
-Flag = tyro.conf.FlagCreatePairsOff[bool]
 TUNING_SEED = 1000
 """First seed of trials: those of experiments, from 0 on, are to choose no settings."""
-AsJson = Annotated[Flag, tyro.conf.arg(name="json")]
 GARBAGE = 50_000
 """New objects after which garbage is looked for; with Python's 700 that was a tenth of a start."""
 
@@ -56,83 +56,10 @@ class RunFlags(RunConfig):
         return RunConfig(**{entry.name: getattr(self, entry.name) for entry in fields(self)})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Output:
-    """How a command tells what came of it, alike for all of them."""
-
-    as_json: AsJson = False
-    """Print the result as JSON instead of in words."""
-    quiet: Flag = False
-    """Print no words: no results, progress or warnings, only the JSON and what is wrong."""
-    debug: Flag = False
-    """If the command fails, print the whole traceback before the sentence that says why."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Earlier:
-    """An earlier run to go on with, or to go on from."""
-
-    resume: Path | None = None
-    """Go on with the run in this folder instead of starting one; a TASK or an --expert that is code
-    of your own is given again."""
-    start: Annotated[Path | None, tyro.conf.arg(name="from")] = None
-    """Start a run whose student is the one that this run handed over, with the settings of that
-    run; TASK must have the same shape."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Extras:
-    """Things that a run leaves beside its record."""
-
-    tensorboard: Flag = False
-    """Also write curves for TensorBoard into the run folder."""
-    live: Flag = False
-    """Open a page on which the network is seen to grow while it does."""
-    dry_run: Flag = False
-    """Print the plan of the run, all settings as the engine would get them, and run nothing."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Search:
-    """How long a search for settings takes, and what it is for."""
-
-    trials: int = 160
-    """Trials in all, rounded up to whole batches."""
-    minutes: float | None = None
-    """Begin no batch after this many minutes; the same command goes on later."""
-    seeds: int = 8
-    """Seeds of a trial; poor ones are stopped after one, two, four …"""
-    batch: int = 16
-    """Trials that are asked for at once, of which half are stopped at each stage."""
-    price: float | None = None
-    """Search for one number: the return, less this for each parameter; by default for a front."""
-    floor: float | None = None
-    """Least return on the front; that of the preset's worst run by default."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Workers:
-    """Where runs happen."""
-
-    jobs: int | None = None
-    """Processes; one for each core by default."""
-    scheduler: str | None = None
-    """Address of a Dask scheduler to run on instead."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Which:
-    """The student of a run to take; by default the one that it hands over."""
-
-    final: Flag = False
-    """Take the student that the run ended with."""
-    parameters: int | None = None
-    """Take the best student with at most this many parameters."""
-
-
 Options = Annotated[RunFlags, tyro.conf.arg(name="")]
 Outputs = Annotated[Output, tyro.conf.arg(name="")]
 Chosen = Annotated[Which, tyro.conf.arg(name="")]
+WorkerFlags = Annotated[Workers, tyro.conf.arg(name="")]
 EvolutionOptions = Annotated[EvolutionConfig, tyro.conf.arg(name="")]
 TaskName = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
 TaskNames = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="TASK ...")]
@@ -149,13 +76,13 @@ RunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metav
 
 def distill(
     task: TaskName = "",
-    options: Options = RunFlags(),  # noqa: B008 - frozen
+    options: Options = RunFlags(),
     preset: Preset | Path = USUAL_PRESET,
     out: Path | None = None,
-    earlier: Annotated[Earlier, tyro.conf.arg(name="")] = Earlier(),  # noqa: B008 - frozen
+    earlier: Annotated[Earlier, tyro.conf.arg(name="")] = Earlier(),
     seeds: int = 1,
-    extras: Annotated[Extras, tyro.conf.arg(name="")] = Extras(),  # noqa: B008 - frozen
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    extras: Annotated[Extras, tyro.conf.arg(name="")] = Extras(),
+    output: Outputs = Output(),
 ) -> None:
     """Distil a frozen expert into a network that grows while it learns.
 
@@ -167,21 +94,21 @@ def distill(
     options
         Settings of the run.
     preset
-        What the other settings start from: frugal grows the smallest network that does the job;
-        paper is the reading of the paper closest to its sizes (xor and recordings have rules of
-        their own), as_printed the one that is printed; or a settings file, such as `smgrnn tune`
-        writes.
+        The settings that the others start from: frugal grows the smallest network that does the
+        job; paper is the reading of the paper closest to its sizes (xor and recordings have rules
+        of their own), as_printed the one that is printed; or a settings file, such as `smgrnn
+        tune` writes.
     out
         Folder for the run, in which the same command goes on if it was stopped;
         runs/TASK-STUDENT-SEED by default.
     earlier
-        What it goes on with.
+        An earlier run to go on with.
     seeds
         Run this many seeds, from --seed upwards.
     extras
         More than the record, or less.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.distill import distill_command, prepare_runs, show_plans
 
@@ -192,26 +119,18 @@ def distill(
         )
     _look_here_for(task, config.expert)
     if extras.dry_run:
-        given = {"resume": earlier.resume, "start": earlier.start}
-        show_plans(task, config, seeds, as_json=output.as_json, is_quiet=output.quiet, **given)
+        show_plans(task, config, earlier, seeds, output)
         return
-    runs = prepare_runs(task, config, out, earlier.resume, earlier.start, seeds)
-    distill_command(
-        runs,
-        with_tensorboard=extras.tensorboard,
-        is_live=extras.live,
-        as_json=output.as_json,
-        is_quiet=output.quiet,
-    )
+    distill_command(prepare_runs(task, config, out, earlier, seeds), extras, output)
 
 
 def sequence(
     tasks: TaskNames = (),
-    options: Options = RunFlags(),  # noqa: B008 - frozen
+    options: Options = RunFlags(),
     preset: Preset | Path = USUAL_PRESET,
     cue: Flag = False,
     out: Path | None = None,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Teach one student several tasks, one after the other, and see what it keeps.
 
@@ -222,34 +141,27 @@ def sequence(
     options
         Settings of each stage.
     preset
-        What the other settings start from, as in distill.
+        The settings that the others start from, as in distill.
     cue
         Add one input per task that says which it is.
     out
         Folder for the stages, in which the same command goes on if it was stopped;
         runs/sequence-STUDENT-SEED by default.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.sequence import sequence_command
 
-    sequence_command(
-        tasks,
-        options.to_config(),
-        out,
-        has_cue=cue,
-        as_json=output.as_json,
-        is_quiet=output.quiet,
-    )
+    sequence_command(tasks, options.to_config(), out, output, has_cue=cue)
 
 
 def evolve(
     task: TaskName = "",
-    options: EvolutionOptions = EvolutionConfig(),  # noqa: B008 - frozen
+    options: EvolutionOptions = EvolutionConfig(),
     out: Path | None = None,
     resume: Path | None = None,
     seeds: int = 1,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Evolve a controller by NEAT or NDP on the budget of a distillation.
 
@@ -268,24 +180,23 @@ def evolve(
     seeds
         Run this many seeds, from --seed upwards.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.evolve import evolve_command, prepare_evolutions
 
     _look_here_for(task)
-    evolutions = prepare_evolutions(task, options, out, resume, seeds)
-    evolve_command(evolutions, as_json=output.as_json, is_quiet=output.quiet)
+    evolve_command(prepare_evolutions(task, options, out, resume, seeds), output)
 
 
 def tune(
     task: TaskName = "",
-    options: Options = RunFlags(),  # noqa: B008 - frozen
+    options: Options = RunFlags(),
     preset: Preset | Path = USUAL_PRESET,
     over: tuple[str, ...] = (),
-    search: Annotated[Search, tyro.conf.arg(name="")] = Search(),  # noqa: B008 - frozen
-    workers: Annotated[Workers, tyro.conf.arg(name="")] = Workers(),  # noqa: B008 - frozen
+    search: Annotated[Search, tyro.conf.arg(name="")] = Search(),
+    workers: WorkerFlags = Workers(),
     out: Path | None = None,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Search for settings: the front of return against parameters, or the best by one number.
 
@@ -297,7 +208,7 @@ def tune(
         Settings of the runs that are not tuned; --seed is the first seed of each trial, and that
         of the search.
     preset
-        What all settings start from: a preset, or a settings file.
+        The settings to start from: a preset, or a settings file.
     over
         Settings to tune, each with a range or with values, such as plasticity.window=10:200:log or
         learning.schedule=constant,falling; or ready spaces: plasticity, learning, frugal.
@@ -309,38 +220,21 @@ def tune(
         Folder for the study, in which the same command goes on if it was stopped;
         runs/TASK-tune-SEED by default.
     output
-        What is printed where.
+        How results are printed.
     """
+    from smgrnn.commands.tune import ask, tune_command
+
     config = options.to_config()
     _look_here_for(task, config.expert)
-    from smgrnn.commands.tune import Budget, ask, tune_command
-
-    question = ask(
-        task,
-        config,
-        over,
-        n_seeds=search.seeds,
-        batch=search.batch,
-        price=search.price,
-        floor=search.floor,
-    )
-    tune_command(
-        question,
-        preset,
-        out,
-        budget=Budget(search.trials, search.minutes),
-        workers=(workers.jobs, workers.scheduler),
-        command=sys.argv[1:],
-        as_json=output.as_json,
-        is_quiet=output.quiet,
-    )
+    question = ask(task, config, over, search)
+    tune_command(question, preset, out, search, workers, output, command=sys.argv[1:])
 
 
 def list_names(
     folder: Annotated[
         tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="[RUNS_FOLDER]")
     ] = None,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """List the tasks, students, methods and experiments there are, or the runs in a folder.
 
@@ -349,22 +243,22 @@ def list_names(
     folder
         A folder of runs.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.listing import list_command, list_runs_command
 
     if folder is None:
-        list_command(as_json=output.as_json, is_quiet=output.quiet)
+        list_command(output)
     else:
-        list_runs_command(folder, as_json=output.as_json, is_quiet=output.quiet)
+        list_runs_command(folder, output)
 
 
 def evaluate(
     runs: SomeRunPaths,
     episodes: int = 100,
     task: str | None = None,
-    which: Chosen = Which(),  # noqa: B008 - frozen
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    which: Chosen = Which(),
+    output: Outputs = Output(),
 ) -> None:
     """Score what runs hand over, frozen and greedy, on held-out episodes.
 
@@ -379,20 +273,12 @@ def evaluate(
     which
         The student to score.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.evaluate import evaluate_command
 
     _look_here_for(task)
-    evaluate_command(
-        runs,
-        episodes,
-        task,
-        final=which.final,
-        parameters=which.parameters,
-        as_json=output.as_json,
-        is_quiet=output.quiet,
-    )
+    evaluate_command(runs, episodes, task, which, output)
 
 
 def expert_train(
@@ -401,7 +287,7 @@ def expert_train(
     recipe: Literal["smooth", "plain", "printed"] = "smooth",
     seed: int = 0,
     steps: int | None = None,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Train an expert by deep Q-learning and write it to a file.
 
@@ -419,20 +305,18 @@ def expert_train(
     steps
         Environment steps; those of the recipe for the task by default.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.expert import expert_train_command
 
-    expert_train_command(
-        task, out, recipe, seed, steps, as_json=output.as_json, is_quiet=output.quiet
-    )
+    expert_train_command(task, out, recipe, seed, steps, output)
 
 
 def expert_convert(
     file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="ZIP")],
     out: Path,
     statistics: Path | None = None,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Turn a Stable-Baselines3 policy into an expert file, which cannot run code.
 
@@ -445,33 +329,33 @@ def expert_convert(
     statistics
         File that VecNormalize saved beside it; it must be as trusted as the zip.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.expert import expert_convert_command
 
-    expert_convert_command(file, out, statistics, as_json=output.as_json, is_quiet=output.quiet)
+    expert_convert_command(file, out, statistics, output)
 
 
 def expert_list(
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """List the experts that come with the package and how good they are.
 
     Parameters
     ----------
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.expert import expert_list_command
 
-    expert_list_command(as_json=output.as_json, is_quiet=output.quiet)
+    expert_list_command(output)
 
 
 def expert_evaluate(
     task: TaskName,
     expert: str | None = None,
     episodes: int = 100,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Score an expert on held-out episodes.
 
@@ -485,23 +369,22 @@ def expert_evaluate(
     episodes
         Held-out episodes to play.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.expert import expert_evaluate_command
 
     _look_here_for(task, expert)
-    expert_evaluate_command(task, expert, episodes, as_json=output.as_json, is_quiet=output.quiet)
+    expert_evaluate_command(task, expert, episodes, output)
 
 
 def reproduce(
     names: ExperimentNames = (),
     seeds: int | None = None,
     episodes: int | None = None,
-    jobs: int | None = None,
-    scheduler: str | None = None,
+    workers: WorkerFlags = Workers(),
     smoke: Flag = False,
     store: Path = Path("results/store"),
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Run the paper's experiments, except runs that are in the store already.
 
@@ -513,28 +396,20 @@ def reproduce(
         Run this many seeds of each condition instead of those that the experiments have.
     episodes
         Run this many episodes instead of the paper's.
-    jobs
-        Processes; one for each core by default.
-    scheduler
-        Address of a Dask scheduler to run on instead.
+    workers
+        Where runs happen.
     smoke
         Run everything tiny, to see that it runs.
     store
         Folder of finished runs.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.reproduce import reproduce_command
     from smgrnn.experiments.registry import choose_experiments
 
-    reproduce_command(
-        choose_experiments(names, seeds=seeds, episodes=episodes, smoke=smoke),
-        jobs=jobs,
-        scheduler=scheduler,
-        store=store,
-        as_json=output.as_json,
-        is_quiet=output.quiet,
-    )
+    experiments = choose_experiments(names, seeds=seeds, episodes=episodes, smoke=smoke)
+    reproduce_command(experiments, store, workers, output)
 
 
 def report(
@@ -543,7 +418,7 @@ def report(
     out: Path = Path("report"),
     seeds: int | None = None,
     episodes: int | None = None,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Report on experiments, beside what the paper printed, or on runs of your own.
 
@@ -562,26 +437,18 @@ def report(
         Report on runs of this many episodes; by default of the experiments' own length or, if there
         are none, of the longest that the store has.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.report import report_command
 
-    report_command(
-        store,
-        out,
-        names,
-        seeds=seeds,
-        episodes=episodes,
-        as_json=output.as_json,
-        is_quiet=output.quiet,
-    )
+    report_command(store, out, names, output, seeds=seeds, episodes=episodes)
 
 
 def compare(
     runs: SomeRunPaths,
     out: Path | None = None,
     no_open: Flag = False,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Show runs side by side: return, size, agreement, time, and the settings that differ.
 
@@ -594,11 +461,11 @@ def compare(
     no_open
         Write the page and do not open it.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.compare import compare_command
 
-    compare_command(runs, out, opens=not no_open, as_json=output.as_json, is_quiet=output.quiet)
+    compare_command(runs, out, output, opens=not no_open)
 
 
 def frontier(
@@ -606,7 +473,7 @@ def frontier(
     store: Path = Path("results/store"),
     out: Path | None = None,
     task: str | None = None,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Show return against parameters, for any runs side by side.
 
@@ -621,19 +488,19 @@ def frontier(
     task
         Show the runs on this task only.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.frontier import frontier_command
 
-    frontier_command(runs, store, out, task=task, as_json=output.as_json, is_quiet=output.quiet)
+    frontier_command(runs, store, out, task, output)
 
 
 def export(
     run: RunPath,
     to: Literal["onnx", "c", "graphml", "json"],
     out: Path | None = None,
-    which: Chosen = Which(),  # noqa: B008 - frozen
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    which: Chosen = Which(),
+    output: Outputs = Output(),
 ) -> None:
     """Take what a run hands over, or a network of your own, with you: as C, as ONNX, or as a graph.
 
@@ -648,29 +515,21 @@ def export(
     which
         The student to export.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.export import export_command
 
-    export_command(
-        run,
-        to,
-        out,
-        final=which.final,
-        parameters=which.parameters,
-        as_json=output.as_json,
-        is_quiet=output.quiet,
-    )
+    export_command(run, to, out, which, output)
 
 
 def view(
     run: RunPath,
     out: Path | None = None,
     record: Path | None = None,
-    which: Chosen = Which(),  # noqa: B008 - frozen
+    which: Chosen = Which(),
     no_open: Flag = False,
     live: Flag = False,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Watch the network that a run hands over grow, on a page in your browser.
 
@@ -689,28 +548,18 @@ def view(
     live
         Follow a run under way, on a page that this machine alone can open, until Ctrl-C.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.view import view_command
 
-    view_command(
-        run,
-        out,
-        record,
-        final=which.final,
-        parameters=which.parameters,
-        opens=not no_open,
-        live=live,
-        as_json=output.as_json,
-        is_quiet=output.quiet,
-    )
+    view_command(run, out, record, which, output, opens=not no_open, live=live)
 
 
 def bench(
     repeats: int = 7,
     quick: Flag = False,
     out: Path | None = None,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Measure the engines against a plain PyTorch loop, side by side.
 
@@ -723,17 +572,17 @@ def bench(
     out
         Also write the tables to this Markdown file.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.bench import bench_command
 
-    bench_command(repeats, out, quick=quick, as_json=output.as_json, is_quiet=output.quiet)
+    bench_command(repeats, out, output, quick=quick)
 
 
 def completion(
     shell: ShellName,
     out: Path | None = None,
-    output: Outputs = Output(),  # noqa: B008 - frozen
+    output: Outputs = Output(),
 ) -> None:
     """Print a script by which your shell completes commands, options and their values.
 
@@ -744,11 +593,11 @@ def completion(
     out
         Write the script to this file instead.
     output
-        What is printed where.
+        How results are printed.
     """
     from smgrnn.commands.completion import completion_command
 
-    completion_command(_completion(shell), out, as_json=output.as_json, is_quiet=output.quiet)
+    completion_command(_completion(shell), out, output)
 
 
 def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
@@ -789,7 +638,7 @@ def _bound(command: Command) -> Command:
 def parse(arguments: list[str]) -> Callable[[], None]:
     """Return the command that the arguments name, with what they say, ready to be called.
 
-    What cannot be understood ends the process with one sentence and a box of help.
+    An argument that is not understood ends the process with one sentence and a box of help.
     """
     if arguments == ["--version"]:
         return partial(print, f"smgrnn {__version__}")

@@ -118,7 +118,7 @@ def reason(error: Exception) -> str:
 
 
 def failure(error: Exception) -> str:
-    """Return what failed in code that is not ours: the kind of error, its place and its words.
+    """Describe an error in code that is not ours: its kind, its place and its words.
 
     >>> try:
     ...     int("one")
@@ -159,7 +159,7 @@ def _libraries() -> tuple[Path, ...]:
 
 
 def short(thing: object, length: int = 60) -> str:
-    """Return what Python calls a thing, in one line of at most `length` characters.
+    """Return the repr of a thing in one line of at most `length` characters.
 
     >>> short(3), short("a" * 100, 10)
     ('3', "'aaaaaa...")

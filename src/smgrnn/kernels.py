@@ -85,7 +85,7 @@ class Kernel(CPUDispatcher):
 
     @property
     def _numba_type_(self) -> Any:
-        """What other kernels see."""
+        """The type of the function that other kernels call."""
         return types.Dispatcher(self.inner)
 
     def add_overload(self, result: Any) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from smgrnn.commands.export import export_command
+from smgrnn.commands.flags import Which
+from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.export import FORMATS, sizes
 from support import exports
@@ -31,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_files_are_named_after_the_task_and_stand_in_the_run(
     to: str, run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    export_command(run, to, None, as_json=False)
+    export_command(run, to, None)
     printed = capsys.readouterr().out
     for name in NAMES[to]:
         file = run / name
@@ -46,7 +48,7 @@ def test_files_are_named_after_the_task_and_stand_in_the_run(
 def test_json_reports_files_and_sizes(
     to: str, final: bool, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    export_command(run, to, tmp_path / "x", final=final, as_json=True)
+    export_command(run, to, tmp_path / "x", which=Which(final=final), output=Output(as_json=True))
     report = json.loads(capsys.readouterr().out)
     assert report["format"] == to
     assert report["task"] == "CartPole-v1"
@@ -67,7 +69,13 @@ def test_the_student_that_is_asked_for_is_exported(
         ("b", {"final": True}),
         ("c", {"parameters": smallest}),
     ):
-        export_command(tmp_path / "run", "json", tmp_path / name, **which, as_json=True)
+        export_command(
+            tmp_path / "run",
+            "json",
+            tmp_path / name,
+            which=Which(**which),
+            output=Output(as_json=True),
+        )
         (file,) = json.loads(capsys.readouterr().out)["files"]
         edges = json.loads(Path(file).read_text())["edges"]
         graph = record.student(**which).policy.graph
@@ -79,7 +87,7 @@ def test_the_compiled_size_holds_the_tables_and_little_else(
 ) -> None:
     exports.tool("cc")
     exports.tool("size")
-    export_command(run, "c", tmp_path / "x", as_json=True)
+    export_command(run, "c", tmp_path / "x", output=Output(as_json=True))
     report = json.loads(capsys.readouterr().out)
     assert report["table_bytes"] < report["compiled_bytes"] < report["table_bytes"] + 2000
 
@@ -91,7 +99,7 @@ def test_without_a_compiler_the_size_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    export_command(run, "c", tmp_path / "x", as_json=False)
+    export_command(run, "c", tmp_path / "x")
     assert "bytes of state; no C compiler was found" in capsys.readouterr().out
 
 
@@ -103,11 +111,11 @@ def test_a_compiler_that_fails_is_not_a_missing_one(
 ) -> None:
     """That no compiler was found was said, too, where the code did not compile."""
     monkeypatch.setattr(sizes, "COMPILE", ("false",))
-    export_command(run, "c", tmp_path / "x", as_json=True)
+    export_command(run, "c", tmp_path / "x", output=Output(as_json=True))
     report = json.loads(capsys.readouterr().out)
     assert (report["compiled_bytes"], report["obstacle"]) == (None, "false failed: exit code 1")
     monkeypatch.setattr(sizes, "COMPILE", ("cc", "-std=c99", "-DINPUTS=1+"))
-    export_command(run, "c", tmp_path / "y", as_json=False)
+    export_command(run, "c", tmp_path / "y")
     said = capsys.readouterr().out
     assert "bytes of state; cc -std=c99 -DINPUTS=1+ failed: " in said
     assert "error" in said
@@ -115,41 +123,41 @@ def test_a_compiler_that_fails_is_not_a_missing_one(
 
 @pytest.mark.parametrize("out", ["my-net", "my-net.c", "my-net.h"])
 def test_out_may_have_the_suffix_of_any_of_its_files(out: str, run: Path, tmp_path: Path) -> None:
-    export_command(run, "c", tmp_path / out, as_json=True)
+    export_command(run, "c", tmp_path / out, output=Output(as_json=True))
     assert {file.name for file in tmp_path.iterdir()} == {"my-net.c", "my-net.h"}
     assert "my_net_step" in (tmp_path / "my-net.h").read_text()
     assert '#include "my-net.h"' in (tmp_path / "my-net.c").read_text()
 
 
 def test_a_source_with_another_name_than_its_functions_compiles(run: Path, tmp_path: Path) -> None:
-    export_command(run, "c", tmp_path / "My net.c", as_json=True)
+    export_command(run, "c", tmp_path / "My net.c", output=Output(as_json=True))
     subprocess.run([exports.tool("cc"), "-c", "My net.c"], cwd=tmp_path, check=True)
 
 
 def test_another_suffix_stays_in_the_name(run: Path, tmp_path: Path) -> None:
-    export_command(run, "json", tmp_path / "net.v2", as_json=True)
+    export_command(run, "json", tmp_path / "net.v2", output=Output(as_json=True))
     assert [file.name for file in tmp_path.iterdir()] == ["net.v2.json"]
 
 
 def test_an_unknown_format_is_met_with_the_list(run: Path) -> None:
     sentence = r"^There is no export format 'rust'; choose from onnx, c, graphml, json\.$"
     with pytest.raises(ConfigError, match=sentence):
-        export_command(run, "rust", None, as_json=False)
+        export_command(run, "rust", None)
 
 
 def test_a_file_that_exists_is_not_written_over(run: Path, tmp_path: Path) -> None:
     (tmp_path / "x.c").write_text("mine")
     with pytest.raises(ConfigError, match=r"x\.c exists; choose another file\.$"):
-        export_command(run, "c", tmp_path / "x", as_json=False)
+        export_command(run, "c", tmp_path / "x")
     assert [file.name for file in tmp_path.iterdir()] == ["x.c"]
     assert (tmp_path / "x.c").read_text() == "mine"
 
 
 def test_a_folder_that_is_missing_is_named(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot be written: its folder is missing"):
-        export_command(run, "c", tmp_path / "nowhere" / "x", as_json=False)
+        export_command(run, "c", tmp_path / "nowhere" / "x")
 
 
 def test_a_run_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(SmgrnnError, match=r"^There is no run folder .*nowhere\.$"):
-        export_command(tmp_path / "nowhere", "c", None, as_json=False)
+        export_command(tmp_path / "nowhere", "c", None)

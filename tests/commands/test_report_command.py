@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+from smgrnn.commands.output import Output
 from smgrnn.commands.report import report_command
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import Store, choose_experiments
@@ -39,7 +40,7 @@ def test_the_command_writes_a_page_a_text_and_numbers(
     assert told.endswith(f"The report is in {out / 'index.html'}.\n")
     assert (out / "report.md").is_file()
     assert (out / "figures" / "figure-7.svg").is_file()
-    report_command(store, out, [NAME], seeds=1, episodes=4, as_json=True)
+    report_command(store, out, [NAME], seeds=1, episodes=4, output=Output(as_json=True))
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads((out / "summary.json").read_text(encoding="utf-8"))
 
@@ -64,13 +65,15 @@ def test_a_picture_of_an_earlier_report_does_not_stay(store: Path, tmp_path: Pat
     (out / "figures").mkdir(parents=True)
     for name in ("figure-7.png", "mine.png"):
         (out / "figures" / name).write_bytes(b"")
-    report_command(store, out, [NAME], seeds=1, episodes=4, is_quiet=True)
+    report_command(store, out, [NAME], seeds=1, episodes=4, output=Output(quiet=True))
     found = {path.name for path in (out / "figures").iterdir()}
     assert found == {"figure-1.svg", "figure-2.svg", "figure-7.svg", "mine.png"}
 
 
 def test_quiet_is_quiet(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report_command(store, tmp_path / "report", [NAME], seeds=1, episodes=4, is_quiet=True)
+    report_command(
+        store, tmp_path / "report", [NAME], seeds=1, episodes=4, output=Output(quiet=True)
+    )
     assert capsys.readouterr() == ("", "")
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from smgrnn.commands.flags import Workers
+from smgrnn.commands.output import Output
 from smgrnn.commands.reproduce import reproduce_command
 from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
@@ -198,14 +200,14 @@ def test_the_command_runs_what_is_missing_and_tells_the_rest(
     def reproduce(seeds: int, **output: Any) -> tuple[str, str]:
         store = tmp_path / "store"
         experiments = choose_experiments(["optimizer-sensitivity"], seeds=seeds, episodes=2)
-        reproduce_command(experiments, jobs=1, store=store, **output)
+        reproduce_command(experiments, store, Workers(jobs=1), Output(**output))
         out, err = capsys.readouterr()
         return out, err
 
     words, told = reproduce(1)
     assert words.startswith(f"7 runs: 0 were in {tmp_path / 'store'}, 7 were run")
     assert "7/7" in told
-    printed, told = reproduce(2, as_json=True, is_quiet=True)
+    printed, told = reproduce(2, as_json=True, quiet=True)
     figures = json.loads(printed)
     assert told == ""
     assert figures["experiments"] == ["optimizer-sensitivity-v2"]
@@ -224,7 +226,7 @@ def test_a_failed_run_is_told_and_exits_with_1(
     monkeypatch.setitem(EXPERIMENTS, "final-topologies-v2", experiment)
     chosen = choose_experiments(["final-topologies"], seeds=4)
     with pytest.raises(SystemExit) as caught:
-        reproduce_command(chosen, jobs=2, store=tmp_path)
+        reproduce_command(chosen, tmp_path, Workers(jobs=2))
     assert caught.value.code == 1
     told = capsys.readouterr().out
     assert "final-topologies-v2 1 seed 0 failed: A weight became infinite" in told.replace(
@@ -242,10 +244,10 @@ def test_a_failed_run_is_told_and_exits_with_1(
     ],
 )
 def test_a_wrong_option_is_met_at_the_door(
-    tmp_path: Path, options: dict[str, object], sentence: str
+    tmp_path: Path, options: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(ConfigError, match=sentence):
-        reproduce_command([], store=tmp_path, is_quiet=True, **options)  # type: ignore[arg-type]
+        reproduce_command([], tmp_path, Workers(**options))
 
 
 def test_without_dask_a_cluster_is_refused_with_what_to_install(
@@ -253,4 +255,4 @@ def test_without_dask_a_cluster_is_refused_with_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ConfigError, match=r"pip install 'smgrnn\[cluster\]'"):
-        reproduce_command([], store=tmp_path, scheduler="tcp://127.0.0.1:1", is_quiet=True)
+        reproduce_command([], tmp_path, Workers(scheduler="tcp://127.0.0.1:1"))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from smgrnn.commands.output import Output
 from smgrnn.commands.report import report_command
 from smgrnn.experiments import Store, choose_experiments
 from smgrnn.report.claims import load_claims
@@ -28,7 +29,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     fill_store(Store(folder / "store"), choose_experiments(seeds=SEEDS, episodes=EPISODES))
-    report_command(folder / "store", folder, seeds=SEEDS, episodes=EPISODES, is_quiet=True)
+    report_command(
+        folder / "store", folder, seeds=SEEDS, episodes=EPISODES, output=Output(quiet=True)
+    )
     return folder / "index.html"
 
 

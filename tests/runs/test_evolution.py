@@ -13,6 +13,7 @@ import pytest
 
 import smgrnn
 from smgrnn.commands.evolve import evolve_command, prepare_evolutions
+from smgrnn.commands.output import Output
 from smgrnn.config import EvolutionConfig
 from smgrnn.errors import ConfigError, TaskError
 from smgrnn.runs import Evolution, Record, evaluate
@@ -191,7 +192,7 @@ def test_the_command_prints_one_object_per_seed(
 ) -> None:
     config = EvolutionConfig(**SMALL)
     evolutions = prepare_evolutions("CartPole-v1", config, tmp_path / "two", None, 2)
-    evolve_command(evolutions, as_json=True, is_quiet=True)
+    evolve_command(evolutions, Output(as_json=True, quiet=True))
     said = capsys.readouterr()
     found = json.loads(said.out)
     assert [summary["seed"] for summary in found] == [0, 1]
@@ -207,7 +208,7 @@ def test_the_command_says_what_came_of_it(
 ) -> None:
     config = EvolutionConfig(**SMALL)
     evolutions = prepare_evolutions("CartPole-v1", config, tmp_path / "one", None, 1)
-    evolve_command(evolutions, as_json=False, is_quiet=False)
+    evolve_command(evolutions, Output())
     said = capsys.readouterr().out
     assert "4 generations of 10" in said
     assert said.startswith("Held-out return ")

@@ -1,22 +1,34 @@
 """A plan holds what is trained: every student on every kind of task, and what is refused."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
-from smgrnn.config import DEMANDS, LearningConfig, PlasticityConfig, RunConfig
+from smgrnn.config import (
+    DEMANDS,
+    LearningConfig,
+    NetworkConfig,
+    PlasticityConfig,
+    Preset,
+    RunConfig,
+)
 from smgrnn.engine import Learner
 from smgrnn.engine.handle import held_by, whole
+from smgrnn.engine.state import EngineSettings, LearnerState
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId, find_teacher
 from smgrnn.graph.activation import ACTIVATIONS
+from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.kernels import lean
-from smgrnn.learning.numbers import LOSSES, OPTIMIZERS
-from smgrnn.plasticity import GROWTH, PRUNING, RuleNumbers
+from smgrnn.learning.numbers import LOSSES, OPTIMIZERS, RATES, LearningNumbers
+from smgrnn.learning.rules import LEARNING
+from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
+from smgrnn.plasticity.rule import NO_PARTS
+from smgrnn.plasticity.size import SIZE
 from smgrnn.runs import Record
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.run import new_run
@@ -128,69 +140,159 @@ def settings_behind(handle: Any) -> Any:
     return whole(held_by(handle).settings)
 
 
-def read_back(learner: Learner) -> dict[str, Any]:
-    """Return what the kernels of a learner are given, in the words of settings."""
-    network, learning, plasticity, interval, *_ = given = settings_behind(learner._handle)
-    numbers = plasticity.numbers
-    rules = {**GROWTH, **{f"{name}, pruning": rule for name, rule in PRUNING.items()}}
-    by_parts = {rule.parts: name.removesuffix(", pruning") for name, rule in rules.items()}
+IN_THE_GRAPH = ("n_hidden", "density", "weight_std")
+"""Settings of a network that are gone once its first graph is drawn."""
+
+
+def settings_of_parts(plan: Plan) -> dict[str, dict[str, Any]]:
+    """Return every setting of a plan that the engine needs, by its part."""
+    network = plan.network.to_dict()
     return {
-        "n_inputs": network.n_inputs,
-        "n_outputs": network.n_outputs,
-        "iterations": network.iterations,
-        "activation": ACTIVATIONS[network.activation],
-        "output_activation": ACTIVATIONS[network.output_activation],
-        "readout": "sum" if network.reads_sums else "state",
-        "carry_state": bool(network.carries_state),
-        "loss": LOSSES[learning.loss],
-        "rule": "backprop" if learning.credit == 0 else "?",
-        "optimizer": OPTIMIZERS[learning.optimizer],
-        "bias_correction": "edge" if learning.n_moments == 4 else "shared",
-        **{name: getattr(learning, name) for name in HYPER},
-        "growth": by_parts.get(plasticity.growth, "none"),
-        "pruning": by_parts.get(plasticity.pruning, "none"),
-        "scale": SCALES[numbers.scale],
-        "new_weights": NEW_WEIGHTS[numbers.new_weights],
-        "interval": interval or "episode",
-        "full_window": numbers.min_count > 1,
-        "history_on_edit": "keep" if given.keeps_history else "reset",
-        "optimizer_on_edit": "keep" if given.keeps_optimizer else "reset",
-        **{name: getattr(numbers, name) for name in PLAIN},
+        "network": {name: network[name] for name in network if name not in IN_THE_GRAPH},
+        "learning": plan.learning.to_dict(),
+        "plasticity": plan.plasticity.to_dict(),
     }
 
 
-HYPER = (
-    "learning_rate",
-    "beta1",
-    "beta2",
-    "alpha",
-    "momentum",
-    "weight_decay",
-    "through_time",
-    "trace_decay",
-)
-PLAIN = sorted(set(RuleNumbers._fields) - {"min_count", "scale", "new_weights", "max_relays"})
+def read_back(learner: Learner) -> dict[str, dict[str, Any]]:
+    """Return what the kernels of a learner are given, in the words of settings."""
+    given, state = settings_behind(learner._handle), learner._state
+    return {
+        "network": network_read_back(given.network),
+        "learning": learning_read_back(given.learning),
+        "plasticity": plasticity_read_back(given, state),
+    }
+
+
+def network_read_back(given: NetworkNumbers) -> dict[str, Any]:
+    return {
+        "n_inputs": given.n_inputs,
+        "n_outputs": given.n_outputs,
+        "iterations": given.iterations,
+        "activation": ACTIVATIONS[given.activation],
+        "output_activation": ACTIVATIONS[given.output_activation],
+        "readout": "sum" if given.reads_sums else "state",
+        "carry_state": bool(given.carries_state),
+        "state_dim": 1,  # the only one there is in this engine
+    }
+
+
+def learning_read_back(given: LearningNumbers) -> dict[str, Any]:
+    named = {rule.address: name for name, rule in LEARNING.items()}
+    names = {
+        "rule": named[given.credit],
+        "loss": LOSSES[given.loss],
+        "optimizer": OPTIMIZERS[given.optimizer],
+        "schedule": RATES[given.schedule],
+        "bias_correction": "edge" if given.n_moments == 4 else "shared",
+    }
+    own = {"credit", "n_moments", "forgets"}
+    return {name: value for name, value in given._asdict().items() if name not in own} | names
+
+
+def plasticity_read_back(given: EngineSettings, state: LearnerState) -> dict[str, Any]:
+    numbers, rules = given.plasticity.numbers._asdict(), given.plasticity
+    growth, pruning = (
+        {NO_PARTS: "none"} | {rule.parts: name for name, rule in table.items()}
+        for table in (GROWTH, PRUNING)
+    )
+    is_full = numbers.pop("min_count") > 1
+    most = numbers["max_relays"]
+    return numbers | {
+        "growth": growth[rules.growth],
+        "pruning": pruning[rules.pruning],
+        "scale": SCALES[numbers["scale"]],
+        "new_weights": NEW_WEIGHTS[numbers["new_weights"]],
+        "max_relays": None if most == numbers["max_nodes"] else most,
+        "interval": given.interval or "episode",
+        "least_updates": given.least_updates,
+        "size": int(state.noticed.aim[SIZE]) or None,
+        "window": state.history.window,
+        "full_window": is_full,
+        "history_on_edit": "keep" if given.keeps_history else "reset",
+        "optimizer_on_edit": "keep" if given.keeps_optimizer else "reset",
+    }
 
 
 @every_task
 @every_student
+@pytest.mark.parametrize("preset", get_args(Preset))
 def test_what_reaches_the_kernels_is_the_plan(
-    tasks: dict[str, Task], task: str, student: str
+    tasks: dict[str, Task], task: str, student: str, preset: str
 ) -> None:
     """Rules, loss, iterations and outputs were once changed after the settings were recorded."""
     settings = {"budget": 60} if student.startswith("mlp") else {"plasticity": {"window": 7}}
-    plan = planned(tasks[task], student=student, parameters=200, **settings)
+    plan = planned(tasks[task], student=student, preset=preset, parameters=200, **settings)
     learner = new_learner(plan)
-    recorded = {
-        **plan.network.to_dict(),
-        **plan.learning.to_dict(),
-        **plan.plasticity.to_dict(),
-    }
-    given = read_back(learner)
-    assert given == {name: recorded[name] for name in given}
+    assert read_back(learner) == settings_of_parts(plan)
     assert learner._state.trace.shape[0] == plan.network.iterations + 1
-    assert learner._state.history.window == plan.plasticity.window
     assert learner.graph == plan.make_graph()
+
+
+OTHER = {
+    "rule": "hebbian",
+    "optimizer": "adamw",
+    "schedule": "falling",
+    "bias_correction": "edge",
+    "growth": "split",
+    "pruning": "random",
+    "scale": "weight",
+    "new_weights": "sign",
+    "interval": 7,
+    "history_on_edit": "reset",
+    "optimizer_on_edit": "reset",
+    "activation": "relu",
+    "output_activation": "identity",
+    "max_relays": 3,
+    "size": 9,
+    "momentum": 0.5,
+    "weight_decay": 0.25,
+    "loss": "one_hot",
+    "readout": "sum",
+}
+"""Another value for each setting that is no plain number."""
+REFUSED_ALONE = {"state_dim": 2}
+"""What the compiled engine does not offer."""
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        (part, entry.name)
+        for part, kind in (
+            ("network", NetworkConfig),
+            ("learning", LearningConfig),
+            ("plasticity", PlasticityConfig),
+        )
+        for entry in fields(kind)
+        if entry.name not in REFUSED_ALONE
+    ],
+)
+def test_every_setting_reaches_the_kernels_when_it_is_changed(part: str, name: str) -> None:
+    """A setting that is recorded and does nothing looks as good as any."""
+    network = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2)
+    parts: dict[str, Any] = {
+        "network": network,
+        "learning": LearningConfig().resolved(),
+        "plasticity": PlasticityConfig(),
+    }
+    before = getattr(parts[part], name)
+    if isinstance(before, bool):
+        other: Any = not before
+    elif name in OTHER:
+        other = OTHER[name]
+    elif isinstance(before, int):
+        other = before + 1
+    else:
+        other = before / 2 if before else 0.5
+    assert other != before
+    usual = Learner(parts["network"], parts["learning"], parts["plasticity"])
+    parts[part] = replace(parts[part], **{name: other})
+    learner = Learner(parts["network"], parts["learning"], parts["plasticity"])
+    if name in IN_THE_GRAPH:
+        assert learner.graph != usual.graph
+    else:
+        assert read_back(learner)[part][name] == other
 
 
 @pytest.mark.parametrize("backend", ["compiled", "gymnasium"])

@@ -86,8 +86,8 @@ def test_the_command_trains_by_the_recipe_that_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [tmp_path / name for name in ("plain", "printed")]
-    expert_train_command("CartPole-v1", files[0], "plain", 0, 1500, as_json=False)
-    expert_train_command("CartPole-v1", files[1], "printed", 0, 1500, as_json=False)
+    expert_train_command("CartPole-v1", files[0], "plain", 0, 1500)
+    expert_train_command("CartPole-v1", files[1], "printed", 0, 1500)
     records = [read_expert(file)[1] for file in files]
     assert [record["chosen_by"] for record in records] == ["own return"] * 2
     assert records[0]["config"] == DQNConfig(steps=1500).to_dict()

@@ -119,7 +119,7 @@ class Search(ABC):
         Parameters
         ----------
         returns
-            What each candidate scored.
+            The score of each candidate.
         has_played
             Which of them were large enough to play.
         """

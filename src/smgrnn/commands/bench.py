@@ -5,22 +5,20 @@ from pathlib import Path
 
 from smgrnn.bench.measure import measure
 from smgrnn.bench.tables import markdown, printable, title
-from smgrnn.commands.output import Terminal, say, say_out
+from smgrnn.commands.output import Output, Terminal, say_out
 from smgrnn.storage import check_folder_of
 
 
-def bench_command(
-    repeats: int, out: Path | None, *, quick: bool, as_json: bool, is_quiet: bool = False
-) -> None:
+def bench_command(repeats: int, out: Path | None, output: Output, *, quick: bool) -> None:
     """Measure, and print tables or one JSON object."""
     if out is not None:
         check_folder_of(out)
-    results = measure(repeats, quick, lambda what: None if is_quiet else say(f"measuring {what} …"))
+    results = measure(repeats, quick, lambda what: output.say(f"measuring {what} …"))
     if out is not None:
         out.write_text(markdown(results), encoding="utf-8")
-    if as_json:
+    if output.as_json:
         print(json.dumps(results))
-    elif not is_quiet:
+    elif not output.quiet:
         say_out(title(results))
         terminal = Terminal()
         for table in printable(results):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
 
-from smgrnn.commands.output import open_from_terminal, print_result
+from smgrnn.commands.output import Output, open_from_terminal
 from smgrnn.errors import ConfigError
 from smgrnn.report.comparison import (
     Compared,
@@ -24,12 +24,7 @@ MOST_SETTINGS = 12
 
 
 def compare_command(
-    paths: Iterable[Path],
-    out: Path | None = None,
-    *,
-    opens: bool = False,
-    as_json: bool,
-    is_quiet: bool = False,
+    paths: Iterable[Path], out: Path | None, output: Output, *, opens: bool
 ) -> None:
     """Compare runs: print a table or JSON, and write the page if there is to be one."""
     if out is not None and out.suffix != ".html":
@@ -46,9 +41,9 @@ def compare_command(
     if out is not None:
         words.append(f"The page is {out}.")
     numbers = comparison_numbers(groups) | {"page": None if out is None else str(out)}
-    print_result("\n".join(words), numbers, as_json=as_json, is_quiet=is_quiet)
+    output.result("\n".join(words), numbers)
     if out is not None:
-        open_from_terminal(out.resolve().as_uri(), opens=opens and not as_json)
+        open_from_terminal(out.resolve().as_uri(), opens=opens and not output.as_json)
 
 
 def describe_settings(groups: Sequence[Compared]) -> str:

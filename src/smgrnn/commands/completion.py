@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from smgrnn.commands.output import print_result
+from smgrnn.commands.output import Output
 from smgrnn.storage import check_folder_of, writing
 
 
@@ -21,16 +21,14 @@ def mended(script: str) -> str:
     return whole.replace("complete -F _tyro_smgrnn", "complete -o default -F _tyro_smgrnn")
 
 
-def completion_command(
-    script: str, out: Path | None, *, as_json: bool, is_quiet: bool = False
-) -> None:
+def completion_command(script: str, out: Path | None, output: Output) -> None:
     """Print the script, letter for letter, or write it to a file."""
     if out is not None:
         check_folder_of(out)
         with writing(out):
             out.write_text(script, encoding="utf-8")
-        print_result(str(out), {"file": str(out)}, as_json=as_json, is_quiet=is_quiet)
-    elif as_json:
+        output.result(str(out), {"file": str(out)})
+    elif output.as_json:
         print(json.dumps({"script": script}))
-    elif not is_quiet:
+    elif not output.quiet:
         print(script, end="")

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from smgrnn.arrays import Floats
-from smgrnn.commands.output import Terminal, print_result, say
+from smgrnn.commands.output import Output, Terminal, say
 from smgrnn.experts import Expert, Teacher
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.report.wording import duration
@@ -171,26 +171,23 @@ def _evolution_lines(summary: dict[str, Any]) -> list[str]:
     ]
 
 
-def print_summaries(summaries: list[dict[str, Any]], *, as_json: bool, is_quiet: bool) -> None:
+def print_summaries(summaries: list[dict[str, Any]], output: Output) -> None:
     """Print the figures of runs: a paragraph or an object for each, and a line on all of them."""
     paragraphs = [describe(summary) for summary in summaries]
     if len(summaries) > 1:
         paragraphs.append(describe_all(summaries))
     figures = summaries[0] if len(summaries) == 1 else summaries
-    print_result("\n".join(paragraphs), figures, as_json=as_json, is_quiet=is_quiet)
+    output.result("\n".join(paragraphs), figures)
 
 
-def print_score(
-    what: str, returns: Floats, likeness: dict[str, float], *, as_json: bool, is_quiet: bool
-) -> None:
+def print_score(what: str, returns: Floats, likeness: dict[str, float], output: Output) -> None:
     """Print the mean return, or the likeness to a recording, which has no returns."""
     words = (
         describe_likeness(likeness)
         if likeness
         else f"{returns.mean():.1f} ± {returns.std():.1f} over {returns.size} held-out episodes"
     )
-    figures = score_figures(what, returns, likeness)
-    print_result(f"{what}: {words}", figures, as_json=as_json, is_quiet=is_quiet)
+    output.result(f"{what}: {words}", score_figures(what, returns, likeness))
 
 
 def score_figures(what: str, returns: Floats, likeness: dict[str, float]) -> dict[str, Any]:

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, stoppable
-from smgrnn.commands.output import open_from_terminal, print_result, say
+from smgrnn.commands.flags import Earlier, Extras
+from smgrnn.commands.output import Output, open_from_terminal, say
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError, short
 from smgrnn.machine import check_memory, in_words
 from smgrnn.report.settings import flatten
 from smgrnn.runs.bounds import CHANGE_BYTES, most_kept, most_nodes_and_edges
 from smgrnn.runs.pictures import draw_curves, draw_topology
-from smgrnn.runs.plan import Plan
+from smgrnn.runs.plan import Plan, Start
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run, start_from
 from smgrnn.runs.tensorboard import TensorBoard
@@ -23,15 +24,10 @@ from smgrnn.runs.watch import Watch
 
 
 def prepare_runs(
-    task: str,
-    config: RunConfig,
-    out: Path | None,
-    resume: Path | None,
-    start: Path | None,
-    n_seeds: int,
+    task: str, config: RunConfig, out: Path | None, earlier: Earlier, n_seeds: int
 ) -> list[Run]:
     """Return the runs to train: one per seed in folders of their own, or the one to resume."""
-    if resume is not None:
+    if earlier.resume is not None:
         # A task or an expert that is code is given again; the rest is in the record.
         is_as_it_was = replace(config, expert=None) == RunConfig.for_task(task, preset=USUAL_PRESET)
         if not is_as_it_was or out is not None or n_seeds != 1:
@@ -39,8 +35,8 @@ def prepare_runs(
                 "A run is resumed with its own settings; give --resume, and TASK and --expert only "
                 "where they are code."
             )
-        return [Run.resume(resume, task=task or None, expert=config.expert)]
-    beginning = None if start is None else start_from(start)
+        return [Run.resume(earlier.resume, task=task or None, expert=config.expert)]
+    beginning = _beginning(earlier)
     mark = "" if beginning is None else f"-from-{beginning.ancestor.run[:8]}"
     return [
         new_run(
@@ -51,6 +47,10 @@ def prepare_runs(
         )
         for each in each_seed(config, n_seeds)
     ]
+
+
+def _beginning(earlier: Earlier) -> Start | None:
+    return None if earlier.start is None else start_from(earlier.start)
 
 
 def named(task: str) -> str:
@@ -78,29 +78,18 @@ def run_folder(task: str, student: str, seed: int, out: Path | None, n_seeds: in
 
 
 def show_plans(
-    task: str,
-    config: RunConfig,
-    n_seeds: int,
-    *,
-    resume: Path | None = None,
-    start: Path | None = None,
-    as_json: bool,
-    is_quiet: bool,
+    task: str, config: RunConfig, earlier: Earlier, n_seeds: int, output: Output
 ) -> None:
     """Print the plans of runs, and run nothing."""
-    if resume is not None:
-        plans: list[Any] = [Record.load(resume).plan]
+    if earlier.resume is not None:
+        plans: list[Any] = [Record.load(earlier.resume).plan]
     else:
-        beginning = None if start is None else start_from(start)
+        beginning = _beginning(earlier)
         each_config = each_seed(config, n_seeds)
         plans = [new_run(named(task), each, start=beginning).plan for each in each_config]
     figures = [plan.to_dict() for plan in plans]
-    print_result(
-        "\n\n".join(map(describe_plan, plans)),
-        figures[0] if len(figures) == 1 else figures,
-        as_json=as_json,
-        is_quiet=is_quiet,
-    )
+    words = "\n\n".join(map(describe_plan, plans))
+    output.result(words, figures[0] if len(figures) == 1 else figures)
 
 
 def describe_plan(plan: Any) -> str:
@@ -123,22 +112,15 @@ def describe_bound(plan: Plan) -> str:
     )
 
 
-def distill_command(
-    runs: list[Run],
-    *,
-    with_tensorboard: bool,
-    as_json: bool,
-    is_quiet: bool,
-    is_live: bool = False,
-) -> None:
+def distill_command(runs: list[Run], extras: Extras, output: Output) -> None:
     """Train, show progress, on a page too if it is to be live, and print a summary."""
     first = runs[0]  # all learn from the same expert
     first.begin()  # refuses what it must before anything is said
-    if not is_quiet and (words := describe_teacher(first.teacher)):
-        say(words)
-    with _live(first) if is_live else nullcontext() as show:
-        summaries = [_train(run, with_tensorboard, show, is_quiet=is_quiet) for run in runs]
-    print_summaries(summaries, as_json=as_json, is_quiet=is_quiet)
+    if words := describe_teacher(first.teacher):
+        output.say(words)
+    with _live(first) if extras.live else nullcontext() as show:
+        summaries = [_train(run, extras, show, output) for run in runs]
+    print_summaries(summaries, output)
 
 
 @contextmanager
@@ -158,20 +140,18 @@ def _live(first: Run) -> Iterator[Watch[Run]]:
         yield show
 
 
-def _train(
-    run: Run, with_tensorboard: bool, show: Watch[Run] | None, *, is_quiet: bool
-) -> dict[str, Any]:
+def _train(run: Run, extras: Extras, show: Watch[Run] | None, output: Output) -> dict[str, Any]:
     assert run.folder is not None
     run.begin()
-    if run.held_out.size and not is_quiet:
-        say(f"This run is in {run.folder} already, and finished.")
+    if run.held_out.size:
+        output.say(f"This run is in {run.folder} already, and finished.")
     name = f"{run.task.id} seed {run.plan.seed}"
     with (
         stoppable(f"Go on with: smgrnn distill --resume {shlex.quote(str(run.folder))}"),
-        RunDisplay(name, run.plan.n_episodes, is_quiet=is_quiet) as display,
+        RunDisplay(name, run.plan.n_episodes, is_quiet=output.quiet) as display,
     ):
         watches: list[Watch[Run]] = [display, *([show] if show else [])]
-        if with_tensorboard:
+        if extras.tensorboard:
             watches.append(TensorBoard(run.folder / "tensorboard", first=run.episodes.n))
         run.train(*watches)
     if show:

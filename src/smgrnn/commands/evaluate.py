@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+from smgrnn.arrays import Floats
 from smgrnn.commands.display import print_score, score_figures
-from smgrnn.commands.output import print_result
+from smgrnn.commands.flags import Which
+from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.folder import load_runs
@@ -14,32 +15,26 @@ from smgrnn.runs.record import Record
 
 
 def evaluate_command(
-    paths: Iterable[Path],
-    episodes: int,
-    task: str | None = None,
-    *,
-    final: bool = False,
-    parameters: int | None = None,
-    as_json: bool,
-    is_quiet: bool = False,
+    paths: Iterable[Path], episodes: int, task: str | None, which: Which, output: Output
 ) -> None:
     """Score the student of each run, in a folder or in a file of the store."""
     if episodes < 1:
         raise ConfigError(f"The number of episodes must be at least 1. Got {episodes} instead.")
-    which = {"final": final, "parameters": parameters}
     records = load_runs(paths)
     scores = (_score(name, each, episodes, task, which) for name, each in records.items())
-    if as_json and len(records) > 1:
-        print_result("", [score_figures(*score) for score in scores], as_json=True)
+    if output.as_json and len(records) > 1:
+        output.result("", [score_figures(*score) for score in scores])
         return
     for score in scores:
-        print_score(*score, as_json=as_json, is_quiet=is_quiet)
+        print_score(*score, output)
 
 
-def _score(name: str, record: Record, n: int, task: str | None, which: dict[str, Any]) -> Any:
-    """Return what was scored, its returns, and the likeness to a recording."""
-    returns = evaluate(record, n, task=task, **which)
-    student = record.student(**which)
+def _score(
+    name: str, record: Record, n: int, task: str | None, which: Which
+) -> tuple[str, Floats, dict[str, float]]:
+    """Return the name of a student, its returns, and its likeness to a recording."""
+    returns = evaluate(record, n, task=task, **vars(which))
+    student = record.student(**vars(which))
     moment = "the champion" if record.is_evolved else f"episode {student.episode}"
     what = f"{record.plan.task.id}, {student.n_parameters} parameters, {moment} of {name}"
     return what, returns, held_out_likeness(record.plan.task, returns)

@@ -6,7 +6,7 @@ from typing import Any
 
 from smgrnn.commands.display import RunDisplay, print_summaries, stoppable
 from smgrnn.commands.distill import draw_pictures, each_seed, named, run_folder
-from smgrnn.commands.output import say
+from smgrnn.commands.output import Output
 from smgrnn.config import EvolutionConfig
 from smgrnn.errors import ConfigError
 from smgrnn.runs.evolution import Evolution, new_evolution
@@ -30,22 +30,21 @@ def prepare_evolutions(
     ]
 
 
-def evolve_command(evolutions: list[Evolution], *, as_json: bool, is_quiet: bool) -> None:
+def evolve_command(evolutions: list[Evolution], output: Output) -> None:
     """Evolve, show progress, and print a summary."""
-    summaries = [_evolve(evolution, is_quiet=is_quiet) for evolution in evolutions]
-    print_summaries(summaries, as_json=as_json, is_quiet=is_quiet)
+    print_summaries([_evolve(evolution, output) for evolution in evolutions], output)
 
 
-def _evolve(evolution: Evolution, *, is_quiet: bool) -> dict[str, Any]:
+def _evolve(evolution: Evolution, output: Output) -> dict[str, Any]:
     evolution.begin()  # refuses what it must before anything is shown
     plan, folder = evolution.plan, evolution.folder
     assert folder is not None
-    if evolution.held_out.size and not is_quiet:
-        say(f"This search is in {folder} already, and finished.")
+    if evolution.held_out.size:
+        output.say(f"This search is in {folder} already, and finished.")
     name = f"{plan.task.id} {plan.method} seed {plan.seed}"
     with (
         stoppable(f"Go on with: smgrnn evolve --resume {shlex.quote(str(folder))}"),
-        RunDisplay(name, plan.rollouts, is_quiet=is_quiet) as display,
+        RunDisplay(name, plan.rollouts, is_quiet=output.quiet) as display,
     ):
         record = evolution.train(display.show_generation)
     draw_pictures(record, folder)

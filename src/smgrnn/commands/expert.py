@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smgrnn.commands.output import print_result, say
+from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.experts import evaluate_expert, find_expert, shipped_experts, write_expert
 from smgrnn.experts.recipes import RecipeName, find_recipe
@@ -17,9 +17,7 @@ if TYPE_CHECKING:  # it imports torch
 CHOSEN_BY = {"own return": "its own return", "students": "what MLP students made of it"}
 
 
-def expert_evaluate_command(
-    task: str, name: str | None, episodes: int, *, as_json: bool, is_quiet: bool = False
-) -> None:
+def expert_evaluate_command(task: str, name: str | None, episodes: int, output: Output) -> None:
     """Score an expert on held-out episodes."""
     from smgrnn.commands.display import print_score
 
@@ -28,11 +26,11 @@ def expert_evaluate_command(
     found = find_task(task)
     returns = evaluate_expert(find_expert(name, found), found, episodes)
     what = f"{task}, expert {name or 'of the package'}"
-    print_score(what, returns, {}, as_json=as_json, is_quiet=is_quiet)
+    print_score(what, returns, {}, output)
 
 
 def expert_convert_command(
-    file: Path, out: Path, statistics: Path | None, *, as_json: bool = False, is_quiet: bool = False
+    file: Path, out: Path, statistics: Path | None, output: Output = Output()
 ) -> None:
     """Convert the expert in a Stable-Baselines3 zip to a file in our own format."""
     from smgrnn.experts.sb3 import load_sb3_expert
@@ -45,15 +43,15 @@ def expert_convert_command(
         "sizes": expert.sizes.tolist(),
         "n_parameters": expert.parameters.size,
     }
-    print_result(f"{out}: {expert}", figures, as_json=as_json, is_quiet=is_quiet)
+    output.result(f"{out}: {expert}", figures)
 
 
-def expert_list_command(*, as_json: bool, is_quiet: bool = False) -> None:
+def expert_list_command(output: Output) -> None:
     """List the shipped experts with their held-out scores and how each was chosen."""
     records = shipped_experts()
     width = max(map(len, records)) + 2
     lines = [f"{name:<{width}}{_describe(record)}" for name, record in records.items()]
-    print_result("\n".join(lines), records, as_json=as_json, is_quiet=is_quiet)
+    output.result("\n".join(lines), records)
 
 
 def _describe(record: dict[str, Any]) -> str:
@@ -71,9 +69,7 @@ def expert_train_command(
     recipe: RecipeName,
     seed: int,
     steps: int | None,
-    *,
-    as_json: bool,
-    is_quiet: bool = False,
+    output: Output = Output(),
 ) -> None:
     """Train an expert and write it."""
     from smgrnn.runs.selection import train_expert
@@ -87,19 +83,17 @@ def expert_train_command(
     found = find_recipe(task, recipe)
     if steps is not None:
         found = found._replace(config=replace(found.config, steps=steps))
-    expert, record = train_expert(task, found, seed, report=_pass_over if is_quiet else _report)
+    expert, record = train_expert(
+        task, found, seed, report=lambda each: output.say(_describe_checkpoint(each))
+    )
     write_expert(out, expert, record)
     held_out = record["held_out"]
     words = f"{out}: {held_out['mean']:.1f} ± {held_out['std']:.1f} on held-out episodes"
-    print_result(words, record, as_json=as_json, is_quiet=is_quiet)
+    output.result(words, record)
 
 
-def _report(checkpoint: "ScoredCheckpoint") -> None:
+def _describe_checkpoint(checkpoint: "ScoredCheckpoint") -> str:
     scored, disturbed, taught = checkpoint.choosing, checkpoint.disturbed, checkpoint.teachability
     random = "" if disturbed is None else f", with random actions {disturbed.mean:.1f}"
     students = "" if taught is None else f"; its MLP students {taught.mean:.1f}"
-    say(f"step {checkpoint.step}: {scored.mean:.1f} ± {scored.std:.1f}{random}{students}")
-
-
-def _pass_over(checkpoint: "ScoredCheckpoint") -> None:
-    """Say nothing of a checkpoint."""
+    return f"step {checkpoint.step}: {scored.mean:.1f} ± {scored.std:.1f}{random}{students}"

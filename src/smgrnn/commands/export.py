@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.output import print_result
+from smgrnn.commands.flags import Which
+from smgrnn.commands.output import Output
 from smgrnn.export.c import c_name
 from smgrnn.export.formats import export_policy
 from smgrnn.export.sizes import COMPILE, Sizes, measure
@@ -13,28 +14,16 @@ from smgrnn.runs import load
 
 
 def export_command(
-    run: Path,
-    to: str,
-    out: Path | None,
-    *,
-    final: bool = False,
-    parameters: int | None = None,
-    as_json: bool,
-    is_quiet: bool = False,
+    run: Path, to: str, out: Path | None, which: Which = Which(), output: Output = Output()
 ) -> None:
     """Write the student of a run in another format and say what was written."""
-    policy = load(run, final=final, parameters=parameters)
+    policy = load(run, **vars(which))
     folder, name = run if run.is_dir() else run.parent, c_name(policy.task.id.split(":")[-1])
     if policy.task.id == BARE:
         name = run.stem
     paths = export_policy(policy, to, folder / name if out is None else out)
     sizes = measure(policy, paths[-1]) if to == "c" else None
-    print_result(
-        _describe(policy, paths, sizes),
-        _report(policy, to, paths, sizes),
-        as_json=as_json,
-        is_quiet=is_quiet,
-    )
+    output.result(_describe(policy, paths, sizes), _report(policy, to, paths, sizes))
 
 
 def _describe(policy: Policy, paths: list[Path], sizes: Sizes | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from smgrnn.commands.compare import describe_table
-from smgrnn.commands.output import print_result
+from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.experiments import Store
 from smgrnn.report.figures.frontier import draw_groups
@@ -26,10 +26,8 @@ def frontier_command(
     paths: Iterable[Path],
     store_folder: Path,
     out: Path | None,
-    *,
-    task: str | None = None,
-    as_json: bool,
-    is_quiet: bool = False,
+    task: str | None,
+    output: Output,
 ) -> None:
     """Compare runs, or the experiment in a store: print a table or JSON, and draw a picture."""
     if out is not None:
@@ -43,12 +41,10 @@ def frontier_command(
     paper = load_paper()
     if out is not None:
         save_picture(draw_groups(groups, paper), out)
-    print_result(
+    output.result(
         describe_table(frontier_table(groups, paper), LEFT_OUT)
         + ("" if out is None else f"\nThe picture is in {out}."),
         {**frontier_numbers(groups, paper), "picture": None if out is None else str(out)},
-        as_json=as_json,
-        is_quiet=is_quiet,
     )
 
 

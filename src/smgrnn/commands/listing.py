@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.output import print_result
+from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
 from smgrnn.experts import shipped_experts, shipped_name
@@ -17,7 +17,7 @@ from smgrnn.tasks.registry import RECALL, XOR
 from smgrnn.tasks.variants import VELOCITIES
 
 
-def list_command(*, as_json: bool, is_quiet: bool = False) -> None:
+def list_command(output: Output) -> None:
     """List tasks, students, methods and experiments, each with a few words."""
     tasks = {XOR.id: "four examples, no expert"}
     for name, record in shipped_experts().items():
@@ -44,16 +44,16 @@ def list_command(*, as_json: bool, is_quiet: bool = False) -> None:
     lines.append(
         "A Gymnasium id with flat observations is a task too, with an --expert, or a recording."
     )
-    print_result("\n".join(lines), listed, as_json=as_json, is_quiet=is_quiet)
+    output.result("\n".join(lines), listed)
 
 
-def list_runs_command(folder: Path, *, as_json: bool, is_quiet: bool = False) -> None:
+def list_runs_command(folder: Path, output: Output) -> None:
     """List the runs in a folder: what each is of, how far it came, and how good it is."""
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {folder}.")
     runs = [_facts(path, folder) for path in runs_in(folder)]
     words = _table(runs) if runs else f"There are no runs in {folder}."
-    print_result(words, runs, as_json=as_json, is_quiet=is_quiet)
+    output.result(words, runs)
 
 
 def _table(runs: list[dict[str, Any]]) -> str:

@@ -6,11 +6,16 @@ Results go to stdout, in words or as JSON; whatever is said before them goes to 
 import json
 import sys
 import webbrowser
-from typing import Any, TextIO
+from dataclasses import dataclass
+from typing import Annotated, Any, TextIO
 
+import tyro
 from rich.console import Console
 
 from smgrnn.errors import plain
+
+Flag = tyro.conf.FlagCreatePairsOff[bool]
+"""A flag that is given or not, without a second one that takes it back."""
 
 
 class Terminal(Console):
@@ -37,12 +42,28 @@ def _print_lines(text: str, file: TextIO) -> None:
     terminal.print(lines, soft_wrap=not terminal.is_terminal)
 
 
-def print_result(words: str, figures: Any, *, as_json: bool, is_quiet: bool = False) -> None:
-    """Print what came of a command on stdout: in words, or as one JSON value instead of them."""
-    if as_json:
-        print(json.dumps(figures))
-    elif not is_quiet:
-        say_out(words)
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """How a command tells its result, alike for all of them."""
+
+    as_json: Annotated[Flag, tyro.conf.arg(name="json")] = False
+    """Print the result as JSON instead of in words."""
+    quiet: Flag = False
+    """Print no words: no results, progress or warnings, only the JSON and what is wrong."""
+    debug: Flag = False
+    """If the command fails, print the whole traceback before the sentence that says why."""
+
+    def say(self, text: str) -> None:
+        """Print lines on stderr, unless nothing is to be said."""
+        if not self.quiet:
+            say(text)
+
+    def result(self, words: str, figures: Any) -> None:
+        """Print a result on stdout: in words, or as one JSON value instead of them."""
+        if self.as_json:
+            print(json.dumps(figures))
+        elif not self.quiet:
+            say_out(words)
 
 
 def open_from_terminal(url: str, *, opens: bool) -> bool:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from smgrnn.commands.output import print_result
+from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import Store
 from smgrnn.experiments.registry import is_experiment
@@ -17,19 +17,15 @@ from smgrnn.report.runs import build_run_report
 from smgrnn.report.wording import quantity
 from smgrnn.runs.record import Record
 
-DEFAULT_OUT = Path("report")
-"""Folder that the command writes to, below the one it is called in."""
-
 
 def report_command(
     store_folder: Path,
-    out: Path = DEFAULT_OUT,
+    out: Path,
     names: Iterable[str] = (),
+    output: Output = Output(),
     *,
     seeds: int | None = None,
     episodes: int | None = None,
-    as_json: bool = False,
-    is_quiet: bool = False,
 ) -> None:
     """Write a report on the named experiments, or on runs: a page, a text, and all numbers."""
     names = list(names)
@@ -41,7 +37,7 @@ def report_command(
     else:
         report = build_report(_find(Store(store_folder), names, seeds, episodes))
     write_report(report, out)
-    print_result(describe(report, out), report.to_dict(), as_json=as_json, is_quiet=is_quiet)
+    output.result(describe(report, out), report.to_dict())
 
 
 def is_run(name: str) -> bool:

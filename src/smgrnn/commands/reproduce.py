@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from smgrnn.commands.display import SessionDisplay, describe_session, stoppable
-from smgrnn.commands.output import print_result
+from smgrnn.commands.flags import Workers
+from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.cluster import cluster_executor
 from smgrnn.experiments.experiment import Experiment
@@ -17,38 +18,33 @@ from smgrnn.experiments.runner import Progress, run_experiments
 from smgrnn.experiments.store import Store
 from smgrnn.machine import usable_cores
 
-DEFAULT_STORE = Path("results/store")
-"""Where the command keeps records, below the folder it is called in."""
-
 
 def reproduce_command(
     experiments: Sequence[Experiment],
-    *,
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    store: Path = DEFAULT_STORE,
-    as_json: bool = False,
-    is_quiet: bool = False,
+    store: Path,
+    workers: Workers = Workers(),
+    output: Output = Output(),
 ) -> None:
     """Run what the experiments still lack; exit with 1 if a run failed."""
     kept = Store(store)
     with (
         stoppable(f"Finished runs are in {store}; the same command goes on."),
-        SessionDisplay(is_quiet=is_quiet) as display,
-        find_executor(jobs, scheduler) as executor,
+        SessionDisplay(is_quiet=output.quiet) as display,
+        find_executor(workers) as executor,
     ):
         progress = run_experiments(experiments, kept, executor, watch=display)
     words = [describe_session(progress, store)]
     words += [f"{reason} It was run again." for reason in kept.damaged.values()]
     ids = [experiment.id for experiment in experiments]
     figures = {"experiments": ids, **_figures(progress), "store": str(store)}
-    print_result("\n".join(words), figures, as_json=as_json, is_quiet=is_quiet)
+    output.result("\n".join(words), figures)
     if progress.failures:
         sys.exit(1)
 
 
-def find_executor(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Executor]:
+def find_executor(workers: Workers) -> AbstractContextManager[Executor]:
     """Return the cluster of an address, or else processes here, one for each core."""
+    jobs, scheduler = workers.jobs, workers.scheduler
     if jobs is not None and jobs < 1:
         raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
     if scheduler is None:

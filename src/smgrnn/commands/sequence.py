@@ -7,7 +7,7 @@ from typing import Any
 
 from smgrnn.commands.display import RunDisplay, describe, stoppable
 from smgrnn.commands.distill import draw_pictures
-from smgrnn.commands.output import print_result
+from smgrnn.commands.output import Output
 from smgrnn.config import RunConfig
 from smgrnn.report.wording import METRICS
 from smgrnn.runs.course import FIGURES
@@ -23,10 +23,9 @@ def sequence_command(
     tasks: tuple[str, ...],
     config: RunConfig,
     out: Path | None,
+    output: Output,
     *,
     has_cue: bool,
-    as_json: bool,
-    is_quiet: bool,
 ) -> None:
     """Train all stages, show progress, and print what came of them."""
     plans = plan_sequence(tasks, config, cue=has_cue)
@@ -35,7 +34,7 @@ def sequence_command(
     made = Sequence(plans, folder)
     with made.owned():
         while len(made.records) < len(plans):
-            record = _train_stage(made, is_quiet=is_quiet)
+            record = _train_stage(made, output)
             draw_pictures(record, _folder(made, len(made.records) - 1))
         summary = made.summary()
         with writing(folder / SUMMARY):
@@ -43,7 +42,7 @@ def sequence_command(
         if "course" in summary:
             draw_course(made.record, folder / COURSE)
     words = describe_course(summary) if "course" in summary else describe(summary)
-    print_result(words, summary, as_json=as_json, is_quiet=is_quiet)
+    output.result(words, summary)
 
 
 def _folder(made: Sequence, number: int) -> Path:
@@ -52,20 +51,20 @@ def _folder(made: Sequence, number: int) -> Path:
     return folder
 
 
-def _train_stage(made: Sequence, *, is_quiet: bool) -> Record:
+def _train_stage(made: Sequence, output: Output) -> Record:
     """Train the next stage, with progress."""
     number = len(made.records)
     plan = made.plans[number]
     name = f"{plan.task.id}, stage {number + 1} of {len(made.plans)}"
     with (
         stoppable(f"The same command goes on in {shlex.quote(str(made.folder))}."),
-        RunDisplay(name, plan.n_episodes, is_quiet=is_quiet) as display,
+        RunDisplay(name, plan.n_episodes, is_quiet=output.quiet) as display,
     ):
         return made.train_next(display)
 
 
 def describe_course(summary: dict[str, Any]) -> str:
-    """Return what came of a sequence in a few lines: returns by stage and task, then figures."""
+    """Return the results of a sequence in a few lines: returns by stage and task, then figures."""
     course, sizes = summary["course"], summary["n_parameters_by_stage"]
     width = max(map(len, [*course["stages"], "before the first stage"])) + 2
     rows = ["before the first stage", *course["stages"]]

@@ -7,13 +7,14 @@ import re
 import shlex
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich import progress as bars
 
 from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder
-from smgrnn.commands.output import print_result
+from smgrnn.commands.flags import Search, Workers
+from smgrnn.commands.output import Output
 from smgrnn.commands.reproduce import find_executor
 from smgrnn.config import RunConfig, by_part, settings_file
 from smgrnn.errors import ConfigError, FileFormatError
@@ -37,18 +38,17 @@ TABLE = "trials.csv"
 """File of all trials, which says whose settings are in the folder of the front."""
 
 
-class Budget(NamedTuple):
-    """How long a search may take."""
-
-    trials: int
-    """Trials in all."""
-    minutes: float | None
-    """Minutes after which no batch begins; None is any number."""
-
-
-def ask(task: str, config: RunConfig, over: tuple[str, ...], **search: Any) -> Question:
+def ask(task: str, config: RunConfig, over: tuple[str, ...], search: Search) -> Question:
     """Return the question of a study over a search space; refuse a wrong one."""
-    return Question(task=named(task), start=config, space=find_space(over, config), **search)
+    return Question(
+        task=named(task),
+        start=config,
+        space=find_space(over, config),
+        n_seeds=search.seeds,
+        batch=search.batch,
+        price=search.price,
+        floor=search.floor,
+    )
 
 
 class TuneDisplay(Display):
@@ -71,18 +71,14 @@ def tune_command(
     question: Question,
     preset: str | Path,
     out: Path | None,
+    search: Search,
+    workers: Workers,
+    output: Output,
     *,
-    budget: Budget,
-    workers: tuple[int | None, str | None],
     command: list[str],
-    as_json: bool,
-    is_quiet: bool,
 ) -> None:
-    """Run a study, or go on with it, and write its settings files and its page.
-
-    The workers are a number of processes or the address of a scheduler.
-    """
-    n_trials, minutes = budget
+    """Run a study, or go on with it, and write its settings files and its page."""
+    n_trials, minutes = search.trials, search.minutes
     if n_trials < 1:
         raise ConfigError(f"The number of trials must be at least 1. Got {n_trials} instead.")
     if minutes is not None and not minutes > 0:
@@ -93,14 +89,14 @@ def tune_command(
     with writing(folder):
         make_folder(folder)
     told = f"Finished trials are in {folder}; the same command goes on."
-    with locked(folder), stoppable(told), find_executor(*workers) as executor:
+    with locked(folder), stoppable(told), find_executor(workers) as executor:
         _check_identity(folder, identity)
         study = Study(question, Store(folder / STORE), executor)
-        with TuneDisplay(n_trials, is_quiet=is_quiet) as display:
+        with TuneDisplay(n_trials, is_quiet=output.quiet) as display:
             found = study.run(n_trials, until=until, watch=display)
         with writing(folder):
             figures = _write(study, found, preset, folder, shlex.join(["smgrnn", *command]))
-    print_result(describe(found, folder), figures, as_json=as_json, is_quiet=is_quiet)
+    output.result(describe(found, folder), figures)
 
 
 def _check_identity(folder: Path, identity: dict[str, Any]) -> None:

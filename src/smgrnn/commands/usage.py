@@ -24,7 +24,7 @@ def refusal(box: str) -> str:
 
 
 def _refuse_unknown(words: list[str], hints: list[list[str]]) -> str:
-    """Return what is not known, and the known name that is closest to it."""
+    """Return a sentence that names the unknown word and the known one closest to it."""
     texts = [" ".join(rows) for rows in hints]
     for word in words:
         if word.startswith("-"):

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from smgrnn.commands.output import open_from_terminal, print_result, say, say_out
+from smgrnn.commands.flags import Which
+from smgrnn.commands.output import Output, open_from_terminal, say, say_out
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.policy import NETWORK_KINDS, read_network
@@ -32,20 +33,18 @@ def view_command(
     path: Path,
     out: Path | None,
     film_path: Path | None,
+    which: Which = Which(),
+    output: Output = Output(),
     *,
-    final: bool = False,
-    parameters: int | None = None,
     opens: bool,
     live: bool = False,
-    as_json: bool = False,
-    is_quiet: bool = False,
 ) -> None:
     """Write the page of a run; record a film if asked for, else open the page from a terminal.
 
     A run under way is followed instead, on a page that is served until Ctrl-C.
     """
     if live:
-        if (out, film_path, parameters, final) != (None, None, None, False):
+        if (out, film_path, which) != (None, None, Which()):
             raise ConfigError(
                 "A page that is --live shows the run as it goes on; give nothing else."
             )
@@ -54,14 +53,14 @@ def view_command(
     if film_path is not None:
         check_film(film_path)
     record = _record(path)
-    student = record.student(final=final, parameters=parameters)
+    student = record.student(**vars(which))
     page = (path / PAGE if path.is_dir() else path.with_suffix(".html")) if out is None else out
     with _contradictions_refused(path):
         write_page(record, page, student)
         if film_path is not None:
             film(record, film_path, student)
     written = {"page": str(page)} | ({} if film_path is None else {"film": str(film_path)})
-    print_result("\n".join(written.values()), written, as_json=as_json, is_quiet=is_quiet)
+    output.result("\n".join(written.values()), written)
     open_from_terminal(page.resolve().as_uri(), opens=opens and film_path is None)
 
 

@@ -248,7 +248,7 @@ class Learner:
         self._set_state(self._state._replace(protection=held))
 
     def say_return(self, total: float, bar: float) -> None:
-        """Say the return of an episode; while the mean of the last reaches `bar`, nothing grows.
+        """Note the return of an episode; while the mean of the last reaches `bar`, nothing grows.
 
         >>> Learner(NetworkConfig(n_inputs=4, n_outputs=2)).say_return(500.0, bar=475.0)
         """

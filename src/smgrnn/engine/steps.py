@@ -10,12 +10,12 @@ from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.propagation import forget_states, forward, settle
 from smgrnn.kernels import inlined, lean, reduction
 from smgrnn.learning.backprop import backward
-from smgrnn.learning.loss import choice_error, cross_entropy, mean_squared_error
-from smgrnn.learning.numbers import CROSS_ENTROPY, MSE, ONE_HOT, PLUS_MINUS
+from smgrnn.learning.loss import output_error
+from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.optimizers import Pace, optimize
 from smgrnn.learning.rule import Pass, credit_at
 from smgrnn.learning.schedule import average, rate_at
-from smgrnn.learning.through_time import backward_through_time, cut, remember
+from smgrnn.learning.through_time import Past, backward_through_time, cut, remember
 from smgrnn.plasticity.evidence import Moment
 from smgrnn.plasticity.history import TOTAL, push
 from smgrnn.plasticity.schedule import is_due, is_idle, notice
@@ -89,15 +89,7 @@ def learn_step(
     action = _choose(trace, network)
     if action < 0:
         return action, np.nan
-    loss = np.nan
-    if learning.loss == CROSS_ENTROPY:
-        loss = cross_entropy(trace, adjoint, n_inputs, n_inputs + network.n_outputs, label)
-    elif learning.loss == MSE:
-        loss = mean_squared_error(trace, adjoint, n_inputs, n_inputs + network.n_outputs, target)
-    elif learning.loss == ONE_HOT:
-        loss = choice_error(trace, adjoint, n_inputs, n_inputs + network.n_outputs, label, 0.0)
-    elif learning.loss == PLUS_MINUS:
-        loss = choice_error(trace, adjoint, n_inputs, n_inputs + network.n_outputs, label, -1.0)
+    loss = output_error(learning.loss, trace, adjoint, network, label, target)
     seen = Pass(
         source,
         weight,
@@ -111,12 +103,7 @@ def learn_step(
         learning.trace_decay,
         network,
     )
-    if learning.through_time > 0:
-        backward_through_time(seen, state.past)
-    elif learning.credit == 0:  # backpropagation is built in, being the hottest
-        backward(seen)
-    else:
-        credit_at(learning.credit)(seen)
+    _give_credit(seen, state.past, learning)
     if not (np.isfinite(loss) and all_finite(gradient, first, last)):
         _undo(trace)
         return action, np.nan
@@ -136,6 +123,17 @@ def learn_step(
     if learning.averaging > 0.0:
         average(state.average, weight, learning.averaging, first, last)
     return action, loss if all_finite(weight, first, last) else np.inf
+
+
+@inlined
+def _give_credit(seen: Pass, past: Past, learning: LearningNumbers) -> None:
+    """Write the gradient of every edge by the learning rule."""
+    if learning.through_time > 0:
+        backward_through_time(seen, past)
+    elif learning.credit == 0:  # backpropagation is built in, being the hottest
+        backward(seen)
+    else:
+        credit_at(learning.credit)(seen)
 
 
 @lean
@@ -167,13 +165,13 @@ def graph_size(handle: Handle) -> tuple[int, int]:
 
 @lean
 def set_progress(handle: Handle, progress: float) -> None:
-    """Say which share of the run is behind."""
+    """Set the share of the run that is behind."""
     held_by(handle).state.noticed.aim[PROGRESS] = progress
 
 
 @lean
 def say_return(handle: Handle, total: float, bar: float) -> None:
-    """Say the return of an episode, and the mean that the job asks for."""
+    """Note the return of an episode, and the mean that the job asks for."""
     note_return(held_by(handle).state.noticed.aim, total, bar)
 
 

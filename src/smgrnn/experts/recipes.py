@@ -18,7 +18,7 @@ from smgrnn.validation import Count, Decay, Positive, Probability, Settings, Wit
 Share = Annotated[float, Within("(0, 1]")]
 RecipeName = Literal["smooth", "plain", "printed"]
 Choice = Literal["own return", "students"]
-"""What chooses among the checkpoints of a training: their own returns, or those of MLP students."""
+"""The judge of the checkpoints of a training: their own returns, or those of MLP students."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ NUMBERS = ("n_inputs", "n_outputs", "next_node_id", "next_edge_id")
 
 
 def network_content(config: NetworkConfig, names: Names | None) -> dict[str, Any]:
-    """Return what the header of a file says about a network."""
+    """Return the facts about a network that the header of a file states."""
     named = {} if names is None else {"names": [list(each) for each in names]}
     return config.to_dict() | named
 

@@ -7,7 +7,9 @@ Each reads the outputs from the last row of `trace`, writes the gradient into th
 import numpy as np
 
 from smgrnn.arrays import Floats
+from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.kernels import inlined
+from smgrnn.learning.numbers import CROSS_ENTROPY, MSE, ONE_HOT, PLUS_MINUS
 
 
 @inlined
@@ -53,3 +55,20 @@ def mean_squared_error(
         adjoint[0, node] = 2.0 * error / (last - first)
         loss += error * error
     return loss / (last - first)
+
+
+@inlined
+def output_error(
+    kind: int, trace: Floats, adjoint: Floats, network: NetworkNumbers, label: int, target: Floats
+) -> float:
+    """Return the loss of a kind at the outputs of a network; NaN if there is no such kind."""
+    first, last = network.n_inputs, network.n_inputs + network.n_outputs
+    if kind == CROSS_ENTROPY:
+        return cross_entropy(trace, adjoint, first, last, label)
+    if kind == MSE:
+        return mean_squared_error(trace, adjoint, first, last, target)
+    if kind == ONE_HOT:
+        return choice_error(trace, adjoint, first, last, label, 0.0)
+    if kind == PLUS_MINUS:
+        return choice_error(trace, adjoint, first, last, label, -1.0)
+    return np.nan

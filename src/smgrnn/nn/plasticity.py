@@ -180,7 +180,7 @@ class StructuralPlasticity:
         self._noticed.aim[PROGRESS] = -1.0 if share is None else share
 
     def say_return(self, total: float, bar: float) -> None:
-        """Say the return of an episode; while the mean of the last reaches `bar`, nothing grows.
+        """Note the return of an episode; while the mean of the last reaches `bar`, nothing grows.
 
         >>> StructuralPlasticity(SMGrNN(4, 2)).say_return(500.0, bar=475.0)
         """

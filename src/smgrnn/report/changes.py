@@ -29,7 +29,7 @@ class First(NamedTuple):
     metric: str | None = None
     margin: float | None = None
     mended: str | None = None
-    """What is measured or tested in another way under the same name."""
+    """The measure or test that has changed under the same name."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _as_first(claim: Claim, first: First) -> Claim:
 
 
 def _cause(finding: Finding, then: str, first: First) -> str:
-    """Return what changed a verdict, given the one that today's runs have by the first measure."""
+    """Return the cause of a changed verdict, given the one of today's runs by the first measure."""
     measures = []
     if first.metric:
         words = METRICS[first.metric].word, METRICS[finding.claim.metric].word

@@ -53,7 +53,7 @@ class Compared:
 
     @property
     def settings(self) -> Stated:
-        """What they were trained with."""
+        """The settings that they were trained with."""
         return stated_settings(self.records[0].plan)
 
     @property

@@ -151,7 +151,7 @@ class Finding:
         return f"{p_value(raw)}, corrected {p_value(corrected)}"
 
     def _remark(self, tested: Significance) -> str:
-        """Return what a reader should know beside the verdict, if there is anything."""
+        """Return a remark for the reader beside the verdict, if there is any."""
         assert self.judgement is not None
         verdict, outlook = self.judgement.verdict, self.judgement.outlook
         if verdict == "too noisy":

@@ -50,7 +50,7 @@ class RunFolder:
 
     @property
     def stamp(self) -> tuple[tuple[int, int], ...]:
-        """What tells the version of the record that was here from others."""
+        """The mark of the version of the record that was last seen here."""
         return self._seen
 
     @property
@@ -135,7 +135,7 @@ class RunFolder:
     def keep(self, record: Record) -> None:
         """Save a record if that takes little of the time since the last, and else only note it.
 
-        What is noted outlives the process, but not a power cut.
+        A noted record outlives the process, but not a power cut.
         """
         if time.monotonic() - self._saved >= self._cost / MOST_SPENT:
             self.save(record)
@@ -179,7 +179,7 @@ def new_run_folder(folder: str | Path) -> RunFolder:
 
 
 def _stamp(path: Path) -> tuple[tuple[int, int], ...]:
-    """Return what tells one version of the record from the next; nothing if there is none."""
+    """Return a mark that differs between versions of the record; an empty one if there is none."""
     found = [(path / name).stat() for name in (MODEL, NOTED) if (path / name).exists()]
     return tuple((each.st_ino, each.st_mtime_ns) for each in found)
 

@@ -207,7 +207,7 @@ class _Watch:
 
 
 def outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
-    """Return what a network answers to each row of features (n, n_outputs)."""
+    """Return the outputs of a network for each row of features (n, n_outputs)."""
     player = Learner(
         config, LearningConfig(loss="mse"), PlasticityConfig.static(window=1), graph=graph
     )

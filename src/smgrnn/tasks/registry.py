@@ -42,7 +42,7 @@ REWARDS = {"xor": (0.0, 1.0), "CartPole-v1": (1.0, 1.0), "Acrobot-v1": (-1.0, 0.
 WAY_TO_ACT = (
     "; register it with gymnasium.wrappers.TransformAction around it, which can take such actions"
 )
-"""What helps with actions of another kind."""
+"""Advice for actions of another kind."""
 TaskSource = str | Path | Callable[[], Any]
 """The name of a task, a file of recorded examples, or a function that makes an environment."""
 

@@ -43,7 +43,7 @@ FEWEST = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What a study asks: equal questions get equal trials."""
+    """The question of a study; equal questions get equal trials."""
 
     task: str
     start: RunConfig
@@ -367,7 +367,7 @@ class Study:
         return list(trial.point) if price is None else [score(trial.point, price)]
 
     def _constraints(self, trial: Trial) -> dict[str, float]:
-        """Return what a trial lacks to count, by name; it counts where that is 0 or less."""
+        """Return how far a trial is from counting, by name; it counts at 0 or less."""
         if self._question.price is not None:
             return {}
         return {"floor": self._found.worst.mean_return - trial.point.mean_return}

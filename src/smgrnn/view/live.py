@@ -117,7 +117,7 @@ class LiveView:
             return fill_frame(self._content) if self._content else WAITING
 
     def moment(self, after: int) -> str | None:
-        """Return what is new since a version of the content, if anything is."""
+        """Return the changes since a version of the content, if there are any."""
         with self._lock:
             self._renew()
             self.expect_page()
@@ -143,7 +143,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a page that was closed while it was sent."""
+        """Pass over a page that was closed while it was sent."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -178,6 +178,6 @@ def _handler(view: LiveView) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing: the terminal belongs to the run."""
+            """Print nothing: the terminal belongs to the run."""
 
     return Handler

@@ -28,7 +28,7 @@ def agreement(record: Record) -> ArrayLike:
 
 
 QUANTITIES = {"return": panels.returns, "nodes": panels.sizes, "agreement": agreement}
-"""What is drawn, a row each, from above."""
+"""The quantities drawn, a row each, from above."""
 
 
 @style.styled

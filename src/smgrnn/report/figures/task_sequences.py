@@ -1,4 +1,4 @@
-"""What a student keeps of a sequence of tasks, a panel for each; not one of the paper's figures."""
+"""Skills kept in a sequence of tasks, a panel for each; not one of the paper's figures."""
 
 from typing import Any
 
