@@ -18,6 +18,8 @@ from support.runs import settings, trained
 CARTPOLE, ACROBOT = "CartPole-v1", "Acrobot-v1"
 PAPER: dict[str, Any] = {"plasticity": {}}
 """The rules of the preset, not the busy ones of other tests."""
+BUSY: dict[str, Any] = {"interval": 20, "window": 20}
+FRUGAL: dict[str, Any] = {"preset": "frugal", "plasticity": BUSY}
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "smgrnn": (CARTPOLE, {"episodes": 60}),
     "smgrnn of the paper": (CARTPOLE, {"episodes": 60, "seed": 3, **PAPER}),
@@ -37,6 +39,23 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "sgd": (CARTPOLE, {"learning": {"optimizer": "sgd"}}),
     "rmsprop": (CARTPOLE, {"learning": {"optimizer": "rmsprop"}}),
     "adamw": (CARTPOLE, {"learning": {"optimizer": "adamw", "bias_correction": "edge"}}),
+    "squared error": (CARTPOLE, {"learning": {"loss": "plus_minus"}, "readout": "state"}),
+    "mlp-pruned": (
+        ACROBOT,
+        {"student": "mlp-pruned", "budget": 80, "parameters": 30, "episodes": 150},
+    ),
+    "frugal": (CARTPOLE, {"episodes": 60, **FRUGAL}),
+    "frugal, at most 40": (ACROBOT, {"episodes": 40, "parameters": 40, **FRUGAL}),
+    "frugal, at most 6": (CARTPOLE, {"episodes": 60, "parameters": 6, **FRUGAL}),
+    "frugal, to keep a share": (CARTPOLE, {"episodes": 40, "keep": 0.9, **FRUGAL}),
+    "frugal xor": ("xor", {"episodes": 1500, "parameters": 12, **FRUGAL}),
+    "LunarLander": ("LunarLander-v3", {"episodes": 4, "handover": "final", **FRUGAL}),
+    "no velocities": (f"{CARTPOLE},hide=velocities", {"episodes": 300, "parameters": 20, **FRUGAL}),
+    "recall": ("recall", {"episodes": 200, **FRUGAL}),
+    "feedback": (CARTPOLE, {"learning": {"rule": "feedback"}, "iterations": 2}),
+    "hebbian": (CARTPOLE, {"learning": {"rule": "hebbian"}, "iterations": 2}),
+    "copies": (ACROBOT, {"episodes": 8, "plasticity": {**BUSY, "growth": "duplicate"}}),
+    "splits": (CARTPOLE, {"plasticity": {**BUSY, "growth": "split", "pruning": "random"}}),
 }
 EVOLUTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "neat": (CARTPOLE, {"method": "neat", "seed": 1}),
@@ -58,6 +77,20 @@ GOLDEN = {
     "sgd": "950ea3def6c51445",
     "rmsprop": "59c7a48434741613",
     "adamw": "1ca6d731d667b4de",
+    "squared error": "6d451689b8312acb",
+    "mlp-pruned": "9b98f8d71898bb69",
+    "frugal": "3533ff239207438f",
+    "frugal, at most 40": "031e230330672e9d",
+    "frugal, at most 6": "82e5718aa17fc5b8",
+    "frugal, to keep a share": "a1d2333f416d5718",
+    "frugal xor": "149420c5443f43fc",
+    "LunarLander": "0c8f326591d4993c",
+    "no velocities": "815a1619ec9ed227",
+    "recall": "ded4fcdc9deab24a",
+    "feedback": "ce5e3c3c12ac5539",
+    "hebbian": "464203ce8f84b398",
+    "copies": "21539254a8ff85f1",
+    "splits": "a9007279ba43d1d8",
     "neat": "c0003cbe23c50790",
     "ndp": "2108575a92f8d986",
 }
@@ -68,6 +101,8 @@ def digest_of(record: Record) -> str:
     arrays = to_arrays(record.episodes, "episodes.") | to_arrays(record.edits, "edits.")
     for role in sorted(record.students):
         arrays |= to_arrays(record.students[role].graph, f"{role}.")
+    for number, member in enumerate(record.family):
+        arrays |= to_arrays(member.policy.graph, f"family.{number}.")
     return digest("golden", record.best_score, arrays | {"held_out": record.held_out})[:16]
 
 

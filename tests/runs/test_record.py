@@ -281,22 +281,50 @@ def test_a_run_rebuilt_from_its_record_alone_ends_bit_identical(
     assert rebuilt(record) == record.fingerprint
 
 
-@pytest.mark.parametrize("student", DEMANDS)
-@pytest.mark.parametrize("task", ["Pendulum-v1", "xor", "choices.npz", "moves.npz"])
-def test_a_run_of_another_kind_rebuilt_from_its_record_ends_bit_identical(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, student: str, task: str
-) -> None:
+SHORT = {
+    "Pendulum-v1": {"episodes": 2, "normalise": True},
+    "LunarLander-v3": {"episodes": 1},
+    "CartPole-v1,hide=velocities": {"episodes": 6},
+    "CartPole-v1,mirrored": {"episodes": 6},
+    "recall": {"episodes": 30},
+    "xor": {"episodes": 6},
+    "choices.npz": {"episodes": 6, "normalise": True},
+    "moves.npz": {"episodes": 6, "normalise": True},
+}
+"""A run of every other kind of task."""
+
+
+@pytest.fixture
+def recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     observations = rng.normal(size=(40, 3))
     actions = {"choices": rng.integers(0, 2, 40), "moves": rng.normal(size=(40, 2))}
     for name, column in actions.items():
         np.savez(tmp_path / f"{name}.npz", observations=observations, actions=column)
     monkeypatch.chdir(tmp_path)
-    changes: dict[str, Any] = {"budget": 40} if student.startswith("mlp") else {}
-    changes |= {"normalise": task != "xor", "episodes": 2 if task == "Pendulum-v1" else 6}
+
+
+@pytest.mark.usefixtures("recordings")
+@pytest.mark.parametrize(
+    ("student", "preset"), [*((name, "paper") for name in DEMANDS), ("smgrnn", "frugal")]
+)
+@pytest.mark.parametrize("task", SHORT)
+def test_a_run_of_another_kind_rebuilt_from_its_record_ends_bit_identical(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, student: str, preset: str, task: str
+) -> None:
+    changes: dict[str, Any] = SHORT[task] | {"preset": preset, "handover": "final"}
+    changes |= {"budget": 40} if student.startswith("mlp") else {}
     run = trained(tmp_path, task, student=student, held_out=2, **changes)
     monkeypatch.chdir("/")  # the record has the whole path of a recording
     assert rebuilt(Record.load(tmp_path / "run")) == run.record.fingerprint
+
+
+def test_a_run_that_chooses_whom_to_hand_over_is_rebuilt_too(tmp_path: Path) -> None:
+    changes: dict[str, Any] = {"preset": "frugal", "episodes": 40, "held_out": 3}
+    trained(tmp_path, keep=0.9, **changes, plasticity={"interval": 20})
+    record = Record.load(tmp_path / "run")
+    assert len(record.family) > 1
+    assert rebuilt(record) == record.fingerprint
 
 
 def test_a_run_with_the_shipped_expert_is_rebuilt_too() -> None:
