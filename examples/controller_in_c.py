@@ -20,7 +20,7 @@ import numpy as np
 import smgrnn
 from smgrnn.experts import shipped_experts
 from smgrnn.export import export_policy
-from smgrnn.export.sizes import Sizes, measure
+from smgrnn.export.sizes import CodeSize, measure
 
 COMPILE = ("cc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic")
 TIMER = Path(__file__).parent / "controller_in_c" / "time_steps.c"
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
     """What the controller is and does."""
 
     n_parameters: int
-    sizes: Sizes
+    sizes: CodeSize
     returns: np.ndarray[Any, np.dtype[np.float64]]
     nanoseconds: float
 

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from smgrnn import __version__
-from smgrnn.commands.flags import Earlier, Extras, Search, Which, Workers
+from smgrnn.commands.flags import Earlier, Effort, Extras, Which, Workers
 from smgrnn.commands.output import Flag, Output
 from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
 from smgrnn.errors import NO_TORCH, ConfigError, SmgrnnError, plain, reason, short
@@ -193,7 +193,7 @@ def tune(
     options: Options = RunFlags(),
     preset: Preset | Path = USUAL_PRESET,
     over: tuple[str, ...] = (),
-    search: Annotated[Search, tyro.conf.arg(name="")] = Search(),
+    effort: Annotated[Effort, tyro.conf.arg(name="")] = Effort(),
     workers: WorkerFlags = Workers(),
     out: Path | None = None,
     output: Outputs = Output(),
@@ -212,7 +212,7 @@ def tune(
     over
         Settings to tune, each with a range or with values, such as plasticity.window=10:200:log or
         learning.schedule=constant,falling; or ready spaces: plasticity, learning, frugal.
-    search
+    effort
         How long to search, and for what.
     workers
         Where runs happen.
@@ -226,8 +226,8 @@ def tune(
 
     config = options.to_config()
     _look_here_for(task, config.expert)
-    question = ask(task, config, over, search)
-    tune_command(question, preset, out, search, workers, output, command=sys.argv[1:])
+    question = ask(task, config, over, effort)
+    tune_command(question, preset, out, effort, workers, output, command=sys.argv[1:])
 
 
 def list_names(

@@ -7,7 +7,7 @@ import pytest
 
 from smgrnn.config import PlasticityConfig, RunConfig
 from smgrnn.errors import UnknownNameError
-from smgrnn.report.paper import Paper, Table, load_paper, parse_printed
+from smgrnn.report.paper import Paper, PaperTable, load_paper, parse_printed
 
 CONTROL = {"CartPole-v1": 4 + 2, "Acrobot-v1": 6 + 3, "LunarLander-v3": 8 + 4}
 """Inputs and outputs of each control task."""
@@ -18,7 +18,7 @@ def paper() -> Paper:
     return load_paper()
 
 
-def mean(table: Table, row: str, column: str) -> float:
+def mean(table: PaperTable, row: str, column: str) -> float:
     value = table.cell(row, column).mean
     assert value is not None
     return value

@@ -7,7 +7,7 @@ from smgrnn.commands.flags import Which
 from smgrnn.commands.output import Output
 from smgrnn.export.c import c_name
 from smgrnn.export.formats import export_policy
-from smgrnn.export.sizes import COMPILE, Sizes, measure
+from smgrnn.export.sizes import COMPILE, CodeSize, measure
 from smgrnn.export.wiring import facts, n_parameters
 from smgrnn.policy import BARE, Policy
 from smgrnn.runs import load
@@ -26,7 +26,7 @@ def export_command(
     output.result(_describe(policy, paths, sizes), _report(policy, to, paths, sizes))
 
 
-def _describe(policy: Policy, paths: list[Path], sizes: Sizes | None) -> str:
+def _describe(policy: Policy, paths: list[Path], sizes: CodeSize | None) -> str:
     what = ", ".join(filter(None, (policy.task.id, policy.student)))
     lines = [f"{path}: {path.stat().st_size} bytes" for path in paths]
     n_hidden = policy.graph.n_hidden
@@ -34,13 +34,13 @@ def _describe(policy: Policy, paths: list[Path], sizes: Sizes | None) -> str:
     return "\n".join(lines if sizes is None else [*lines, _describe_sizes(sizes)])
 
 
-def _report(policy: Policy, to: str, paths: list[Path], sizes: Sizes | None) -> dict[str, Any]:
+def _report(policy: Policy, to: str, paths: list[Path], sizes: CodeSize | None) -> dict[str, Any]:
     files = {str(path): path.stat().st_size for path in paths}
     figures = {} if sizes is None else sizes._asdict()
     return {"format": to, "files": files, **facts(policy), **figures}
 
 
-def _describe_sizes(sizes: Sizes) -> str:
+def _describe_sizes(sizes: CodeSize) -> str:
     what = f"{sizes.table_bytes} bytes of constant tables, {sizes.state_bytes} bytes of state"
     if sizes.compiled_bytes is None:
         return f"{what}; {sizes.obstacle}"

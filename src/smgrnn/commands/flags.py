@@ -34,7 +34,7 @@ class Extras:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
+class Effort:
     """How long a search for settings takes, and its aim."""
 
     trials: int = 160

@@ -13,7 +13,7 @@ from rich import progress as bars
 
 from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder
-from smgrnn.commands.flags import Search, Workers
+from smgrnn.commands.flags import Effort, Workers
 from smgrnn.commands.output import Output
 from smgrnn.commands.reproduce import find_executor
 from smgrnn.config import RunConfig, by_part, settings_file
@@ -38,16 +38,16 @@ TABLE = "trials.csv"
 """File of all trials, which says whose settings are in the folder of the front."""
 
 
-def ask(task: str, config: RunConfig, over: tuple[str, ...], search: Search) -> Question:
+def ask(task: str, config: RunConfig, over: tuple[str, ...], effort: Effort) -> Question:
     """Return the question of a study over a search space; refuse a wrong one."""
     return Question(
         task=named(task),
         start=config,
         space=find_space(over, config),
-        n_seeds=search.seeds,
-        batch=search.batch,
-        price=search.price,
-        floor=search.floor,
+        n_seeds=effort.seeds,
+        batch=effort.batch,
+        price=effort.price,
+        floor=effort.floor,
     )
 
 
@@ -71,14 +71,14 @@ def tune_command(
     question: Question,
     preset: str | Path,
     out: Path | None,
-    search: Search,
+    effort: Effort,
     workers: Workers,
     output: Output,
     *,
     command: list[str],
 ) -> None:
     """Run a study, or go on with it, and write its settings files and its page."""
-    n_trials, minutes = search.trials, search.minutes
+    n_trials, minutes = effort.trials, effort.minutes
     if n_trials < 1:
         raise ConfigError(f"The number of trials must be at least 1. Got {n_trials} instead.")
     if minutes is not None and not minutes > 0:

@@ -9,7 +9,7 @@ from smgrnn.export.wiring import Wiring
 from smgrnn.policy import Policy
 
 
-class Table(NamedTuple):
+class CTable(NamedTuple):
     """One constant array."""
 
     comment: str
@@ -26,7 +26,7 @@ class Table(NamedTuple):
         return f"/* {self.comment} */\n{head}\n{rows}\n}};\n"
 
 
-def c_tables(policy: Policy) -> list[Table]:
+def c_tables(policy: Policy) -> list[CTable]:
     """Return tables of the wiring and, where there are any, of normalisation and action bounds."""
     wiring, task = Wiring.of(policy), policy.task
     # C has no arrays of length 0: a network without edges gets one that nothing reads.
@@ -56,10 +56,10 @@ def c_tables(policy: Policy) -> list[Table]:
     ]
 
 
-def _floats(comment: str, name: str, values: Any) -> Table:
-    return Table(comment, name, "float", values.astype(np.float32))
+def _floats(comment: str, name: str, values: Any) -> CTable:
+    return CTable(comment, name, "float", values.astype(np.float32))
 
 
-def _indices(comment: str, name: str, values: Any) -> Table:
+def _indices(comment: str, name: str, values: Any) -> CTable:
     smallest = np.min_scalar_type(values.max())  # uint8, uint16, …
-    return Table(comment, name, f"{smallest.name}_t", values.astype(smallest))
+    return CTable(comment, name, f"{smallest.name}_t", values.astype(smallest))

@@ -13,7 +13,7 @@ from smgrnn.policy import Policy
 COMPILE = ("cc", "-std=c99", "-Os")
 
 
-class Sizes(NamedTuple):
+class CodeSize(NamedTuple):
     """Bytes of a controller in C."""
 
     table_bytes: int
@@ -26,9 +26,9 @@ class Sizes(NamedTuple):
     """Why it could not be compiled."""
 
 
-def measure(policy: Policy, source: Path) -> Sizes:
+def measure(policy: Policy, source: Path) -> CodeSize:
     """Return the sizes of a controller that was written to this source file."""
-    return Sizes(table_bytes(policy), state_bytes(policy), *_compile(source))
+    return CodeSize(table_bytes(policy), state_bytes(policy), *_compile(source))
 
 
 def _compile(source: Path) -> tuple[int | None, str]:

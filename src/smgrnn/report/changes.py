@@ -33,7 +33,7 @@ class First(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedVerdict:
     """A claim whose verdict has changed."""
 
     id: str
@@ -49,7 +49,7 @@ class Changes:
     """The changed claims among those that the first report judged and that have run again."""
 
     n_judged: int
-    changed: tuple[Change, ...]
+    changed: tuple[ChangedVerdict, ...]
     title: str = "Changes since the first report"
 
     @property
@@ -88,7 +88,9 @@ def find_changes(findings: Sequence[Finding], results: Results) -> Changes | Non
         claim, before = finding.claim, first[finding.claim.id]
         if _coarse(finding.standing) != before.verdict:
             cause = _cause(finding, _coarse(then.standing), before)
-            found.append(Change(claim.id, claim.sentence, before.verdict, finding.standing, cause))
+            found.append(
+                ChangedVerdict(claim.id, claim.sentence, before.verdict, finding.standing, cause)
+            )
     return Changes(len(judged), tuple(found)) if judged else None
 
 

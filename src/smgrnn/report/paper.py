@@ -95,7 +95,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """A table of the paper."""
 
     id: str
@@ -166,7 +166,7 @@ class Figure:
 class Paper:
     """Everything the paper prints that a reproduction can be held against."""
 
-    tables: Catalogue[Table]
+    tables: Catalogue[PaperTable]
     figures: Catalogue[Figure]
     statements: tuple[Statement, ...]
     settings: Catalogue[Setting]
@@ -200,7 +200,7 @@ def _table(
     columns: list[str],
     headings: list[str],
     rows: list[dict[str, Any]],
-) -> Table:
+) -> PaperTable:
     lines = [_row(entry) for entry in rows]
     cells = [
         Cell(line.name, column, printed)
@@ -208,7 +208,7 @@ def _table(
         for column, printed in zip(columns, entry["cells"], strict=True)
     ]
     heads = [Column(name, heading) for name, heading in zip(columns, headings, strict=True)]
-    return Table(id, title, where, tuple(lines), tuple(heads), tuple(cells))
+    return PaperTable(id, title, where, tuple(lines), tuple(heads), tuple(cells))
 
 
 def _row(entry: dict[str, Any]) -> Row:

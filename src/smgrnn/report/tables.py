@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from smgrnn.experiments import Condition, Experiment
 from smgrnn.experiments.paper.protocol import TASKS
 from smgrnn.report import statistics, wording
-from smgrnn.report.paper import Cell, Column, Row, Table, parse_printed
+from smgrnn.report.paper import Cell, Column, PaperTable, Row, parse_printed
 from smgrnn.report.results import Results, Runs
 from smgrnn.report.statistics import UNKNOWN, Estimate, Interval
 from smgrnn.runs.plan import Plan
@@ -239,7 +239,7 @@ class ReportTable:
         return {"id": self.id, "title": self.title, "where": self.where, "rows": rows}
 
 
-def compare(table: Table, experiment: Experiment, results: Results) -> ReportTable:
+def compare(table: PaperTable, experiment: Experiment, results: Results) -> ReportTable:
     """Return a table of the paper with our values beside it, from the experiment that fills it."""
     measures = all(column.name in wording.METRICS for column in table.columns)
     columns = table.columns
@@ -281,7 +281,9 @@ def _beside(name: str) -> Column:
     return Column(BESIDE[name], wording.METRICS[BESIDE[name]].word.capitalize())
 
 
-def _measured_line(table: Table, row: Row, columns: Iterable[Column], results: Results) -> Line:
+def _measured_line(
+    table: PaperTable, row: Row, columns: Iterable[Column], results: Results
+) -> Line:
     task, condition = str(row.task), str(row.condition)
     runs = results.find(task, condition).table
     entries = (
@@ -293,7 +295,7 @@ def _measured_line(table: Table, row: Row, columns: Iterable[Column], results: R
     return Line((task, condition), tuple(entries))
 
 
-def _settings_line(table: Table, row: Row, experiment: Experiment, results: Results) -> Line:
+def _settings_line(table: PaperTable, row: Row, experiment: Experiment, results: Results) -> Line:
     """Return settings as they ran: in conditions on the row's task, or in the main experiments."""
     if row.task is None:
         conditions = [results.find(task, "smgrnn").condition for task in TASKS]

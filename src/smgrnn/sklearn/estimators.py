@@ -20,7 +20,7 @@ from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.graph.state import Graph
 from smgrnn.sklearn.training import (
-    Table,
+    LabelledRows,
     TrainingSettings,
     interval_of,
     learn,
@@ -85,7 +85,7 @@ class _GrowingEstimator(BaseEstimator, ABC):
 
         passes = learn(
             learner,
-            Table(scaled[kept], labels[kept]),
+            LabelledRows(scaled[kept], labels[kept]),
             settings,
             np.random.default_rng(seed),
             judge if settings.early_stopping else None,
@@ -105,7 +105,9 @@ class _GrowingEstimator(BaseEstimator, ABC):
         learner = self._learner
         learner.progress = None
         self.scaler_.partial_fit(rows)
-        self.loss_curve_.append(learn_once(learner, Table(self.scaler_.transform(rows), labels)))
+        self.loss_curve_.append(
+            learn_once(learner, LabelledRows(self.scaler_.transform(rows), labels))
+        )
         self.n_iter_ += 1
         self._take(learner)
 

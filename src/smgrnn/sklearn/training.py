@@ -49,7 +49,7 @@ class TrainingSettings(Settings):
         return self.max_parameters or n_linear + n_linear // 2 + 100
 
 
-class Table(NamedTuple):
+class LabelledRows(NamedTuple):
     """Examples to learn from."""
 
     rows: Floats
@@ -117,14 +117,14 @@ def widen(rows: Floats) -> Floats:
     return np.column_stack([rows, np.ones(len(rows))])
 
 
-def learn_once(learner: Learner, table: Table) -> float:
+def learn_once(learner: Learner, table: LabelledRows) -> float:
     """Learn each example once, in the order they have; return the mean loss."""
     return float(learner.learn_stream(widen(table.rows), table.labels).losses.mean())
 
 
 def learn(
     learner: Learner,
-    table: Table,
+    table: LabelledRows,
     settings: TrainingSettings,
     rng: np.random.Generator,
     judge: Callable[[Graph], float] | None,
@@ -134,22 +134,22 @@ def learn(
     Of the networks that were judged, the best that is within the budget is returned.
     """
     spread = settings.noise * spacing(table.rows, rng)
-    watch = _Watch(settings.n_iter_no_change, learner.size or 0)
+    plateau = _Plateau(settings.n_iter_no_change, learner.size or 0)
     losses: list[float] = []
     for number in range(settings.max_iter):
         losses.append(_one_pass(learner, table, spread, rng, number, settings.max_iter))
         if number == settings.max_iter - 1:
             learner.settle()
-        if judge is not None and watch.has_ended(learner.averaged_graph, judge):
+        if judge is not None and plateau.has_ended(learner.averaged_graph, judge):
             break
-    if watch.best is not None:
-        learner = Learner(learner.config, learner.learning, learner.plasticity, graph=watch.best)
-    return Passes(learner, losses, watch.scores)
+    if plateau.best is not None:
+        learner = Learner(learner.config, learner.learning, learner.plasticity, graph=plateau.best)
+    return Passes(learner, losses, plateau.scores)
 
 
 def _one_pass(
     learner: Learner,
-    table: Table,
+    table: LabelledRows,
     spread: Floats,
     rng: np.random.Generator,
     number: int,
@@ -161,7 +161,7 @@ def _one_pass(
         learner.progress = (number + first / n) / n_passes
         chosen = order[first : first + BLOCK]
         shaken = table.rows[chosen] + spread * rng.standard_normal((chosen.size, spread.size))
-        total += chosen.size * learn_once(learner, Table(shaken, table.labels[chosen]))
+        total += chosen.size * learn_once(learner, LabelledRows(shaken, table.labels[chosen]))
     return total / n
 
 
@@ -185,7 +185,7 @@ def spacing(rows: Floats, rng: np.random.Generator) -> Floats:
     return np.where(varies, np.median(nearest) / np.sqrt(varies.sum()), 0.0)
 
 
-class _Watch:
+class _Plateau:
     """Remembers the best network within the budget, and how long ago that was."""
 
     def __init__(self, patience: int, budget: int) -> None:

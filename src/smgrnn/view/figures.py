@@ -109,7 +109,7 @@ def _add_names(plot: Any, timeline: Timeline, places: Floats) -> None:
 
 
 @dataclass(frozen=True)
-class Curve:
+class TimeCurve:
     """One line of a panel; a noisy one is drawn faintly, with its moving average over it."""
 
     label: str
@@ -121,26 +121,26 @@ class Curve:
     """Whether it is what the others are to reach."""
 
 
-def find_panels(episodes: Episodes, threshold: float | None = None) -> list[list[Curve]]:
+def find_panels(episodes: Episodes, threshold: float | None = None) -> list[list[TimeCurve]]:
     """Return the curves of a run by panel: return, size, and likeness where there is a teacher."""
     panels = [
-        [Curve("return", episodes.returns, "return", is_noisy=True)],
+        [TimeCurve("return", episodes.returns, "return", is_noisy=True)],
         [
-            Curve("nodes", episodes.n_nodes.astype(float), "nodes"),
-            Curve("edges", episodes.n_edges.astype(float), "edges"),
+            TimeCurve("nodes", episodes.n_nodes.astype(float), "nodes"),
+            TimeCurve("edges", episodes.n_edges.astype(float), "edges"),
         ],
     ]
     if threshold is not None:
         goal = np.full(episodes.n, threshold)
-        panels[0].append(Curve("threshold", goal, "soft", is_goal=True))
+        panels[0].append(TimeCurve("threshold", goal, "soft", is_goal=True))
     likeness = find_likeness(episodes)
     if likeness is not None:
         values, label = likeness
-        panels.append([Curve(label, values, "likeness", is_noisy=True)])
+        panels.append([TimeCurve(label, values, "likeness", is_noisy=True)])
     return panels
 
 
-def curve_lines(panels: list[list[Curve]]) -> dict[str, dict[str, Floats]]:
+def curve_lines(panels: list[list[TimeCurve]]) -> dict[str, dict[str, Floats]]:
     """Return x and y of each line by its name, at `MOST_POINTS` episodes at most."""
     return {
         name: {"x": x.astype(float), "y": y}
@@ -150,7 +150,7 @@ def curve_lines(panels: list[list[Curve]]) -> dict[str, dict[str, Floats]]:
     }
 
 
-def _lines_of(curve: Curve) -> list[tuple[str, Ints, Floats]]:
+def _lines_of(curve: TimeCurve) -> list[tuple[str, Ints, Floats]]:
     n = curve.values.size
     shown = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
     whole = (curve.label, shown + 1, curve.values[shown])
@@ -162,7 +162,7 @@ def _lines_of(curve: Curve) -> list[tuple[str, Ints, Floats]]:
     return [whole, (f"{curve.label}, averaged", shown + 1, average[shown - first])]
 
 
-def curves_figure(panels: list[list[Curve]], unit: str) -> UIElement:
+def curves_figure(panels: list[list[TimeCurve]], unit: str) -> UIElement:
     """Return the panels of curves over the episodes, all of one width."""
     x_range = Range1d(start=0, end=1)  # the page sets it
     plots = [_panel(curves, x_range) for curves in panels]
@@ -172,7 +172,7 @@ def curves_figure(panels: list[list[Curve]], unit: str) -> UIElement:
     return column(*plots, sizing_mode="stretch_width", spacing=2)
 
 
-def _panel(curves: list[Curve], x_range: Range1d) -> Any:
+def _panel(curves: list[TimeCurve], x_range: Range1d) -> Any:
     plot = figure(
         x_range=x_range,
         height=100,
@@ -192,7 +192,7 @@ def _panel(curves: list[Curve], x_range: Range1d) -> Any:
     return plot
 
 
-def _draw_curve(plot: Any, curve: Curve) -> None:
+def _draw_curve(plot: Any, curve: TimeCurve) -> None:
     lines = {name: y for name, _, y in _lines_of(curve)}
     look: dict[str, Any] = {"line_color": LIGHT[curve.tone], "line_width": 1.8}
     look |= {"line_width": 1.2, "line_dash": "dashed"} if curve.is_goal else {}
