@@ -21,6 +21,7 @@ from smgrnn.view import FolderView, LiveView, Timeline
 from smgrnn.view.places import place_nodes
 from support.browser import Browser, find_browser
 from support.runs import settings, trained
+from support.trials import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("view")
 
@@ -117,7 +118,7 @@ def test_nodes_keep_their_places_until_a_run_has_grown_to_twice_as_many(tmp_path
 
 
 def asked(view: LiveView, path: str, host: str | None = None, method: str = "GET") -> Any:
-    connection = http.client.HTTPConnection("127.0.0.1", view.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", view.port, timeout=PATIENCE)
     connection.putrequest(method, path, skip_host=True)
     connection.putheader("Host", host or f"127.0.0.1:{view.port}")
     connection.endheaders()
@@ -221,7 +222,7 @@ def test_the_command_serves_until_ctrl_c(tmp_path: Path, start: Start) -> None:
     with urlopen(address_in(process.stdout)) as answer:
         assert b"CartPole-v1, smgrnn, seed 0" in answer.read()
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert said.splitlines() == ["Ctrl-C ends this."]
 
@@ -234,6 +235,6 @@ def test_distill_live_tells_where_and_lets_the_page_see_the_end(
     assert process.stderr is not None
     browser.open(address_in(process.stderr))
     wait_for(browser, "window.player && content.isFinished && last === 60")
-    process.communicate(timeout=120)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     wait_for(browser, "byId('live').textContent === 'finished'")
