@@ -76,7 +76,9 @@ class Learner:
         Optimizer and loss.
     plasticity
         Rules of growth and pruning; by default those of the preset frugal, with a call every 1000
-        updates, and a size that follows the error.  `PlasticityConfig()` are the paper's.
+        updates, and a size that follows the error.  `PlasticityConfig()` has the paper's rules with
+        a call every 100 updates; `PlasticityConfig.paper()`, for loops with episodes, is the
+        reading that comes closest to the paper's sizes.
     graph
         Start from this graph instead of a random one.
     seed

@@ -69,7 +69,9 @@ class StructuralPlasticity:
         optimizer at all.
     config
         The rules and their settings; by default those of the preset frugal, with a call every 1000
-        updates, and a size that follows the error.  `PlasticityConfig()` are the paper's.
+        updates, and a size that follows the error.  `PlasticityConfig()` has the paper's rules with
+        a call every 100 updates; `PlasticityConfig.paper()`, for loops with episodes, is the
+        reading that comes closest to the paper's sizes.
     seed
         Seed of the rules' random choices.
     rule
