@@ -6,7 +6,7 @@ from smgrnn.errors import plain
 from smgrnn.report.comparison import Compared, comparison_table, group_named, settings_table
 from smgrnn.report.contents import Illustration, Report, Section, Setup, count_warnings, overview
 from smgrnn.report.figures.frontier import draw_groups
-from smgrnn.report.figures.registry import FigureSpec
+from smgrnn.report.figures.registry import FIGURES, FigureSpec
 from smgrnn.report.figures.run_curves import draw_run_curves
 from smgrnn.report.figures.style import add_title
 from smgrnn.report.frontier import group_runs
@@ -24,7 +24,7 @@ GUIDE = (
     "mean over the final quarter of the episodes; held-out returns are of the student that a run "
     "hands over, on episodes that it never trained on.",
 )
-FIGURES = (
+COLUMNS = (
     *("late_return", "best_return", "convergence_episode", "held_out_mean"),
     *("n_nodes", "n_edges", "net_growth_nodes", "churn_ratio", "seconds"),
 )
@@ -36,7 +36,6 @@ CURVES = FigureSpec(
     "the teacher. A dot is where the job was done: where the mean of 100 returns first reaches the "
     "threshold.",
 )
-FRONTIER = "Return against parameters"
 
 
 def build_run_report(records: Mapping[str, Record]) -> Report:
@@ -67,7 +66,7 @@ def _own(record: Record, shared: dict[str, Stated]) -> Stated:
 
 
 def _table(records: Mapping[str, Record]) -> ReportTable:
-    columns = tuple(Column(name, METRICS[name].word.capitalize()) for name in FIGURES)
+    columns = tuple(Column(name, METRICS[name].word.capitalize()) for name in COLUMNS)
     return ReportTable(
         id="figures",
         title="Figures of the runs",
@@ -105,5 +104,6 @@ def _frontier(records: Mapping[str, Record]) -> list[Illustration]:
     if not groups:
         return []
     drawn = draw_groups(groups, load_paper())
-    add_title(drawn, FRONTIER)
-    return [Illustration("frontier", FRONTIER, "", take_picture(drawn))]
+    spec = FIGURES["frontier"]
+    add_title(drawn, spec.heading)
+    return [Illustration(spec.id, spec.title, spec.caption, take_picture(drawn))]
