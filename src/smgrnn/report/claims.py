@@ -17,11 +17,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.experiments.paper.hyperparameter_grid import EXPERIMENT as GRID
 from smgrnn.report import statistics
 from smgrnn.report.paper import Catalogue, read_data
-from smgrnn.report.statistics import Outlook, Significance, Values, Verdict
+from smgrnn.report.statistics import Outlook, Significance, Verdict
 
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
@@ -52,7 +53,7 @@ class Margin:
     scale: float = 0.0
     """As a share of the way from a random policy to the expert of the task."""
 
-    def on(self, task: str, runs: Sequence[Values]) -> float:
+    def on(self, task: str, runs: Sequence[Floats]) -> float:
         """Return the margin in units of the metric, for a comparison of runs on a task.
 
         >>> Margin(scale=0.01).on("CartPole-v1", [])

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.report.paper import Paper
 from smgrnn.report.settings import alike, stated_settings
 from smgrnn.report.statistics import (
     UNKNOWN,
     Estimate,
     Interval,
-    Values,
     estimate,
     mean_estimate,
     student,
@@ -173,7 +173,7 @@ def mlp_as_good(group: Group, groups: Iterable[Group]) -> EqualSize | None:
         return None
     sizes = np.array([mlp.n_parameters for mlp in mlps])
 
-    def first_reaching(*strata: Values, axis: int) -> Any:
+    def first_reaching(*strata: Floats, axis: int) -> Any:
         goal, *means = (runs.mean(axis=axis) for runs in strata)
         return first_size(sizes, np.array(means), goal)
 
@@ -182,7 +182,7 @@ def mlp_as_good(group: Group, groups: Iterable[Group]) -> EqualSize | None:
     return EqualSize(found, Interval(float(sizes[0]), float(sizes[-1])))
 
 
-def first_size(sizes: Values, means: Values, goal: Any) -> Any:
+def first_size(sizes: Floats, means: Floats, goal: Any) -> Any:
     """Return the least size at which the line through the means (n_sizes, …) reaches a goal (…).
 
     >>> first_size(np.array([10.0, 40.0]), np.array([1.0, 3.0]), 2.0).round(6).item()

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from smgrnn.arrays import Floats
 from smgrnn.errors import MetricError
 from smgrnn.experiments import Condition, Experiment, Store, choose_experiments
 from smgrnn.experiments.registry import ALL
@@ -49,7 +49,7 @@ class Runs(NamedTuple):
         """Seeds that have not run."""
         return len(self.seeds) - len(self.records)
 
-    def values(self, metric: str) -> NDArray[np.float64]:
+    def values(self, metric: str) -> Floats:
         """Return a metric, one number per run; an empty array if such runs do not have it.
 
         It is over all seeds, as claims need it; `table.values` is over those of the tables.

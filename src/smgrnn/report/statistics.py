@@ -15,12 +15,12 @@ from itertools import combinations, pairwise, permutations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from smgrnn.arrays import Floats
 from smgrnn.errors import SampleError
 
-Values = NDArray[np.float64]
 Verdict = Literal["holds", "does not hold", "no difference", "too noisy"]
 
 CONFIDENCE = 0.95
@@ -112,13 +112,13 @@ def mean_difference(lower: ArrayLike, higher: ArrayLike) -> Estimate:
     return student(float(high.mean() - low.mean()), *_spreads(low, high))
 
 
-def _spreads(*samples: Values) -> tuple[list[float], list[int]]:
+def _spreads(*samples: Floats) -> tuple[list[float], list[int]]:
     """Return the variance of each sample, over n - 1, and how many runs it has."""
     variances = [float(runs.var(ddof=1)) if runs.size > 1 else 0.0 for runs in samples]
     return variances, [runs.size for runs in samples]
 
 
-def iqm(*strata: Values, axis: int = -1) -> Any:
+def iqm(*strata: Floats, axis: int = -1) -> Any:
     """Return the interquartile mean: of the values left when a quarter is cut off at both ends."""
     return stats.trim_mean(np.concatenate(strata, axis=axis), 0.25, axis=axis)
 
@@ -166,7 +166,7 @@ def probability(share: float, n: float) -> Estimate:
     return Estimate(share, Interval(low, high))
 
 
-def concordance(*samples: Values) -> float:
+def concordance(*samples: Floats) -> float:
     """Return the probability that a run of a later sample is larger than one of an earlier sample.
 
     Equal runs count half.  Two samples give Mann and Whitney's statistic, more give Jonckheere's,
@@ -179,7 +179,7 @@ def concordance(*samples: Values) -> float:
     return float(wins / n_pairs)
 
 
-def null_variance(*samples: Values) -> float:
+def null_variance(*samples: Floats) -> float:
     """Return the variance of the concordance if all runs are alike, without ties.
 
     A quarter of its inverse is the number of coin tosses whose share varies as much: with those,
@@ -242,7 +242,7 @@ def alike(samples: Sequence[ArrayLike], margin: float) -> float:
     return max(exceeds(low, high, margin=margin).p_for for low, high in pairs)
 
 
-def _tested(p_values: tuple[float, float], *samples: Values) -> Significance:
+def _tested(p_values: tuple[float, float], *samples: Floats) -> Significance:
     """Return a test of ranks with its effect."""
     effect = probability(concordance(*samples), 0.25 / null_variance(*samples))
     return Significance(*effect, *p_values, n_runs=min(sample.size for sample in samples))
@@ -254,7 +254,7 @@ def _p_values(test: Callable[..., Any], *data: Any) -> tuple[float, float]:
     return float(greater.pvalue), float(less.pvalue)
 
 
-def deviations(values: ArrayLike) -> Values:
+def deviations(values: ArrayLike) -> Floats:
     """Return how far runs are from their median: comparing these compares spreads.
 
     The median of an odd number of runs is one of them; its distance of 0 says nothing about the
@@ -291,7 +291,7 @@ def simes(p_values: ArrayLike) -> float:
     return float((ordered * ordered.size / np.arange(1, ordered.size + 1)).min())
 
 
-def holm(p_values: ArrayLike) -> Values:
+def holm(p_values: ArrayLike) -> Floats:
     """Return p-values corrected for their number by Holm's step-down method."""
     raw = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(raw, kind="stable")
@@ -347,7 +347,7 @@ def _runs_until(p: float, n: int, level: float) -> float:
     return float(max(n * (wanted / z) ** 2, n + 1)) if z > 0 else np.inf
 
 
-def _sample(values: ArrayLike) -> Values:
+def _sample(values: ArrayLike) -> Floats:
     """Return the runs of a condition as an array, at least one and none of them NaN."""
     runs = np.asarray(values, dtype=np.float64)
     if runs.ndim != 1 or runs.size == 0:

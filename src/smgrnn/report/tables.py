@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from smgrnn.arrays import Floats
 from smgrnn.experiments import Condition, Experiment
 from smgrnn.experiments.paper.protocol import TASKS
 from smgrnn.report import statistics, wording
@@ -39,7 +39,7 @@ class Measured:
     """The interquartile mean over all runs, and its bootstrap interval, where runs differ."""
 
     @classmethod
-    def of(cls, values: NDArray[np.float64]) -> "Measured | None":
+    def of(cls, values: Floats) -> "Measured | None":
         """Return the statistics of some runs, or None if there are none."""
         if values.size == 0:
             return None
