@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from smgrnn import __version__
-from smgrnn.commands.flags import Earlier, Effort, Extras, Which, Workers
+from smgrnn.commands.flags import STORE, Earlier, Effort, Extras, Which, Workers
 from smgrnn.commands.output import Flag, Output
 from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
 from smgrnn.errors import NO_TORCH, ConfigError, SmgrnnError, plain, reason, short
@@ -77,7 +77,7 @@ RunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metav
 def distill(
     task: TaskName = "",
     options: Options = RunFlags(),
-    preset: Preset | Path = USUAL_PRESET,
+    preset: Preset | Path | None = None,
     out: Path | None = None,
     earlier: Annotated[Earlier, tyro.conf.arg(name="")] = Earlier(),
     seeds: int = 1,
@@ -94,10 +94,10 @@ def distill(
     options
         Settings of the run.
     preset
-        The settings that the others start from: frugal grows the smallest network that does the
-        job; paper is the reading of the paper closest to its sizes (xor and recordings have rules
-        of their own), as_printed the one that is printed; or a settings file, such as `smgrnn
-        tune` writes.
+        The settings that the others start from: frugal, by default, grows the smallest network that
+        does the job; paper is the reading of the paper closest to its sizes (xor and recordings
+        have rules of their own), as_printed the one that is printed; or a settings file, such as
+        `smgrnn tune` writes.
     out
         Folder for the run, in which the same command goes on if it was stopped;
         runs/TASK-STUDENT-SEED by default.
@@ -113,7 +113,7 @@ def distill(
     from smgrnn.commands.distill import distill_command, prepare_runs, show_plans
 
     config = options.to_config()
-    if earlier.start is not None and (preset != USUAL_PRESET or earlier.resume is not None):
+    if earlier.start is not None and (preset is not None or earlier.resume is not None):
         raise ConfigError(
             "--from starts from the settings of that run: give neither --preset nor --resume."
         )
@@ -383,7 +383,7 @@ def reproduce(
     episodes: int | None = None,
     workers: WorkerFlags = Workers(),
     smoke: Flag = False,
-    store: Path = Path("results/store"),
+    store: Path = STORE,
     output: Outputs = Output(),
 ) -> None:
     """Run the paper's experiments, except runs that are in the store already.
@@ -414,7 +414,7 @@ def reproduce(
 
 def report(
     names: ExperimentNames = (),
-    store: Path = Path("results/store"),
+    store: Path = STORE,
     out: Path = Path("report"),
     seeds: int | None = None,
     episodes: int | None = None,
@@ -470,7 +470,7 @@ def compare(
 
 def frontier(
     runs: RunPaths = (),
-    store: Path = Path("results/store"),
+    store: Path = STORE,
     out: Path | None = None,
     task: str | None = None,
     output: Outputs = Output(),
@@ -702,7 +702,8 @@ def _start_of(arguments: list[str]) -> RunFlags:
             return settings_to_go_on(start_from(given["earlier"].start), given["task"])
         student, tasks = given["options"].student, given.get("tasks", ())
         task = given["task"] if "task" in given else "".join(tasks[:1])
-        return RunConfig.for_task(task, preset=given["preset"], student=student, seed=seed)
+        preset = given["preset"] or USUAL_PRESET
+        return RunConfig.for_task(task, preset=preset, student=student, seed=seed)
 
     words = [word for word in arguments[1:] if word not in ("-h", "--help")]
     try:

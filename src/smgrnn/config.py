@@ -151,7 +151,8 @@ class PlasticityConfig(Settings):
     """Remove hidden nodes without incoming or without outgoing edges."""
 
     size: Count | None = later(None)
-    """Edges that rules which follow a size end with; None lets the size follow the error."""
+    """Edges that rules which follow a size end with; None is as many as the parameters that a run
+    is asked for, or more than its task needs; outside of runs the size then follows the error."""
     dense_until: Probability = later(0.0)
     """Share of a run before which rules that follow a size prune nothing."""
     least_updates: Whole = later(0)
@@ -333,6 +334,8 @@ DEMANDS: dict[str, dict[str, Any]] = {
     "mlp-pruned": _LAYERED | _rules(_PRUNED),
 }
 """Settings that define each kind of student, by their dotted names in a RunConfig."""
+UNCHANGING = ("static", "mlp-100", "mlp-200")
+"""The students whose graph stays as it is."""
 LAYERED = ("mlp-100", "mlp-200", "mlp-pruned")
 """The students that are MLPs; they have biases unless told otherwise."""
 
@@ -371,8 +374,8 @@ class RunConfig(Settings):
     """The student to hand over: the best one that the run saw, chosen on episodes that do nothing
     else, or the final one."""
     parameters: Count | None = None
-    """Most parameters that the network may have and that may be handed over; None is the limit of
-    the plasticity settings."""
+    """Most parameters that may be handed over; rules that follow a size may pass them on the way.
+    None is any number."""
     keep: Share | None = None
     """Hand over the smallest student that keeps this share of what the expert returns beyond a
     random policy; None asks for no share."""
@@ -385,7 +388,8 @@ class RunConfig(Settings):
     gain: Positive = later(1.0)
     """Factor of the student's inputs, which its weights absorb in the end."""
     bar: Finite | None = later(None)
-    """Mean return of the last episodes at which nothing grows any more; None is none."""
+    """Mean return of the last episodes at which nothing grows any more, for rules that follow a
+    size; None is the task's threshold where no size is asked for, and no bar elsewhere."""
     protect: Probability = later(0.0)
     """Share by which updates are held back of edges that mattered to the run to go on from; they
     are not pruned either.  For --from, and for the later stages of a sequence."""
@@ -427,6 +431,8 @@ class RunConfig(Settings):
         if student in get_args(Method):
             raise ConfigError(f"{student} is evolved, not distilled: use smgrnn evolve.")
         start = cls._start(task, base, student)
+        if student in UNCHANGING:
+            own = {name: each for name, each in own.items() if not name.startswith("plasticity.")}
         if own:
             start = start.with_changes(**by_part(own))
         for place, value in DEMANDS[student].items():
@@ -434,8 +440,8 @@ class RunConfig(Settings):
             start = start.with_changes(**({part: {name: value}} if part else {name: value}))
         if student in LAYERED:
             start = start.with_changes(bias=True)
-        if not start.network.carry_state:  # there is no way back to an earlier call
-            start = start.with_changes(learning={"through_time": 0})
+        if not start.network.carry_state and "learning.through_time" not in own:
+            start = start.with_changes(learning={"through_time": 0})  # no way to an earlier call
         return start.with_changes(**changes)
 
     @classmethod

@@ -93,11 +93,10 @@ def test_a_student_is_what_its_name_says(tasks: dict[str, Task], student: str) -
 
 def test_the_rules_of_the_ablations_keep_all_their_other_numbers(tasks: dict[str, Task]) -> None:
     numbers = {"window": 7, "interval": 3, "max_relays": 5}
-    full, static, growing = (
+    full, growing = (
         planned(tasks["CartPole-v1"], student=student, plasticity=numbers).plasticity
-        for student in ("smgrnn", "static", "growth-only")
+        for student in ("smgrnn", "growth-only")
     )
-    assert static == replace(full, growth="none", pruning="none", orphan_removal=False)
     assert growing == replace(full, pruning="none", orphan_removal=False)
 
 
@@ -221,7 +220,7 @@ def test_what_reaches_the_kernels_is_the_plan(
     tasks: dict[str, Task], task: str, student: str, preset: str
 ) -> None:
     """Rules, loss, iterations and outputs were once changed after the settings were recorded."""
-    settings = {"budget": 60} if student.startswith("mlp") else {"plasticity": {"window": 7}}
+    settings = {"budget": 60} if student.startswith("mlp") else {}
     plan = planned(tasks[task], student=student, preset=preset, parameters=200, **settings)
     learner = new_learner(plan)
     assert read_back(learner) == settings_of_parts(plan)
@@ -398,7 +397,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "choices.npz",
         {"carry_state": True},
-        "--carry-state contradicts the task choices.npz, whose recorded examples come in no order: "
+        "--carry-state contradicts the task choices.npz, whose examples come in no order: "
         "it must be --no-carry-state.",
     ),
     (

@@ -11,6 +11,7 @@ from smgrnn.config import RunConfig
 from smgrnn.episodes.table import Edits
 from smgrnn.experts import Expert, write_expert
 from smgrnn.graph.edit import apply
+from smgrnn.plasticity import settings_without_effect
 from smgrnn.runs import Plan, Record, Run
 from smgrnn.runs.run import new_run
 from smgrnn.storage import digest
@@ -47,8 +48,11 @@ def settings(folder: Path, task: str = "CartPole-v1", **changes: Any) -> RunConf
     defaults: dict[str, Any] = {"episodes": 30, "checkpoint_every": 10}
     if task in TEACHERS:
         defaults["expert"] = teacher(folder, task)
+    start = {name: changes[name] for name in ("preset", "student") if name in changes}
     if not str(changes.get("student", "")).startswith("mlp"):
-        defaults["plasticity"] = RULES
+        idle = settings_without_effect(RunConfig.for_task(task, **start).plasticity)
+        rules = {name: each for name, each in RULES.items() if name not in idle}
+        defaults["plasticity"] = rules
     return RunConfig.for_task(task, **{**defaults, **changes})
 
 

@@ -28,13 +28,7 @@ def prepare_runs(
 ) -> list[Run]:
     """Return the runs to train: one per seed in folders of their own, or the one to resume."""
     if earlier.resume is not None:
-        # A task or an expert that is code is given again; the rest is in the record.
-        is_as_it_was = replace(config, expert=None) == RunConfig.for_task(task, preset=USUAL_PRESET)
-        if not is_as_it_was or out is not None or n_seeds != 1:
-            raise ConfigError(
-                "A run is resumed with its own settings; give --resume, and TASK and --expert only "
-                "where they are code."
-            )
+        _check_bare(task, config, n_seeds, out)
         return [Run.resume(earlier.resume, task=task or None, expert=config.expert)]
     beginning = _beginning(earlier)
     mark = "" if beginning is None else f"-from-{beginning.ancestor.run[:8]}"
@@ -47,6 +41,19 @@ def prepare_runs(
         )
         for each in each_seed(config, n_seeds)
     ]
+
+
+def _check_bare(task: str, config: RunConfig, n_seeds: int, out: Path | None = None) -> None:
+    """Refuse settings for a run that is resumed; a task or an expert that is code is given again.
+
+    The rest is in its record.
+    """
+    is_as_it_was = replace(config, expert=None) == RunConfig.for_task(task, preset=USUAL_PRESET)
+    if not is_as_it_was or out is not None or n_seeds != 1:
+        raise ConfigError(
+            "A run is resumed with its own settings; give --resume, and TASK and --expert only "
+            "where they are code."
+        )
 
 
 def _beginning(earlier: Earlier) -> Start | None:
@@ -82,6 +89,7 @@ def show_plans(
 ) -> None:
     """Print the plans of runs, and run nothing."""
     if earlier.resume is not None:
+        _check_bare(task, config, n_seeds)
         plans: list[Any] = [Record.load(earlier.resume).plan]
     else:
         beginning = _beginning(earlier)

@@ -8,6 +8,9 @@ import tyro
 
 from smgrnn.commands.output import Flag
 
+STORE = Path("results/store")
+"""Folder of finished runs, below the one that a command is called in."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Earlier:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from smgrnn.commands.compare import describe_table
+from smgrnn.commands.flags import STORE
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.experiments import Store
@@ -51,6 +52,8 @@ def frontier_command(
 def _find(paths: list[Path], store_folder: Path) -> list[Record]:
     """Return the finished runs at these paths or, if there are none, of the experiment."""
     if paths:
+        if store_folder != STORE:
+            raise ConfigError("--store is for the experiment: leave it out where runs are named.")
         records = list(load_runs(paths).values())
         refusal = "None of these runs is finished: only then is a student judged and handed over."
     else:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from smgrnn.commands.flags import STORE
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.experiments import Store
@@ -31,8 +32,12 @@ def report_command(
     names = list(names)
     paths = [name for name in names if is_run(name)]
     if paths:
-        if paths != names or (seeds, episodes) != (None, None):
+        if paths != names:
             raise ConfigError("A report is on experiments or on runs; name one or the other.")
+        if (seeds, episodes, store_folder) != (None, None, STORE):
+            raise ConfigError(
+                "--seeds, --episodes and --store are for experiments: leave them out for runs."
+            )
         report = build_run_report({path: Record.load(path) for path in dict.fromkeys(paths)})
     else:
         report = build_report(_find(Store(store_folder), names, seeds, episodes))

@@ -48,7 +48,7 @@ from smgrnn.plasticity.size import PROGRESS, note_return
 from smgrnn.plasticity.size import SIZE as WANTED
 from smgrnn.seeding import dump_generator, restore_generator, stream
 from smgrnn.storage import read_arrays, write_arrays
-from smgrnn.validation import Probability, checked
+from smgrnn.validation import Count, Probability, checked
 
 _NO_TARGET = np.empty(0)
 _NEVER = 2**62  # updates
@@ -218,7 +218,9 @@ class Learner:
 
     @progress.setter
     def progress(self, share: float | None) -> None:
-        self._state.noticed.aim[PROGRESS] = -1.0 if share is None else share
+        self._state.noticed.aim[PROGRESS] = (
+            -1.0 if share is None else checked(share, Probability, "The share of the run")
+        )
 
     @property
     def size(self) -> int | None:
@@ -233,7 +235,8 @@ class Learner:
 
     @size.setter
     def size(self, n_edges: int | None) -> None:
-        self._state.noticed.aim[WANTED] = n_edges or 0
+        wanted = checked(n_edges, Count | None, "The number of edges")
+        self._state.noticed.aim[WANTED] = wanted or 0
 
     def protect(self, share: float) -> None:
         """Hold updates of the edges that matter now back by a share, and prune none of them.

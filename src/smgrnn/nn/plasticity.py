@@ -47,6 +47,7 @@ from smgrnn.plasticity.schedule import (
 )
 from smgrnn.plasticity.size import PROGRESS, note_return
 from smgrnn.seeding import dump_generator, restore_generator, stream
+from smgrnn.validation import Decay, Probability, checked
 
 _NO_EDIT = GraphEdit.empty()
 _attached: "weakref.WeakKeyDictionary[SMGrNN, weakref.ref[StructuralPlasticity]]" = (
@@ -124,7 +125,7 @@ class StructuralPlasticity:
         self.optimizer = optimizer
         self.config = config or PlasticityConfig.frugal()
         self.rule = rule
-        self.averaging = averaging
+        self.averaging: float = checked(averaging, Decay, "The share of `averaging`")
         self.calls = 0
         self._interval = 0 if self.config.interval == "episode" else self.config.interval
         if rule is None:
@@ -179,7 +180,9 @@ class StructuralPlasticity:
 
     @progress.setter
     def progress(self, share: float | None) -> None:
-        self._noticed.aim[PROGRESS] = -1.0 if share is None else share
+        self._noticed.aim[PROGRESS] = (
+            -1.0 if share is None else checked(share, Probability, "The share of the run")
+        )
 
     def say_return(self, total: float, bar: float) -> None:
         """Note the return of an episode; while the mean of the last reaches `bar`, nothing grows.

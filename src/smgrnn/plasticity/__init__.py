@@ -4,7 +4,7 @@ from smgrnn.plasticity.evidence import Evidence, Memory, Moment
 from smgrnn.plasticity.history import UpdateHistory
 from smgrnn.plasticity.numbers import RuleNumbers
 from smgrnn.plasticity.rule import Decision, Rule
-from smgrnn.plasticity.rules import GROWTH, PRUNING
+from smgrnn.plasticity.rules import GROWTH, PRUNING, settings_without_effect
 from smgrnn.plasticity.schedule import Plasticity, decide_by
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "RuleNumbers",
     "UpdateHistory",
     "decide_by",
+    "settings_without_effect",
 ]

@@ -10,7 +10,7 @@ from smgrnn.graph.edit import Cause
 from smgrnn.kernels import kernel
 from smgrnn.plasticity.evidence import Evidence
 from smgrnn.plasticity.history import TOTAL
-from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.numbers import AIM, RuleNumbers
 from smgrnn.plasticity.orphans import orphans, remove_edges
 from smgrnn.plasticity.rule import Decision, Rule
 
@@ -92,6 +92,7 @@ RULE = Rule(
     "contribution",
     "the edges that carry least, down to the size",
     _prune,
+    settings=AIM | {"history_on_edit"},  # which says how old an edge is
     follows_size=True,
     reads_nodes=True,
 )

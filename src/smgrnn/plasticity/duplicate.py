@@ -14,7 +14,7 @@ from smgrnn.plasticity.draw import new_weight, subset
 from smgrnn.plasticity.evidence import Evidence
 from smgrnn.plasticity.instability import unstable_edges
 from smgrnn.plasticity.numbers import RuleNumbers
-from smgrnn.plasticity.relay import all_stable, relay_count
+from smgrnn.plasticity.relay import RELAYS, all_stable, relay_count
 from smgrnn.plasticity.rule import Decision, Rule
 
 
@@ -80,5 +80,9 @@ def _duplicate(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generato
 
 
 RULE = Rule(
-    "duplicate", "copies of the nodes that unstable edges leave", _duplicate, is_idle=all_stable
+    "duplicate",
+    "copies of the nodes that unstable edges leave",
+    _duplicate,
+    is_idle=all_stable,
+    settings=RELAYS,
 )

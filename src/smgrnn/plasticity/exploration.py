@@ -14,7 +14,7 @@ from smgrnn.kernels import kernel
 from smgrnn.plasticity.draw import bernoulli, new_weight, subset
 from smgrnn.plasticity.evidence import Evidence
 from smgrnn.plasticity.instability import unstable_edges
-from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.numbers import EXPLORATION, INSTABILITY, RuleNumbers
 from smgrnn.plasticity.rule import Decision, Rule
 
 
@@ -126,4 +126,4 @@ def _explore_alone(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Gene
     return Decision(edit, plan.is_capped)
 
 
-RULE = Rule("exploration", "random edges", _explore_alone)
+RULE = Rule("exploration", "random edges", _explore_alone, settings=INSTABILITY | EXPLORATION)

@@ -23,7 +23,7 @@ from smgrnn.plasticity.candidates import (
 )
 from smgrnn.plasticity.contribution import contributions, weakest
 from smgrnn.plasticity.evidence import Evidence, Memory
-from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.numbers import AIM, CANDIDATE_SETTINGS, RuleNumbers
 from smgrnn.plasticity.rule import Decision, Rule
 
 MOST_ADDED = 2
@@ -178,6 +178,7 @@ FRUGAL = Rule(
     "frugal",
     "the best of many candidate nodes, and the absent edges that the loss pulls at most",
     _both,
+    settings=AIM | CANDIDATE_SETTINGS | {"max_nodes", "max_edges"},
     follows_size=True,
     reads_nodes=True,
     pairs=_name_pairs,
@@ -190,6 +191,7 @@ CANDIDATES = Rule(
     "candidates",
     "the best of many candidate nodes",
     _candidates,
+    settings=AIM | CANDIDATE_SETTINGS | {"max_nodes", "max_edges"},
     follows_size=True,
     reads_nodes=True,
     start=start,
@@ -201,6 +203,7 @@ RULE = Rule(
     "gradient",
     "absent edges that the loss pulls at most",
     _edges,
+    settings=AIM | {"max_edges"},
     follows_size=True,
     reads_nodes=True,
     pairs=_name_pairs,

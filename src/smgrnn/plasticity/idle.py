@@ -32,5 +32,5 @@ def _unless_orphans(
     return not numbers.orphan_removal
 
 
-GROWTH = Rule("none", "no growth", _grow_nothing, _always)
-PRUNING = Rule("none", "nothing but orphans", _prune_orphans, _unless_orphans)
+GROWTH = Rule("none", "no growth", _grow_nothing, _always, settings=frozenset())
+PRUNING = Rule("none", "nothing but orphans", _prune_orphans, _unless_orphans, settings=frozenset())

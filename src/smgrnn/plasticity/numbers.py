@@ -11,6 +11,21 @@ NEW_WEIGHTS: tuple[NewWeights, ...] = get_args(NewWeights)
 GAUSSIAN, SIGN = range(len(NEW_WEIGHTS))
 """Codes of the distributions of new weights, their places in NEW_WEIGHTS."""
 
+JUDGING = frozenset({"window", "full_window", "history_on_edit"})
+"""Settings of rules that judge edges by their updates."""
+INSTABILITY = JUDGING | {"interval_width", "fluctuation_threshold", "scale", "epsilon"}
+"""Settings of rules that ask which edges are unstable."""
+WEAKNESS = JUDGING | {"weight_threshold", "update_threshold", "prune_fraction"}
+"""Settings of rules that ask which edges are weak."""
+NEW_EDGES = frozenset({"initial_weight", "new_weights", "max_edges"})
+"""Settings of rules that draw the weights of new edges."""
+EXPLORATION = NEW_EDGES | {"explore_probability", "explore_ratio", "explore_inputs"}
+"""Settings of rules that try random edges."""
+AIM = frozenset({"size", "dense_until"})
+"""Settings of rules that follow a size."""
+CANDIDATE_SETTINGS = frozenset({"n_candidates", "candidate_sources", "candidate_gain"})
+"""Settings of rules that watch candidate nodes."""
+
 
 class RuleNumbers(NamedTuple):
     """A PlasticityConfig as numbers, without names of rules; its own docstrings explain them."""

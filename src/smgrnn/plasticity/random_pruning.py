@@ -9,7 +9,7 @@ from smgrnn.graph.edit import Cause
 from smgrnn.graph.state import places
 from smgrnn.plasticity.draw import subset
 from smgrnn.plasticity.evidence import Evidence
-from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.numbers import WEAKNESS, RuleNumbers
 from smgrnn.plasticity.orphans import remove_edges
 from smgrnn.plasticity.rule import Decision, Rule
 from smgrnn.plasticity.weak import none_weak, prune_count, weak_edges
@@ -24,4 +24,4 @@ def _prune(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -
     return Decision(remove_edges(evidence.graph, goes, Cause.RANDOM.value, numbers), False)
 
 
-RULE = Rule("random", "as many as are weak, drawn from all", _prune, none_weak)
+RULE = Rule("random", "as many as are weak, drawn from all", _prune, none_weak, settings=WEAKNESS)

@@ -10,7 +10,7 @@ from smgrnn.graph.edit import GraphEdit
 from smgrnn.plasticity.draw import subset
 from smgrnn.plasticity.evidence import Evidence
 from smgrnn.plasticity.numbers import RuleNumbers
-from smgrnn.plasticity.relay import all_stable, insert_relays, relay_count
+from smgrnn.plasticity.relay import RELAYS, all_stable, insert_relays, relay_count
 from smgrnn.plasticity.rule import Decision, Rule
 
 
@@ -24,4 +24,10 @@ def _relay_anywhere(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Gen
     return Decision(edit, is_capped)
 
 
-RULE = Rule("relay-random", "as many relays, on random edges", _relay_anywhere, is_idle=all_stable)
+RULE = Rule(
+    "relay-random",
+    "as many relays, on random edges",
+    _relay_anywhere,
+    is_idle=all_stable,
+    settings=RELAYS,
+)

@@ -14,7 +14,7 @@ from smgrnn.plasticity.evidence import Evidence
 from smgrnn.plasticity.exploration import Exploration, explore, plan_exploration
 from smgrnn.plasticity.history import UpdateHistory, edge_statistics
 from smgrnn.plasticity.instability import is_unstable, unstable_edges
-from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.numbers import EXPLORATION, INSTABILITY, NEW_EDGES, RuleNumbers
 from smgrnn.plasticity.rule import Decision, Rule
 
 
@@ -98,5 +98,12 @@ def all_stable(
     return not is_found
 
 
-RULE = Rule("relay", "relays on unstable edges, and random edges: the paper's", _relay_and_explore)
-ALONE = Rule("relay-alone", "relays on unstable edges", _relay, is_idle=all_stable)
+RELAYS = INSTABILITY | NEW_EDGES | {"max_relays", "max_nodes"}
+"""Settings of rules that insert relays."""
+RULE = Rule(
+    "relay",
+    "relays on unstable edges, and random edges: the paper's",
+    _relay_and_explore,
+    settings=RELAYS | EXPLORATION,
+)
+ALONE = Rule("relay-alone", "relays on unstable edges", _relay, is_idle=all_stable, settings=RELAYS)

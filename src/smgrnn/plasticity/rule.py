@@ -75,6 +75,9 @@ class Rule:
     """Whether `decide` is certain to find nothing and to draw nothing, from the weights, the
     history and the first and last edge that can move: makes a call at every update cheap.  It must
     make no array."""
+    settings: frozenset[str] | None = None
+    """Names of the settings that it reads, beside those of every call of the module; a run refuses
+    others that are changed.  None is any of them."""
     follows_size: bool = False
     """Whether it follows `size`, rather than growing up to `max_edges`."""
     reads_nodes: bool = False

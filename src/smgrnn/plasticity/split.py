@@ -12,7 +12,7 @@ from smgrnn.graph.state import places
 from smgrnn.plasticity.draw import subset
 from smgrnn.plasticity.evidence import Evidence
 from smgrnn.plasticity.instability import unstable_edges
-from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.numbers import INSTABILITY, RuleNumbers
 from smgrnn.plasticity.relay import all_stable, relay_count
 from smgrnn.plasticity.rule import Decision, Rule
 
@@ -38,4 +38,10 @@ def _split(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Generator) -
     return Decision(edit, is_capped)
 
 
-RULE = Rule("split", "unstable edges split in two, as NEAT does", _split, is_idle=all_stable)
+RULE = Rule(
+    "split",
+    "unstable edges split in two, as NEAT does",
+    _split,
+    is_idle=all_stable,
+    settings=INSTABILITY | {"max_relays", "max_nodes", "max_edges"},
+)

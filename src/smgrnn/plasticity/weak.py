@@ -12,7 +12,7 @@ from smgrnn.kernels import inlined, kernel
 from smgrnn.plasticity.draw import subset
 from smgrnn.plasticity.evidence import Evidence
 from smgrnn.plasticity.history import UpdateHistory, edge_statistics
-from smgrnn.plasticity.numbers import RuleNumbers
+from smgrnn.plasticity.numbers import WEAKNESS, RuleNumbers
 from smgrnn.plasticity.orphans import remove_edges
 from smgrnn.plasticity.rule import Decision, Rule
 
@@ -63,4 +63,10 @@ def none_weak(
     return not is_found
 
 
-RULE = Rule("weak", "small weights that stopped moving: the paper's", _prune, none_weak)
+RULE = Rule(
+    "weak",
+    "small weights that stopped moving: the paper's",
+    _prune,
+    none_weak,
+    settings=WEAKNESS,
+)

@@ -9,7 +9,8 @@ from hashlib import sha256
 from typing import Any, TypeVar
 
 from smgrnn.errors import plain
-from smgrnn.runs.plan import OPTIMIZER_SETTINGS, AnyPlan, Plan
+from smgrnn.plasticity import settings_without_effect
+from smgrnn.runs.plan import AnyPlan, Plan, learning_without_effect
 from smgrnn.runs.record import Record
 
 K = TypeVar("K")
@@ -28,6 +29,8 @@ def stated_settings(plan: AnyPlan) -> Stated:
     """
     content = plan.to_dict() | {"task": plan.task.id}
     del content["seed"]
+    if plan.task.is_own_code:
+        content["task facts"] = f"SHA-256 {plan.task.digest[:12]}"
     if isinstance(plan, Plan):
         has_bias = plan.network.n_inputs > plan.task.n_inputs
         content |= {"teacher": _teacher(plan), "bias": has_bias, **_with_effect(plan)}
@@ -49,20 +52,18 @@ def _with_effect(plan: Plan) -> dict[str, Any]:
     learning, episodes = plan.learning.to_dict(), plan.episodes.to_dict()
     if plan.first_graph == "layered":
         del network["density"], network["weight_std"]
-    if plan.plasticity.growth == plan.plasticity.pruning == "none":
-        rules = {"growth": "none", "pruning": "none"}
-    for name, optimizers in OPTIMIZER_SETTINGS.items():
-        if plan.learning.optimizer not in optimizers:
-            del learning[name]
+    for name in settings_without_effect(plan.plasticity):
+        del rules[name]
+    for name in learning_without_effect(plan.learning, plan.episodes.handover):
+        del learning[name]
     del episodes["checkpoint_every"]
     return {"network": network, "learning": learning, "plasticity": rules, "episodes": episodes}
 
 
 def _teacher(plan: Plan) -> str:
     kind, name = plan.teacher.kind, plan.teacher.name
-    if kind == "examples":
-        return "examples"
-    return f"{kind} {name.rpartition('/')[2]}, SHA-256 {plan.teacher.digest[:12]}"
+    what = kind if kind == "examples" else f"{kind} {name.rpartition('/')[2]}"
+    return f"{what}, SHA-256 {plan.teacher.digest[:12]}" if plan.teacher.digest else what
 
 
 def _short(text: str) -> str:
@@ -85,15 +86,13 @@ def flatten(content: dict[str, Any]) -> dict[str, Any]:
 def alike(records: Mapping[K, Record]) -> list[dict[K, Record]]:
     """Return runs, by any names, in groups that differ in nothing but their seed, in its order.
 
-    Of several runs with one seed the last counts, as they are the same run.
+    Of several runs with one seed and the same results the last counts, as they are the same run.
     """
-    found: dict[frozenset[tuple[str, str]], dict[int, K]] = {}
+    found: dict[frozenset[tuple[str, str]], dict[tuple[int, str], K]] = {}
     for name, record in records.items():
         settings = frozenset(stated_settings(record.plan).items())
-        found.setdefault(settings, {})[record.plan.seed] = name
-    return [
-        {seeds[seed]: records[seeds[seed]] for seed in sorted(seeds)} for seeds in found.values()
-    ]
+        found.setdefault(settings, {})[record.plan.seed, record.fingerprint] = name
+    return [{runs[each]: records[runs[each]] for each in sorted(runs)} for runs in found.values()]
 
 
 def shared_settings(plans: Iterable[AnyPlan]) -> dict[str, Stated]:

@@ -39,7 +39,7 @@ from smgrnn.runs.folder import (
 )
 from smgrnn.runs.metrics import best_of_generations
 from smgrnn.runs.plan import EvolutionPlan, plan_evolution
-from smgrnn.runs.record import Record
+from smgrnn.runs.record import Record, versions
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.times import Times
 from smgrnn.runs.watch import Watch
@@ -349,6 +349,7 @@ def _start(plan: EvolutionPlan) -> Record:
         snapshots=Snapshots.start(),
         students={},
         started=(0, 0),
+        versions=versions(plan),
         times=Times(began=time.time()),
     )
 

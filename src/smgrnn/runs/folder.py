@@ -195,7 +195,12 @@ def _clear_partial(path: Path) -> None:
 
 
 def check_same(plan: AnyPlan, begun: AnyPlan, folder: Path) -> None:
-    """Refuse to go on with a run that was begun with other settings."""
+    """Refuse to go on with a run that was begun with other settings, or whose task has changed."""
+    if plan.task.id == begun.task.id and plan.task.digest != begun.task.digest:
+        raise ConfigError(
+            f"{folder} holds a run of {plan.task.id} as it was, with other facts than now; choose "
+            f"another folder with --out."
+        )
     if plan.key() != begun.key():
         raise ConfigError(
             f"{folder} exists and holds another run{_difference(plan, begun)}; choose another "

@@ -5,8 +5,9 @@ rewrites a setting after it.  Settings that a student or a task contradicts are 
 """
 
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from smgrnn.config import (
     NetworkConfig,
     NetworkSettings,
     PlasticityConfig,
+    Preset,
     Readout,
     RunConfig,
     Student,
@@ -33,7 +35,7 @@ from smgrnn.graph.state import Graph, check_width
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
-from smgrnn.plasticity import GROWTH, PRUNING
+from smgrnn.plasticity import GROWTH, PRUNING, settings_without_effect
 from smgrnn.plasticity.schedule import check_errors
 from smgrnn.policy import Policy
 from smgrnn.runs.ancestor import Ancestor
@@ -61,6 +63,8 @@ OPTIMIZER_SETTINGS = {
     "beta1": ("adam", "adamw"),
     "beta2": ("adam", "adamw"),
     "alpha": ("rmsprop",),
+    "epsilon": ("adam", "adamw", "rmsprop"),
+    "bias_correction": ("adam", "adamw"),
     "momentum": ("sgd", "rmsprop"),
 }
 """The optimizers that use each of these settings."""
@@ -179,7 +183,7 @@ class Plan(Settings):
         content = super().key_content()
         if self.origin is not None:
             content.pop("ancestor", None)
-        return content | {"task": self.task.id, "teacher": self.teacher.digest}
+        return content | {"task": self.task.key, "teacher": self.teacher.digest}
 
     def key(self) -> str:
         """Return the SHA-256 of all that the results depend on."""
@@ -231,7 +235,7 @@ class EvolutionPlan(Settings):
 
     def key_content(self) -> dict[str, Any]:
         """Return all that the results depend on."""
-        return super().key_content() | {"task": self.task.id}
+        return super().key_content() | {"task": self.task.key}
 
     def key(self) -> str:
         """Return the SHA-256 of all that the results depend on."""
@@ -281,8 +285,9 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
     """
     _check_student(config)
     _check_task(config, task)
-    _check_optimizer(config)
-    _check_rules(config)
+    _check_learning(config, task)
+    _check_rules(config, task)
+    _check_size(config)
     _check_keep(config, task)
     _require(
         config.protect == 0.0 or start is not None,
@@ -336,14 +341,20 @@ def settings_of(plan: Plan) -> RunConfig:
         per_node = plan.network.n_inputs + task.n_outputs
         budget = (chosen["n_hidden"] * per_node + n_own) // MLP_SHARES[plan.student]
         chosen["n_hidden"] = 0
-    is_usual = plan.plasticity.size in (plan.parameters, _enough(task, has_bias))
-    is_named = plan.teacher.kind in ("shipped", "file")
+    rules, is_named = plan.plasticity, plan.teacher.kind in ("shipped", "file")
+    is_open = plan.parameters is None and episodes.bar == task.reward_threshold
+    if rules.size == (_enough(task, has_bias) if is_open else plan.parameters):
+        rules = replace(rules, size=None)
+    if rules.max_edges == plan.parameters:
+        rules = replace(rules, max_edges=PlasticityConfig.max_edges)
+    is_elsewhere = episodes.backend == "gymnasium" and task.compiled is not None
     return RunConfig(
         student=plan.student,
         episodes=episodes.number,
         stop_after=episodes.stop_after,
         seed=plan.seed,
         expert=plan.teacher.name if is_named else None,
+        env_backend="gymnasium" if is_elsewhere else None,
         checkpoint_every=episodes.checkpoint_every,
         held_out=episodes.held_out,
         handover=episodes.handover,
@@ -353,10 +364,11 @@ def settings_of(plan: Plan) -> RunConfig:
         bias=has_bias,
         normalise=episodes.normalise,
         gain=episodes.gain,
-        bar=None if episodes.bar == task.reward_threshold else episodes.bar,
+        bar=None if is_open else episodes.bar,
+        protect=plan.protect,
         network=NetworkSettings(**chosen),
         learning=LearningSettings(**plan.learning.to_dict()),
-        plasticity=replace(plan.plasticity, size=None) if is_usual else plan.plasticity,
+        plasticity=rules,
     )
 
 
@@ -369,10 +381,10 @@ def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:
         f"A run goes on only with a task of the same shape: {before.id} has {_shape(before)}, and "
         f"{task.id} {_shape(task)}",
     )
-    new, old = _network(config, task).to_dict(), policy.config.to_dict()
+    new, old = _network(config, task).to_dict(), start.plan.network.to_dict()
     for name, value in new.items():
         _require(
-            name in ("n_hidden", "density", "weight_std") or value == old[name],
+            value == old[name],
             f"--{name.replace('_', '-')} {value} contradicts the run to go on from, whose network "
             f"has {old[name]}",
         )
@@ -433,7 +445,12 @@ def _follows_size(config: RunConfig) -> bool:
 
 
 def _bar(config: RunConfig, task: Task) -> float | None:
-    """Return the mean return at which nothing grows: the task's threshold, if no size is asked."""
+    """Return the mean return at which nothing grows: the task's threshold, if no size is asked.
+
+    If a share is to be kept, it is measured when the run begins.
+    """
+    if config.keep is not None:
+        return None
     is_open = config.parameters is None and config.plasticity.size is None
     if config.bar is None and is_open and _follows_size(config):
         return task.reward_threshold
@@ -489,8 +506,8 @@ def _check_task(config: RunConfig, task: Task) -> None:
         f"state",
     )
     _require(
-        task.recording is None or not network.carry_state,
-        f"--carry-state contradicts the task {task.id}, whose recorded examples come in no order: "
+        not (task.is_supervised and network.carry_state),
+        f"--carry-state contradicts the task {task.id}, whose examples come in no order: "
         f"it must be --no-carry-state",
     )
     _require(
@@ -500,26 +517,69 @@ def _check_task(config: RunConfig, task: Task) -> None:
     )
 
 
-def _check_optimizer(config: RunConfig) -> None:
-    learning, usual = config.learning, LearningConfig()
-    for name, optimizers in OPTIMIZER_SETTINGS.items():
-        value = getattr(learning, name)
-        is_off = value == getattr(usual, name) or (name == "momentum" and value == 0)
-        if learning.optimizer not in optimizers and not is_off:
-            raise ConfigError(
-                f"--learning.{name} {value} says nothing to the optimizer {learning.optimizer}: "
-                f"leave it out, or choose {' or '.join(optimizers)}."
-            )
+def _check_learning(config: RunConfig, task: Task) -> None:
+    """Refuse settings of learning that change nothing, except those that a preset starts from."""
+    learning, off = config.learning, {"momentum": 0.0}
+    for name in learning_without_effect(learning, config.handover):
+        value, optimizers = getattr(learning, name), OPTIMIZER_SETTINGS.get(name)
+        if value in (*_usual(task.id, config.student, "learning", name), off.get(name)):
+            continue
+        what, way = f"the optimizer {learning.optimizer}", ""
+        if optimizers:
+            way = f", or choose {' or '.join(optimizers)}"
+        elif name == "averaging":
+            what, way = "the final student", ", or use --handover best"
+        else:
+            what = f"the learning rule {learning.rule}, which keeps no traces"
+        raise ConfigError(f"--learning.{name} {value} says nothing to {what}: leave it out{way}.")
 
 
-def _check_rules(config: RunConfig) -> None:
-    """Refuse a rule that there is not, with the one that was probably meant."""
-    rules, learning = config.plasticity, config.learning
-    _ = GROWTH[rules.growth], PRUNING[rules.pruning]
+def learning_without_effect(learning: LearningConfig, handover: HandOver) -> list[str]:
+    """Return the names of the settings that change nothing, given optimizer, rule and hand-over.
+
+    >>> learning_without_effect(LearningConfig(optimizer="sgd"), "best")
+    ['beta1', 'beta2', 'alpha', 'epsilon', 'bias_correction', 'trace_decay']
+    """
+    found = [name for name, users in OPTIMIZER_SETTINGS.items() if learning.optimizer not in users]
+    if LEARNING[learning.rule].n_rows == 0:
+        found.append("trace_decay")
+    return found if handover == "best" else [*found, "averaging"]
+
+
+def _check_rules(config: RunConfig, task: Task) -> None:
+    """Refuse a rule that there is not, and settings that the rules do not read.
+
+    Those that a preset starts from are no mistake of the user's.
+    """
+    rules = config.plasticity
+    for name in sorted(settings_without_effect(rules)):
+        value = getattr(rules, name)
+        if value not in _usual(task.id, config.student, "plasticity", name):
+            whom = f"the rules {rules.growth!r} (growth) and {rules.pruning!r} (pruning)"
+            if name == "least_updates" and not rules.is_static:
+                whom = f"calls every {rules.interval} updates"
+            elif rules.is_static:
+                whom = "a network that stays as it is"
+            raise ConfigError(f"--plasticity.{name} {value} says nothing to {whom}: leave it out.")
     _require(
-        LEARNING[learning.rule].n_rows > 0 or learning.trace_decay == LearningConfig.trace_decay,
-        f"--learning.trace_decay {learning.trace_decay} says nothing to the learning rule "
-        f"{learning.rule}, which keeps no traces: leave it out",
+        config.bar is None or _follows_size(config),
+        f"--bar {config.bar} says nothing to rules that follow no size: leave it out",
+    )
+
+
+@cache
+def _usual(task: str, student: Student, part: str, name: str) -> list[Any]:
+    """Return the values of a setting that are no choice: its default, and those of the presets."""
+    starts = (RunConfig.for_task(task, preset=each, student=student) for each in get_args(Preset))
+    default = {"learning": LearningConfig, "plasticity": PlasticityConfig}[part]()
+    return [getattr(default, name), *(getattr(getattr(start, part), name) for start in starts)]
+
+
+def _check_size(config: RunConfig) -> None:
+    size, parameters = config.plasticity.size, config.parameters
+    _require(
+        size is None or parameters is None or size <= parameters,
+        f"--plasticity.size {size} is more than --parameters {parameters} allows: leave one out",
     )
 
 
@@ -536,10 +596,11 @@ def _check_keep(config: RunConfig, task: Task) -> None:
     )
     _require(_follows_size(config), "--keep needs rules that follow a size: use --preset frugal")
     _require(config.handover == "best", "--keep chooses what is handed over: use --handover best")
+    _require(config.bar is None, f"--keep sets the bar itself: leave --bar {config.bar} out")
 
 
 def _check_limit(config: RunConfig, plan: Plan) -> None:
-    if config.parameters is None or _follows_size(config):
+    if config.parameters is None or PRUNING[config.plasticity.pruning].follows_size:
         return
     n_edges, lower = plan.make_graph().n_edges, "density"
     if plan.first_graph == "layered":

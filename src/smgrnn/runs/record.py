@@ -43,9 +43,17 @@ MODEL = "model.safetensors"
 KIND = "run"
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that a result depends on."""
-    found = {name: version(name) for name in ("smgrnn", "numpy", "numba", "gymnasium")}
+PACKAGES = ("smgrnn", "numpy", "numba", "gymnasium")
+"""Packages that every result depends on."""
+OF_STUDENTS = {"neat": ("neat-python",), "ndp": ("cma",)}
+OF_TASKS = {"LunarLander-v3": ("box2d",)}
+"""Packages that only some results depend on, by student and by task."""
+
+
+def versions(plan: AnyPlan) -> dict[str, str]:
+    """Return the versions of Python and of the packages that the results of a plan depend on."""
+    others = (*OF_STUDENTS.get(plan.student, ()), *OF_TASKS.get(plan.task.id, ()))
+    found = {name: version(name) for name in (*PACKAGES, *others)}
     return found | {"python": platform.python_version()}
 
 
@@ -95,7 +103,7 @@ class Record:
     before the first stage and after each; see `runs.course` (n_rows, n_tasks)."""
     warnings: tuple[str, ...] = ()
     """Warnings, such as of a limit that stopped growth."""
-    versions: Mapping[str, str] = field(default_factory=versions)
+    versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of Python and of the packages that it was computed with."""
     times: Times = field(default_factory=Times)
     """The time at which it began, and how long it took."""

@@ -15,7 +15,7 @@ from smgrnn.arrays import Floats
 from smgrnn.config import USUAL_PRESET, RunConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, SmgrnnError, reason
-from smgrnn.experts import ExpertSource, Teacher, find_teacher
+from smgrnn.experts import ExpertSource, Teacher, TeacherId, find_teacher
 from smgrnn.graph.notebook import network_html
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
@@ -35,7 +35,7 @@ from smgrnn.runs.folder import (
 )
 from smgrnn.runs.keep import judge, next_size, stage_ends, stage_of, stage_offers
 from smgrnn.runs.plan import Plan, Start, plan_run, settings_of
-from smgrnn.runs.record import Record, record_file
+from smgrnn.runs.record import Record, record_file, versions
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.times import Times
 from smgrnn.runs.watch import Watch
@@ -185,6 +185,7 @@ class Run:
             snapshots=Snapshots.start(),
             students={"final": student} if self._chooses else {"final": student, "best": student},
             started=(student.graph.n_nodes, student.graph.n_edges),
+            versions=versions(self.plan),
             times=Times(began=time.time()),
             bar=distillation.bar if self._is_staged else None,
             course=self._first_course(student),
@@ -323,6 +324,8 @@ class Run:
         return self.record
 
     def _train_all(self, watches: Iterable[Watch["Run"]]) -> None:
+        if self.held_out.size:  # finished, and judged once for all
+            return
         with interrupts_deferred():
             self._distillation.train(0, 0)  # compiles, which the clock is not to count
         for first, last in self._chunks():
@@ -332,6 +335,8 @@ class Run:
                 watch(self)
         if self._chooses and not self._is_staged:
             self._choose()
+        elif self._is_too_large:
+            self._settle()
         with interrupts_deferred():
             self._update(held_out=self.score(self.plan.held_out))
             if self.plan.episodes.course:
@@ -403,13 +408,22 @@ class Run:
     def _choose(self) -> None:
         """Offer the last students too, and let the best play on until one is chosen."""
         if not (self.record.family or self._distillation.candidates):  # all were too large
-            self._distillation.learner.settle()
-            self._note_student()
+            self._settle()
         family, last = self.record.family, self.episodes.n
         if all(member.episode != last for member in family):
             self._update(family=self._offered(family, last))
         for family in halved(self.record.family, self._try_out):
             self._update(family=family)
+
+    @property
+    def _is_too_large(self) -> bool:
+        limit = self.plan.parameters
+        return limit is not None and self.graph.n_edges > limit
+
+    def _settle(self) -> None:
+        """Prune the student to the size that was asked for, as a run too short for it did not."""
+        self._distillation.learner.settle()
+        self._note_student()
 
     def _note_student(self) -> None:
         """Record the student as it is now, and how it came about."""
@@ -486,7 +500,10 @@ def new_run(
     home = None if folder is None else RunFolder(folder)
     record = None if home is None else home.find_record()
     found = find_task(task)
-    identity, teacher = find_teacher(config.expert if expert is None else expert, found)
+    source = config.expert if expert is None else expert
+    if source is None and start is not None and start.plan.task.id == found.id:
+        _check_teacher(start.plan.teacher)
+    identity, teacher = find_teacher(source, found)
     plan = plan_run(config, found, identity, start)
     if home is None or record is None:
         return Run(plan, home, task=found, expert=teacher)
@@ -494,6 +511,15 @@ def new_run(
     run = Run(plan, home, task=found, expert=teacher, record=record)
     run._restore(record_file(home.path))
     return run
+
+
+def _check_teacher(teacher: TeacherId) -> None:
+    """Refuse to go on with another teacher than the function that a run learned from."""
+    if teacher.kind == "function":
+        raise ConfigError(
+            f"The run to go on from learned from {teacher.name}, which is code of your own; give "
+            f"it, or another expert, as --expert."
+        )
 
 
 def start_from(source: Run | Record | str | Path) -> Start:
@@ -515,10 +541,11 @@ def start_from(source: Run | Record | str | Path) -> Start:
 def settings_to_go_on(start: Start, task: str) -> RunConfig:
     """Return the settings that a run on a task goes on with: those of its ancestor.
 
-    Another task has another expert.
+    Another task has another expert, and perhaps another backend.
     """
     found = settings_of(start.plan)
-    return found if task == start.plan.task.id else replace(found, expert=None)
+    is_same = task == start.plan.task.id
+    return found if is_same else replace(found, expert=None, env_backend=None)
 
 
 def distill(
@@ -565,6 +592,8 @@ def distill(
     beginning = None if start is None else start_from(start)
     if beginning is None:
         config = RunConfig.for_task(name, **{"preset": USUAL_PRESET, **settings})
+    elif "preset" in settings:
+        raise ConfigError("A run goes on with the settings of the one before: leave `preset` out.")
     else:
         config = settings_to_go_on(beginning, name).with_changes(**settings)
     run = new_run(task, config, Path(out) if out is not None else None, expert, beginning)

@@ -1,6 +1,7 @@
 """GrowingClassifier and GrowingRegressor: scikit-learn's manners around one growing network."""
 
 from abc import ABC, abstractmethod
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -97,6 +98,8 @@ class _GrowingEstimator(BaseEstimator, ABC):
     def _train_on(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Learn each example once, with the network that there is or with a new one."""
         settings = self._settings()
+        if settings.early_stopping:
+            raise ConfigError("partial_fit cannot tell when to stop: use early_stopping=False.")
         if not hasattr(self, "scaler_"):
             self.scaler_, self.loss_curve_, self.n_iter_ = StandardScaler(), [], 0
             self._learner = start_learner(
@@ -112,7 +115,12 @@ class _GrowingEstimator(BaseEstimator, ABC):
         self._take(learner)
 
     def _take(self, learner: Learner) -> None:
-        self._learner, self.graph_ = learner, learner.averaged_graph
+        """Predict with a network from now on, pruned to the limit if it is above, and keep it."""
+        self._learner = learner
+        if learner.size is not None and learner.graph.n_edges > learner.size:
+            learner = deepcopy(learner)  # which goes on growing where it is
+            learner.settle()
+        self.graph_ = learner.averaged_graph
         self.n_parameters_ = self.graph_.n_edges
 
     def _outputs(self, features: ArrayLike) -> Floats:

@@ -169,6 +169,15 @@ class Task(Settings):
         return digest("task", self.to_dict() | {"recording": self.recording is not None}, {})
 
     @property
+    def key(self) -> str:
+        """Its name in the keys of stored runs; code of the user's own can change under its name.
+
+        >>> find_task("CartPole-v1").key
+        'CartPole-v1'
+        """
+        return f"{self.id} {self.digest}" if self.is_own_code else self.id
+
+    @property
     def is_supervised(self) -> bool:
         """Whether the task is a stream of examples and has no environment."""
         return self.id == XOR.id or self.recording is not None
