@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from smgrnn.config import RunConfig, preset_settings, setting_of, settings_file
-from smgrnn.errors import SmgrnnError
+from smgrnn.errors import ConfigError, SmgrnnError
+from smgrnn.runs.run import new_run
 from smgrnn.settings_file import SettingsFile, read_settings
 from support.commands import Command, refused
 
@@ -42,7 +43,18 @@ def test_flags_and_the_student_come_after_the_file(file: Path) -> None:
     config = RunConfig.for_task("CartPole-v1", preset=file, plasticity={"window": 7})
     assert config.plasticity.window == 7
     static = RunConfig.for_task("CartPole-v1", preset=file, student="static")
-    assert static.plasticity.is_static
+    assert static.plasticity == RunConfig.for_task("CartPole-v1", student="static").plasticity
+
+
+def test_a_file_is_refused_what_a_flag_is_refused(tmp_path: Path) -> None:
+    """Steps back through time were once set to none without a word."""
+    path = tmp_path / "mine.toml"
+    path.write_text(TEXT.partition("[settings]")[0].replace("paper", "frugal"))
+    with path.open("a") as file:
+        file.write("[settings.learning]\nthrough_time = 5\n")
+    assert RunConfig.for_task("CartPole-v1", preset=path).learning.through_time == 5
+    with pytest.raises(ConfigError, match="through_time"):
+        new_run("CartPole-v1", RunConfig.for_task("CartPole-v1", preset=path))
 
 
 @pytest.mark.parametrize("preset", ["paper", "frugal", "as_printed"])

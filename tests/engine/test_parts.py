@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from smgrnn import parts as tables
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.learning.rules import LEARNING
 from smgrnn.parts import Table
-from smgrnn.plasticity import GROWTH, PRUNING, Rule
+from smgrnn.plasticity import GROWTH, PRUNING, Rule, settings_without_effect
 from support.learners import memory, stream
 from support.parts import CONNECT, SIGNS, absent_pairs, connect
 
@@ -330,6 +331,47 @@ def test_every_rule_of_the_tables_learns(table: Any) -> None:
         made = Learner(config(), learning, plasticity, seed=0)
         made.learn_stream(*stream(100))
         assert np.isfinite(made.graph.weight).all()
+
+
+OTHER: dict[str, Any] = {
+    "scale": "weight",
+    "new_weights": "sign",
+    "history_on_edit": "reset",
+    "max_relays": 1,
+    "size": 9,
+    "max_nodes": 6,
+    "max_edges": 13,
+}
+"""Another value of each setting that is no plain number, or that is a limit."""
+
+
+def unlike(name: str, value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if name in OTHER:
+        return OTHER[name]
+    return value / 2 or 0.5 if isinstance(value, float) else value + 1
+
+
+@pytest.mark.parametrize("pruning", ["weak", "contribution", "random", "none"])
+@pytest.mark.parametrize("growth", GROWTH)
+def test_settings_that_a_rule_is_said_not_to_read_change_nothing(growth: str, pruning: str) -> None:
+    """They are refused where they are given, so none of them may have an effect."""
+    size = 14 if growth == "none" else 30
+    rules = PlasticityConfig(
+        growth=growth, pruning=pruning, interval=10, window=5, prune_period=3, size=size
+    )
+    idle = settings_without_effect(rules)
+    others = {name: unlike(name, getattr(rules, name)) for name in idle}
+    made, twin = (
+        Learner(config(n_hidden=2), plasticity=each, seed=1)
+        for each in (rules, replace(rules, **others))
+    )
+    for each in (made, twin):
+        each.learn_stream(*stream(600))
+    assert made.graph == twin.graph
+    assert made.log.n_changes == twin.log.n_changes
+    assert made.log.n_changes > 0 or growth == pruning == "none"
 
 
 THEIR_RULE = """

@@ -52,6 +52,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         normalise=True,
         episodes=10,
         bias=True,
+        preset="paper",
         plasticity=RULES,
         handover="final" if request.param == "Pendulum-v1" else "best",  # which takes seconds
         held_out=5,
@@ -113,7 +114,8 @@ def test_the_statistics_are_those_of_disturbed_training_episodes() -> None:
 
 def test_a_student_learns_as_it_would_in_a_normalised_environment(tmp_path: Path) -> None:
     """Only the student's eyes are changed: the expert and the environment are what they were."""
-    run = distill("MountainCar-v0", expert=swing, normalise=True, episodes=5, plasticity=RULES)
+    settings: Any = {"preset": "paper", "episodes": 5, "plasticity": RULES}
+    run = distill("MountainCar-v0", expert=swing, normalise=True, **settings)
     normalise = normalisation_by(SWING, run.task, seed=0)
 
     def normalised() -> Any:
@@ -124,7 +126,7 @@ def test_a_student_learns_as_it_would_in_a_normalised_environment(tmp_path: Path
     def raw(observation: Any) -> int:
         return swing(observation / normalise.scale + normalise.mean)
 
-    same = distill(normalised, expert=raw, episodes=5, plasticity=RULES)
+    same = distill(normalised, expert=raw, **settings)
     assert np.array_equal(same.episodes.returns, run.episodes.returns)
     assert same.graph == run.graph
     assert np.array_equal(same.held_out, run.held_out)

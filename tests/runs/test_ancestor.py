@@ -49,7 +49,19 @@ def test_it_has_the_settings_of_its_ancestor_and_the_changes(first: Run) -> None
     assert run.episodes.n == 5
 
 
-@pytest.mark.parametrize("changes", [{"student": "mlp-100"}, {"parameters": 7}, {"keep": 0.5}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"student": "mlp-100"},
+        {"parameters": 7},
+        {"keep": 0.5},
+        {"plasticity": {"size": 30}},  # as many as are taken where none are asked for
+        {"parameters": 7, "bar": 475.0},
+        {"bar": 475.0},
+        {"preset": "paper", "parameters": 20},
+        {"env_backend": "gymnasium"},
+    ],
+)
 def test_the_settings_of_a_plan_give_that_plan_again(changes: dict[str, Any]) -> None:
     preset = {} if "student" not in changes else {"preset": "paper"}
     config = RunConfig.for_task("CartPole-v1", **{"preset": "frugal", **preset, **changes})
@@ -148,5 +160,36 @@ def test_the_command_line_goes_on_from_a_run(smgrnn: Command, first: Run) -> Non
     refused = smgrnn("distill", "Acrobot-v1", "--from", first.folder)
     assert refused.code == 2
     assert refused.err.startswith("smgrnn: A run goes on only with a task of the same shape")
-    both = smgrnn("distill", "CartPole-v1", "--from", first.folder, "--preset", "paper")
-    assert (both.code, "neither --preset" in both.err) == (2, True)
+    for preset in ("paper", "frugal"):
+        both = smgrnn("distill", "CartPole-v1", "--from", first.folder, "--preset", preset)
+        assert (both.code, "neither --preset" in both.err) == (2, True)
+    resumed = smgrnn("distill", "--resume", first.folder, "--dry-run", "--episodes", 777)
+    assert (resumed.code, "resumed with its own settings" in resumed.err) == (2, True)
+
+
+@pytest.mark.parametrize("changes", [{"n_hidden": 5}, {"density": 0.5}, {"weight_std": 3.0}])
+def test_a_first_graph_that_is_not_drawn_is_refused(first: Run, changes: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="contradicts the run to go on from, whose network has"):
+        smgrnn.distill("CartPole-v1", start=first, **changes)
+
+
+def test_a_preset_says_nothing_to_a_run_that_goes_on(first: Run) -> None:
+    with pytest.raises(ConfigError, match="leave `preset` out"):
+        smgrnn.distill("CartPole-v1", start=first, preset="paper")
+
+
+def test_more_parameters_may_be_asked_for_than_before() -> None:
+    few = new_run("CartPole-v1", RunConfig.for_task("CartPole-v1", parameters=20)).plan
+    assert few.plasticity.max_edges == 20
+    more = new_run("CartPole-v1", replace(settings_of(few), parameters=60)).plan
+    assert more.plasticity.max_edges == 60
+
+
+def test_a_function_that_taught_must_be_given_again() -> None:
+    def lean(observation: Any) -> int:
+        return int(observation[2] > 0)
+
+    taught = smgrnn.distill("CartPole-v1", expert=lean, **SHORT)
+    with pytest.raises(ConfigError, match=r"learned from .*lean>, which is code of your own; give"):
+        smgrnn.distill("CartPole-v1", start=taught)
+    assert smgrnn.distill("CartPole-v1", start=taught, expert=lean, **SHORT).episodes.n == 30

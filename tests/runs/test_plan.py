@@ -310,6 +310,71 @@ def test_a_run_trains_with_what_its_record_says(tmp_path: Path, backend: Any) ->
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "CartPole-v1",
+        {"preset": "frugal", "plasticity": {"window": 50}},
+        "--plasticity.window 50 says nothing to the rules 'frugal' (growth) and 'contribution' "
+        "(pruning): leave it out.",
+    ),
+    (
+        "CartPole-v1",
+        {"plasticity": {"n_candidates": 8}},
+        "--plasticity.n_candidates 8 says nothing to the rules 'relay' (growth) and 'weak' "
+        "(pruning): leave it out.",
+    ),
+    (
+        "CartPole-v1",
+        {"student": "static", "plasticity": {"window": 50}},
+        "--plasticity.window 50 says nothing to a network that stays as it is: leave it out.",
+    ),
+    (
+        "CartPole-v1",
+        {"student": "mlp-100", "plasticity": {"size": 50}},
+        "--plasticity.size 50 says nothing to a network that stays as it is: leave it out.",
+    ),
+    (
+        "CartPole-v1",
+        {"preset": "frugal", "plasticity": {"interval": 50, "least_updates": 7}},
+        "--plasticity.least_updates 7 says nothing to calls every 50 updates: leave it out.",
+    ),
+    (
+        "CartPole-v1",
+        {"bar": 400.0},
+        "--bar 400.0 says nothing to rules that follow no size: leave it out.",
+    ),
+    (
+        "CartPole-v1",
+        {"preset": "frugal", "keep": 0.9, "bar": 400.0},
+        "--keep sets the bar itself: leave --bar 400.0 out.",
+    ),
+    (
+        "CartPole-v1",
+        {"preset": "frugal", "parameters": 8, "plasticity": {"size": 20}},
+        "--plasticity.size 20 is more than --parameters 8 allows: leave one out.",
+    ),
+    (
+        "CartPole-v1",
+        {"preset": "frugal", "student": "growth-only", "parameters": 3},
+        "The network starts with 10 edges, more than --parameters 3: lower the density.",
+    ),
+    (
+        "CartPole-v1",
+        {"learning": {"optimizer": "sgd", "epsilon": 0.1}},
+        "--learning.epsilon 0.1 says nothing to the optimizer sgd: leave it out, or choose adam or "
+        "adamw or rmsprop.",
+    ),
+    (
+        "CartPole-v1",
+        {"learning": {"averaging": 0.01}},
+        "--learning.averaging 0.01 says nothing to the final student: leave it out, or use "
+        "--handover best.",
+    ),
+    (
+        "xor",
+        {"carry_state": True},
+        "--carry-state contradicts the task xor, whose examples come in no order: it must be "
+        "--no-carry-state.",
+    ),
+    (
+        "CartPole-v1",
         {"plasticity": {"growth": "relai"}},
         "There is no growth rule 'relai'. Did you mean 'relay'?",
     ),

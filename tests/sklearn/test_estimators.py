@@ -82,6 +82,17 @@ def test_equal_seeds_give_equal_networks(moons: tuple[Any, Any]) -> None:
     assert one.graph_ == two.graph_ != other.graph_
 
 
+def test_the_network_that_predicts_keeps_to_its_budget_after_every_part(
+    moons: tuple[Any, Any],
+) -> None:
+    found = GrowingClassifier(max_parameters=4, random_state=0)
+    for _ in range(3):
+        found.partial_fit(*moons, classes=[0, 1])
+        assert found.n_parameters_ <= 4
+    with pytest.raises(ConfigError, match="cannot tell when to stop"):
+        GrowingClassifier(early_stopping=True).partial_fit(*moons, classes=[0, 1])
+
+
 def test_parts_of_a_table_are_learned_one_after_the_other(moons: tuple[Any, Any]) -> None:
     found = GrowingClassifier(random_state=0)
     with pytest.raises(ConfigError, match=r"^The first call of partial_fit must name all classes"):

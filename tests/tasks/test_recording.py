@@ -127,8 +127,8 @@ def test_what_is_held_out_has_no_part_in_learning_or_choosing(
 ) -> None:
     """Spoil the held-out rows: the student, and the best one, stay what they were."""
     path = write(tmp_path / "a.npz", observations=OBSERVATIONS, actions=CHOICES)
-    settings: Any = {"episodes": 6, "checkpoint_every": 2, "normalise": True, "plasticity": RULES}
-    settings["handover"] = handover
+    settings: Any = {"episodes": 6, "checkpoint_every": 2, "normalise": True, "handover": handover}
+    settings |= {"preset": "paper", "plasticity": RULES}
     run = distill(path, **settings)
     held_out = Recording(OBSERVATIONS, CHOICES, np.arange(300)).split(_rng(run))[2].episodes
     spoiled, others = OBSERVATIONS.copy(), CHOICES.copy()

@@ -40,10 +40,20 @@ def test_a_flag_may_have_its_hyphens_and_a_later_range_wins() -> None:
 
 @pytest.mark.parametrize("name", SPACES)
 def test_a_ready_space_is_one_of_settings_that_there_are(name: str) -> None:
-    found = find_space([name], RunConfig.for_task("CartPole-v1", preset="frugal"))
+    preset = "paper" if name == "plasticity" else "frugal"
+    found = find_space([name], RunConfig.for_task("CartPole-v1", preset=preset))
     assert len(found) == len(SPACES[name])
     for each in found:
         assert find_setting(each.name) is not None
+
+
+def test_a_setting_that_changes_nothing_is_refused_unless_rules_are_tuned_too() -> None:
+    """Studies of settings that no rule read had fronts, and told how important each was."""
+    start = RunConfig.for_task("CartPole-v1", preset="frugal")
+    with pytest.raises(ConfigError, match=r"plasticity\.window says nothing to the rules"):
+        find_space(["plasticity"], start)
+    rules = "plasticity.growth=relay,frugal"
+    assert len(find_space(["plasticity.window=10:200", rules], start)) == 2
 
 
 @pytest.mark.parametrize(

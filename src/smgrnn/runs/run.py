@@ -298,6 +298,9 @@ class Run:
         """
         with self._owned():
             self.begin()
+            if self.held_out.size:  # judged once for all; tables may be missing after a kill
+                self._write_results()
+                return self.record
             try:
                 return self._train_and_save(watches)
             except SmgrnnError:
@@ -324,8 +327,6 @@ class Run:
         return self.record
 
     def _train_all(self, watches: Iterable[Watch["Run"]]) -> None:
-        if self.held_out.size:  # finished, and judged once for all
-            return
         with interrupts_deferred():
             self._distillation.train(0, 0)  # compiles, which the clock is not to count
         for first, last in self._chunks():

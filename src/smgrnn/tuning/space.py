@@ -4,12 +4,14 @@ A setting goes by the name of its flag: `plasticity.window=10:200:log`, `gain=1:
 `plasticity.growth=relay,split`.  A ready space stands for several of these.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from smgrnn.config import RunConfig, by_part, find_setting
 from smgrnn.errors import ConfigError, short, suggest
+from smgrnn.plasticity import settings_without_effect
+from smgrnn.runs.plan import learning_without_effect
 from smgrnn.validation import choices
 
 SPACES = {
@@ -43,6 +45,11 @@ SPACES = {
     ),
 }
 """Ready search spaces: the paper's rules, learning, and the rules and learning of `frugal`."""
+
+DECISIVE = frozenset(
+    {"plasticity.growth", "plasticity.pruning", "learning.optimizer", "learning.rule", "handover"}
+)
+"""Settings that decide which others have an effect."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,23 @@ def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
             f"There is nothing to tune: name settings with ranges, such as "
             f"--over plasticity.window=10:200:log, or one of {', '.join(SPACES)}."
         )
+    _check_effect(found, start)
     return tuple(found.values())
+
+
+def _check_effect(space: Collection[str], start: RunConfig) -> None:
+    """Refuse a setting that changes nothing, unless what decides on that is tuned as well."""
+    idle = {
+        "plasticity": settings_without_effect(start.plasticity),
+        "learning": learning_without_effect(start.learning, start.handover),
+    }
+    for name in space:
+        part, _, own = name.rpartition(".")
+        if own in idle.get(part, ()) and not DECISIVE & set(space):
+            raise ConfigError(
+                f"{name} says nothing to the rules and the optimizer of the runs: leave it out, or "
+                f"choose another --preset."
+            )
 
 
 def _dimension(text: str, start: RunConfig) -> Dimension:

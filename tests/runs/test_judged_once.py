@@ -1,0 +1,109 @@
+"""A finished run is judged once: nothing that is repeated later changes its record."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import smgrnn
+from smgrnn.errors import ConfigError
+from smgrnn.report.settings import alike
+from smgrnn.tasks import find_task
+from support.commands import Command
+from support.runs import trained
+
+
+class Dock(gym.Env[Any, Any]):
+    """A point on a line that is to stay near 0; its reward can change under its name."""
+
+    observation_space = gym.spaces.Box(-10.0, 10.0, (1,), np.float64)
+    action_space = gym.spaces.Discrete(2)
+    reward = 1.0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.place, self.n_steps = self.np_random.normal(size=1), 0
+        return self.place, {}
+
+    def step(self, action: Any) -> Any:
+        self.place = self.place + (0.1 if action else -0.1)
+        self.n_steps += 1
+        return self.place, self.reward, False, self.n_steps == 5, {}
+
+
+def towards(observation: Any) -> int:
+    return int(observation[0] < 0)
+
+
+def docked(folder: Path, most: int = 9) -> smgrnn.Run:
+    gym.registry.pop("Dock-v0", None)
+    gym.register("Dock-v0", Dock, max_episode_steps=most)
+    return smgrnn.distill("Dock-v0", expert=towards, episodes=4, held_out=3, out=folder)
+
+
+def test_the_same_call_on_a_finished_run_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was scored again, in an environment that had changed, and the record overwritten."""
+    first = docked(tmp_path / "run")
+    kept = (tmp_path / "run" / "model.safetensors").read_bytes()
+    monkeypatch.setattr(Dock, "reward", 1000.0)
+    again = docked(tmp_path / "run")
+    assert again.held_out.tolist() == first.held_out.tolist() == [5.0] * 3
+    assert (tmp_path / "run" / "model.safetensors").read_bytes() == kept
+
+
+def test_a_task_whose_facts_have_changed_is_another_one(tmp_path: Path) -> None:
+    docked(tmp_path / "run")
+    with pytest.raises(ConfigError, match="holds a run of Dock-v0 as it was, with other facts"):
+        docked(tmp_path / "run", most=3)
+
+
+def test_the_key_of_a_task_that_is_code_holds_its_facts() -> None:
+    task = find_task(Dock)
+    assert task.key == f"{task.id} {task.digest}"
+    assert replace(task, max_steps=7).key != task.key
+
+
+def test_runs_whose_results_differ_are_both_shown(tmp_path: Path, smgrnn: Command) -> None:
+    """Two recordings of one name were taken for one run, and the first left out."""
+    rng = np.random.default_rng(0)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        observations, actions = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
+        np.savez(tmp_path / name / "data.npz", observations=observations, actions=actions)
+        data, out = tmp_path / name / "data.npz", tmp_path / f"run-{name}"
+        assert smgrnn("distill", data, "--episodes", 3, "--out", out, "--quiet").code == 0
+    said = smgrnn("compare", tmp_path / "run-a", tmp_path / "run-b").out
+    assert "run-a" in said
+    assert "run-b" in said
+    assert "teacher" in said
+
+
+def test_of_equal_settings_only_the_same_results_are_one_run(tmp_path: Path) -> None:
+    short = trained(tmp_path, name="short", episodes=10).record
+    same = trained(tmp_path, name="same", episodes=10).record
+    other = trained(tmp_path, name="other", episodes=10, seed=1).record
+    [group] = alike({"short": short, "same": same, "other": other})
+    assert list(group) == ["same", "other"]
+
+
+@pytest.mark.parametrize("changes", [{"student": "mlp-pruned", "budget": 60}, {"preset": "frugal"}])
+def test_a_final_student_keeps_to_the_parameters_however_short_its_run(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    run = trained(
+        tmp_path, parameters=6, handover="final", **{"episodes": 3, "plasticity": {}, **changes}
+    )
+    assert run.handed_over.n_parameters <= 6
+    assert run.record.graph.n_edges <= 6
+
+
+@pytest.mark.parametrize(("method", "package"), [("neat", "neat-python"), ("ndp", "cma")])
+def test_a_record_has_the_versions_of_what_it_depends_on(method: str, package: str) -> None:
+    found = smgrnn.evolve("CartPole-v1", method=method, rollouts=10, population=10, held_out=2)
+    assert package in found.record.versions
+    assert package not in smgrnn.distill("xor", episodes=1).record.versions
