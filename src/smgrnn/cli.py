@@ -236,7 +236,7 @@ def list_names(
     ] = None,
     output: Outputs = Output(),
 ) -> None:
-    """List the tasks, students, methods and experiments there are, or the runs in a folder.
+    """List the tasks, students, methods, rules and experiments there are, or the runs in a folder.
 
     Parameters
     ----------

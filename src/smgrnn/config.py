@@ -122,8 +122,8 @@ class PlasticityConfig(Settings):
     """Every prune_period-th call prunes, the others grow (s)."""
 
     growth: str = "relay"
-    """The growth rule, by its name in `plasticity.rules`: "relay" inserts relays on unstable edges
-    and explores at random, "relay-alone" and "exploration" do one of the two, "none" nothing."""
+    """The growth rule, by its name: "relay" inserts relays on unstable edges and explores at
+    random, "relay-alone" and "exploration" do one of the two; `smgrnn list` has them all."""
     max_relays: Count | None = None
     """Most relays inserted by one call, drawn from the unstable edges; None is all of them."""
     initial_weight: NonNegative = 0.01
@@ -139,8 +139,8 @@ class PlasticityConfig(Settings):
     """Also propose edges into inputs, as Eq. (6) prints; inputs are clamped, so they do nothing."""
 
     pruning: str = "weak"
-    """The pruning rule, by its name in `plasticity.rules`: "weak" removes edges with small weights
-    that have stopped moving, "none" nothing."""
+    """The pruning rule, by its name: "weak" removes edges with small weights that have stopped
+    moving; `smgrnn list` has them all."""
     weight_threshold: NonNegative = 0.1
     """Largest absolute weight of a weak edge (τ_w)."""
     update_threshold: NonNegative = 1e-4
@@ -248,7 +248,7 @@ class LearningConfig(Settings):
     """
 
     rule: str = "backprop"
-    """How each edge gets credit for the loss, by its name in `learning.rules`."""
+    """How each edge gets credit for the loss, by its name; `smgrnn list` has them all."""
     optimizer: Optimizer = "adam"
     """Update rule."""
     learning_rate: Positive = 0.01

@@ -5,6 +5,7 @@ target can compile the same source later.  Floating point is strict, except in a
 sums may be taken in any order; NaN and infinity keep their meaning in both.
 """
 
+import textwrap
 from collections.abc import Callable
 from functools import cached_property
 from inspect import getsourcefile
@@ -15,14 +16,17 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
 from numba.core.ccallback import CFunc
+from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
 from smgrnn.compile_cache import keep_code
+from smgrnn.errors import ConfigError
 from smgrnn.inner_code import InnerCompiler, set_environments
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Stamp = tuple[tuple[str, int, int], ...]
+_HOME = Path(__file__).parent
 
 
 def kernel(function: Function) -> Function:
@@ -80,8 +84,9 @@ class Kernel(CPUDispatcher):
         self.inner: Any = CPUDispatcher(
             function, variables, options | {"no_cpython_wrapper": True}, InnerCompiler
         )
-        keep_code(self, function, _PACKAGE_STAMP)
-        keep_code(self.inner, function, _PACKAGE_STAMP, is_inner=True)
+        stamps = _stamps_of(function)
+        keep_code(self, function, stamps)
+        keep_code(self.inner, function, stamps, is_inner=True)
 
     @property
     def _numba_type_(self) -> Any:
@@ -123,10 +128,12 @@ class Part:
         given = self.signature
         options = {"error_model": "numpy", "nopython": True, "_nrt": self._makes_arrays}
         compiled: Any = CFunc(plain, (given.args, given.return_type), {}, options)
-        source = Path(getsourcefile(plain) or "")
-        if source.suffix == ".py" and source.is_file():  # not so in a notebook or a prompt
-            keep_code(compiled, plain, (*_PACKAGE_STAMP, _stamp_of(source)))
-        compiled.compile()
+        if _source_of(plain) is not None:  # as in a notebook or at a prompt
+            keep_code(compiled, plain, _stamps_of(plain))
+        try:
+            compiled.compile()
+        except NumbaError as error:
+            raise ConfigError(_why_not(plain, error)) from error
         set_environments(compiled._library)
         _COMPILED.append(compiled)
         return int(compiled.address)
@@ -152,6 +159,41 @@ def part_at(signature: Any) -> Callable[[int], Callable[..., Any]]:
     return cast(Callable[[int], Callable[..., Any]], function_at)
 
 
+def _why_not(function: Any, error: NumbaError) -> str:
+    """Return in one sentence why a function cannot be compiled, and where it stands."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line for line in lines if line and not line.startswith(("Failed in", "File", "During"))]
+    places = [line.strip(": ") for line in lines if line.startswith("File ")]
+    where = f" ({places[-1]})" if places else ""
+    why = textwrap.shorten(" ".join(told[:1]), 160, placeholder=" …")
+    return f"The function {function.__name__} cannot be compiled: {why}{where}."
+
+
+def _source_of(function: Any) -> Path | None:
+    """Return the file of a function, if it is in one."""
+    source = Path(getsourcefile(function) or "")
+    return source if source.suffix == ".py" and source.is_file() else None
+
+
+def _stamps_of(function: Any) -> Stamp:
+    """Return the stamps of all files that compiled code depends on.
+
+    Code of another package depends on its own file too, and on those of the kernels that it calls.
+    """
+    found: dict[Path, None] = {}
+    todo, done = [function], set()
+    while todo:
+        each = todo.pop()
+        source = _source_of(each)
+        if each in done or source is None or _HOME in source.parents:
+            continue
+        done.add(each)
+        found[source] = None
+        called = (each.__globals__.get(name) for name in each.__code__.co_names)
+        todo += [kernel.py_func for kernel in called if isinstance(kernel, CPUDispatcher)]
+    return (*_PACKAGE_STAMP, *map(_stamp_of, found))
+
+
 def _stamp_of(file: Path) -> tuple[str, int, int]:
     found = file.stat()
     return file.name, found.st_mtime_ns, found.st_size
@@ -162,7 +204,7 @@ def _package_stamp() -> Stamp:
 
     Numba looks at a kernel's own file only, and a kernel contains those it calls.
     """
-    files = sorted(Path(__file__).parent.rglob("*.py"))
+    files = sorted(_HOME.rglob("*.py"))
     return tuple(_stamp_of(file) for file in files if b".kernels import" in file.read_bytes())
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, Protocol, TypeVar
 
-from smgrnn.errors import ConfigError, reason, suggest
+from smgrnn.errors import ConfigError, reason, short, suggest
 
 
 class Named(Protocol):
@@ -55,6 +55,12 @@ class Table(Mapping[str, Item], Generic[Item]):
             raise ConfigError(
                 f"The {self.kind} rule {point.name!r} cannot be imported: {reason(error)}."
             ) from error
+        wanted = {type(each) for each in self._items.values()}
+        if wanted and type(item) not in wanted:
+            names = " or ".join(sorted(each.__name__ for each in wanted))
+            raise ConfigError(
+                f"The {self.kind} rule {point.name!r} must be a {names}. Got {short(item)} instead."
+            )
         return item
 
     @property

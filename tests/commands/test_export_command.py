@@ -2,10 +2,13 @@
 
 import json
 import subprocess
+from inspect import signature
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from smgrnn import cli
 from smgrnn.commands.export import export_command
 from smgrnn.commands.flags import Which
 from smgrnn.commands.output import Output
@@ -20,6 +23,11 @@ NAMES = {
     "graphml": ["cartpole_v1.graphml"],
     "json": ["cartpole_v1.json"],
 }
+
+
+def test_the_command_line_knows_every_format() -> None:
+    known = get_args(signature(cli.export).parameters["to"].annotation)
+    assert list(known) == list(NAMES) == list(FORMATS)
 
 
 @pytest.fixture(scope="module")

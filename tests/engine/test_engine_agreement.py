@@ -29,6 +29,7 @@ TORCH_OPTIMIZERS: dict[Optimizer, tuple[Any, dict[str, float]]] = {
     "sgd": (torch.optim.SGD, {"momentum": 0.9}),
     "rmsprop": (torch.optim.RMSprop, {}),
 }
+assert set(TORCH_OPTIMIZERS) == set(LEARNING_RATE) == set(get_args(Optimizer))
 Stream = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 

@@ -25,13 +25,15 @@ from smgrnn import (
     UpdateHistory,
 )
 from smgrnn import parts as tables
-from smgrnn.errors import ConfigError, ShapeError
+from smgrnn.errors import ConfigError, GraphError, ShapeError
+from smgrnn.graph import Cause, Operation
 from smgrnn.learning.rules import LEARNING
 from smgrnn.parts import Table
-from smgrnn.plasticity import GROWTH, PRUNING, Rule, settings_without_effect
+from smgrnn.plasticity import GROWTH, PRUNING, Decision, Rule, settings_without_effect
 from support.learners import memory, stream
 from support.parts import CONNECT, SIGNS, absent_pairs, connect
 
+ADD_EDGE, CUSTOM = Operation.ADD_EDGE.value, Cause.CUSTOM.value
 RULES = PlasticityConfig(growth="connect", interval=15, prune_period=3, window=10, max_edges=40)
 
 
@@ -286,7 +288,7 @@ def test_an_unknown_rule_is_refused_with_the_one_that_was_meant() -> None:
         ({"growth": "relai"}, "There is no growth rule 'relai'. Did you mean 'relay'?"),
         (
             {"pruning": "x"},
-            "There is no pruning rule 'x'. There are weak, contribution, random, none.",
+            f"There is no pruning rule 'x'. There are {', '.join(PRUNING)}.",
         ),
     )
     for changes, sentence in refused:
@@ -320,6 +322,106 @@ def test_an_installed_package_adds_a_rule_by_an_entry_point(
     assert list(table) == ["theirs"]
     assert "theirs" in table
     assert table["theirs"] is CONNECT
+
+
+def test_an_entry_point_that_names_no_rule_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("mine", "os.path:join", "smgrnn.growth")
+    monkeypatch.setattr(tables, "entry_points", lambda **_: EntryPoints([point]))
+    with pytest.raises(
+        ConfigError, match=r"'mine' must be a Rule\. Got <function join"
+    ):
+        GROWTH["mine"]
+
+
+def test_a_rule_that_cannot_be_compiled_is_refused_in_one_sentence() -> None:
+    def confused(evidence: Any, numbers: Any, rng: Any) -> Any:
+        return evidence.nowhere
+
+    rule = Rule("confused", "for a test", confused)
+    with pytest.raises(ConfigError, match="The function confused cannot be compiled: ") as caught:
+        _ = rule.parts
+    assert "nowhere" in str(caught.value)
+    assert f'{Path(__file__).name}", line ' in str(caught.value)
+
+
+@pytest.mark.parametrize("rule", ["relay", 3, GROWTH["relay"]], ids=["name", "number", "compiled"])
+def test_a_rule_that_is_no_function_is_refused_at_once(rule: Any) -> None:
+    for make in (
+        lambda: Learner(config(), rule=rule),
+        lambda: StructuralPlasticity(SMGrNN(3, 2), rule=rule),
+    ):
+        with pytest.raises(ConfigError, match="compiled rules are named in the settings"):
+            make()
+
+
+def test_a_pruning_rule_that_reads_no_errors_goes_with_any_learning_rule() -> None:
+    def nothing(evidence: Any, numbers: Any, rng: Any) -> Any:
+        return Decision(GraphEdit(np.empty((0, 5), np.int64), np.empty(0)), False)
+
+    rules = {
+        reads: Rule("calm", "for a test", nothing, reads_nodes=True, reads_errors=reads)
+        for reads in (True, False)
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        plasticity = PlasticityConfig(growth="none", pruning="calm")
+        patch.setitem(PRUNING._items, "calm", rules[False])
+        Learner(config(), LearningConfig(rule=SIGNS.name), plasticity).learn([1.0, 2.0, 3.0], 0)
+        patch.setitem(PRUNING._items, "calm", rules[True])
+        with pytest.raises(ConfigError, match="'calm' reads errors of nodes"):
+            Learner(config(), LearningConfig(rule=SIGNS.name), plasticity)
+
+
+def test_the_torch_engine_checks_the_edits_of_a_compiled_rule() -> None:
+    """A compiled engine trusts a rule, so this is where one can be tried."""
+
+    def astray(evidence: Any, numbers: Any, rng: Any) -> Any:
+        rows = np.array([[ADD_EDGE, CUSTOM, evidence.graph.next_edge_id, 999, 998]])
+        return Decision(GraphEdit(rows, np.array([0.1])), False)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(GROWTH._items, "astray", Rule("astray", "for a test", astray))
+        with pytest.raises(GraphError, match="a node that does not exist"):
+            by_torch(config(), PlasticityConfig(growth="astray", interval=5), 6)
+
+
+CHANGED = """
+import sys
+
+import numpy as np
+
+from smgrnn.kernels import Part, kernel
+from numba import types
+{imports}
+
+
+def twice(x):
+    return 2.0 * strength(x)
+
+
+print(Part(twice, types.float64(types.float64)).address and kernel(twice)(1.0))
+"""
+STRENGTH = """
+from smgrnn.kernels import kernel
+
+
+@kernel
+def strength(x):
+    return {value}
+"""
+
+
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_a_change_to_a_kernel_of_ones_own_compiles_it_anew(tmp_path: Path, is_apart: bool) -> None:
+    """Code of the version before was used: only files of the package were looked at."""
+    for value in (0.5, 0.25):
+        helper = STRENGTH.format(value=value)
+        (tmp_path / "helper.py").write_text(helper)
+        imports = "from helper import strength" if is_apart else helper
+        if not is_apart or value == 0.5:
+            (tmp_path / "rule.py").write_text(CHANGED.format(imports=imports))
+        command = [sys.executable, str(tmp_path / "rule.py")]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert float(done.stdout) == 2 * value
 
 
 @pytest.mark.parametrize("table", [GROWTH, PRUNING, LEARNING], ids=lambda table: table.kind)

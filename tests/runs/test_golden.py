@@ -6,11 +6,12 @@ means that published numbers move: say so in the changelog, under Results, and r
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from smgrnn.arrays import to_arrays
+from smgrnn.config import DEMANDS, Method
 from smgrnn.runs import Record, evolve
 from smgrnn.storage import digest
 from support.runs import settings, trained
@@ -104,6 +105,11 @@ def digest_of(record: Record) -> str:
     for number, member in enumerate(record.family):
         arrays |= to_arrays(member.policy.graph, f"family.{number}.")
     return digest("golden", record.best_score, arrays | {"held_out": record.held_out})[:16]
+
+
+def test_every_student_and_method_has_a_digest() -> None:
+    assert {changes.get("student", "smgrnn") for _, changes in RUNS.values()} == set(DEMANDS)
+    assert set(EVOLUTIONS) == set(get_args(Method))
 
 
 @pytest.mark.parametrize("name", RUNS)

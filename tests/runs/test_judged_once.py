@@ -40,7 +40,7 @@ def towards(observation: Any) -> int:
 
 def docked(folder: Path, most: int = 9) -> smgrnn.Run:
     gym.registry.pop("Dock-v0", None)
-    gym.register("Dock-v0", Dock, max_episode_steps=most)
+    gym.register("Dock-v0", lambda **_: Dock(), max_episode_steps=most)
     return smgrnn.distill("Dock-v0", expert=towards, episodes=4, held_out=3, out=folder)
 
 

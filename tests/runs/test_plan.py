@@ -14,6 +14,7 @@ from smgrnn.config import (
     PlasticityConfig,
     Preset,
     RunConfig,
+    Student,
 )
 from smgrnn.engine import Learner
 from smgrnn.engine.handle import held_by, whole
@@ -32,7 +33,7 @@ from smgrnn.plasticity.size import SIZE
 from smgrnn.runs import Record
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.run import new_run
-from smgrnn.runs.students import new_learner
+from smgrnn.runs.students import STUDENTS, new_learner
 from smgrnn.tasks import Task, find_task
 from support.runs import teacher
 
@@ -53,6 +54,10 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Task]:
 
 def planned(task: Task, teacher: TeacherId = FILE, **settings: Any) -> Plan:
     return plan_run(RunConfig.for_task(task.id, **settings), task, teacher)
+
+
+def test_a_student_is_named_once_everywhere() -> None:
+    assert list(get_args(Student)) == list(DEMANDS) == list(STUDENTS)
 
 
 @every_task
@@ -220,7 +225,7 @@ def test_what_reaches_the_kernels_is_the_plan(
     tasks: dict[str, Task], task: str, student: str, preset: str
 ) -> None:
     """Rules, loss, iterations and outputs were once changed after the settings were recorded."""
-    settings = {"budget": 60} if student.startswith("mlp") else {}
+    settings: dict[str, Any] = {"budget": 60} if student.startswith("mlp") else {}
     plan = planned(tasks[task], student=student, preset=preset, parameters=200, **settings)
     learner = new_learner(plan)
     assert read_back(learner) == settings_of_parts(plan)

@@ -8,6 +8,8 @@ from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
 from smgrnn.experts import shipped_experts, shipped_name
 from smgrnn.experts.library import VARIANTS
+from smgrnn.learning.rules import LEARNING
+from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.runs.evolution import METHODS
 from smgrnn.runs.folder import RunFolder, runs_in
 from smgrnn.runs.students import STUDENTS
@@ -18,7 +20,7 @@ from smgrnn.tasks.variants import VELOCITIES
 
 
 def list_command(output: Output) -> None:
-    """List tasks, students, methods and experiments, each with a few words."""
+    """List tasks, students, methods, rules and experiments, each with a few words."""
     tasks = {XOR.id: "four examples, no expert"}
     for name, record in shipped_experts().items():
         task, mean = record["task"], record["held_out"]["mean"]
@@ -29,11 +31,16 @@ def list_command(output: Output) -> None:
     for id, score in VARIANTS.items():
         tasks[id] = f"compiled, expert {score.mean:.1f}"
     tasks[RECALL.id] = "compiled, a cue to remember; recall,delay=4 for 4 steps"
+    rules = {
+        f"{table.kind} rules": {name: table[name].summary for name in table}
+        for table in (GROWTH, PRUNING, LEARNING)
+    }
     experiments = {id: experiment.question for id, experiment in (EXPERIMENTS | STUDIES).items()}
     listed = {
         "tasks": tasks,
         "students": STUDENTS,
         "methods": METHODS,
+        **rules,
         "experiments": experiments,
     }
     width = max(len(name) for entries in listed.values() for name in entries) + 2

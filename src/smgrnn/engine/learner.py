@@ -42,7 +42,7 @@ from smgrnn.learning.through_time import Past, check_window
 from smgrnn.machine import check_memory
 from smgrnn.names import Names
 from smgrnn.plasticity.history import TOTAL, check_history
-from smgrnn.plasticity.rule import PythonRule, ask_rule
+from smgrnn.plasticity.rule import PythonRule, ask_rule, check_rule
 from smgrnn.plasticity.schedule import check_errors, check_noticed, is_due
 from smgrnn.plasticity.size import PROGRESS, note_return
 from smgrnn.plasticity.size import SIZE as WANTED
@@ -121,6 +121,7 @@ class Learner:
     ) -> None:
         if config.state_dim != 1:
             raise ConfigError("The compiled engine has scalar node states; use state_dim=1.")
+        check_rule(rule)
         self.config = config
         self.learning = learning or LearningConfig()
         self.plasticity = plasticity or PlasticityConfig.frugal()

@@ -32,7 +32,7 @@ from smgrnn.plasticity.history import (
     check_history,
     reset_history,
 )
-from smgrnn.plasticity.rule import PythonRule, ask_rule
+from smgrnn.plasticity.rule import PythonRule, ask_rule, check_rule
 from smgrnn.plasticity.schedule import (
     Noticed,
     Plasticity,
@@ -116,6 +116,7 @@ class StructuralPlasticity:
     ) -> None:
         if optimizer is not None:
             check_optimizer(optimizer, network.weight)
+        check_rule(rule)
         owner = _attached.get(network)
         if owner is not None and owner() is not None:
             raise AttachmentError(

@@ -14,7 +14,7 @@ from numba import typeof, types
 
 from smgrnn.arrays import Ints
 from smgrnn.config import PlasticityConfig
-from smgrnn.errors import ConfigError, GraphError
+from smgrnn.errors import ConfigError, GraphError, short
 from smgrnn.graph.edit import GraphEdit
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import Part, part_at
@@ -35,6 +35,15 @@ def ask_rule(
     if not isinstance(edit, GraphEdit):
         raise GraphError(f"A rule must return a GraphEdit. Got {edit!r} instead.")
     return edit
+
+
+def check_rule(rule: PythonRule | None) -> None:
+    """Refuse a rule that is no function, such as the name of a compiled one."""
+    if rule is not None and not callable(rule):
+        raise ConfigError(
+            f"A `rule` is a function of graph, history and generator. Got {short(rule)} instead; "
+            f"compiled rules are named in the settings."
+        )
 
 
 class Decision(NamedTuple):
@@ -82,6 +91,9 @@ class Rule:
     """Whether it follows `size`, rather than growing up to `max_edges`."""
     reads_nodes: bool = False
     """Whether it reads `activity`, `square`, `error` or `strain` of the evidence, or its goal."""
+    reads_errors: bool = True
+    """Whether any of that, or its `pairs`, `step` or `carry`, depends on the errors of nodes, which
+    not every learning rule gives."""
     pairs: Callable[[Graph, Memory, RuleNumbers], Ints] | None = None
     """Names the pairs of nodes whose products it reads, by target and then by source (2, n_pairs);
     asked after every edit.  Only growth rules are asked: pruning has the updates of its edges."""

@@ -84,7 +84,7 @@ def check_errors(config: PlasticityConfig, learning: GivesErrors) -> None:
     if learning.gives_errors or config.is_static:
         return
     for table, name in ((GROWTH, config.growth), (PRUNING, config.pruning)):
-        if table[name].watches:
+        if table[name].watches and table[name].reads_errors:
             raise ConfigError(
                 f"The {table.kind} rule {name!r} reads errors of nodes, which the learning rule "
                 f"{learning.name!r} does not give: choose another of the two."

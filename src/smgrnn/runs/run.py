@@ -19,6 +19,7 @@ from smgrnn.experts import ExpertSource, Teacher, TeacherId, find_teacher
 from smgrnn.graph.notebook import network_html
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
+from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.policy import Policy
 from smgrnn.runs.ancestor import Ancestor
 from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE, course_scores, start_course
@@ -141,6 +142,13 @@ class Run:
 
     def _restore(self, file: Path) -> None:
         """Bring the student to where the record was made."""
+        rules = self.plan.plasticity
+        for table, name in ((GROWTH, rules.growth), (PRUNING, rules.pruning)):
+            if self.record.resume is not None and name not in table:
+                raise ConfigError(
+                    f"{file} was trained by the {table.kind} rule {name!r}, whose package is not "
+                    f"installed here: it cannot go on."
+                )
         try:
             if self.record.resume is not None:
                 self._distillation.learner.restore(self.record.resume)
