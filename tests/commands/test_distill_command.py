@@ -228,11 +228,11 @@ def test_one_of_several_seeds_is_the_run_of_that_seed_alone(
 
 def test_every_setting_is_a_flag(distill: Command, tmp_path: Path) -> None:
     flags = ("--student", "growth-only", "--n-hidden", 2, "--iterations", 2, "--out", "a")
-    assert distill(*flags, "--learning.optimizer", "sgd", "--plasticity.window", 50).code == 0
+    assert distill(*flags, "--learning.optimizer", "sgd", "--plasticity.prune-period", 50).code == 0
     plan = Run.resume(tmp_path / "a").plan
     network = plan.network
     assert (plan.student, network.n_hidden, network.iterations) == ("growth-only", 2, 2)
-    assert (plan.learning.optimizer, plan.plasticity.window) == ("sgd", 50)
+    assert (plan.learning.optimizer, plan.plasticity.prune_period) == ("sgd", 50)
 
 
 # --- the plan, and nothing else -------------------------------------------------------------------

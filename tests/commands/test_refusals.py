@@ -312,7 +312,7 @@ HUGE = 10**12
     "arguments",
     [
         ("distill", "CartPole-v1", "--n-hidden", 200_000),
-        ("distill", "CartPole-v1", "--plasticity.window", 10**9),
+        ("distill", "CartPole-v1", "--preset", "paper", "--plasticity.window", 10**9),
         ("distill", "CartPole-v1", "--iterations", 10**9),
         ("distill", "CartPole-v1", "--plasticity.n-candidates", HUGE),
         ("distill", "CartPole-v1", "--held-out", HUGE),

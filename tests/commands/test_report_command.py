@@ -145,7 +145,9 @@ def test_a_report_on_runs_states_settings_figures_and_curves(
 def test_runs_and_experiments_are_not_mixed(runs: list[str], smgrnn: Command) -> None:
     sentence = "A report is on experiments or on runs; name one or the other."
     assert refused(smgrnn("report", runs[0], NAME)) == sentence
-    assert refused(smgrnn("report", runs[0], "--seeds", 2)) == sentence
+    for flag in (("--seeds", 2), ("--episodes", 2), ("--store", "elsewhere")):
+        assert "are for experiments: leave them out" in refused(smgrnn("report", runs[0], *flag))
+    assert "leave it out" in refused(smgrnn("frontier", runs[0], "--store", "elsewhere"))
 
 
 def test_a_run_that_is_not_there_is_refused(smgrnn: Command, tmp_path: Path) -> None:

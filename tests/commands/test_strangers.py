@@ -90,7 +90,9 @@ def test_a_rule_that_a_folder_names_is_one_of_an_installed_package_or_none(
     plan = Record.load(tmp_path / "other").plan
     assert isinstance(plan, Plan)
     crafted(tmp_path, plasticity=replace(plan.plasticity, growth="my_trap"))
-    assert "There is no growth rule 'my_trap'" in refused(smgrnn("distill", "--resume", "run"))
+    assert "by the growth rule 'my_trap', whose package is not" in refused(
+        smgrnn("distill", "--resume", "run")
+    )
     assert not (tmp_path / "trapped").exists()
 
 

@@ -327,9 +327,7 @@ def test_an_installed_package_adds_a_rule_by_an_entry_point(
 def test_an_entry_point_that_names_no_rule_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("mine", "os.path:join", "smgrnn.growth")
     monkeypatch.setattr(tables, "entry_points", lambda **_: EntryPoints([point]))
-    with pytest.raises(
-        ConfigError, match=r"'mine' must be a Rule\. Got <function join"
-    ):
+    with pytest.raises(ConfigError, match=r"'mine' must be a Rule\. Got <function join"):
         GROWTH["mine"]
 
 
