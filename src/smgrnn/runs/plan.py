@@ -567,12 +567,18 @@ def _check_rules(config: RunConfig, task: Task) -> None:
     )
 
 
-@cache
 def _usual(task: str, student: Student, part: str, name: str) -> list[Any]:
     """Return the values of a setting that are no choice: its default, and those of the presets."""
-    starts = (RunConfig.for_task(task, preset=each, student=student) for each in get_args(Preset))
     default = {"learning": LearningConfig, "plasticity": PlasticityConfig}[part]()
-    return [getattr(default, name), *(getattr(getattr(start, part), name) for start in starts)]
+    starts = _starts(task, student)
+    return [getattr(each, name) for each in (default, *(getattr(own, part) for own in starts))]
+
+
+@cache
+def _starts(task: str, student: Student) -> list[RunConfig]:
+    """Return the settings that each preset starts from."""
+    every = get_args(Preset)
+    return [RunConfig.for_task(task, preset=each, student=student) for each in every]
 
 
 def _check_size(config: RunConfig) -> None:
