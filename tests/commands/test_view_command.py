@@ -14,10 +14,12 @@ from PIL import Image
 from smgrnn.cli import main
 from smgrnn.commands.view import view_command
 from smgrnn.errors import ConfigError, SmgrnnError
+from smgrnn.names import LONGEST, Names
 from smgrnn.runs import Record, Run, distill, evolve
 from smgrnn.runs.run import new_run
 from smgrnn.view import film, write_page
 from smgrnn.view.page import page
+from smgrnn.view.recording import Film
 from smgrnn.view.timeline import Timeline
 from support.runs import RULES, settings, trained
 
@@ -164,6 +166,23 @@ def test_a_film_has_frames_and_is_small(folder: Path, tmp_path: Path) -> None:
         assert image.convert("RGB").tobytes() != last.tobytes()
     assert frames > 20
     assert (tmp_path / "a.gif").stat().st_size < 1_200_000  # all of its edges change all the time
+
+
+def test_the_names_in_a_film_are_whole_or_cut_at_their_ends(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = Record.load(folder)
+    inputs, long = ("a", "b", "c", "angular velocity"), "W" * LONGEST
+    for outputs in (("left", "right"), (long, "$right$")):
+        monkeypatch.setattr(record.handed_over.policy, "names", Names(inputs, outputs))
+        picture = Film(record).figure
+        texts = picture.axes[0].texts
+        assert [each.get_text() for each in texts[:-2]] == list(inputs)
+        assert texts[-1].get_text() == outputs[1]
+        assert re.fullmatch("left|W{9,}…", texts[-2].get_text())
+        edges = [each.get_window_extent() for each in texts]
+        assert min(each.x0 for each in edges) > 0
+        assert max(each.x1 for each in edges) < picture.bbox.width
 
 
 def test_the_picture_of_the_readme_is_a_small_film() -> None:

@@ -360,6 +360,47 @@ def test_a_click_on_a_curve_goes_there(desktop: Browser) -> None:
     assert 13 < desktop.evaluate("player.time") < 17
 
 
+def names_shown(browser: Browser) -> list[dict[str, Any]]:
+    """Return each name beside a node, and the pixels left between it and the figure's edge."""
+    found: list[dict[str, Any]] = browser.evaluate(
+        """(() => {
+          const plot = Bokeh.documents[0].roots()[0];
+          const { width } = Bokeh.index.get_one(plot).frame.bbox;
+          const { start, end } = plot.x_range, span = document.createElement("span");
+          document.body.append(span);
+          const measured = ({ glyph, data_source: { data } }) => data.text.map((text, i) => {
+            span.style.cssText = "position: absolute; white-space: pre";
+            span.style.font = `${glyph.text_font_size.value} ${glyph.text_font.value}`;
+            span.textContent = text;
+            const share = (data.x[i] - start) / (end - start);
+            const beside = width * (glyph.x_offset.value < 0 ? share : 1 - share);
+            const taken = Math.abs(glyph.x_offset.value) + span.getBoundingClientRect().width;
+            return { text, left: beside - taken };
+          });
+          const found = plot.renderers.filter(({ name }) => name === "names").flatMap(measured);
+          span.remove();
+          return found;
+        })()"""
+    )
+    assert min(each["left"] for each in found) >= 0, found
+    return found
+
+
+def test_the_names_of_inputs_and_outputs_are_whole(desktop: Browser, run: Run) -> None:
+    names = run.handed_over.policy.names.of_nodes(run.graph.n_inputs)
+    assert "angular velocity" in names
+    assert [each["text"] for each in names_shown(desktop)] == list(names)
+
+
+def test_a_phone_cuts_the_ends_of_long_names_only(phone: Browser) -> None:
+    names = [each["text"] for each in names_shown(phone)]
+    assert re.fullmatch("angular v.*…", names.pop(3))
+    assert names == ["position", "velocity", "angle", "left", "right"]
+    phone.resize(*DESKTOP)
+    phone.settle()
+    assert names_shown(phone)[3]["text"] == "angular velocity"
+
+
 def test_the_page_fits_a_phone(phone: Browser) -> None:
     assert phone.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
     for id in ("play", "time", "speed"):

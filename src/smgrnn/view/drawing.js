@@ -1,7 +1,9 @@
 // Drawing: fills the named lines and dots of the figures, in the colours of the window.
 "use strict";
 
-const NAME_WIDTH = 62; // pixels beside an input or output, of the name and the margin
+const NAME_SHARE = 0.3; // of the width, that the names of inputs or of outputs may take at most
+const NAME_MARGIN = 6; // pixels between a name and the edge of the figure
+const ruler = document.createElement("canvas").getContext("2d");
 const DIMMED = 0.12; // opacity of edges that have nothing to do with the node pointed at
 const ARROWS = [6, 13]; // pixels of the smallest and the largest arrowhead
 let tones;
@@ -114,10 +116,34 @@ function drawNodes(found, sources) {
   return shown;
 }
 
+// The name, or as much of its beginning as fits into so many pixels.
+function shorten(name, width) {
+  const fits = (text) => ruler.measureText(text).width <= width;
+  if (fits(name)) return name;
+  const letters = Array.from(name);
+  const cut = (n) => `${letters.slice(0, n).join("").trimEnd()}…`;
+  let kept = 0;
+  while (fits(cut(kept + 1))) kept += 1;
+  return cut(kept);
+}
+
+// Write the names on one side, and return the pixels that they take beside their nodes.
+function writeNames({ glyph, data_source: source }, most) {
+  const { whole = Array.from(source.data.text) } = source.data;
+  const gap = Math.abs(glyph.x_offset.value) + NAME_MARGIN;
+  ruler.font = `${glyph.text_font_size.value} ${glyph.text_font.value}`;
+  const text = whole.map((name) => shorten(name, most - gap));
+  source.data = { ...source.data, whole, text };
+  return gap + Math.max(...text.map((name) => ruler.measureText(name).width));
+}
+
 // Leave room for the names beside inputs and outputs, however wide the window is.
 function fit(network) {
-  const margin = NAME_WIDTH / (byId("network").clientWidth - 2 * NAME_WIDTH);
-  network.x_range.setv({ start: -margin, end: 1 + margin });
+  const width = byId("network").clientWidth;
+  const names = network.renderers.filter(({ name }) => name === "names");
+  const [left, right] = names.map((side) => writeNames(side, NAME_SHARE * width));
+  const inner = Math.max(width - left - right, 1);
+  network.x_range.setv({ start: -left / inner, end: 1 + right / inner });
   network.y_range.setv({ start: -0.04, end: 1.04 });
 }
 

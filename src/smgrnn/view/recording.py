@@ -34,6 +34,8 @@ GLOW = 3 / N_FRAMES
 """Share of the run for which new nodes and edges glow."""
 SCALE = 0.8
 """Size of nodes and edges as a share of that on the page."""
+NAME_SHARE = 0.3
+"""Share of the width that the names of inputs or of outputs take at most."""
 WIDTH_STEP = 0.75
 """Step of the widths of edges, in points: an edge that hardly changes takes no room in a film."""
 
@@ -127,7 +129,7 @@ class Film:
         self.figure = Figure(figsize=(6.0, 4.0), dpi=DOTS_PER_INCH)
         self._title = self.figure.text(0.02, 0.955, "", va="center", color=style.INK)
         network = self.figure.add_axes((0.0, 0.24, 1.0, 0.7))
-        network.set(xlim=(-0.09, 1.09), ylim=(-0.04, 1.04))
+        network.set(ylim=(-0.04, 1.04))
         network.set_axis_off()
         self._halos, self._edges = LineCollection([], zorder=1), LineCollection([], zorder=1)
         for lines in (self._halos, self._edges):
@@ -141,10 +143,20 @@ class Film:
             self.figure.text(*place, label, ha="right", va="center", fontsize=8, color=colour)
 
     def _name_ends(self, ax: Any) -> None:
+        """Write the names beside inputs and outputs, and leave room for them."""
+        gap, width = self._size / 2 + 4, ax.bbox.width
+        room = {"right": 0.0, "left": 0.0}  # by where the names end at their nodes
         for row, name in enumerate(self._timeline.names):
             x, y = self._places[row]
-            side, shift = ("right", -0.025) if x < 0.5 else ("left", 0.025)
-            ax.text(x + shift, y, name, ha=side, va="center", fontsize=8, color=style.SOFT)
+            side, shift = ("right", -gap) if x < 0.5 else ("left", gap)
+            look: Any = {"ha": side, "va": "center", "fontsize": 8, "color": style.SOFT}
+            look |= {"parse_math": False, "annotation_clip": False}  # a name is no formula
+            text = ax.annotate(name, (x, y), (shift, 0), textcoords="offset points", **look)
+            _shorten(text, NAME_SHARE * width)
+            room[side] = max(room[side], text.get_window_extent().width)
+        beside = 2 * gap * DOTS_PER_INCH / 72  # as much before a name as behind it
+        inner = width - sum(room.values()) - 2 * beside
+        ax.set_xlim(-(room["right"] + beside) / inner, 1 + (room["left"] + beside) / inner)
 
     def _draw_curves(self, record: Record) -> list[Any]:
         number = np.arange(1, record.episodes.n + 1)
@@ -222,6 +234,14 @@ class Film:
             facecolors=fills,
             edgecolors=[OUTLINE[kind] for kind in kinds],
         )
+
+
+def _shorten(text: Any, width: float) -> None:
+    """Cut the end off a text that is wider than so many pixels."""
+    name = text.get_text()
+    while text.get_window_extent().width > width and name:
+        name = name[:-1]
+        text.set_text(f"{name.rstrip()}…")
 
 
 def _curves(source: Floats, target: Floats) -> Floats:
