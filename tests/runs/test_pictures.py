@@ -9,13 +9,14 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+import smgrnn
 from smgrnn import Graph
 from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Episodes
 from smgrnn.policy import Policy
-from smgrnn.runs import Record
+from smgrnn.runs import Record, pictures
 from smgrnn.runs.family import Member
-from smgrnn.runs.pictures import FEW, draw_curves, draw_topology
+from smgrnn.runs.pictures import FEW, draw_course, draw_curves, draw_topology
 from support.runs import trained
 
 KEYS = ("input", "output", "hidden", "positive weight", "negative (wider: larger)")
@@ -81,3 +82,39 @@ def test_the_curves_mark_when_the_job_was_done_and_what_is_handed_over(
     assert "done in episode 115" in text
     assert "handed over" in text
     assert "done in" not in (tmp_path / "short.svg").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return the figures that are drawn, instead of files of them."""
+    found: list[Any] = []
+    monkeypatch.setattr(pictures, "_write", lambda figure, path: found.append(figure))
+    return found
+
+
+def test_nothing_lies_on_the_curves_and_no_label_is_longer_than_its_panel(
+    record: Record, drawn: list[Any], tmp_path: Path
+) -> None:
+    draw_curves(record, tmp_path / "curves.png")
+    drawn[0].draw_without_rendering()
+    for ax in drawn[0].axes:
+        assert ax.yaxis.label.get_window_extent().height <= ax.bbox.height
+    above, panel, _ = drawn[0].axes
+    legend = panel.get_legend().get_window_extent()
+    assert panel.bbox.y1 - 1 < legend.y0 < legend.y1 < above.bbox.y0
+
+
+def test_the_picture_of_a_course_has_room_for_all_its_words(
+    drawn: list[Any], tmp_path: Path
+) -> None:
+    tasks = ("CartPole-v1", "CartPole-v1,mirrored")
+    short: Any = {"preset": "paper", "episodes": 2, "held_out": 1, "iterations": 2}
+    made = smgrnn.sequence(tasks, cue=True, **short)
+    draw_course(made.record, tmp_path / "course.png")
+    drawn[0].draw_without_rendering()
+    whole = drawn[0].bbox
+    for ax in drawn[0].axes:
+        words = [ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
+        for box in (each.get_window_extent() for each in words if each.get_text()):
+            assert 0 <= box.x0 <= box.x1 <= whole.x1
+            assert 0 <= box.y0 <= box.y1 <= whole.y1

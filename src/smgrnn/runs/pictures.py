@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ RETURN, NODES, EDGES, LIKENESS = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c"
 """Colours of the curves."""
 FEW = 12
 """Most edges of a network whose picture has the weight of each."""
+LABEL_WIDTH = 17
+"""Most characters in a line of an upright label, which is to be no longer than its panel."""
 
 
 def draw_curves(record: Record, path: Path) -> None:
@@ -38,7 +41,8 @@ def draw_curves(record: Record, path: Path) -> None:
     panels[1].plot(number, episodes.n_nodes, color=NODES, label="nodes")
     panels[1].plot(number, episodes.n_edges, color=EDGES, label="edges")
     panels[1].set_ylabel("size")
-    panels[1].legend(frameon=False, loc="upper left")
+    above: Any = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0}
+    panels[1].legend(frameon=False, ncols=2, **above)
     if likeness is not None:
         _plot(panels[2], number, *likeness, LIKENESS)
     panels[-1].set_xlabel("episode")
@@ -98,7 +102,7 @@ def _plot(ax: Any, number: Any, values: Any, label: str, colour: str) -> None:
     ax.plot(number, values, color=colour, alpha=0.25, linewidth=0.6)
     average = moving_average(values)
     ax.plot(number[-average.size :], average, color=colour, linewidth=1.6)
-    ax.set_ylabel(label)
+    ax.set_ylabel(fill(label, LABEL_WIDTH))
 
 
 def moving_average(values: Floats) -> Floats:
@@ -151,7 +155,7 @@ def draw_course(record: Record, path: Path) -> None:
     ax.set_yticks(range(len(stages)), stages, parse_math=False)
     ax.set_xlabel("evaluated on")
     ax.set_ylabel("after learning")
-    figure.colorbar(image, label="return, from random to teacher")
+    figure.colorbar(image, label=fill("return, from random to teacher", LABEL_WIDTH))
     _write(figure, path)
 
 
