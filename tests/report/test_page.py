@@ -53,7 +53,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
 class Reader(HTMLParser):
     """Checks that elements are closed in order, and collects ids, links and text."""
 
-    VOID = ("meta", "link", "img", "br")
+    VOID = ("meta", "link", "img", "br", "wbr")
 
     def __init__(self, text: str) -> None:
         super().__init__()

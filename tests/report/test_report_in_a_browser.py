@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from smgrnn.commands.compare import compare_command
 from smgrnn.commands.output import Output
 from smgrnn.commands.report import report_command
 from smgrnn.experiments import Store, choose_experiments
 from smgrnn.report.claims import load_claims
 from smgrnn.report.paper import load_paper
+from smgrnn.runs import distill
 from support.browser import Browser, find_browser
 from support.fabricated import fill_store
+from support.runs import trained
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -156,6 +159,24 @@ def test_nothing_is_wider_than_a_desktop(desktop: Browser, opened: bool) -> None
     if opened:
         desktop.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true; })")
     assert desktop.evaluate("document.documentElement.scrollWidth") <= DESKTOP[0]
+
+
+def test_all_columns_of_tables_on_runs_are_seen_on_a_desktop(
+    browser: Browser, tmp_path: Path
+) -> None:
+    folders = [tmp_path / f"CartPole-v1-smgrnn-{seed}" for seed in range(3)]
+    for number, folder in enumerate(folders[:2], 1):
+        distill("CartPole-v1", episodes=number, held_out=2, seed=number, out=folder)
+    trained(tmp_path, name=folders[2].name, episodes=3)  # by another teacher
+    page = tmp_path / "compared.html"
+    compare_command(folders, page, Output(quiet=True), opens=False)
+    assert "shipped CartPole-v1-smooth, SHA-256" in page.read_text(encoding="utf-8")
+    browser.resize(*DESKTOP)
+    browser.open(page)
+    hidden = browser.evaluate(
+        "[...document.querySelectorAll('.sheet > .scroll')].map(e => e.scrollWidth - e.clientWidth)"
+    )
+    assert hidden == [0, 0, 0]
 
 
 def test_text_on_a_phone_is_large_enough_to_read(phone: Browser) -> None:

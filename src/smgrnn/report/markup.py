@@ -1,5 +1,6 @@
 """Markup: HTML elements as values; text is escaped unless it is markup already."""
 
+import re
 from html import escape
 
 
@@ -32,6 +33,16 @@ def join(*children: str | None) -> Markup:
     'a &amp; b<b>c</b>'
     """
     return Markup("".join(_safe(child) for child in children if child is not None))
+
+
+def breakable(text: str) -> Markup:
+    """Return a text that may go on in the next line within a path or a task's settings.
+
+    >>> breakable("runs/a_run"), breakable("gravity=20"), breakable("network.n_inputs")
+    ('runs/<wbr>a_<wbr>run', 'gravity=<wbr>20', 'network.n_inputs')
+    """
+    marks = "[/_,=]" if "/" in text else "[,=]"
+    return Markup(re.sub(rf"({marks})(?=\S)", r"\1<wbr>", escape(text)))
 
 
 def _safe(child: str) -> str:

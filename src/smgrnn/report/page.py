@@ -14,7 +14,7 @@ from typing import Any
 from smgrnn.report import sheets
 from smgrnn.report.changes import Changes
 from smgrnn.report.contents import Illustration, Report, Section
-from smgrnn.report.markup import Markup, element, join
+from smgrnn.report.markup import Markup, breakable, element, join
 from smgrnn.report.sheets import Sheet
 from smgrnn.report.tables import Entry, Line, ReportTable
 from smgrnn.report.verdicts import STANDINGS, Finding
@@ -274,7 +274,8 @@ def _headings(table: ReportTable) -> list[Markup]:
     columns = []
     for column in table.columns:
         meaning = METRICS[column.name].meaning if column.name in METRICS else None
-        columns.append(element("th", column.heading, scope="col", class_="n", title=meaning))
+        heading = breakable(column.heading)
+        columns.append(element("th", heading, scope="col", class_="n", title=meaning))
     return labels + key + columns
 
 
@@ -289,12 +290,15 @@ _KEY = (("ours", "ours"), ("paper", "paper"), ("gap", "difference"))
 
 
 def _cell(entry: Entry) -> Markup:
-    children = [element("span", entry.text, class_="ours")]
+    key, label = _sort_key(str(entry.sort_by)), entry.column.heading
+    if re.match(r"[-+]?\d|Infinity", key):
+        children = [element("span", entry.text, class_="ours")]
+    else:
+        children = [element("span", breakable(entry.text), class_="ours words")]
     if entry.printed is not None:
         children.append(element("span", entry.paper, class_="paper"))
         children.append(element("span", entry.comparison, class_=f"gap {entry.distance}".strip()))
-    key, label = str(entry.sort_by), entry.column.heading
-    return element("td", *children, class_="n", data_sort=_sort_key(key), data_label=label)
+    return element("td", *children, class_="n", data_sort=key, data_label=label)
 
 
 def _sheet(sheet: Sheet) -> Markup:
@@ -314,7 +318,9 @@ def _sheet(sheet: Sheet) -> Markup:
 
 def _label(heading: str, text: str) -> Markup:
     """Return the cell that names a row, or a part of its name."""
-    return element("th", text, scope="row", data_label=heading, data_sort=_sort_key(text))
+    return element(
+        "th", breakable(text), scope="row", data_label=heading, data_sort=_sort_key(text)
+    )
 
 
 def _sortable(headings: list[Markup], rows: list[Markup], kind: str = "") -> Markup:
