@@ -338,6 +338,27 @@ def test_the_curves_mark_when_the_job_was_done(browser: Browser, tmp_path: Path,
     page.evaluate("player.seek(115); 0")
     here = page.evaluate("document.getElementById('cursor').getBoundingClientRect().toJSON()")
     assert box["left"] == pytest.approx(here["left"], abs=2)
+    for size in (DESKTOP, PHONE):
+        page.resize(*size)
+        page.settle()
+        assert word_in_panel(page)
+
+
+def word_in_panel(browser: Browser) -> bool:
+    """Return whether the word at the job's end lies in the first panel, with its legend above."""
+    found: bool = browser.evaluate(
+        """(() => {
+          const view = Bokeh.index.get_one(player.curves[0]), { bbox } = view.frame;
+          const panel = view.el.getBoundingClientRect(), line = byId("done");
+          const word = getComputedStyle(line, "::before");
+          const place = line.getBoundingClientRect();
+          const top = place.top + parseFloat(word.top), left = place.left + parseFloat(word.left);
+          return top > panel.top + bbox.top && left > panel.left + bbox.left
+            && top + parseFloat(word.height) < panel.top + bbox.bottom
+            && left + parseFloat(word.width) < panel.left + bbox.right;
+        })()"""
+    )
+    return found
 
 
 def test_what_is_new_glows_in_the_colour_of_its_cause(desktop: Browser, run: Run) -> None:

@@ -152,6 +152,7 @@ function drawCurves(plots) {
   plots[0].x_range.setv({ start: 0, end: last });
   byId("done").hidden = content.done === null || content.done > last;
   byId("done").style.left = `${(100 * content.done) / last}%`;
+  byId("done").classList.toggle("late", content.done > last / 2);
   for (const plot of plots) {
     for (const { name, data_source: source } of plot.renderers) {
       if (content.lines[name]) source.data = content.lines[name];
