@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial, wraps
 from inspect import signature
 from io import StringIO
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -34,6 +35,8 @@ DESCRIPTION = (
 Command = Callable[..., Any]
 TUNING_SEED = 1000
 """First seed of trials: those of experiments, from 0 on, are to choose no settings."""
+UNBROKEN = 120
+"""Columns in which the longest option has room, and help is in one column."""
 GARBAGE = 50_000
 """New objects after which garbage is looked for; with Python's 700 that was a tenth of a start."""
 
@@ -638,7 +641,7 @@ def _bound(command: Command) -> Command:
 def parse(arguments: list[str]) -> Callable[[], None]:
     """Return the command that the arguments name, with what they say, ready to be called.
 
-    An argument that is not understood ends the process with one sentence and a box of help.
+    An argument that is not understood ends the process with one sentence and where to look.
     """
     if arguments == ["--version"]:
         return partial(print, f"smgrnn {__version__}")
@@ -653,11 +656,35 @@ def parse(arguments: list[str]) -> Callable[[], None]:
             return command
     except SystemExit as stop:
         if stop.code:
-            from smgrnn.commands.usage import refusal
-
-            print(f"smgrnn: {refusal(told.getvalue())}", file=sys.stderr)
+            _refuse_usage(arguments)
         print(told.getvalue(), end="", file=sys.stderr)
         raise
+
+
+def _refuse_usage(arguments: list[str]) -> None:
+    """End the process with a sentence on a command line that is not understood."""
+    from smgrnn.commands.usage import Manual, refusal
+
+    names = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    manual = Manual.read(_tell([*names[:1], "--help"]))
+    if manual.has_commands:  # the next word may be one of them
+        manual = Manual.read(_tell([*names[:2], "--help"]))
+    print(f"smgrnn: {refusal(_tell(arguments), manual)}\n{manual.hint()}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _tell(arguments: list[str]) -> str:
+    """Return the words of the parser on a command line, in lines that break no word."""
+    told, columns = StringIO(), os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(UNBROKEN)
+    try:
+        with redirect_stdout(told), redirect_stderr(told), suppress(SystemExit):
+            _app(arguments).cli(args=arguments, prog=PROGRAM)
+    finally:
+        del os.environ["COLUMNS"]
+        if columns is not None:
+            os.environ["COLUMNS"] = columns
+    return told.getvalue()
 
 
 def _completion(shell: str) -> str:
