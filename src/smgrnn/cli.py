@@ -50,6 +50,10 @@ class RunFlags(RunConfig):
     )
 
     @classmethod
+    def _title(cls) -> str:
+        return RunConfig.__name__
+
+    @classmethod
     def of(cls, config: RunConfig) -> "RunFlags":
         """Return the flags that give a run these settings."""
         return cls(**{entry.name: getattr(config, entry.name) for entry in fields(config)})

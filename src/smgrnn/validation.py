@@ -62,8 +62,13 @@ class Settings:
     def __post_init__(self) -> None:
         settings: Any = type(self)
         for name, kinds in _kinds_by_name(settings):
-            what = f"The '{name}' parameter of {settings.__name__}"
+            what = f"The '{name}' parameter of {self._title()}"
             object.__setattr__(self, name, _read(getattr(self, name), kinds, what))
+
+    @classmethod
+    def _title(cls) -> str:
+        """Return the name that a refusal has for these settings."""
+        return cls.__name__
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON.

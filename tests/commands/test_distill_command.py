@@ -462,6 +462,7 @@ def test_a_folder_that_vanishes_is_one_sentence(
     ("arguments", "sentence"),
     [
         (("distill",), "Name a task"),
+        (("distill", "xor", "--episodes", 0), "The 'episodes' parameter of RunConfig must be"),
         (("distill", "CartPole-v1", "--seeds", 0), "The number of seeds must be at least 1"),
         (("evaluate", "run", "--episodes", 0), "The number of episodes must be at least 1"),
     ],
@@ -472,9 +473,7 @@ def test_impossible_numbers_are_refused(
     assert refused(smgrnn(*arguments)).startswith(sentence)
 
 
-@pytest.mark.parametrize(
-    "flag", [("--episodes", 0), ("--density", 2), ("--student", "x"), ("--plasticity.window", 0)]
-)
+@pytest.mark.parametrize("flag", [("--density", 2), ("--student", "x"), ("--plasticity.window", 0)])
 def test_settings_out_of_range_exit_with_2_and_no_traceback(
     smgrnn: Command, flag: tuple[str, object]
 ) -> None:
