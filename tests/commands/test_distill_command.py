@@ -420,8 +420,10 @@ def test_an_expert_of_another_shape_is_refused(smgrnn: Command, tmp_path: Path) 
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_task_without_an_expert_is_refused(smgrnn: Command) -> None:
-    assert "Pendulum-v1" in refused(smgrnn("distill", "Pendulum-v1"))
+def test_a_task_without_an_expert_is_refused(smgrnn: Command, tmp_path: Path) -> None:
+    (tmp_path / "Pendulum-v1").touch()  # no file stands for an expert that is not asked for
+    sentence = "The package has no expert for Pendulum-v1; give one with --expert."
+    assert refused(smgrnn("distill", "Pendulum-v1")) == sentence
 
 
 def test_a_folder_that_exists_is_refused_before_anything_is_made(

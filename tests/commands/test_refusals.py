@@ -128,7 +128,7 @@ EXPERTS = {
     ("Move", "my_tasks:word"): "must give finite numbers, 1 in all. Got 'left' instead",
     ("Move", "my_tasks:nan"): "must give finite numbers, 1 in all. Got nan instead",
     ("Move", "my_tasks:two"): "must give finite numbers, 1 in all. Got [0.1, 0.2] instead",
-    ("Mine", None): "There is no expert 'my_tasks:Mine-v0'",
+    ("Mine", None): "The package has no expert for my_tasks:Mine-v0; give one with",
     ("Mine", "absent.safetensors"): "There is no expert 'absent.safetensors'",
     ("Mine", "other.safetensors"): "The expert takes 4 inputs and gives 2 outputs",
 }

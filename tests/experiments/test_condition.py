@@ -101,7 +101,7 @@ def test_teachers_and_an_expert_exclude_each_other() -> None:
 
 
 def test_without_an_expert_there_is_no_key() -> None:
-    with pytest.raises(ExpertError, match="There is no expert 'Pendulum-v1'"):
+    with pytest.raises(ExpertError, match="The package has no expert for Pendulum-v1"):
         Condition.distill("Pendulum-v1").key(0)
 
 

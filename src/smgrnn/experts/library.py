@@ -45,6 +45,8 @@ def find_expert(name: str | None, task: Task) -> Teacher:
     if name is not None and is_function_name(name):
         return FunctionExpert(import_function(name), task, name)
     given = task.base if name is None else name
+    if name is None and shipped_name(given) is None:
+        raise ExpertError(f"The package has no expert for {task.id}; give one with --expert.")
     expert = suited(load_expert(given), task, is_shipped=shipped_name(given) is not None)
     check_expert(expert, task)
     return expert
