@@ -17,6 +17,7 @@ from smgrnn.commands.display import RunDisplay, describe, describe_all, describe
 from smgrnn.commands.output import say
 from smgrnn.experts import FunctionExpert, load_expert
 from smgrnn.runs import Plan, Record, load
+from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task
@@ -113,6 +114,62 @@ def test_the_bar_of_a_run_that_ends_early_is_full() -> None:
     display = RunDisplay("xor", run.plan.n_episodes, is_quiet=True)
     display(run)
     assert display.tasks[0].finished
+
+
+@pytest.mark.parametrize(
+    ("settings", "note"),
+    [
+        ({}, "choosing the student to hand over …"),
+        ({"handover": "final"}, "judging the student to hand over …"),
+    ],
+)
+def test_the_display_says_what_goes_on_after_the_last_episode(
+    settings: dict[str, Any], note: str
+) -> None:
+    notes = []
+    with RunDisplay("xor", 4) as display:
+
+        def watch(run: Run) -> None:
+            display(run)
+            notes.append((run.is_finished, display.note))
+
+        runs.distill("xor", episodes=4, checkpoint_every=2, watch=watch, **settings)
+    assert (notes[0], notes[-1]) == ((False, ""), (True, note))
+    assert display.note == ""
+
+
+def test_a_run_that_was_stopped_before_it_was_judged_shows_a_full_bar(
+    smgrnn: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(self: Run) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_choose", interrupt)
+        assert smgrnn("distill", "xor", "--episodes", 8, "--out", "a").code == 130
+    said = smgrnn("distill", "--resume", "a")
+    assert said.code == 0
+    assert "8/8" in said.err
+    assert "compiling" not in said.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("distill", "xor", "--episodes", 2, "--out", "a"),
+        ("evolve", "CartPole-v1", "--rollouts", 8, "--population", 4, "--out", "a"),
+    ],
+)
+def test_a_finished_run_shows_no_bar(smgrnn: Command, command: tuple[object, ...]) -> None:
+    first, again = smgrnn(*command), smgrnn(*command)
+    assert again.out == first.out
+    (line,) = again.err.splitlines()
+    assert re.fullmatch(r"This (run|search) is in a already, and finished\.", line)
+
+
+def test_the_time_that_is_told_is_that_of_training(distill: Command) -> None:
+    summary = json.loads(distill("--json").out)
+    assert f" steps in {summary['seconds']:.1f} s of training.\n" in distill().out
 
 
 def test_lines_of_a_terminal_are_broken_between_words(
@@ -376,6 +433,26 @@ def test_an_interrupt_in_one_of_several_seeds_leaves_no_folder_that_cannot_be_re
     assert distill("--seeds", 2, "--out", "a").code == 130
     for folder in (tmp_path / "a").glob("*"):
         assert (folder / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "command"),
+    [
+        (Run, ("distill", "xor", "--out", "a")),
+        (Evolution, ("evolve", "CartPole-v1", "--rollouts", 8, "--population", 4, "--out", "a")),
+    ],
+)
+def test_a_run_that_is_stopped_says_how_it_goes_on(
+    smgrnn: Command, monkeypatch: pytest.MonkeyPatch, kind: type, command: tuple[object, ...]
+) -> None:
+    def interrupt(self: object, *watches: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kind, "train", interrupt)
+    alone = smgrnn(*command).err.splitlines()[-1]
+    assert alone == f"Stopped. Go on with: smgrnn {command[0]} --resume a"
+    several = smgrnn(*command[:-1], "b", "--seeds", 2).err.splitlines()[-1]
+    assert several == "Stopped. The same command goes on with all 2 runs."
 
 
 # --- what is refused -----------------------------------------------------------------------------

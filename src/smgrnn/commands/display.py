@@ -1,8 +1,10 @@
 """Display: live progress on stderr, of a run or of a session of many, and results in words."""
 
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +28,17 @@ N_SHOWN = 10
 """Most failures of a session that are listed one by one."""
 
 
+def way_on(command: str, folder: Path, n_runs: int) -> str:
+    """Return a sentence that says how a command goes on that was stopped in one of its runs.
+
+    >>> way_on("distill", Path("runs/a"), 1), way_on("distill", Path("runs/a"), 2)
+    ('Go on with: smgrnn distill --resume runs/a', 'The same command goes on with all 2 runs.')
+    """
+    if n_runs > 1:
+        return f"The same command goes on with all {n_runs} runs."
+    return f"Go on with: smgrnn {command} --resume {shlex.quote(str(folder))}"
+
+
 @contextmanager
 def stoppable(sentence: str) -> Iterator[None]:
     """Let a Ctrl-C stop the block, and say how to go on once its display is closed."""
@@ -40,13 +53,14 @@ def stoppable(sentence: str) -> Iterator[None]:
 class Display(bars.Progress):
     """A progress bar on stderr, shown inside a `with` block, with a line of text under it.
 
-    The line is one of its own, so that both fit a narrow terminal.
+    The line is one of its own, so that both fit a narrow terminal.  A note below it says what goes
+    on while the bar stands, and is gone in the end.
     """
 
     def __init__(
         self, name: str, line: str, last: bars.ProgressColumn, *, is_quiet: bool, **task: Any
     ) -> None:
-        self.line = line  # first, as a bar is rendered when it is made
+        self.line, self.note = line, ""  # first, as a bar is rendered when it is made
         super().__init__(
             bars.TextColumn("{task.description}", markup=False),  # a name is no markup
             bars.BarColumn(bar_width=20),
@@ -58,9 +72,15 @@ class Display(bars.Progress):
         self.bar = self.add_task(name, **task)
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """Return the bar and the line."""
+        """Return the bar, the line, and the note if there is one."""
         yield self.make_tasks_table(self.tasks)
-        yield Text(self.line, overflow="ellipsis", no_wrap=True)
+        for line in filter(None, (self.line, self.note)):
+            yield Text(line, overflow="ellipsis", no_wrap=True)
+
+    def stop(self) -> None:
+        """End the display, without its note."""
+        self.note = ""
+        super().stop()
 
 
 class RunDisplay(Display):
@@ -90,6 +110,10 @@ class RunDisplay(Display):
         # A run that ends early has no episodes left.
         total = episodes.n if run.is_finished else run.plan.n_episodes
         self.update(self.bar, completed=episodes.n, total=total)
+        if run.is_finished:
+            asked = run.plan.episodes
+            chooses = asked.handover == "best" and asked.keep is None  # else that is done by now
+            self._wait(f"{'choosing' if chooses else 'judging'} the student to hand over …")
 
     def show_generation(self, evolution: Evolution) -> None:
         """Show the progress of an evolutionary search."""
@@ -101,6 +125,13 @@ class RunDisplay(Display):
             f"{best.n_nodes[-1]} nodes, {best.n_edges[-1]} edges · {_short(speed)} steps/s"
         )
         self.update(self.bar, completed=episodes.n)
+        if best.n == evolution.plan.generations:
+            self._wait("judging the champion …")
+
+    def _wait(self, note: str) -> None:
+        """Show at once what goes on after the last episode."""
+        self.note = note
+        self.refresh()
 
 
 class SessionDisplay(Display):
@@ -137,7 +168,7 @@ def describe(summary: dict[str, Any]) -> str:
     lines = [
         *(_champion_lines(summary) if is_evolved else _score_lines(summary)),
         f"{summary['task']}, {summary['student']}, seed {summary['seed']}: {length}, "
-        f"{_short(summary['steps'])} steps in {summary['seconds']:.1f} s.",
+        f"{_short(summary['steps'])} steps in {summary['seconds']:.1f} s of training.",
         *(_evolution_lines(summary) if is_evolved else _run_lines(summary)),
     ]
     if summary["run_dir"]:

@@ -1,13 +1,18 @@
 """`smgrnn distill`: train students, or show what would be trained."""
 
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, describe_teacher, print_summaries, stoppable
+from smgrnn.commands.display import (
+    RunDisplay,
+    describe_teacher,
+    print_summaries,
+    stoppable,
+    way_on,
+)
 from smgrnn.commands.flags import Earlier, Extras
 from smgrnn.commands.output import Output, open_from_terminal, say
 from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
@@ -127,7 +132,7 @@ def distill_command(runs: list[Run], extras: Extras, output: Output) -> None:
     if words := describe_teacher(first.teacher):
         output.say(words)
     with _live(first) if extras.live else nullcontext() as show:
-        summaries = [_train(run, extras, show, output) for run in runs]
+        summaries = [_train(run, extras, show, output, len(runs)) for run in runs]
     print_summaries(summaries, output)
 
 
@@ -148,20 +153,25 @@ def _live(first: Run) -> Iterator[Watch[Run]]:
         yield show
 
 
-def _train(run: Run, extras: Extras, show: Watch[Run] | None, output: Output) -> dict[str, Any]:
+def _train(
+    run: Run, extras: Extras, show: Watch[Run] | None, output: Output, n_runs: int
+) -> dict[str, Any]:
+    """Train one of several runs, with progress, unless it is finished."""
     assert run.folder is not None
     run.begin()
-    if run.held_out.size:
-        output.say(f"This run is in {run.folder} already, and finished.")
-    name = f"{run.task.id} seed {run.plan.seed}"
-    with (
-        stoppable(f"Go on with: smgrnn distill --resume {shlex.quote(str(run.folder))}"),
-        RunDisplay(name, run.plan.n_episodes, is_quiet=output.quiet) as display,
-    ):
-        watches: list[Watch[Run]] = [display, *([show] if show else [])]
-        if extras.tensorboard:
-            watches.append(TensorBoard(run.folder / "tensorboard", first=run.episodes.n))
-        run.train(*watches)
+    watches = [] if show is None else [show]
+    if extras.tensorboard:
+        watches.append(TensorBoard(run.folder / "tensorboard", first=run.episodes.n))
+    with stoppable(way_on("distill", run.folder, n_runs)):
+        if run.held_out.size:
+            output.say(f"This run is in {run.folder} already, and finished.")
+            run.train(*watches)  # which writes its results again
+        else:
+            name = f"{run.task.id} seed {run.plan.seed}"
+            with RunDisplay(name, run.plan.n_episodes, is_quiet=output.quiet) as display:
+                if run.is_finished:  # and was stopped before it was judged
+                    display(run)
+                run.train(display, *watches)
     if show:
         show(run)  # as it is now that it is judged
     draw_pictures(run.record, run.folder)

@@ -1,10 +1,9 @@
 """`smgrnn evolve`: breed controllers."""
 
-import shlex
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay, print_summaries, stoppable
+from smgrnn.commands.display import RunDisplay, print_summaries, stoppable, way_on
 from smgrnn.commands.distill import draw_pictures, each_seed, named, run_folder
 from smgrnn.commands.output import Output
 from smgrnn.config import EvolutionConfig
@@ -32,20 +31,22 @@ def prepare_evolutions(
 
 def evolve_command(evolutions: list[Evolution], output: Output) -> None:
     """Evolve, show progress, and print a summary."""
-    print_summaries([_evolve(evolution, output) for evolution in evolutions], output)
+    n = len(evolutions)
+    print_summaries([_evolve(evolution, output, n) for evolution in evolutions], output)
 
 
-def _evolve(evolution: Evolution, output: Output) -> dict[str, Any]:
+def _evolve(evolution: Evolution, output: Output, n_runs: int) -> dict[str, Any]:
+    """Run one of several searches, with progress, unless it is finished."""
     evolution.begin()  # refuses what it must before anything is shown
     plan, folder = evolution.plan, evolution.folder
     assert folder is not None
-    if evolution.held_out.size:
-        output.say(f"This search is in {folder} already, and finished.")
-    name = f"{plan.task.id} {plan.method} seed {plan.seed}"
-    with (
-        stoppable(f"Go on with: smgrnn evolve --resume {shlex.quote(str(folder))}"),
-        RunDisplay(name, plan.rollouts, is_quiet=output.quiet) as display,
-    ):
-        record = evolution.train(display.show_generation)
+    with stoppable(way_on("evolve", folder, n_runs)):
+        if evolution.held_out.size:
+            output.say(f"This search is in {folder} already, and finished.")
+            record = evolution.train()  # which writes its results again
+        else:
+            name = f"{plan.task.id} {plan.method} seed {plan.seed}"
+            with RunDisplay(name, plan.rollouts, is_quiet=output.quiet) as display:
+                record = evolution.train(display.show_generation)
     draw_pictures(record, folder)
     return folder_summary(record, folder)
