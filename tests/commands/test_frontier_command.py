@@ -79,6 +79,22 @@ def test_without_runs_the_experiment_of_the_store_is_shown(
     assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_without_runs_of_its_own_length_the_longest_of_the_experiment_are_shown(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    """After `reproduce --smoke frontier` there were said to be no runs."""
+    store = Store(tmp_path / "store")
+    for episodes in (4, 6):
+        store.save(fabricate(CONDITIONS["frugal"].with_episodes(episodes), 0))
+    said = smgrnn("frontier", "--store", "store")
+    assert said.code == 0
+    short, _, grown, *_ = said.out.splitlines()
+    assert short.startswith("Short runs: 1 of ")
+    assert " seeds, 6 to 8 of " in short
+    assert grown.startswith("frugal 8 ")
+    assert grown.split()[3] == "1"
+
+
 def test_one_task_can_be_shown_alone(runs: list[Path], smgrnn: Command, tmp_path: Path) -> None:
     other = fabricate(Condition.distill("Acrobot-v1"), 0)
     other.save(tmp_path / "other.safetensors")

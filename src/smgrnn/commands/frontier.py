@@ -13,7 +13,7 @@ from smgrnn.report.frontier import group_runs
 from smgrnn.report.frontier_tables import frontier_numbers, frontier_table
 from smgrnn.report.paper import load_paper
 from smgrnn.report.pictures import check_picture, save_picture
-from smgrnn.report.results import Results
+from smgrnn.report.results import describe_shortness, find_results
 from smgrnn.runs.folder import load_runs
 from smgrnn.runs.record import Record
 
@@ -33,7 +33,8 @@ def frontier_command(
     """Compare runs, or the experiment in a store: print a table or JSON, and draw a picture."""
     if out is not None:
         check_picture(out)
-    groups = group_runs(_find(list(paths), store_folder))
+    records, shortness = _find(list(paths), store_folder)
+    groups = group_runs(records)
     if task is not None:
         known = {each.task: None for each in groups}
         if task not in known:
@@ -43,21 +44,28 @@ def frontier_command(
     if out is not None:
         save_picture(draw_groups(groups, paper), out)
     output.result(
-        describe_table(frontier_table(groups, paper), LEFT_OUT)
+        f"{shortness}{describe_table(frontier_table(groups, paper), LEFT_OUT)}"
         + ("" if out is None else f"\nThe picture is in {out}."),
         {**frontier_numbers(groups, paper), "picture": None if out is None else str(out)},
     )
 
 
-def _find(paths: list[Path], store_folder: Path) -> list[Record]:
-    """Return the finished runs at these paths or, if there are none, of the experiment."""
+def _find(paths: list[Path], store_folder: Path) -> tuple[list[Record], str]:
+    """Return the finished runs at these paths or, if there are none, of the experiment.
+
+    With the experiment's comes a line on how much shorter they are than it asks for.
+    """
+    shortness = ""
     if paths:
         if store_folder != STORE:
             raise ConfigError("--store is for the experiment: leave it out where runs are named.")
         records = list(load_runs(paths).values())
         refusal = "None of these runs is finished: only then is a student judged and handed over."
     else:
-        records = Results(Store(store_folder), [EXPERIMENT]).all_records()
+        results = find_results(Store(store_folder), [EXPERIMENT])
+        records = results.all_records()
+        if said := describe_shortness(results.chosen):
+            shortness = f"{said}\n"
         refusal = (
             f"{store_folder} has no finished run of the experiment {EXPERIMENT}; name runs, or run "
             f"`smgrnn reproduce {EXPERIMENT}` first."
@@ -65,4 +73,4 @@ def _find(paths: list[Path], store_folder: Path) -> list[Record]:
     finished = [record for record in records if record.held_out.size]
     if not finished:
         raise ConfigError(refusal)
-    return finished
+    return finished, shortness

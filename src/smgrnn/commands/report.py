@@ -13,7 +13,7 @@ from smgrnn.report.contents import Report, build_report
 from smgrnn.report.markdown import FIGURES, markdown
 from smgrnn.report.page import page
 from smgrnn.report.pictures import SUFFIXES
-from smgrnn.report.results import Results
+from smgrnn.report.results import Results, find_results
 from smgrnn.report.runs import build_run_report
 from smgrnn.report.wording import quantity
 from smgrnn.runs.record import Record
@@ -52,15 +52,10 @@ def is_run(name: str) -> bool:
 
 
 def _find(store: Store, names: list[str], seeds: int | None, episodes: int | None) -> Results:
-    """Return the runs of the experiments, at their own length or else at the longest there is."""
-    results = Results(store, names, seeds=seeds, episodes=episodes)
+    """Return the runs of the experiments; refuse a store that has none."""
+    results = find_results(store, names, seeds=seeds, episodes=episodes)
     if results.all_records():
         return results
-    if episodes is None:
-        for length, n_seeds in sorted(store.lengths().items(), reverse=True):
-            shorter = Results(store, names, seeds=seeds or n_seeds, episodes=length)
-            if shorter.all_records():
-                return shorter
     asked = "" if episodes is None else f" of {episodes} episodes"
     raise ConfigError(
         f"{store.folder} has no finished run of these experiments{asked}; "

@@ -10,14 +10,13 @@ from typing import Any, Self
 
 from smgrnn.experiments import EXPERIMENTS, Experiment
 from smgrnn.experiments.beyond import BEYOND
-from smgrnn.experiments.registry import find_experiment
 from smgrnn.report.changes import Changes, find_changes
 from smgrnn.report.claims import load_claims, load_hypotheses
 from smgrnn.report.figures import FIGURES, draw
 from smgrnn.report.own_tables import at_a_glance, own_tables
 from smgrnn.report.paper import Figure, Paper, load_paper
 from smgrnn.report.pictures import Picture, take_picture
-from smgrnn.report.results import Results, base_name
+from smgrnn.report.results import Results, base_name, describe_shortness
 from smgrnn.report.settings import Stated, own_settings, shared_settings
 from smgrnn.report.tables import ReportTable, compare, count_distances
 from smgrnn.report.verdicts import STANDINGS, Finding, judge
@@ -336,37 +335,10 @@ def _overview(results: Results, sections: tuple[Section, ...]) -> Overview:
     return overview(
         results.all_records(),
         sections,
-        short=_say_short(results.chosen),
+        short=describe_shortness(results.chosen),
         missing=tuple(results.missing().values()),
         damaged=tuple(results.damaged.values()),
     )
-
-
-def _say_short(chosen: Iterable[Experiment]) -> str:
-    """Return a sentence on experiments with fewer seeds or episodes than are their own."""
-    seeds, episodes = set(), set()
-    for each in chosen:
-        whole = find_experiment(each.id)
-        seeds.add((len(each.seeds), len(whole.seeds)))
-        for name, condition in each.conditions.items():
-            episodes.add((condition.episodes, whole.conditions[name].episodes))
-    fewer = [
-        f"{_span(n for n, _ in found)} of {_span(n for _, n in found)} {noun}"
-        for noun, pairs in (("seeds", seeds), ("episodes", episodes))
-        if (found := [(n, asked) for n, asked in pairs if n < asked])
-    ]
-    said = f"Short runs: {', '.join(fewer)}. These are not the numbers of the experiments."
-    return said if fewer else ""
-
-
-def _span(numbers: Iterable[int]) -> str:
-    """Return numbers by the least and the largest of them.
-
-    >>> _span([10, 5, 10]), _span([2])
-    ('5 to 10', '2')
-    """
-    found = sorted(set(numbers))
-    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
 
 
 def overview(

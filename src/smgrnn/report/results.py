@@ -10,7 +10,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.errors import MetricError
 from smgrnn.experiments import Condition, Experiment, Store, choose_experiments
-from smgrnn.experiments.registry import ALL
+from smgrnn.experiments.registry import ALL, find_experiment
 from smgrnn.report.paper import Catalogue
 from smgrnn.report.topology import measure
 from smgrnn.runs.record import Record
@@ -141,6 +141,52 @@ class Results:
         if key not in self._records:
             self._records[key] = self.store.find(key)
         return self._records[key]
+
+
+def find_results(
+    store: Store,
+    names: Iterable[str] = (),
+    *,
+    seeds: int | None = None,
+    episodes: int | None = None,
+) -> Results:
+    """Return the runs of experiments, at their own length or else at the longest there is."""
+    names = list(names)
+    results = Results(store, names, seeds=seeds, episodes=episodes)
+    if results.all_records() or episodes is not None:
+        return results
+    for length, n_seeds in sorted(store.lengths().items(), reverse=True):
+        shorter = Results(store, names, seeds=seeds or n_seeds, episodes=length)
+        if shorter.all_records():
+            return shorter
+    return results
+
+
+def describe_shortness(chosen: Iterable[Experiment]) -> str:
+    """Return a sentence on experiments with fewer seeds or episodes than are their own."""
+    seeds, episodes = set(), set()
+    for each in chosen:
+        whole = find_experiment(each.id)
+        seeds.add((len(each.seeds), len(whole.seeds)))
+        for name, condition in each.conditions.items():
+            episodes.add((condition.episodes, whole.conditions[name].episodes))
+    fewer = [
+        f"{_span(n for n, _ in found)} of {_span(n for _, n in found)} {noun}"
+        for noun, pairs in (("seeds", seeds), ("episodes", episodes))
+        if (found := [(n, asked) for n, asked in pairs if n < asked])
+    ]
+    said = f"Short runs: {', '.join(fewer)}. These are not the numbers of the experiments."
+    return said if fewer else ""
+
+
+def _span(numbers: Iterable[int]) -> str:
+    """Return numbers by the least and the largest of them.
+
+    >>> _span([10, 5, 10]), _span([2])
+    ('5 to 10', '2')
+    """
+    found = sorted(set(numbers))
+    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
 
 
 def base_name(experiment: Experiment) -> str:
