@@ -3,11 +3,13 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 import pytest
 
 from smgrnn.runs import Record, Run
+from smgrnn.runs.evolution import evolve
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.run import new_run
 from support.browser import Browser, find_browser
@@ -65,6 +67,28 @@ def test_the_frontier_is_a_view_of_the_same_runs(folder: Path, smgrnn: Command) 
     said = smgrnn("frontier", folder, "--json")
     means = sorted(each["held_out"]["mean"] for each in json.loads(said.out)["groups"])
     assert means == [405, 450]
+
+
+def test_words_are_filled_to_the_width_of_a_terminal(
+    folder: Path, smgrnn: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were filled to 100 letters, and each line broken again."""
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    lines = [line.rstrip() for line in smgrnn("compare", folder).out.splitlines()]
+    begin = next(place for place, line in enumerate(lines) if line.startswith("Runs that differ"))
+    note = lines[begin : lines.index("Settings that differ:")]
+    assert len(note) == len(fill(" ".join(note), 60).splitlines())
+    assert min(map(len, note[:-1])) > 40
+
+
+def test_the_late_return_of_an_evolution_is_explained(
+    folder: Path, smgrnn: Command, tmp_path: Path
+) -> None:
+    words = "of an evolution, over the best of each of the final quarter of its generations."
+    assert words not in " ".join(smgrnn("compare", folder / "fast").out.split())
+    evolve("CartPole-v1", rollouts=8, population=4, held_out=1).save(tmp_path / "evolved")
+    assert words in " ".join(smgrnn("compare", folder / "fast", "evolved").out.split())
 
 
 def test_runs_that_differ_in_nothing_are_told_to(folder: Path, smgrnn: Command) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
 
-from smgrnn.commands.output import Output, open_from_terminal
+from smgrnn.commands.output import Output, line_width, open_from_terminal
 from smgrnn.errors import ConfigError
 from smgrnn.report.comparison import (
     Compared,
@@ -17,8 +17,6 @@ from smgrnn.report.tables import ReportTable
 from smgrnn.runs.folder import load_runs
 from smgrnn.storage import write_file, writing
 
-WIDTH = 100
-"""Letters of a line."""
 MOST_SETTINGS = 12
 """Most settings that are told; students of different kinds differ in most of theirs."""
 
@@ -51,13 +49,13 @@ def describe_settings(groups: Sequence[Compared]) -> str:
     differing = differing_settings(groups)
     if not differing:
         return "They differ in nothing but their seed."
-    lines = ["Settings that differ:"]
+    lines, width = ["Settings that differ:"], line_width()
     for name, values in list(differing.items())[:MOST_SETTINGS]:
         owners: dict[str, list[str]] = {}
         for group, value in values.items():
             owners.setdefault(value, []).append(group)
         told = "; ".join(f"{value} ({', '.join(names)})" for value, names in owners.items())
-        lines.append(fill(f"{name}: {told}", WIDTH, initial_indent="  ", subsequent_indent="    "))
+        lines.append(fill(f"{name}: {told}", width, initial_indent="  ", subsequent_indent="    "))
     if len(differing) > MOST_SETTINGS:
         lines.append(
             f"  … and {len(differing) - MOST_SETTINGS} more; --out PAGE.html has them all."
@@ -82,7 +80,7 @@ def describe_table(table: ReportTable, left_out: Sequence[str] = ()) -> str:
         lines = [(task, *head[1:]), *(row for labels, row in rows.items() if labels[0] == task)]
         widths[0] = max(widths[0], len(task))
         blocks.append("\n".join(_aligned(line, widths, len(others)) for line in lines))
-    return "\n\n".join((*blocks, fill(table.note, WIDTH)))
+    return "\n\n".join((*blocks, fill(table.note, line_width())))
 
 
 def _aligned(texts: tuple[str, ...], widths: list[int], n_words: int) -> str:

@@ -16,6 +16,8 @@ from smgrnn.errors import plain
 
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 """A flag that is given or not, without a second one that takes it back."""
+WIDTH = 100
+"""Most letters of a line that is filled."""
 
 
 class Terminal(Console):
@@ -40,6 +42,12 @@ def _print_lines(text: str, file: TextIO) -> None:
     terminal = Terminal(file=file, markup=False, highlight=False, emoji=False)
     lines = "\n".join(map(plain, text.split("\n")))
     terminal.print(lines, soft_wrap=not terminal.is_terminal)
+
+
+def line_width() -> int:
+    """Return how many letters a line of stdout has: those of a terminal, if it has fewer."""
+    terminal = Terminal(file=sys.stdout)
+    return min(terminal.width, WIDTH) if terminal.is_terminal else WIDTH
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,9 +27,11 @@ COLUMNS = (
 NOTE = (
     "Runs that differ in nothing but their seed are one line. Held-out return: the mean of what is "
     "handed over [Student’s 95 % interval, over runs; of a single run, over its episodes]. Late "
-    "return: the mean over the final quarter of the episodes. Parameters: the median of what is "
+    "return: the mean over the final quarter of the episodes{}. Parameters: the median of what is "
     "handed over. Agreement: with the teacher, late in training. Time: of the training of one run."
 )
+EVOLVED = "; of an evolution, over the best of each of the final quarter of its generations"
+"""Addition to the note where an evolution is among the runs."""
 TOLD = ("task", "student")
 """Settings that have a place of their own beside those that differ."""
 
@@ -117,13 +119,14 @@ def differing_settings(groups: Sequence[Compared]) -> dict[str, dict[str, str]]:
 
 def comparison_table(groups: Sequence[Compared]) -> ReportTable:
     """Return a line for each group."""
+    has_evolved = any(group.records[0].is_evolved for group in groups)
     return ReportTable(
         id="comparison",
         title="Runs side by side",
         headings=("Task", "Run", "Student"),
         columns=COLUMNS,
         lines=tuple(_line(each) for each in groups),
-        note=NOTE,
+        note=NOTE.format(EVOLVED if has_evolved else ""),
     )
 
 
