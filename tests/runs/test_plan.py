@@ -392,7 +392,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "CartPole-v1",
         {"student": "mlp-100", "learning": {"through_time": 4}},
         "learning.through_time 4 needs node states that are carried from call to call, and "
-        "carry_state is off: it must be 0.",
+        "carry_state is off: turn that on (--carry-state), or leave through_time at 0.",
     ),
     (
         "CartPole-v1",
