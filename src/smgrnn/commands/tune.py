@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import re
 import shlex
 import time
@@ -92,7 +93,8 @@ def tune_command(
     with locked(folder), stoppable(told), find_executor(workers) as executor:
         _check_identity(folder, identity)
         study = Study(question, Store(folder / STORE), executor)
-        with TuneDisplay(n_trials, is_quiet=output.quiet) as display:
+        n_shown = question.batch * math.ceil(n_trials / question.batch)
+        with TuneDisplay(n_shown, is_quiet=output.quiet) as display:
             found = study.run(n_trials, until=until, watch=display)
         with writing(folder):
             figures = _write(study, found, preset, folder, shlex.join(["smgrnn", *command]))
