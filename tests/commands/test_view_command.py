@@ -195,7 +195,7 @@ def test_the_picture_of_the_readme_is_a_small_film() -> None:
     ("words", "sentence"),
     [
         (["nowhere"], "There is no run folder nowhere."),
-        (["."], "There is no file model.safetensors."),
+        (["."], "There is no run here."),
         (["{folder}", "--record", "a.png"], "A film is a .gif or an .mp4 file. Got a.png instead."),
         (["{folder}", "--out", "no/a.html"], "no/a.html cannot be written"),
         (["{folder}", "--live", "--final"], "shows the run as it goes on; give nothing else."),

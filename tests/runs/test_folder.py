@@ -129,7 +129,7 @@ def test_a_missing_folder_cannot_be_resumed(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_run_cannot_be_resumed(tmp_path: Path) -> None:
-    assert MODEL in resuming(tmp_path)
+    assert resuming(tmp_path) == f"There is no run in {tmp_path}."
 
 
 @pytest.mark.parametrize("keep", [0, 5, 0.5, 0.99])

@@ -361,6 +361,9 @@ class Record:
         file = record_file(Path(path))
         if file != Path(path) and not Path(path).is_dir():
             raise FileFormatError(f"There is no run folder {path}.")
+        if file != Path(path) and not file.is_file():
+            where = "here" if Path(path) == Path() else f"in {path}"
+            raise FileFormatError(f"There is no run {where}.")
         content, arrays = read_arrays(file, KIND)
         try:
             return cls(**read_fields(content, arrays))
