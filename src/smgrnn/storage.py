@@ -34,7 +34,7 @@ LOCK = ".lock"
 def check_new_file(path: Path) -> None:
     """Refuse a file that exists or cannot be made, before the work that is to go into it."""
     if path.exists():
-        raise ConfigError(f"{path} exists; choose another file.")
+        raise ConfigError(f"{path} exists; choose another file with --out.")
     check_folder_of(path)
 
 

@@ -193,6 +193,14 @@ def test_progress_shows_everything_in_80_columns(
     assert all(word in line for word in ("8/8", "return", "nodes", "edges", "agrees", "steps/s"))
 
 
+def test_one_of_a_kind_is_told_as_one(distill: Command) -> None:
+    summary = json.loads(distill("--json").out)
+    one = {"net_growth_nodes": 1, "net_growth_edges": -1, "episodes": 1, "n_edges": 1}
+    words = describe({**summary, **one})
+    assert "and 1 edge, a change of +1 node and -1 edge, with" in words
+    assert "seed 0: 1 episode, " in words
+
+
 def test_the_summary_in_words_says_what_the_json_says(distill: Command) -> None:
     summary = json.loads(distill("--json").out)
     words = distill().out  # the run is there already

@@ -8,11 +8,11 @@ from typing import get_args
 
 import pytest
 
-from smgrnn import cli
+from smgrnn import SMGrNN, cli
 from smgrnn.commands.export import export_command
 from smgrnn.commands.flags import Which
 from smgrnn.commands.output import Output
-from smgrnn.errors import ConfigError, SmgrnnError
+from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
 from smgrnn.export import FORMATS, sizes
 from support import exports
 from support.runs import trained
@@ -153,9 +153,21 @@ def test_an_unknown_format_is_met_with_the_list(run: Path) -> None:
         export_command(run, "rust", None)
 
 
+def test_one_of_a_kind_is_told_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    SMGrNN(1, 1, n_hidden=1, density=1.0).save(tmp_path / "net.safetensors")
+    export_command(tmp_path / "net.safetensors", "c", None)
+    assert ", 1 hidden node\n" in capsys.readouterr().out
+    assert ", 1 hidden node." in (tmp_path / "net.h").read_text()
+
+
+def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match=f"^There is no run in {tmp_path}.$"):
+        export_command(tmp_path, "c", None)
+
+
 def test_a_file_that_exists_is_not_written_over(run: Path, tmp_path: Path) -> None:
     (tmp_path / "x.c").write_text("mine")
-    with pytest.raises(ConfigError, match=r"x\.c exists; choose another file\.$"):
+    with pytest.raises(ConfigError, match=r"x\.c exists; choose another file with --out\.$"):
         export_command(run, "c", tmp_path / "x")
     assert [file.name for file in tmp_path.iterdir()] == ["x.c"]
     assert (tmp_path / "x.c").read_text() == "mine"

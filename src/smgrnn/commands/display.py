@@ -14,9 +14,10 @@ from rich.text import Text
 
 from smgrnn.arrays import Floats
 from smgrnn.commands.output import Output, Terminal, say
+from smgrnn.episodes.table import Episodes
 from smgrnn.experts import Expert, Teacher
 from smgrnn.interrupts import interrupts_raised
-from smgrnn.report.wording import duration
+from smgrnn.report.wording import duration, quantity
 from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
@@ -103,10 +104,7 @@ class RunDisplay(Display):
         last, mean = episodes.returns[-1], episodes.returns[recent].mean()
         # Of a recording the return is nothing but the likeness.
         score = f"return {last:.0f} (of 50: {mean:.1f}) · " if run.task.recording is None else ""
-        self.line = (
-            f"{score}{episodes.n_nodes[-1]} nodes, {episodes.n_edges[-1]} edges · "
-            f"{likeness} · {_short(speed)} steps/s"
-        )
+        self.line = f"{score}{_size(episodes)} · {likeness} · {_short(speed)} steps/s"
         # A run that ends early has no episodes left.
         total = episodes.n if run.is_finished else run.plan.n_episodes
         self.update(self.bar, completed=episodes.n, total=total)
@@ -122,7 +120,7 @@ class RunDisplay(Display):
         speed = episodes.steps.sum() / max(evolution.seconds, 1e-9)
         self.line = (
             f"generation {best.n}: best {best.returns[-1]:.0f}, mean {recent.mean():.1f} · "
-            f"{best.n_nodes[-1]} nodes, {best.n_edges[-1]} edges · {_short(speed)} steps/s"
+            f"{_size(best)} · {_short(speed)} steps/s"
         )
         self.update(self.bar, completed=episodes.n)
         if best.n == evolution.plan.generations:
@@ -161,9 +159,9 @@ def describe(summary: dict[str, Any]) -> str:
     """Return the summary of a finished run, or of a search, in a few sentences."""
     is_evolved = "generations" in summary
     length = (
-        f"{summary['generations']} generations of {summary['population']}"
+        f"{quantity(summary['generations'], 'generation')} of {summary['population']}"
         if is_evolved
-        else f"{summary['episodes']} episodes"
+        else quantity(summary["episodes"], "episode")
     )
     lines = [
         *(_champion_lines(summary) if is_evolved else _score_lines(summary)),
@@ -179,9 +177,10 @@ def describe(summary: dict[str, Any]) -> str:
 
 def _run_lines(summary: dict[str, Any]) -> list[str]:
     return [
-        f"It ended with {summary['n_nodes']} nodes ({summary['n_hidden']} hidden) and "
-        f"{summary['n_edges']} edges, a change of {summary['net_growth_nodes']:+} nodes and "
-        f"{summary['net_growth_edges']:+} edges, with a churn ratio of "
+        f"It ended with {quantity(summary['n_nodes'], 'node')} ({summary['n_hidden']} hidden) and "
+        f"{quantity(summary['n_edges'], 'edge')}, a change of "
+        f"{_change(summary['net_growth_nodes'], 'node')} and "
+        f"{_change(summary['net_growth_edges'], 'edge')}, with a churn ratio of "
         f"{summary['churn_ratio']:.1f}; {_likeness(summary)}.",
     ]
 
@@ -189,8 +188,9 @@ def _run_lines(summary: dict[str, Any]) -> list[str]:
 def _champion_lines(summary: dict[str, Any]) -> list[str]:
     return [
         f"Held-out return {summary['held_out_mean']:.1f} ± {summary['held_out_std']:.1f} (over "
-        f"{summary['held_out_episodes']} episodes) of the champion: {summary['n_parameters']} "
-        f"parameters, {summary['n_nodes']} nodes ({summary['n_hidden']} hidden).",
+        f"{quantity(summary['held_out_episodes'], 'episode')}) of the champion: "
+        f"{quantity(summary['n_parameters'], 'parameter')}, "
+        f"{quantity(summary['n_nodes'], 'node')} ({summary['n_hidden']} hidden).",
     ]
 
 
@@ -216,7 +216,8 @@ def print_score(what: str, returns: Floats, likeness: dict[str, float], output: 
     words = (
         describe_likeness(likeness)
         if likeness
-        else f"{returns.mean():.1f} ± {returns.std():.1f} over {returns.size} held-out episodes"
+        else f"{returns.mean():.1f} ± {returns.std():.1f} over "
+        f"{quantity(returns.size, 'held-out episode')}"
     )
     output.result(f"{what}: {words}", score_figures(what, returns, likeness))
 
@@ -231,14 +232,14 @@ def _score_lines(summary: dict[str, Any]) -> list[str]:
     """Return how good the student is that is handed over, and then how well the training went."""
     given = summary["handed_over"]
     student = (
-        f"{given['n_parameters']} parameters, {given['n_nodes']} nodes, from episode "
-        f"{given['episode']}"
+        f"{quantity(given['n_parameters'], 'parameter')}, {quantity(given['n_nodes'], 'node')}, "
+        f"from episode {given['episode']}"
     )
     if "held_out_agreement" in summary or "held_out_mse" in summary:  # of a recording
         return [f"What it hands over {describe_likeness(summary)}: {student}."]
     return [
         f"Held-out return {given['held_out_mean']:.1f} ± {given['held_out_std']:.1f} (over "
-        f"{summary['held_out_episodes']} episodes) of what it hands over: {student}.",
+        f"{quantity(summary['held_out_episodes'], 'episode')}) of what it hands over: {student}.",
         *_share_lines(summary),
         f"Late return {summary['late_return']:.1f} (mean of the final quarter), best "
         f"{summary['best_return']:.1f}{_convergence(summary)}.",
@@ -315,6 +316,21 @@ def _spread(values: list[float], digits: int) -> str:
     return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
 
 
+def _change(n: int, noun: str) -> str:
+    """Return by how many things a number changed.
+
+    >>> _change(1, "node"), _change(-1, "node"), _change(0, "edge")
+    ('+1 node', '-1 node', '+0 edges')
+    """
+    return f"{n:+} {noun}{'' if abs(n) == 1 else 's'}"
+
+
+def _size(episodes: Episodes) -> str:
+    """Return the size of the network in the last episode."""
+    n_nodes, n_edges = int(episodes.n_nodes[-1]), int(episodes.n_edges[-1])
+    return f"{quantity(n_nodes, 'node')}, {quantity(n_edges, 'edge')}"
+
+
 def _short(number: float) -> str:
     for size, suffix in ((1e6, "M"), (1e3, "k")):
         if number >= size:
@@ -340,6 +356,7 @@ def describe_session(progress: "SessionProgress", folder: object) -> str:
 def _describe_latest(name: str, record: Record) -> str:
     summary = record.summary()
     return (
-        f"{name}: late return {summary['late_return']:.1f}, {summary['n_nodes']} nodes, "
-        f"{summary['n_edges']} edges · {duration(record.spent.seconds)}"
+        f"{name}: late return {summary['late_return']:.1f}, "
+        f"{quantity(summary['n_nodes'], 'node')}, {quantity(summary['n_edges'], 'edge')} · "
+        f"{duration(record.spent.seconds)}"
     )

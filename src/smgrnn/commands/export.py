@@ -10,6 +10,7 @@ from smgrnn.export.formats import export_policy
 from smgrnn.export.sizes import COMPILE, CodeSize, measure
 from smgrnn.export.wiring import facts, n_parameters
 from smgrnn.policy import BARE, Policy
+from smgrnn.report.wording import quantity
 from smgrnn.runs import load
 
 
@@ -29,8 +30,8 @@ def export_command(
 def _describe(policy: Policy, paths: list[Path], sizes: CodeSize | None) -> str:
     what = ", ".join(filter(None, (policy.task.id, policy.student)))
     lines = [f"{path}: {path.stat().st_size} bytes" for path in paths]
-    n_hidden = policy.graph.n_hidden
-    lines.append(f"{what}: {n_parameters(policy)} parameters, {n_hidden} hidden nodes")
+    parameters = quantity(n_parameters(policy), "parameter")
+    lines.append(f"{what}: {parameters}, {quantity(policy.graph.n_hidden, 'hidden node')}")
     return "\n".join(lines if sizes is None else [*lines, _describe_sizes(sizes)])
 
 

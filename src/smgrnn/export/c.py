@@ -34,6 +34,10 @@ def c_name(stem: str) -> str:
     return name if name[:1].isalpha() else f"controller_{name}".strip("_")
 
 
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 def _comment(text: str) -> str:
     """Return text that neither ends nor begins a comment.
 
@@ -70,7 +74,8 @@ def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
         "upper": name.upper(),
         "task": _comment(task.id),
         "version": __version__,
-        "about": f"{n_parameters(policy)} parameters, {graph.n_hidden} hidden nodes{student}.",
+        "about": f"{_counted(n_parameters(policy), 'parameter')}, "
+        f"{_counted(graph.n_hidden, 'hidden node')}{student}.",
         "memory": (
             f"{table_bytes(policy)} bytes of constant tables, {state_bytes(policy)} bytes "
             f"of state, {FLOAT_BYTES * n_floats} bytes of arrays on the stack."
