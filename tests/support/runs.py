@@ -20,6 +20,9 @@ from support import trials
 RULES = {**trials.RULES, "initial_weight": 0.01}
 """Changes to the rules that let them edit a few times in an episode and in every way."""
 
+GROWING = {name: each for name, each in RULES.items() if not name.endswith("_threshold")}
+"""Those that have a say where nothing is pruned."""
+
 TEACHERS = {
     # Pushes the cart to where the pole leans: too late, so that returns differ and runs are short.
     "CartPole-v1": Expert.from_layers([([[0, 0, 0, 0], [0, 0, 1.0, 0.0]], [0, 0])]),

@@ -15,7 +15,7 @@ from smgrnn.runs import Run
 from smgrnn.runs.pictures import find_done
 from smgrnn.view import Timeline, write_page
 from support.browser import Browser, find_browser
-from support.runs import RULES, trained
+from support.runs import GROWING, trained
 
 pytestmark = pytest.mark.xdist_group("view")
 
@@ -449,7 +449,7 @@ def test_five_thousand_nodes_open_and_are_said_to_be_thinned(
     browser: Browser, tmp_path: Path
 ) -> None:
     large = {"interval": 1, "max_relays": 200, "window": 2, "max_nodes": 5000}
-    rules = {**RULES, **large, "explore_ratio": 1e-4}
+    rules = {**GROWING, **large, "explore_ratio": 1e-4}
     run = trained(tmp_path, student="growth-only", episodes=6, plasticity=rules)
     assert run.graph.n_nodes == 5000
     write_page(run.record, tmp_path / "growth.html")

@@ -14,7 +14,7 @@ from smgrnn.runs.snapshots import Snapshots
 from smgrnn.view import Timeline
 from smgrnn.view.places import place_nodes
 from smgrnn.view.timeline import FOREVER, MOST_EDGES, MOST_NODES, NO_CAUSE, Tracks
-from support.runs import RULES, replay, trained
+from support.runs import GROWING, replay, trained
 
 Ends = tuple[int, int, int]
 
@@ -156,7 +156,7 @@ def test_a_large_network_is_thinned_evenly_and_keeps_its_inputs(tmp_path: Path) 
         name=None,
         student="growth-only",
         episodes=6,
-        plasticity={**RULES, **rules},
+        plasticity={**GROWING, **rules},
     )
     whole = Timeline.of(run.record)
     thinned = whole.thinned()
