@@ -15,6 +15,8 @@ from smgrnn.tasks import find_task
 from support.commands import Command
 from support.runs import trained
 
+NAME = "JudgedOnce-v0"
+
 
 class Dock(gym.Env[Any, Any]):
     """A point on a line that is to stay near 0; its reward can change under its name."""
@@ -39,9 +41,11 @@ def towards(observation: Any) -> int:
 
 
 def docked(folder: Path, most: int = 9) -> smgrnn.Run:
-    gym.registry.pop("Dock-v0", None)
-    gym.register("Dock-v0", lambda **_: Dock(), max_episode_steps=most)
-    return smgrnn.distill("Dock-v0", expert=towards, episodes=4, held_out=3, out=folder)
+    """Return a run on the task of that many steps, which goes by the same name."""
+    gym.registry.pop(NAME, None)
+    gym.register(NAME, lambda **_: Dock(), max_episode_steps=most)
+    settings: Any = {"handover": "final", "episodes": 4, "held_out": 3}
+    return smgrnn.distill(NAME, expert=towards, out=folder, **settings)
 
 
 def test_the_same_call_on_a_finished_run_changes_nothing(
@@ -58,7 +62,7 @@ def test_the_same_call_on_a_finished_run_changes_nothing(
 
 def test_a_task_whose_facts_have_changed_is_another_one(tmp_path: Path) -> None:
     docked(tmp_path / "run")
-    with pytest.raises(ConfigError, match="holds a run of Dock-v0 as it was, with other facts"):
+    with pytest.raises(ConfigError, match=f"holds a run of {NAME} as it was, with other facts"):
         docked(tmp_path / "run", most=3)
 
 
