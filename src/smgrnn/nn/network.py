@@ -154,9 +154,10 @@ class SMGrNN(nn.Module):
 
     @classmethod
     def from_network(cls, network: Network, **where: Any) -> Self:
-        """Take over the graph, weights and settings of a compiled `Learner`.
+        """Take over the graph, the weights and the network's settings of a compiled `Learner`.
 
-        `Learner.from_network` goes the other way; `where` is a device and a dtype.
+        `Learner.from_network` goes the other way.  `where` is a device and a dtype, and a learning
+        rule if it is not to be backpropagation.
 
         >>> from smgrnn import Learner
         >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2))

@@ -4,7 +4,7 @@ from smgrnn.plasticity.evidence import Evidence, Memory, Moment
 from smgrnn.plasticity.history import UpdateHistory
 from smgrnn.plasticity.numbers import RuleNumbers
 from smgrnn.plasticity.rule import Decision, Rule
-from smgrnn.plasticity.rules import GROWTH, PRUNING, settings_without_effect
+from smgrnn.plasticity.rules import GROWTH, PRUNING, follows_size, settings_without_effect
 from smgrnn.plasticity.schedule import Plasticity, decide_by
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "RuleNumbers",
     "UpdateHistory",
     "decide_by",
+    "follows_size",
     "settings_without_effect",
 ]

@@ -62,3 +62,12 @@ def settings_without_effect(config: PlasticityConfig) -> frozenset[str]:
         return frozenset()
     of_episodes = frozenset() if config.interval == "episode" else {"least_updates"}
     return every - (growth | pruning | WHAT | WHEN) | of_episodes
+
+
+def follows_size(config: PlasticityConfig) -> bool:
+    """Return whether one of the rules follows a size.
+
+    >>> follows_size(PlasticityConfig.frugal()), follows_size(PlasticityConfig.paper())
+    (True, False)
+    """
+    return GROWTH[config.growth].follows_size or PRUNING[config.pruning].follows_size

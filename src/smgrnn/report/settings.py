@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 from smgrnn.errors import plain
 from smgrnn.plasticity import settings_without_effect
-from smgrnn.runs.plan import AnyPlan, Plan, learning_without_effect
+from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
+from smgrnn.runs.refusals import learning_without_effect
 
 K = TypeVar("K")
 

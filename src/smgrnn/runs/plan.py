@@ -1,19 +1,16 @@
 """Plan: all settings of a run exactly as the engine gets them.
 
 The plan itself is trained, hashed into the key of the store, saved, printed and reported; nothing
-rewrites a setting after it.  Settings that a student or a task contradicts are refused here.
+rewrites a setting after it.  Settings that cannot apply are refused first, see `refusals`.
 """
 
 from dataclasses import dataclass, fields, replace
-from functools import cache
-from operator import attrgetter
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from smgrnn.baselines.mlp import find_budget, mlp_graph, mlp_width
 from smgrnn.config import (
-    DEMANDS,
     EvolutionConfig,
     HandOver,
     LearningConfig,
@@ -23,7 +20,6 @@ from smgrnn.config import (
     NetworkConfig,
     NetworkSettings,
     PlasticityConfig,
-    Preset,
     Readout,
     RunConfig,
     Student,
@@ -35,10 +31,11 @@ from smgrnn.graph.state import Graph, check_width
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
-from smgrnn.plasticity import GROWTH, PRUNING, settings_without_effect
+from smgrnn.plasticity import GROWTH, PRUNING, follows_size
 from smgrnn.plasticity.schedule import check_errors
 from smgrnn.policy import Policy
 from smgrnn.runs.ancestor import Ancestor
+from smgrnn.runs.refusals import check_settings, require
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
@@ -57,17 +54,6 @@ RECORDS_VERSION = 2
 """Part of every key: raise it when equal plans can lead to other results than before."""
 MLP_SHARES = {"mlp-100": 1, "mlp-200": 2, "mlp-pruned": 1}
 """Parameters of an MLP as a multiple of the budget."""
-CHOICE_LOSSES: tuple[Loss, ...] = ("cross_entropy", "one_hot", "plus_minus")
-"""The losses of tasks whose actions are choices."""
-OPTIMIZER_SETTINGS = {
-    "beta1": ("adam", "adamw"),
-    "beta2": ("adam", "adamw"),
-    "alpha": ("rmsprop",),
-    "epsilon": ("adam", "adamw", "rmsprop"),
-    "bias_correction": ("adam", "adamw"),
-    "momentum": ("sgd", "rmsprop"),
-}
-"""The optimizers that use each of these settings."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,13 +269,8 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
     >>> plan_run(config, task, find_teacher(None, task)[0]).network.n_hidden
     13
     """
-    _check_student(config)
-    _check_task(config, task)
-    _check_learning(config, task)
-    _check_rules(config, task)
-    _check_size(config)
-    _check_keep(config, task)
-    _require(
+    check_settings(config, task)
+    require(
         config.protect == 0.0 or start is not None,
         f"--protect {config.protect} says nothing to a run that starts anew: leave it out",
     )
@@ -376,19 +357,19 @@ def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:
     """Return the ancestor; refuse a task of another shape, and a network that runs otherwise."""
     policy, before = start.policy, start.plan.task
     shapes = [(each.n_inputs, each.n_outputs, each.is_discrete) for each in (before, task)]
-    _require(
+    require(
         shapes[0] == shapes[1],
         f"A run goes on only with a task of the same shape: {before.id} has {_shape(before)}, and "
         f"{task.id} {_shape(task)}",
     )
     new, old = _network(config, task).to_dict(), start.plan.network.to_dict()
     for name, value in new.items():
-        _require(
+        require(
             value == old[name],
             f"--{name.replace('_', '-')} {value} contradicts the run to go on from, whose network "
             f"has {old[name]}",
         )
-    _require(
+    require(
         config.normalise == (policy.normalisation is not None),
         "A run goes on with observations as they were: normalised, or not",
     )
@@ -425,7 +406,7 @@ def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:
     That is the parameters asked for, or more than enough, of which a run that is good takes fewer.
     """
     rules, parameters = config.plasticity, config.parameters
-    if _follows_size(config):
+    if follows_size(config.plasticity):
         enough = _enough(task, config.bias)
         rules = replace(rules, size=rules.size or parameters or enough)
     is_followed = GROWTH[rules.growth].follows_size and PRUNING[rules.pruning].follows_size
@@ -439,11 +420,6 @@ def _enough(task: Task, has_bias: bool) -> int:
     return 2 * (task.n_inputs + has_bias) * task.n_outputs + 10
 
 
-def _follows_size(config: RunConfig) -> bool:
-    rules = config.plasticity
-    return GROWTH[rules.growth].follows_size or PRUNING[rules.pruning].follows_size
-
-
 def _bar(config: RunConfig, task: Task) -> float | None:
     """Return the mean return at which nothing grows: the task's threshold, if no size is asked.
 
@@ -452,7 +428,7 @@ def _bar(config: RunConfig, task: Task) -> float | None:
     if config.keep is not None:
         return None
     is_open = config.parameters is None and config.plasticity.size is None
-    if config.bar is None and is_open and _follows_size(config):
+    if config.bar is None and is_open and follows_size(config.plasticity):
         return task.reward_threshold
     return config.bar
 
@@ -462,7 +438,7 @@ def _backend(
 ) -> Literal["compiled", "gymnasium", "examples"]:
     """Return the backend of the episodes: compiled if it can be and no other is asked for."""
     if task.is_supervised:
-        _require(
+        require(
             config.env_backend is None,
             f"{task.id} is learned from examples and has no environment: leave --env-backend out",
         )
@@ -478,146 +454,14 @@ def _backend(
     return config.env_backend or ("gymnasium" if found else "compiled")
 
 
-def _check_student(config: RunConfig) -> None:
-    for place, wanted in DEMANDS[config.student].items():
-        found = attrgetter(place)(config)
-        if found != wanted:
-            flag = place.removeprefix("network.").replace("_", "-")
-            raise ConfigError(
-                f"--{flag} {found} contradicts the student {config.student}: it must be {wanted}."
-            )
-    _require(
-        config.budget is None or config.student in MLP_SHARES,
-        f"--budget measures an MLP, and the student {config.student} is none: leave it out",
-    )
-
-
-def _check_task(config: RunConfig, task: Task) -> None:
-    losses = CHOICE_LOSSES if task.is_discrete else ("mse",)
-    actions, network = "choices" if task.is_discrete else "continuous", config.network
-    _require(
-        config.learning.loss in (None, *losses),
-        f"--learning.loss {config.learning.loss} contradicts the task {task.id}, whose actions are "
-        f"{actions}: it must be {' or '.join(losses)}",
-    )
-    _require(
-        task.is_discrete or network.readout != "sum",
-        f"--readout sum contradicts the task {task.id}, whose actions are continuous: it must be "
-        f"state",
-    )
-    _require(
-        not (task.is_supervised and network.carry_state),
-        f"--carry-state contradicts the task {task.id}, whose examples come in no order: "
-        f"it must be --no-carry-state",
-    )
-    _require(
-        not config.stop_after or task.reward_threshold is not None,
-        f"--stop-after {config.stop_after} contradicts the task {task.id}, which has no threshold "
-        f"to reach: it must be 0",
-    )
-
-
-def _check_learning(config: RunConfig, task: Task) -> None:
-    """Refuse settings of learning that change nothing, except those that a preset starts from."""
-    learning, off = config.learning, {"momentum": 0.0}
-    for name in learning_without_effect(learning, config.handover):
-        value, optimizers = getattr(learning, name), OPTIMIZER_SETTINGS.get(name)
-        if value in (*_usual(task.id, config.student, "learning", name), off.get(name)):
-            continue
-        what, way = f"the optimizer {learning.optimizer}", ""
-        if optimizers:
-            way = f", or choose {' or '.join(optimizers)}"
-        elif name == "averaging":
-            what, way = "the final student", ", or use --handover best"
-        else:
-            what = f"the learning rule {learning.rule}, which keeps no traces"
-        raise ConfigError(f"--learning.{name} {value} says nothing to {what}: leave it out{way}.")
-
-
-def learning_without_effect(learning: LearningConfig, handover: HandOver) -> list[str]:
-    """Return the names of the settings that change nothing, given optimizer, rule and hand-over.
-
-    >>> learning_without_effect(LearningConfig(optimizer="sgd"), "best")
-    ['beta1', 'beta2', 'alpha', 'epsilon', 'bias_correction', 'trace_decay']
-    """
-    found = [name for name, users in OPTIMIZER_SETTINGS.items() if learning.optimizer not in users]
-    if LEARNING[learning.rule].n_rows == 0:
-        found.append("trace_decay")
-    return found if handover == "best" else [*found, "averaging"]
-
-
-def _check_rules(config: RunConfig, task: Task) -> None:
-    """Refuse a rule that there is not, and settings that the rules do not read.
-
-    Those that a preset starts from are no mistake of the user's.
-    """
-    rules = config.plasticity
-    for name in sorted(settings_without_effect(rules)):
-        value = getattr(rules, name)
-        if value not in _usual(task.id, config.student, "plasticity", name):
-            whom = f"the rules {rules.growth!r} (growth) and {rules.pruning!r} (pruning)"
-            if name == "least_updates" and not rules.is_static:
-                whom = f"calls every {rules.interval} updates"
-            elif rules.is_static:
-                whom = "a network that stays as it is"
-            raise ConfigError(f"--plasticity.{name} {value} says nothing to {whom}: leave it out.")
-    _require(
-        config.bar is None or _follows_size(config),
-        f"--bar {config.bar} says nothing to rules that follow no size: leave it out",
-    )
-
-
-def _usual(task: str, student: Student, part: str, name: str) -> list[Any]:
-    """Return the values of a setting that are no choice: its default, and those of the presets."""
-    default = {"learning": LearningConfig, "plasticity": PlasticityConfig}[part]()
-    starts = _starts(task, student)
-    return [getattr(each, name) for each in (default, *(getattr(own, part) for own in starts))]
-
-
-@cache
-def _starts(task: str, student: Student) -> list[RunConfig]:
-    """Return the settings that each preset starts from."""
-    every = get_args(Preset)
-    return [RunConfig.for_task(task, preset=each, student=student) for each in every]
-
-
-def _check_size(config: RunConfig) -> None:
-    size, parameters = config.plasticity.size, config.parameters
-    _require(
-        size is None or parameters is None or size <= parameters,
-        f"--plasticity.size {size} is more than --parameters {parameters} allows: leave one out",
-    )
-
-
-def _check_keep(config: RunConfig, task: Task) -> None:
-    if config.keep is None:
-        return
-    _require(
-        config.parameters is None,
-        "--keep and --parameters are two ways to ask for a size: give one of them",
-    )
-    _require(
-        not task.is_supervised,
-        f"--keep compares with an expert that plays, and {task.id} has none: use --parameters",
-    )
-    _require(_follows_size(config), "--keep needs rules that follow a size: use --preset frugal")
-    _require(config.handover == "best", "--keep chooses what is handed over: use --handover best")
-    _require(config.bar is None, f"--keep sets the bar itself: leave --bar {config.bar} out")
-
-
 def _check_limit(config: RunConfig, plan: Plan) -> None:
     if config.parameters is None or PRUNING[config.plasticity.pruning].follows_size:
         return
     n_edges, lower = plan.make_graph().n_edges, "density"
     if plan.first_graph == "layered":
         lower = "budget"
-    _require(
+    require(
         n_edges <= config.parameters,
         f"The network starts with {n_edges} edges, more than --parameters "
         f"{config.parameters}: lower the {lower}",
     )
-
-
-def _require(holds: bool, sentence: str) -> None:
-    if not holds:
-        raise ConfigError(f"{sentence}.")

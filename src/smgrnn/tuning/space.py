@@ -11,7 +11,7 @@ from typing import Any, get_args
 from smgrnn.config import RunConfig, by_part, find_setting
 from smgrnn.errors import ConfigError, short, suggest
 from smgrnn.plasticity import settings_without_effect
-from smgrnn.runs.plan import learning_without_effect
+from smgrnn.runs.refusals import learning_without_effect
 from smgrnn.validation import choices
 
 SPACES = {
