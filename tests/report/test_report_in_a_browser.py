@@ -18,7 +18,7 @@ from support.runs import trained
 
 pytestmark = pytest.mark.xdist_group("report")
 
-SEEDS, EPISODES = 3, 40
+SEEDS, EPISODES = 2, 40
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
