@@ -75,7 +75,7 @@ def test_a_process_that_dies_loses_only_its_own_call(tmp_path: Path) -> None:
 
 def test_each_process_of_many_that_die_at_once_tells_its_own_exit_code() -> None:
     with LocalProcesses(4) as processes:
-        lost = [processes.submit(kill_self) for _ in range(40)]
+        lost = [processes.submit(kill_self) for _ in range(24)]
         assert {str(future.exception()) for future in lost} == {
             "The worker process died with exit code -9."
         }

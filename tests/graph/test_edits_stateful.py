@@ -180,5 +180,5 @@ class Edits(RuleBasedStateMachine):
             assert np.unique(self.history.slot).size == self.graph.n_edges
 
 
-Edits.TestCase.settings = settings(max_examples=100, stateful_step_count=20, deadline=None)
+Edits.TestCase.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
 TestEdits = Edits.TestCase
