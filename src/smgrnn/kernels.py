@@ -128,7 +128,7 @@ class Part:
         given = self.signature
         options = {"error_model": "numpy", "nopython": True, "_nrt": self._makes_arrays}
         compiled: Any = CFunc(plain, (given.args, given.return_type), {}, options)
-        if _source_of(plain) is not None:  # as in a notebook or at a prompt
+        if _source_of(plain) is not None:  # in a notebook or at a prompt there is no file
             keep_code(compiled, plain, _stamps_of(plain))
         try:
             compiled.compile()
