@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from smgrnn.experiments import Condition, Experiment, LocalProcesses, Store, run_experiments
+from smgrnn.batch import Condition, Experiment, LocalProcesses, Store, run_experiments
 from smgrnn.machine import usable_cores
 from smgrnn.tuning.front import Point, area
 

@@ -13,7 +13,6 @@ from smgrnn import NetworkConfig, PlasticityConfig
 from smgrnn.config import (
     DEMANDS,
     LAYERED,
-    EvolutionConfig,
     LearningConfig,
     LearningSettings,
     NetworkSettings,
@@ -21,6 +20,7 @@ from smgrnn.config import (
 )
 from smgrnn.errors import ConfigError, SmgrnnError, short
 from smgrnn.validation import Count, Settings, later
+from smgrnn_paper import EvolutionConfig
 
 COUNT: list[Any] = [0, -1, 1.5, True, "3", None, math.nan, math.inf]
 POSITIVE: list[Any] = [0.0, -0.1, math.inf, math.nan, True, "0.5", None, 1j]

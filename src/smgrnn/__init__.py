@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from smgrnn.config import (
-        EvolutionConfig,
         LearningConfig,
         NetworkConfig,
         PlasticityConfig,
@@ -21,14 +20,12 @@ if TYPE_CHECKING:
     from smgrnn.plasticity import UpdateHistory
     from smgrnn.policy import Policy
     from smgrnn.runs import (
-        Evolution,
         Plan,
         Record,
         Run,
         Sequence,
         distill,
         evaluate,
-        evolve,
         load,
         sequence,
     )
@@ -37,8 +34,6 @@ __version__ = "0.2.0"
 
 _HOMES = {
     "EditDraft": "graph",
-    "Evolution": "runs",
-    "EvolutionConfig": "config",
     "Graph": "graph",
     "GraphEdit": "graph",
     "GrowthLimitWarning": "errors",
@@ -51,7 +46,6 @@ _HOMES = {
     "Sequence": "runs",
     "distill": "runs",
     "evaluate": "runs",
-    "evolve": "runs",
     "load": "runs",
     "sequence": "runs",
     "LearningConfig": "config",
@@ -65,8 +59,6 @@ _HOMES = {
 
 __all__ = [
     "EditDraft",
-    "Evolution",
-    "EvolutionConfig",
     "Graph",
     "GraphEdit",
     "GrowthLimitWarning",
@@ -86,7 +78,6 @@ __all__ = [
     "UpdateHistory",
     "distill",
     "evaluate",
-    "evolve",
     "load",
     "sequence",
 ]

@@ -19,12 +19,13 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from smgrnn import __version__
-from smgrnn.commands.flags import STORE, Earlier, Effort, Extras, Which, Workers
+from smgrnn.commands.flags import Earlier, Effort, Extras, Which, Workers
 from smgrnn.commands.output import Flag, Output
-from smgrnn.config import USUAL_PRESET, EvolutionConfig, NetworkSettings, Preset, RunConfig
+from smgrnn.config import USUAL_PRESET, NetworkSettings, Preset, RunConfig
 from smgrnn.errors import NO_TORCH, ConfigError, SmgrnnError, plain, reason, short
 from smgrnn.first_use import watching_compilation
 from smgrnn.interrupts import INTERRUPTED
+from smgrnn.plugins import plugins
 
 PROGRAM = "smgrnn"
 DESCRIPTION = (
@@ -67,12 +68,8 @@ Options = Annotated[RunFlags, tyro.conf.arg(name="")]
 Outputs = Annotated[Output, tyro.conf.arg(name="")]
 Chosen = Annotated[Which, tyro.conf.arg(name="")]
 WorkerFlags = Annotated[Workers, tyro.conf.arg(name="")]
-EvolutionOptions = Annotated[EvolutionConfig, tyro.conf.arg(name="")]
 TaskName = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
 TaskNames = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="TASK ...")]
-ExperimentNames = Annotated[
-    tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[NAME ...]")
-]
 ShellName = Annotated[
     tyro.conf.Positional[Literal["bash", "zsh", "fish"]], tyro.conf.arg(metavar="SHELL")
 ]
@@ -124,7 +121,7 @@ def distill(
         raise ConfigError(
             "--from starts from the settings of that run: give neither --preset nor --resume."
         )
-    _look_here_for(task, config.expert)
+    look_here_for(task, config.expert)
     if extras.dry_run:
         show_plans(task, config, earlier, seeds, output)
         return
@@ -160,39 +157,6 @@ def sequence(
     from smgrnn.commands.sequence import sequence_command
 
     sequence_command(tasks, options.to_config(), out, output, has_cue=cue)
-
-
-def evolve(
-    task: TaskName = "",
-    options: EvolutionOptions = EvolutionConfig(),
-    out: Path | None = None,
-    resume: Path | None = None,
-    seeds: int = 1,
-    output: Outputs = Output(),
-) -> None:
-    """Evolve a controller by NEAT or NDP on the budget of a distillation.
-
-    Parameters
-    ----------
-    task
-        A Gymnasium id with discrete actions.
-    options
-        Settings of the search.
-    out
-        Folder for the run, in which the same command goes on if it was stopped;
-        runs/TASK-METHOD-SEED by default.
-    resume
-        Go on with the search in this folder instead of starting one; a TASK that is code of your
-        own is given again.
-    seeds
-        Run this many seeds, from --seed upwards.
-    output
-        How results are printed.
-    """
-    from smgrnn.commands.evolve import evolve_command, prepare_evolutions
-
-    _look_here_for(task)
-    evolve_command(prepare_evolutions(task, options, out, resume, seeds), output)
 
 
 def tune(
@@ -232,7 +196,7 @@ def tune(
     from smgrnn.commands.tune import ask, tune_command
 
     config = options.to_config()
-    _look_here_for(task, config.expert)
+    look_here_for(task, config.expert)
     question = ask(task, config, over, effort)
     tune_command(question, preset, out, effort, workers, output, command=sys.argv[1:])
 
@@ -284,7 +248,7 @@ def evaluate(
     """
     from smgrnn.commands.evaluate import evaluate_command
 
-    _look_here_for(task)
+    look_here_for(task)
     evaluate_command(runs, episodes, task, which, output)
 
 
@@ -380,75 +344,8 @@ def expert_evaluate(
     """
     from smgrnn.commands.expert import expert_evaluate_command
 
-    _look_here_for(task, expert)
+    look_here_for(task, expert)
     expert_evaluate_command(task, expert, episodes, output)
-
-
-def reproduce(
-    names: ExperimentNames = (),
-    seeds: int | None = None,
-    episodes: int | None = None,
-    workers: WorkerFlags = Workers(),
-    smoke: Flag = False,
-    store: Path = STORE,
-    output: Outputs = Output(),
-) -> None:
-    """Run the paper's experiments, except runs that are in the store already.
-
-    Parameters
-    ----------
-    names
-        Experiments to run, or all of the paper's by default; `smgrnn list` names them.
-    seeds
-        Run this many seeds of each condition instead of those that the experiments have.
-    episodes
-        Run this many episodes instead of the paper's.
-    workers
-        Where runs happen.
-    smoke
-        Run everything tiny, to see that it runs.
-    store
-        Folder of finished runs.
-    output
-        How results are printed.
-    """
-    from smgrnn.commands.reproduce import reproduce_command
-    from smgrnn.experiments.registry import choose_experiments
-
-    experiments = choose_experiments(names, seeds=seeds, episodes=episodes, smoke=smoke)
-    reproduce_command(experiments, store, workers, output)
-
-
-def report(
-    names: ExperimentNames = (),
-    store: Path = STORE,
-    out: Path = Path("report"),
-    seeds: int | None = None,
-    episodes: int | None = None,
-    output: Outputs = Output(),
-) -> None:
-    """Report on experiments, beside what the paper printed, or on runs of your own.
-
-    Parameters
-    ----------
-    names
-        Experiments to report on, or all of the paper's by default; or run folders and files of the
-        store.
-    store
-        Folder of finished runs.
-    out
-        Folder to write index.html, report.md and summary.json to.
-    seeds
-        Report on runs of this many seeds instead of those that the experiments have.
-    episodes
-        Report on runs of this many episodes; by default of the experiments' own length or, if there
-        are none, of the longest that the store has.
-    output
-        How results are printed.
-    """
-    from smgrnn.commands.report import report_command
-
-    report_command(store, out, names, output, seeds=seeds, episodes=episodes)
 
 
 def compare(
@@ -473,33 +370,6 @@ def compare(
     from smgrnn.commands.compare import compare_command
 
     compare_command(runs, out, output, opens=not no_open)
-
-
-def frontier(
-    runs: RunPaths = (),
-    store: Path = STORE,
-    out: Path | None = None,
-    task: str | None = None,
-    output: Outputs = Output(),
-) -> None:
-    """Show return against parameters, for any runs side by side.
-
-    Parameters
-    ----------
-    runs
-        Run folders, files of the store, or folders of runs; the experiment `frontier` by default.
-    store
-        Folder of finished runs, where the experiment's are.
-    out
-        Also draw a picture into this file, an .svg or a .png.
-    task
-        Show the runs on this task only.
-    output
-        How results are printed.
-    """
-    from smgrnn.commands.frontier import frontier_command
-
-    frontier_command(runs, store, out, task, output)
 
 
 def export(
@@ -562,30 +432,6 @@ def view(
     view_command(run, out, record, which, output, opens=not no_open, live=live)
 
 
-def bench(
-    repeats: int = 7,
-    quick: Flag = False,
-    out: Path | None = None,
-    output: Outputs = Output(),
-) -> None:
-    """Measure the engines against a plain PyTorch loop, side by side.
-
-    Parameters
-    ----------
-    repeats
-        Repeats of each measurement; the median counts.
-    quick
-        Small networks only, few repeats, no start-up times: for a first look.
-    out
-        Also write the tables to this Markdown file.
-    output
-        How results are printed.
-    """
-    from smgrnn.commands.bench import bench_command
-
-    bench_command(repeats, out, output, quick=quick)
-
-
 def completion(
     shell: ShellName,
     out: Path | None = None,
@@ -617,19 +463,21 @@ def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
     app.command(name="distill")(partial(_bound(distill), options=start))
     app.command(name="sequence")(partial(_bound(sequence), options=start))
     app.command(name="tune")(partial(_bound(tune), options=start))
-    app.command(_bound(evolve))
     app.command(_bound(evaluate))
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
     app.command(_bound(view))
     app.command(_bound(export))
-    app.command(_bound(reproduce))
-    app.command(_bound(report))
     app.command(_bound(compare))
-    app.command(_bound(frontier))
-    app.command(_bound(bench))
+    for name, command in _further_commands().items():
+        app.command(name=name)(_bound(command))
     app.command(name="list")(_bound(list_names))
     app.command(_bound(completion))
     return app
+
+
+def _further_commands() -> dict[str, Command]:
+    """Return the commands of installed packages, by the entry points `smgrnn.commands`."""
+    return {name: each for plugin in plugins() for name, each in plugin.COMMANDS.items()}
 
 
 def _bound(command: Command) -> Command:
@@ -701,7 +549,7 @@ def _completion(shell: str) -> str:
     return mended(script.getvalue())
 
 
-def _look_here_for(*names: str | None) -> None:
+def look_here_for(*names: str | None) -> None:
     """Let a module that the user names, as in module:id, be found in the working directory.
 
     A command that names none imports nothing from there: it may be the folder of a stranger.

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from smgrnn.runs import Record, Run
-from smgrnn.runs.evolution import evolve
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.run import new_run
+from smgrnn_paper.evolution.evolution import evolve
 from support.browser import Browser, find_browser
 from support.commands import Command, refused
 from support.runs import settings, trained

@@ -17,10 +17,10 @@ from smgrnn.commands.display import RunDisplay, describe, describe_all, describe
 from smgrnn.commands.output import say
 from smgrnn.experts import FunctionExpert, load_expert
 from smgrnn.runs import Plan, Record, load
-from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task
+from smgrnn_paper.evolution.evolution import Evolution
 from support.commands import Command, Said, refused
 from support.runs import contents, teacher, trained
 

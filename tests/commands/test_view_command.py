@@ -15,12 +15,13 @@ from smgrnn.cli import main
 from smgrnn.commands.view import view_command
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.names import LONGEST, Names
-from smgrnn.runs import Record, Run, distill, evolve
+from smgrnn.runs import Record, Run, distill
 from smgrnn.runs.run import new_run
 from smgrnn.view import film, write_page
 from smgrnn.view.page import page
 from smgrnn.view.recording import Film
 from smgrnn.view.timeline import Timeline
+from smgrnn_paper import evolve
 from support.runs import RULES, settings, trained
 
 README_PICTURE = Path(__file__).parents[2] / "docs" / "figures" / "growth.gif"

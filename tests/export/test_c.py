@@ -12,8 +12,9 @@ from smgrnn.errors import ConfigError
 from smgrnn.export import export_policy
 from smgrnn.export.c import c_name, state_bytes, table_bytes
 from smgrnn.export.wiring import n_parameters
-from smgrnn.runs import Policy, evolve, load
+from smgrnn.runs import Policy, load
 from smgrnn.tasks import Task
+from smgrnn_paper import evolve
 from support import exports
 from support.exports import (
     SANITIZED,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import smgrnn
+import smgrnn_paper
 from smgrnn import Record, Run
 from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError, FileFormatError
@@ -131,7 +132,7 @@ def test_a_task_of_another_shape_is_refused_in_one_sentence(first: Run) -> None:
 
 
 def test_an_evolution_has_no_settings_to_go_on_with() -> None:
-    search = smgrnn.evolve("CartPole-v1", rollouts=4, population=2, held_out=1)
+    search = smgrnn_paper.evolve("CartPole-v1", rollouts=4, population=2, held_out=1)
     with pytest.raises(ConfigError, match=r"^A run goes on from a distillation\."):
         smgrnn.distill("CartPole-v1", start=search.record)
 

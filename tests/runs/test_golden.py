@@ -12,8 +12,9 @@ import pytest
 
 from smgrnn.arrays import to_arrays
 from smgrnn.config import DEMANDS, Method
-from smgrnn.runs import Record, evolve
+from smgrnn.runs import Record
 from smgrnn.storage import digest
+from smgrnn_paper import evolve
 from support.runs import settings, trained
 
 CARTPOLE, ACROBOT = "CartPole-v1", "Acrobot-v1"

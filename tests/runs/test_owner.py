@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from smgrnn.errors import ConfigError
-from smgrnn.runs import Evolution, Record
+from smgrnn.runs import Record
 from smgrnn.runs.run import Run, new_run
 from smgrnn.storage import LOCK, locked
+from smgrnn_paper import Evolution
 from support.commands import Command, refused
 from support.runs import contents, settings, teacher, trained
 

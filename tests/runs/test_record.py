@@ -13,9 +13,9 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 import smgrnn
+from smgrnn.batch import Store
 from smgrnn.config import DEMANDS
 from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
-from smgrnn.experiments import Store
 from smgrnn.runs import Plan, Record, Run, evaluate
 from smgrnn.runs.folder import write_results
 from smgrnn.runs.times import Times

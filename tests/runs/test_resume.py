@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from smgrnn.config import EvolutionConfig
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import Expert, write_expert
-from smgrnn.runs import Evolution, Record
-from smgrnn.runs.evolution import new_evolution
+from smgrnn.runs import Record
 from smgrnn.runs.folder import NOTED, RunFolder
 from smgrnn.runs.run import Run, new_run
+from smgrnn_paper import Evolution, EvolutionConfig
+from smgrnn_paper.evolution.evolution import new_evolution
 from support.runs import contents, settings, trained
 
 

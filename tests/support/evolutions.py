@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-import smgrnn
+import smgrnn_paper
 
 SMALL: dict[str, Any] = {"rollouts": 40, "population": 10}
 
 
-def evolved(out: Path | None = None, **settings: Any) -> smgrnn.Evolution:
+def evolved(out: Path | None = None, **settings: Any) -> smgrnn_paper.Evolution:
     """Return a finished search on CartPole."""
-    return smgrnn.evolve("CartPole-v1", out=out, **{**SMALL, **settings})
+    return smgrnn_paper.evolve("CartPole-v1", out=out, **{**SMALL, **settings})
 
 
 def record(method: Any, seed: int) -> list[list[float]]:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from smgrnn.arrays import Floats
+from smgrnn.batch import AnyCondition, Experiment, Store
 from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.experiments import Condition, Experiment, Store
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
@@ -21,10 +21,10 @@ from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.times import Times
 from smgrnn.tasks import Task
 
-Figures = Callable[[Condition, int], dict[str, Any]]
+Figures = Callable[[AnyCondition, int], dict[str, Any]]
 
 
-def fabricate(condition: Condition, seed: int, **figures: Any) -> Record:
+def fabricate(condition: AnyCondition, seed: int, **figures: Any) -> Record:
     """Return a record of a condition that looks like one; its summary has the given figures."""
     plan = condition.plan(seed)
     rng = np.random.default_rng(int(plan.key()[:8], 16))

@@ -5,13 +5,13 @@ Worker processes import this module, so it imports nothing that is slow.
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
-from smgrnn.experiments import Condition, Experiment
-from smgrnn.experiments.execution import execute
+from smgrnn.batch import AnyCondition, Condition, Experiment
+from smgrnn.batch.execution import execute
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs.record import Record
 
@@ -53,7 +53,7 @@ def busy(folder: Path, **changes: Any) -> Condition:
 
 
 def asking(
-    conditions: dict[str, Condition], n_seeds: int = 2, name: str = "trial-v1"
+    conditions: Mapping[str, AnyCondition], n_seeds: int = 2, name: str = "trial-v1"
 ) -> Experiment:
     return Experiment(
         id=name,

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 import smgrnn
+import smgrnn_paper
 from torture.grammar import odd
 from torture.outcomes import Found
 
@@ -71,7 +72,9 @@ def environment_cases(_: Path) -> Callable[[Random, Path], Found]:
         place, at = rng.choice([*PLACES, "expert"]), rng.choice([0, 0, 1, 5, 9])
         act = _acting(answer) if place == "expert" else lambda _: 1
         if rng.random() < 0.2 and place != "expert":
-            smgrnn.evolve(lambda: Odd(place, answer, at), rollouts=8, population=4, held_out=1)
+            smgrnn_paper.evolve(
+                lambda: Odd(place, answer, at), rollouts=8, population=4, held_out=1
+            )
         else:
             few: dict[str, Any] = {
                 "episodes": 2,

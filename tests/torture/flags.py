@@ -13,7 +13,8 @@ from random import Random
 from typing import Any
 
 from smgrnn.cli import main
-from smgrnn.config import EvolutionConfig, RunConfig
+from smgrnn.config import RunConfig
+from smgrnn_paper import EvolutionConfig
 from support.runs import teacher
 from torture.batches import refusal
 from torture.files import kinds

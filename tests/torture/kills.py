@@ -12,8 +12,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from smgrnn.commands.display import RunDisplay
 from smgrnn.runs.folder import RunFolder
+from smgrnn_paper.commands.evolve import EvolutionDisplay
 from torture.children import GLANCE, Child, Ended, Shared, command, program
 from torture.filecalls import FileCalls
 from torture.outcomes import Found, misbehaviour
@@ -103,7 +103,7 @@ def kill_by_generation(rng: Random, bench: Bench) -> list[Found]:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def install() -> None:
-        RunDisplay.show_generation = watch  # type: ignore[assignment]
+        EvolutionDisplay.__call__ = watch  # type: ignore[method-assign]
 
     ended = Child(command(work.words, install), folder).wait()
     if found := misbehaviour(ended):

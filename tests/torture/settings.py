@@ -5,9 +5,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from smgrnn.config import EvolutionConfig, RunConfig
-from smgrnn.runs.evolution import new_evolution
+from smgrnn.config import RunConfig
 from smgrnn.runs.run import new_run
+from smgrnn_paper import EvolutionConfig
+from smgrnn_paper.evolution.evolution import new_evolution
 from support.runs import RULES, teacher
 from torture.grammar import NUMBERS, mutated
 from torture.outcomes import Found

@@ -6,8 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from smgrnn.batch import execution
 from smgrnn.cli import main
-from smgrnn.experiments import execution
 from support.runs import teacher
 
 __all__ = ["execution"]

@@ -7,10 +7,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from smgrnn.batch.store import Store
 from smgrnn.errors import SmgrnnError
-from smgrnn.experiments.registry import STUDIES
-from smgrnn.experiments.store import Store
 from smgrnn.runs.record import MODEL, Record
+from smgrnn_paper.experiments.registry import STUDIES
 from support import trials
 from support.runs import RULES, contents, teacher
 from torture.children import Child, Ended, Shared, command

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from smgrnn.batch.condition import Condition
+from smgrnn.batch.execution import Finished, execute
+from smgrnn.batch.local import WorkerLostError
+from smgrnn.batch.store import Store
 from smgrnn.errors import ConfigError
-from smgrnn.experiments.condition import Condition
-from smgrnn.experiments.execution import Finished, execute
-from smgrnn.experiments.local import WorkerLostError
-from smgrnn.experiments.store import Store
 from smgrnn.tuning.study import Found, Study, Trial
 from support.studies import N_TRIALS, outcomes, run_study, tiny_question, tiny_study
 from support.trials import Inline, Replacing, wait_for

@@ -15,10 +15,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from smgrnn.runs import Record, Run, evolve
+from smgrnn.runs import Record, Run
 from smgrnn.runs.run import new_run
 from smgrnn.view import FolderView, LiveView, Timeline
 from smgrnn.view.places import place_nodes
+from smgrnn_paper import evolve
 from support.browser import Browser, find_browser
 from support.runs import settings, trained
 from support.trials import PATIENCE

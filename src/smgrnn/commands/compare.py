@@ -6,16 +6,16 @@ from textwrap import fill
 
 from smgrnn.commands.output import Output, line_width, open_from_terminal
 from smgrnn.errors import ConfigError
-from smgrnn.report.comparison import (
+from smgrnn.runs.folder import load_runs
+from smgrnn.storage import write_file, writing
+from smgrnn_paper.report.comparison import (
     Compared,
     comparison_numbers,
     comparison_table,
     differing_settings,
     group_named,
 )
-from smgrnn.report.tables import ReportTable
-from smgrnn.runs.folder import load_runs
-from smgrnn.storage import write_file, writing
+from smgrnn_paper.report.tables import ReportTable
 
 MOST_SETTINGS = 12
 """Most settings that are told; students of different kinds differ in most of theirs."""
@@ -30,8 +30,8 @@ def compare_command(
     records = load_runs(paths)
     groups = group_named(records)
     if out is not None:
-        from smgrnn.report.page import page
-        from smgrnn.report.runs import build_run_report  # which imports Matplotlib
+        from smgrnn_paper.report.page import page
+        from smgrnn_paper.report.runs import build_run_report  # which imports Matplotlib
 
         with writing(out):
             write_file(out, page(build_run_report(records)).encode())

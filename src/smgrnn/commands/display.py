@@ -17,13 +17,12 @@ from smgrnn.commands.output import Output, Terminal, say
 from smgrnn.episodes.table import Episodes
 from smgrnn.experts import Expert, Teacher
 from smgrnn.interrupts import interrupts_raised
-from smgrnn.report.wording import duration, quantity
-from smgrnn.runs.evolution import Evolution
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
+from smgrnn.text import duration, quantity
 
 if TYPE_CHECKING:  # it imports all experiments
-    from smgrnn.experiments.runner import Progress as SessionProgress
+    from smgrnn.batch.runner import Progress as SessionProgress
 
 N_SHOWN = 10
 """Most failures of a session that are listed one by one."""
@@ -78,6 +77,11 @@ class Display(bars.Progress):
         for line in filter(None, (self.line, self.note)):
             yield Text(line, overflow="ellipsis", no_wrap=True)
 
+    def wait(self, note: str) -> None:
+        """Show at once what goes on after the last episode."""
+        self.note = note
+        self.refresh()
+
     def stop(self) -> None:
         """End the display, without its note."""
         self.note = ""
@@ -104,32 +108,14 @@ class RunDisplay(Display):
         last, mean = episodes.returns[-1], episodes.returns[recent].mean()
         # Of a recording the return is nothing but the likeness.
         score = f"return {last:.0f} (of 50: {mean:.1f}) · " if run.task.recording is None else ""
-        self.line = f"{score}{_size(episodes)} · {likeness} · {_short(speed)} steps/s"
+        self.line = f"{score}{size_text(episodes)} · {likeness} · {short_text(speed)} steps/s"
         # A run that ends early has no episodes left.
         total = episodes.n if run.is_finished else run.plan.n_episodes
         self.update(self.bar, completed=episodes.n, total=total)
         if run.is_finished:
             asked = run.plan.episodes
             chooses = asked.handover == "best" and asked.keep is None  # else that is done by now
-            self._wait(f"{'choosing' if chooses else 'judging'} the student to hand over …")
-
-    def show_generation(self, evolution: Evolution) -> None:
-        """Show the progress of an evolutionary search."""
-        episodes, best = evolution.episodes, evolution.generations
-        recent = episodes.returns[-evolution.plan.population :]
-        speed = episodes.steps.sum() / max(evolution.seconds, 1e-9)
-        self.line = (
-            f"generation {best.n}: best {best.returns[-1]:.0f}, mean {recent.mean():.1f} · "
-            f"{_size(best)} · {_short(speed)} steps/s"
-        )
-        self.update(self.bar, completed=episodes.n)
-        if best.n == evolution.plan.generations:
-            self._wait("judging the champion …")
-
-    def _wait(self, note: str) -> None:
-        """Show at once what goes on after the last episode."""
-        self.note = note
-        self.refresh()
+            self.wait(f"{'choosing' if chooses else 'judging'} the student to hand over …")
 
 
 class SessionDisplay(Display):
@@ -166,7 +152,7 @@ def describe(summary: dict[str, Any]) -> str:
     lines = [
         *(_champion_lines(summary) if is_evolved else _score_lines(summary)),
         f"{summary['task']}, {summary['student']}, seed {summary['seed']}: {length}, "
-        f"{_short(summary['steps'])} steps in {summary['seconds']:.1f} s of training.",
+        f"{short_text(summary['steps'])} steps in {summary['seconds']:.1f} s of training.",
         *(_evolution_lines(summary) if is_evolved else _run_lines(summary)),
     ]
     if summary["run_dir"]:
@@ -325,13 +311,14 @@ def _change(n: int, noun: str) -> str:
     return f"{n:+} {noun}{'' if abs(n) == 1 else 's'}"
 
 
-def _size(episodes: Episodes) -> str:
+def size_text(episodes: Episodes) -> str:
     """Return the size of the network in the last episode."""
     n_nodes, n_edges = int(episodes.n_nodes[-1]), int(episodes.n_edges[-1])
     return f"{quantity(n_nodes, 'node')}, {quantity(n_edges, 'edge')}"
 
 
-def _short(number: float) -> str:
+def short_text(number: float) -> str:
+    """Return a number with its suffix for thousands or millions."""
     for size, suffix in ((1e6, "M"), (1e3, "k")):
         if number >= size:
             return f"{number / size:.1f}{suffix}"

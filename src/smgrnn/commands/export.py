@@ -10,8 +10,8 @@ from smgrnn.export.formats import export_policy
 from smgrnn.export.sizes import COMPILE, CodeSize, measure
 from smgrnn.export.wiring import facts, n_parameters
 from smgrnn.policy import BARE, Policy
-from smgrnn.report.wording import quantity
 from smgrnn.runs import load
+from smgrnn.text import quantity
 
 
 def export_command(

@@ -5,12 +5,11 @@ from typing import Any
 
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, SmgrnnError
-from smgrnn.experiments.registry import EXPERIMENTS, STUDIES
 from smgrnn.experts import shipped_experts, shipped_name
 from smgrnn.experts.library import VARIANTS
 from smgrnn.learning.rules import LEARNING
 from smgrnn.plasticity import GROWTH, PRUNING
-from smgrnn.runs.evolution import METHODS
+from smgrnn.plugins import plugins
 from smgrnn.runs.folder import RunFolder, runs_in
 from smgrnn.runs.students import STUDENTS
 from smgrnn.storage import is_locked
@@ -35,14 +34,13 @@ def list_command(output: Output) -> None:
         f"{table.kind} rules": {name: table[name].summary for name in table}
         for table in (GROWTH, PRUNING, LEARNING)
     }
-    experiments = {id: experiment.question for id, experiment in (EXPERIMENTS | STUDIES).items()}
     listed = {
         "tasks": tasks,
         "students": STUDENTS,
-        "methods": METHODS,
         **rules,
-        "experiments": experiments,
     }
+    for plugin in plugins():
+        listed |= plugin.listed()
     width = max(len(name) for entries in listed.values() for name in entries) + 2
     lines = []
     for title, entries in listed.items():

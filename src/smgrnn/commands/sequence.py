@@ -9,7 +9,6 @@ from smgrnn.commands.display import RunDisplay, describe, stoppable
 from smgrnn.commands.distill import draw_pictures
 from smgrnn.commands.output import Output
 from smgrnn.config import RunConfig
-from smgrnn.report.wording import METRICS
 from smgrnn.runs.course import FIGURES
 from smgrnn.runs.pictures import draw_course
 from smgrnn.runs.record import Record
@@ -75,7 +74,7 @@ def describe_course(summary: dict[str, Any]) -> str:
             for value, task in zip(returns, course["tasks"], strict=True)
         )
         lines.append(f"{row:<{width}}{'  '.join(cells)}  {size}")
-    figures = {METRICS[name].word: summary[name] for name in FIGURES}
+    figures = {name.replace("_", " "): summary[name] for name in FIGURES}
     words = (f"{word} {value:.2f}" for word, value in figures.items() if value is not None)
     lines.append(f"Of the teachers' gap over random: {', '.join(words)}.")
     return "\n".join(lines)

@@ -12,20 +12,20 @@ from typing import Any
 
 from rich import progress as bars
 
+from smgrnn.batch.executor import find_executor
+from smgrnn.batch.store import Store
 from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder
 from smgrnn.commands.flags import Effort, Workers
 from smgrnn.commands.output import Output
-from smgrnn.commands.reproduce import find_executor
 from smgrnn.config import RunConfig, by_part, settings_file
 from smgrnn.errors import ConfigError, FileFormatError
-from smgrnn.experiments.store import Store
-from smgrnn.report.page import page
-from smgrnn.report.tuning import build_tuning_report, describe_best, describe_point
-from smgrnn.report.wording import quantity
 from smgrnn.storage import locked, make_folder, write_file, write_files, writing
+from smgrnn.text import quantity
 from smgrnn.tuning.space import find_space
 from smgrnn.tuning.study import Found, Question, Study, Trial
+from smgrnn_paper.report.page import page
+from smgrnn_paper.report.tuning import build_tuning_report, describe_best, describe_point
 
 IDENTITY = "study.json"
 """File that says what a study asks, so that no other one goes on in its folder."""
@@ -90,7 +90,11 @@ def tune_command(
     with writing(folder):
         make_folder(folder)
     told = f"Finished trials are in {folder}; the same command goes on."
-    with locked(folder), stoppable(told), find_executor(workers) as executor:
+    with (
+        locked(folder),
+        stoppable(told),
+        find_executor(workers.jobs, workers.scheduler) as executor,
+    ):
         _check_identity(folder, identity)
         study = Study(question, Store(folder / STORE), executor)
         n_shown = question.batch * math.ceil(n_trials / question.batch)

@@ -2,14 +2,12 @@
 
 from smgrnn.policy import Policy
 from smgrnn.runs.evaluation import evaluate
-from smgrnn.runs.evolution import Evolution, evolve
 from smgrnn.runs.plan import EvolutionPlan, Plan, plan_run
 from smgrnn.runs.record import Record, load
 from smgrnn.runs.run import Run, distill
 from smgrnn.runs.sequences import Sequence, sequence
 
 __all__ = [
-    "Evolution",
     "EvolutionPlan",
     "Plan",
     "Policy",
@@ -18,7 +16,6 @@ __all__ = [
     "Sequence",
     "distill",
     "evaluate",
-    "evolve",
     "load",
     "plan_run",
     "sequence",

@@ -9,9 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from smgrnn.baselines.mlp import find_budget, mlp_graph, mlp_width
 from smgrnn.config import (
-    EvolutionConfig,
     HandOver,
     LearningConfig,
     LearningSettings,
@@ -35,6 +33,7 @@ from smgrnn.plasticity import GROWTH, PRUNING, follows_size
 from smgrnn.plasticity.schedule import check_errors
 from smgrnn.policy import Policy
 from smgrnn.runs.ancestor import Ancestor
+from smgrnn.runs.mlp import find_budget, mlp_graph, mlp_width
 from smgrnn.runs.refusals import check_settings, require
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
@@ -238,23 +237,6 @@ def _key(kind: str, plan: Settings) -> str:
 def check_episodes(n: int) -> None:
     """Refuse more held-out episodes than there is memory for; they are played in one go."""
     check_memory(200.0 * n, f"A list of {n} held-out episodes")
-
-
-def plan_evolution(config: EvolutionConfig, task: Task, neat_settings: str) -> EvolutionPlan:
-    """Return the plan of a search; `neat_settings` is the text of NEAT's configuration."""
-    if config.method != "neat" and config.neat_config is not None:
-        raise ConfigError("A configuration for NEAT says nothing to NDP; leave it out.")
-    check_episodes(config.held_out)
-    check_memory(2e4 * config.population, f"A population of {config.population} candidates")
-    return EvolutionPlan(
-        task=replace(task, make=None),
-        method=config.method,
-        seed=config.seed,
-        rollouts=config.rollouts,
-        population=config.population,
-        held_out=config.held_out,
-        neat_settings=neat_settings,
-    )
 
 
 def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | None = None) -> Plan:

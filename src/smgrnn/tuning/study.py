@@ -18,12 +18,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from smgrnn.batch.condition import Condition
+from smgrnn.batch.experiment import Experiment
+from smgrnn.batch.runner import Failure, Progress, run_experiments
+from smgrnn.batch.store import Store
 from smgrnn.config import RunConfig, by_part, setting_of
 from smgrnn.errors import ConfigError, FileFormatError, reason
-from smgrnn.experiments.condition import Condition
-from smgrnn.experiments.experiment import Experiment
-from smgrnn.experiments.runner import Failure, Progress, run_experiments
-from smgrnn.experiments.store import Store
 from smgrnn.storage import write_file
 from smgrnn.tuning.front import Point, area, best_few, front
 from smgrnn.tuning.space import Dimension

@@ -1,1 +1,0 @@
-"""The baselines that the growing network is compared with: MLP, NEAT and NDP."""

@@ -1,0 +1,9 @@
+"""Many runs at once: what to run, where finished runs are stored, and the workers that run them."""
+
+from smgrnn.batch.condition import Condition
+from smgrnn.batch.experiment import AnyCondition, Experiment
+from smgrnn.batch.local import LocalProcesses
+from smgrnn.batch.runner import run_experiments
+from smgrnn.batch.store import Store
+
+__all__ = ["AnyCondition", "Condition", "Experiment", "LocalProcesses", "Store", "run_experiments"]

@@ -1,0 +1,128 @@
+"""The workload: grown networks of a given size, three ways to train them, and a stream."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from smgrnn.arrays import Floats, Ints
+from smgrnn.config import NetworkConfig, PlasticityConfig
+from smgrnn.engine import Learner
+from smgrnn.graph.state import Graph
+from smgrnn.nn import SMGrNN, StructuralPlasticity
+from smgrnn_paper.bench.eager import eager_loop
+
+N_INPUTS, N_OUTPUTS = 4, 2
+
+# Statistics at every update, and nothing ever found.
+WATCHING = PlasticityConfig(
+    interval=1,
+    growth="relay-alone",
+    orphan_removal=False,
+    fluctuation_threshold=1e9,
+    weight_threshold=0.0,
+)
+
+Run = Callable[[int], None]
+
+
+def active_rules(n_edges: int) -> PlasticityConfig:
+    """Return rules that edit at every call and keep the network's size.
+
+    Every second call removes one edge picked from all, and the node this may orphan; the others add
+    a relay and then random edges until the former number of edges is reached.
+    """
+    return PlasticityConfig(
+        interval=100,
+        prune_period=2,
+        prune_fraction=1 / n_edges,
+        weight_threshold=1e9,
+        update_threshold=1e9,
+        scale="update",
+        full_window=False,
+        max_relays=1,
+        max_edges=n_edges,
+        explore_probability=1.0,
+    )
+
+
+def grown_graph(n_edges: int) -> Graph:
+    """Return a graph such as growth makes: direct edges, a relay per hidden node, random edges."""
+    rng = np.random.default_rng(n_edges)
+    n_nodes = max(n_edges // 3, N_INPUTS + N_OUTPUTS)
+    pairs = {(u, N_INPUTS + v) for u in range(N_INPUTS) for v in range(N_OUTPUTS)}
+    for relay in range(N_INPUTS + N_OUTPUTS, n_nodes):
+        pairs.add((int(rng.integers(N_INPUTS)), relay))
+        pairs.add((relay, N_INPUTS + int(rng.integers(N_OUTPUTS))))
+    while len(pairs) < n_edges:
+        u, v = int(rng.integers(n_nodes)), int(rng.integers(N_INPUTS, n_nodes))
+        if u != v:
+            pairs.add((u, v))
+    n_hidden = n_nodes - N_INPUTS - N_OUTPUTS
+    edges = [(u, v, 0.1 + 0.1 * float(rng.random())) for u, v in sorted(pairs)]
+    return Graph.from_edges(N_INPUTS, N_OUTPUTS, n_hidden, edges)
+
+
+def stream(n: int) -> tuple[Floats, Ints]:
+    """Return observations and the labels of a simple teacher."""
+    observations = np.random.default_rng(0).normal(size=(n, N_INPUTS))
+    return observations, (observations[:, 0] > 0).astype(np.int64)
+
+
+def eager(graph: Graph, iterations: int) -> Run:
+    """Return the plain PyTorch loop."""
+
+    def run(n: int) -> None:
+        eager_loop(graph, iterations, *stream(n))
+
+    return run
+
+
+def torch_engine(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Run:
+    """Return the loop of a user of SMGrNN and StructuralPlasticity."""
+    net = SMGrNN(N_INPUTS, N_OUTPUTS, graph=graph, iterations=iterations)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+    spm = StructuralPlasticity(net, optimizer, plasticity) if plasticity else None
+
+    def run(n: int) -> None:
+        for row, number in zip(*stream(n), strict=True):
+            outputs = net(torch.as_tensor(row, dtype=torch.float32))
+            loss = cross_entropy(outputs, torch.tensor(number))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            if spm is not None:
+                spm.step()
+
+    return run
+
+
+def compiled_engine(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Run:
+    """Return the compiled engine on the whole stream."""
+    learner = new_learner(graph, iterations, plasticity)
+    examples = stream(100_000)
+
+    def run(n: int) -> None:
+        observations, labels = examples
+        learner.learn_stream(observations[:n], labels[:n])
+
+    return run
+
+
+def called_from_python(graph: Graph, iterations: int) -> Run:
+    """Return the compiled engine called once per step."""
+    learner = new_learner(graph, iterations, None)
+
+    def run(n: int) -> None:
+        for row, number in zip(*stream(n), strict=True):
+            learner.learn(row, number)
+
+    return run
+
+
+def new_learner(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Learner:
+    """Return a compiled learner of this graph; with None it has no plasticity."""
+    config = NetworkConfig(n_inputs=N_INPUTS, n_outputs=N_OUTPUTS, iterations=iterations)
+    never = PlasticityConfig.static(interval=10**9)
+    return Learner(config, plasticity=plasticity or never, graph=graph)

@@ -1,0 +1,1 @@
+"""The commands of the reproduction, which `smgrnn` finds through an entry point."""

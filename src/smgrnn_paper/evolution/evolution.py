@@ -1,0 +1,361 @@
+"""Evolution on the budget of a distillation: one episode for every candidate.  Paper: Sec. IV-A4.
+
+All candidates of a generation play the same episode, and every generation another one.  The result
+is a record like that of a distillation, with the champion as its student: the candidate with the
+best single episode, which is partly luck, so it is judged again on held-out episodes.
+
+A search is determined by its plan and by the returns of its candidates, so these are all that has
+to be kept of it: one that was stopped is bred anew from the returns on record, and goes on.
+"""
+
+import time
+from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from smgrnn.arrays import Floats
+from smgrnn.episodes.backends import Backend, find_backend
+from smgrnn.episodes.table import Edits, Episodes
+from smgrnn.errors import ConfigError, SmgrnnError
+from smgrnn.graph.log import EditLog
+from smgrnn.interrupts import interrupts_deferred
+from smgrnn.policy import Policy
+from smgrnn.runs.evaluation import score
+from smgrnn.runs.folder import (
+    RunFolder,
+    as_run_folder,
+    check_same,
+    folder_summary,
+    new_run_folder,
+    write_results,
+)
+from smgrnn.runs.metrics import best_of_generations
+from smgrnn.runs.plan import EvolutionPlan
+from smgrnn.runs.record import Record, versions
+from smgrnn.runs.snapshots import Snapshots
+from smgrnn.runs.times import Times
+from smgrnn.runs.watch import Watch
+from smgrnn.seeding import episode_seed
+from smgrnn.tasks import Task, TaskSource, find_again, find_task
+from smgrnn_paper.evolution.config import EvolutionConfig, plan_evolution
+from smgrnn_paper.evolution.ndp_search import NDPSearch
+from smgrnn_paper.evolution.neat import NEATSearch
+from smgrnn_paper.evolution.neat_settings import read_settings, read_text
+from smgrnn_paper.evolution.search import Candidate, Player, Search
+
+METHODS = {
+    "neat": "topologies and weights evolved together, by neat-python",
+    "ndp": "developmental programs that grow a network, by CMA-ES",
+}
+"""The evolutionary methods by name."""
+
+
+class Evolution:
+    """An evolutionary search and its record; `smgrnn_paper.evolve` returns one.
+
+    Parameters
+    ----------
+    plan
+        All settings, as `plan_evolution` or a record gives them.
+    folder
+        Folder to keep it in; None keeps nothing until `save`.
+    task
+        The task, or where to find it; one that is code of the user's own must be given.
+    record
+        The record of the search so far, if it has begun.
+
+    Examples
+    --------
+    >>> from smgrnn_paper import EvolutionConfig
+    >>> evolution = new_evolution("CartPole-v1", EvolutionConfig(rollouts=20, population=10))
+    >>> record = evolution.train(lambda evolution: print(evolution.episodes.n))
+    10
+    20
+    >>> evolution.save("a-run")["generations"]
+    2
+    """
+
+    def __init__(
+        self,
+        plan: EvolutionPlan,
+        folder: str | Path | RunFolder | None = None,
+        *,
+        task: TaskSource | Task | None = None,
+        record: Record | None = None,
+    ) -> None:
+        self.plan = plan
+        self.task = find_again(plan.task, task)
+        self.record = _start(plan) if record is None else record
+        """The record of the search so far."""
+        self._home = as_run_folder(folder)
+        if not self.episodes.n:  # what it cannot work with is met at once
+            _ = self._search, self._backend
+
+    @classmethod
+    def resume(cls, path: str | Path, *, task: TaskSource | None = None) -> Self:
+        """Return a search that goes on after its last generation; give code of your own again.
+
+        >>> from smgrnn_paper import EvolutionConfig
+        >>> config = EvolutionConfig(rollouts=20, population=10)
+        >>> new_evolution("CartPole-v1", config, Path("bred")).begin()
+        >>> Evolution.resume("bred").train().episodes.n
+        20
+        """
+        home = RunFolder(Path(path))
+        record = home.load() if home.path.is_dir() else Record.load(path)
+        if not isinstance(record.plan, EvolutionPlan):
+            raise ConfigError(
+                f"{path} was distilled, not evolved; go on with smgrnn distill --resume."
+            )
+        return cls(record.plan, home if home.path.is_dir() else None, task=task, record=record)
+
+    @cached_property
+    def _search(self) -> Search:
+        """The search after the last generation on record.
+
+        It is bred anew from the returns on record, for which nothing has to be played.
+        """
+        search, episodes = _new_search(self.plan, self.task), self.episodes
+        last = episodes.n - self.plan.population
+        for start in range(0, episodes.n, self.plan.population):
+            these = slice(start, start + self.plan.population)
+            if start < last:
+                search.retell(episodes.returns[these], episodes.steps[these] > 0)
+                continue
+            sizes = zip(episodes.n_nodes[these], episodes.n_edges[these], strict=True)
+            if [_size(candidate) for candidate in search.ask()] != list(sizes):
+                raise ConfigError(
+                    f"The search cannot go on: generation {search.generation + 1} on record is "
+                    f"not the one that this version of smgrnn and of its packages breeds."
+                )
+            search.tell(episodes.returns[these])
+        return search
+
+    @cached_property
+    def _backend(self) -> Backend:
+        return find_backend(self.task)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder it is kept in, if any."""
+        return None if self._home is None else self._home.path
+
+    @property
+    def episodes(self) -> Episodes:
+        """One row per candidate, in order; those too small to play have no steps and no nodes."""
+        return self.record.episodes
+
+    @property
+    def held_out(self) -> Floats:
+        """Returns of the champion on held-out episodes."""
+        return self.record.held_out
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent so far."""
+        return self.record.times.training
+
+    @property
+    def champion(self) -> Player:
+        """The candidate with the best episode of all, the later of equals."""
+        if self._search.champion is None:
+            raise ConfigError(
+                f"No candidate grew the nodes that {self.task.id} needs; try another seed."
+            )
+        return self._search.champion
+
+    @property
+    def generations(self) -> Episodes:
+        """The best candidate of each generation, the first of equals."""
+        return best_of_generations(self.episodes, self.plan.population)
+
+    def begin(self) -> None:
+        """Make the folder, if there is to be one, with a record of no generation in it.
+
+        >>> from smgrnn_paper import EvolutionConfig
+        >>> config = EvolutionConfig(rollouts=20, population=10)
+        >>> new_evolution("CartPole-v1", config, Path("to-breed")).begin()
+        >>> [file.name for file in Path("to-breed").iterdir()]
+        ['model.safetensors']
+        """
+        if self._home is None:
+            return
+        with self._home.owned():
+            if self._home.is_empty:
+                self._home.save(self.record)
+
+    def train(self, *watches: Watch["Evolution"]) -> Record:
+        """Search until the budget is spent, saving every generation, then judge the champion."""
+        with nullcontext() if self._home is None else self._home.owned():
+            self.begin()
+            try:
+                self._train_and_save(watches)
+            except SmgrnnError:
+                if self._home is not None and not self.episodes.n:
+                    self._home.discard()
+                raise
+        return self.record
+
+    def _train_and_save(self, watches: Iterable[Watch["Evolution"]]) -> None:
+        try:
+            self._train_all(watches)
+        finally:  # after a Ctrl-C too
+            if self._home is not None:
+                self._home.save(self.record)
+                self._write_results()
+
+    def _write_results(self) -> None:
+        if self._home is not None and self.record.students:
+            write_results(self._home.path, self.record)
+
+    def _train_all(self, watches: Iterable[Watch["Evolution"]]) -> None:
+        if self.held_out.size:
+            return
+        for generation in range(self._search.generation, self.plan.generations):
+            start = time.perf_counter()
+            seed = episode_seed(self.plan.seed, generation, "train")
+            played = [self._play(candidate, seed) for candidate in self._search.ask()]
+            with interrupts_deferred():
+                self._take_in(played, start)
+            for watch in watches:
+                watch(self)
+        start, champion = time.perf_counter(), self.champion.policy
+        held_out = score(self._backend, champion, self.plan.seed, self.plan.held_out)
+        with interrupts_deferred():
+            times = self.record.times
+            total = times.total + time.perf_counter() - start
+            self._update(held_out=held_out, times=times._replace(total=total))
+
+    def _play(self, candidate: Candidate, seed: int) -> Episodes:
+        if isinstance(candidate, Policy):
+            return self._backend.play(candidate, [seed])
+        row = Episodes.start(1)
+        row.returns[0] = candidate.score
+        return row
+
+    def _take_in(self, played: list[Episodes], start: float) -> None:
+        """Breed from a generation that has played since `start`, and save it."""
+        self._search.tell([float(row.returns[0]) for row in played])
+        episodes, champion = self.episodes, self._search.champion
+        for row in played:
+            episodes = episodes.followed_by(row)
+        best = best_of_generations(episodes, self.plan.population)
+        times, spent = self.record.times, time.perf_counter() - start
+        self._update(
+            episodes=episodes,
+            students={} if champion is None else {"final": champion.policy},
+            started=(int(best.n_nodes[0]), int(best.n_edges[0])),
+            times=times._replace(training=times.training + spent, total=times.total + spent),
+        )
+
+    def _update(self, **changes: Any) -> None:
+        self.record = replace(self.record, **changes)
+        if self._home is not None:
+            self._home.keep(self.record)
+
+    def summary(self) -> dict[str, Any]:
+        """Return every figure of the search: those of a run, and those of generations.
+
+        >>> config = EvolutionConfig(rollouts=10, population=10)
+        >>> evolution = new_evolution("CartPole-v1", config)
+        >>> evolution.train().summary() == evolution.summary()
+        True
+        """
+        return self.record.summary()
+
+    def save(self, folder: str | Path) -> dict[str, Any]:
+        """Write a new run folder, with the generations as one more table; return its summary."""
+        self._home = new_run_folder(folder)
+        with self._home.owned():
+            self._home.save(self.record)
+            self._write_results()
+        return folder_summary(self.record, self.folder)
+
+
+def new_evolution(
+    task: TaskSource, config: EvolutionConfig, folder: Path | None = None
+) -> Evolution:
+    """Return a search that has not begun, or the one begun in the folder with these settings.
+
+    The folder is made when the search begins.
+    """
+    home = None if folder is None else RunFolder(folder)
+    record = None if home is None else home.find_record()
+    found = find_task(task)
+    plan = find_evolution_plan(found, config)
+    if home is not None and record is not None:
+        check_same(plan, record.plan, home.path)
+    if plan.neat_settings and found.is_discrete:  # what is wrong in a file is told with its name
+        read_settings(found, config.population, config.neat_config)
+    return Evolution(plan, home, task=found, record=record)
+
+
+def find_evolution_plan(task: Task, config: EvolutionConfig) -> EvolutionPlan:
+    """Return the plan of a search, with the text of the settings that NEAT reads from a file."""
+    text = read_text(task, config.neat_config) if config.method == "neat" else ""
+    return plan_evolution(config, task, text)
+
+
+def evolve(
+    task: TaskSource,
+    *,
+    out: str | Path | None = None,
+    watch: Watch[Evolution] | None = None,
+    **settings: Any,
+) -> Evolution:
+    """Evolve a controller for a task; every field of EvolutionConfig is a keyword.
+
+    Parameters
+    ----------
+    task
+        A Gymnasium id with discrete actions.
+    out
+        Folder to keep the run in, generation by generation; where an equal call was stopped, this
+        one goes on.  None keeps nothing.
+    watch
+        Called with the evolution after every generation.
+    **settings
+        Fields of `EvolutionConfig`.
+
+    Examples
+    --------
+    >>> import smgrnn
+    >>> evolution = smgrnn.evolve("CartPole-v1", rollouts=20, population=10, out="evolved")
+    >>> smgrnn.load("evolved").graph == evolution.champion.policy.graph
+    True
+    """
+    folder = None if out is None else Path(out)
+    evolution = new_evolution(task, EvolutionConfig(**settings), folder)
+    evolution.train(*([watch] if watch is not None else []))
+    return evolution
+
+
+def _new_search(plan: EvolutionPlan, task: Task) -> Search:
+    size = {"population": plan.population, "generations": plan.generations}
+    if plan.method == "neat":
+        return NEATSearch(task, seed=plan.seed, settings=plan.neat_settings, **size)
+    return NDPSearch(task, seed=plan.seed, **size)
+
+
+def _start(plan: EvolutionPlan) -> Record:
+    """Return the record of a search that has not begun."""
+    return Record(
+        plan=plan,
+        episodes=Episodes.start(0),
+        edits=Edits.of(EditLog.start()),
+        snapshots=Snapshots.start(),
+        students={},
+        started=(0, 0),
+        versions=versions(plan),
+        times=Times(began=time.time()),
+    )
+
+
+def _size(candidate: Candidate) -> tuple[int, int]:
+    """Return the nodes and edges of a candidate as they are recorded: none if it cannot play."""
+    if not isinstance(candidate, Policy):
+        return 0, 0
+    return candidate.graph.n_nodes, candidate.graph.n_edges

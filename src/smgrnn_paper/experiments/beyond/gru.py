@@ -1,0 +1,110 @@
+"""A GRU as rival on tasks that need memory: PyTorch's own, as small as the students are.
+
+It acts, the expert labels, and gradients flow back through at most 16 steps.  It is no student of
+the engine, so its returns are no records: `python -m smgrnn_paper.experiments.beyond.gru` computes
+them anew and prints them, and `report/gru.toml` has them for reports.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from smgrnn.arrays import Floats
+from smgrnn.errors import ConfigError
+from smgrnn.experts import find_teacher
+from smgrnn.seeding import episode_seed
+from smgrnn.tasks import find_task, make_env
+from smgrnn_paper.experiments.beyond.credit_assignment import EPISODES
+
+MOST_EPISODES = 500
+"""Episodes of a run at most: a step takes a thousand times as long as a compiled one."""
+N_HIDDEN, THROUGH_TIME, RATE = 7, 16, 0.03
+"""States, about as many parameters as the students have edges, steps that gradients flow back
+through, and the learning rate.  Chosen on seeds from 100 on."""
+SEEDS = tuple(range(10))
+
+
+class GRU(nn.Module):
+    """A GRU cell and a linear layer of logits.
+
+    >>> sum(each.numel() for each in GRU(2, 4, 2).parameters())
+    106
+    """
+
+    def __init__(self, n_inputs: int, n_hidden: int, n_outputs: int) -> None:
+        super().__init__()
+        self.cell = nn.GRUCell(n_inputs, n_hidden)
+        self.read = nn.Linear(n_hidden, n_outputs)
+
+    def forward(self, observation: Any, state: Any) -> tuple[Any, Any]:
+        """Return the logits, and the state after the step."""
+        state = self.cell(observation, state)
+        return self.read(state), state
+
+
+class Scale:
+    """Observations in units of their root mean square so far."""
+
+    def __init__(self, n: int) -> None:
+        self._square, self._count = np.zeros(n), 0
+
+    def __call__(self, observation: Floats) -> Any:
+        """Take note of an observation, and return it as a tensor of usual size."""
+        self._count += 1
+        self._square += (np.square(observation) - self._square) / self._count
+        usual = np.sqrt(np.maximum(self._square, 1e-12))
+        return torch.as_tensor(observation / usual, dtype=torch.float32)
+
+
+def distil_gru(task: str, *, seed: int = 0, episodes: int = MOST_EPISODES) -> Floats:
+    """Return the return of each training episode of a GRU that learns a task from its expert.
+
+    >>> distil_gru("recall,delay=1", episodes=2).shape
+    (2,)
+    """
+    if not 1 <= episodes <= MOST_EPISODES:
+        raise ConfigError(
+            f"The episodes of a GRU must be an int in [1, {MOST_EPISODES}]. Got {episodes} instead."
+        )
+    found = find_task(task)
+    _, expert = find_teacher(None, found)
+    if expert is None or not found.is_discrete:
+        raise ConfigError(f"A GRU learns choices from an expert, and {task} has none.")
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        net = GRU(found.n_inputs, N_HIDDEN, found.n_outputs)
+    optimizer, env = torch.optim.Adam(net.parameters(), lr=RATE), make_env(found)
+    returns, scale = np.zeros(episodes), Scale(found.n_inputs)
+    for number in range(episodes):
+        observation, _ = env.reset(seed=episode_seed(seed, number, "train"))
+        state, losses, is_over = torch.zeros(N_HIDDEN), [], False
+        while not is_over:
+            logits, state = net(scale(observation), state)
+            label = expert.action(getattr(env, "whole", observation))
+            losses.append(cross_entropy(logits, torch.tensor(label)))
+            observation, reward, *ends, _ = env.step(int(logits.argmax()))
+            returns[number] += float(reward)
+            is_over = any(ends)
+            if is_over or len(losses) == THROUGH_TIME:
+                optimizer.zero_grad()
+                torch.stack(losses).mean().backward()
+                optimizer.step()
+                state, losses = state.detach(), []
+    env.close()
+    return returns
+
+
+def late_returns(task: str) -> list[float]:
+    """Return the mean return over the final quarter of the episodes, one for each seed."""
+    quarter = MOST_EPISODES // 4
+    return [round(float(distil_gru(task, seed=seed)[-quarter:].mean()), 3) for seed in SEEDS]
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    print("[late_return]")
+    for name in EPISODES:
+        print(f'"{name}" = {late_returns(name)}', flush=True)

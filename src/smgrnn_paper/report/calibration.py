@@ -1,0 +1,311 @@
+"""Calibration: how far each reading of the text is from the sizes that the paper prints.
+
+A number is as far away as |ours − the paper's| in standard deviations of the paper, at most
+`FARTHEST`; a table as far as its numbers on average, and a reading as far as the tables on average,
+each of which weighs the same.  That is the first distance.  The second counts the deviations too,
+as one more table, where there are runs enough to have some: |ln(ours / the paper's)| in units of
+what chance does to it.  And it refuses a reading under which a printed number cannot be.  Both
+were fixed before the first run that they judge.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from smgrnn.batch import Experiment
+from smgrnn.config import PlasticityConfig, RunConfig
+from smgrnn.tasks import find_task
+from smgrnn.text import number
+from smgrnn_paper.experiments.calibration.readings import AXES, Reading
+from smgrnn_paper.experiments.calibration.stages import ROWS, condition_name
+from smgrnn_paper.experiments.paper.protocol import TASKS
+from smgrnn_paper.report.paper import Column, Paper
+from smgrnn_paper.report.results import Results, Runs
+from smgrnn_paper.report.statistics import UNKNOWN, Estimate
+from smgrnn_paper.report.tables import Entry, Line, ReportTable
+from smgrnn_paper.report.wording import METRICS
+
+FARTHEST = 10.0
+"""The largest distance that a number counts with: beyond it a network is simply of another size."""
+SIZES = {
+    "II": ("net_growth_nodes", "n_edges"),
+    "A.I": ("n_nodes", "churn_ratio"),
+    "A.II": ("n_nodes", "churn_ratio"),
+    "A.V": ("net_growth_nodes",),
+    "A.VI": ("n_nodes", "net_growth_nodes"),
+}
+"""Tables with structural numbers, and the columns that have them.  Table A.IV repeats A.VI."""
+FIRST = "first episode"
+"""Name for the growth in the first episode: final size less net growth less inputs and outputs, as
+if net growth were counted from the end of that episode on."""
+SHOWN = 20
+"""Readings that are shown, from the closest."""
+SPREADS = "spreads"
+"""Name for the deviations, which the second distance counts as one more table."""
+PAPER_RUNS = 10
+"""Runs behind a number of the paper; five in its appendix, which is not told apart here."""
+ENOUGH = 5
+"""Fewest runs whose deviation is compared."""
+MOST_STEPS = 500
+"""Steps of the longest episode in the tasks that the refutations are about."""
+
+
+class Printed(NamedTuple):
+    """A structural number of the paper."""
+
+    table: str
+    row: str
+    metric: str
+    mean: float
+    std: float
+    has_spread: bool = False
+    """Whether the deviation is the paper's own for this number."""
+
+    def of(self, runs: Runs) -> float:
+        """Return the mean over our runs."""
+        if self.metric != "first_growth":
+            return float(runs.values(self.metric).mean())
+        return float(np.mean([int(r.episodes.n_nodes[0]) - r.started[0] for r in runs.records]))
+
+    def spread_of(self, runs: Runs) -> float | None:
+        """Return the deviation over our runs, if there are enough and the paper has one too."""
+        if not self.has_spread or len(runs.records) < ENOUGH:
+            return None
+        return float(runs.values(self.metric).std())
+
+    def distance(self, ours: float) -> float:
+        """Return how far our value is from it, in standard deviations, at most `FARTHEST`."""
+        return min(abs(ours - self.mean) / self.std, FARTHEST)
+
+    def spread_distance(self, ours: float, n: int) -> float:
+        """Return how far our deviation over `n` runs is from the paper's, at most `FARTHEST`."""
+        if ours == 0:
+            return FARTHEST
+        chance = math.sqrt(1 / (2 * n - 2) + 1 / (2 * PAPER_RUNS - 2))
+        return min(abs(math.log(ours / self.std)) / chance, FARTHEST)
+
+
+def printed_sizes(paper: Paper) -> list[Printed]:
+    """Return all structural numbers that the paper prints of the control tasks.
+
+    A net growth has no deviation in the paper.  It takes that of the final size on the task
+    (Table A.VI); without pruning, the relative one of the parameters beside it.  The growth in the
+    first episode is counted in nodes.
+    """
+    found = []
+    for table, metrics in SIZES.items():
+        for row in paper.tables[table].rows:
+            for metric in metrics if row.task in TASKS else ():
+                cell = paper.tables[table].cell(row.name, metric)
+                assert cell.mean is not None
+                std = cell.std or _borrowed_std(paper, str(row.task), str(row.condition), cell.mean)
+                found.append(Printed(table, row.name, metric, cell.mean, std, cell.std is not None))
+    return found + [_first_growth(paper, task) for task in TASKS]
+
+
+def _borrowed_std(paper: Paper, task: str, condition: str, mean: float) -> float:
+    if condition == "growth-only":
+        edges = paper.tables["II"].cell(f"{task}/{condition}", "n_edges")
+        assert edges.mean is not None
+        assert edges.std is not None
+        return mean * edges.std / edges.mean
+    size = paper.tables["A.VI"].cell(f"{task}/smgrnn", "n_nodes")
+    assert size.std is not None
+    return size.std
+
+
+def _first_growth(paper: Paper, task: str) -> Printed:
+    row = f"{task}/smgrnn"
+    size, growth = (paper.tables["A.VI"].cell(row, name) for name in SIZES["A.VI"])
+    start = paper.tables["A.IV"].cell(f"{task}/static", "n_nodes")  # inputs and outputs alone
+    assert size.mean is not None
+    assert growth.mean is not None
+    assert start.mean is not None
+    return Printed(FIRST, row, "first_growth", size.mean - growth.mean - start.mean, 1.0)
+
+
+class Distances(NamedTuple):
+    """How far a reading is from the paper."""
+
+    reading: Reading
+    numbers: dict[Printed, float]
+    """Our value for each printed number whose runs are there."""
+    spreads: dict[Printed, tuple[float, int]]
+    """Our deviation for each of them that has one, and the number of runs behind it."""
+    refuted: tuple[str, ...] = ()
+    """Printed numbers that cannot be under the reading, in words."""
+
+    @property
+    def tables(self) -> dict[str, float]:
+        """The distance from each table whose runs are there."""
+        found: dict[str, list[float]] = {}
+        for printed, ours in self.numbers.items():
+            found.setdefault(printed.table, []).append(printed.distance(ours))
+        return {name: float(np.mean(distances)) for name, distances in found.items()}
+
+    @property
+    def overall(self) -> float:
+        """The first distance: the mean over the tables."""
+        return float(np.mean(list(self.tables.values())))
+
+    @property
+    def second(self) -> float:
+        """The second distance, in which the deviations are one more table."""
+        far = [printed.spread_distance(*ours) for printed, ours in self.spreads.items()]
+        tables = self.tables | ({SPREADS: float(np.mean(far))} if far else {})
+        return float(np.mean(list(tables.values())))
+
+
+def refutations(reading: Reading, sizes: list[Printed]) -> list[str]:
+    """Return, one sentence each, the printed numbers that cannot be under a reading.
+
+    A call that may insert `max_relays` relays bounds the nodes; and numbers between bounds whose
+    mean is known cannot vary by more than the root of the product of its distances from them.
+    """
+    if reading.max_relays is None:
+        return []
+    found = []
+    for printed in sizes:
+        condition = ROWS[printed.row]
+        n_start = find_task(condition.task).n_inputs + find_task(condition.task).n_outputs
+        most = reading.max_relays * _growth_calls(reading, condition.episodes)
+        if printed.metric == "net_growth_nodes" and printed.mean > most:
+            found.append(f"{printed.row}: {printed.mean:g} new nodes, of at most {most}.")
+        if printed.metric != "n_nodes":
+            continue
+        room = (n_start + most - printed.mean) * (printed.mean - n_start)
+        if room < 0 or printed.std > room**0.5:
+            limit = 0.0 if room < 0 else room**0.5
+            found.append(
+                f"{printed.row}: {printed.mean:g} ± {printed.std:g} nodes, of at most "
+                f"{n_start + most}, so that the deviation is at most {limit:.0f}."
+            )
+    return found
+
+
+def _growth_calls(reading: Reading, episodes: int) -> int:
+    calls = episodes
+    if reading.interval != "episode":
+        calls = episodes * MOST_STEPS // reading.interval
+    return calls - calls // PlasticityConfig.prune_period
+
+
+def rank_readings(experiment: Experiment, results: Results, paper: Paper) -> list[Distances]:
+    """Return the readings of a stage that have run in full, the closest to the paper first."""
+    sizes = printed_sizes(paper)
+    found = []
+    for reading in dict.fromkeys(map(Reading.of, _settings(experiment))):
+        runs = {printed: _runs(experiment, results, reading, printed) for printed in sizes}
+        there = {printed: each for printed, each in runs.items() if each is not None}
+        if there and not any(each.n_missing for each in there.values()):
+            numbers = {printed: printed.of(each) for printed, each in there.items()}
+            spreads = {
+                printed: (spread, len(each.records))
+                for printed, each in there.items()
+                if (spread := printed.spread_of(each)) is not None
+            }
+            refuted = tuple(refutations(reading, sizes))
+            found.append(Distances(reading, numbers, spreads, refuted))
+    return sorted(found, key=lambda each: each.overall)
+
+
+def _settings(experiment: Experiment) -> Iterator[RunConfig]:
+    for condition in experiment.conditions.values():
+        assert isinstance(condition.settings, RunConfig)
+        yield condition.settings
+
+
+def _runs(
+    experiment: Experiment, results: Results, reading: Reading, printed: Printed
+) -> Runs | None:
+    """Return the runs of a reading that correspond to a number, or None if the stage has none."""
+    name = condition_name(reading, printed.row)
+    return results.runs(experiment, name) if name in experiment.conditions else None
+
+
+def ranking(ranked: list[Distances]) -> ReportTable:
+    """Return a table of the closest readings, and how far each is from each table of the paper."""
+    tables = list(ranked[0].tables) if ranked else []
+    overall = (Column("overall", "First"), Column("second", "Second"), Column("refuted", "Refuted"))
+    columns = (*overall, *(Column(name, _heading(name)) for name in tables))
+    return ReportTable(
+        id="readings",
+        title="Readings of the rules, the closest first",
+        headings=("Rank", *AXES),
+        columns=columns,
+        lines=tuple(
+            _line(
+                (rank, *(getattr(found.reading, axis) for axis in AXES)),
+                columns,
+                _both(found),
+            )
+            for rank, found in enumerate(ranked[:SHOWN], 1)
+        ),
+        note=f"{len(ranked)} readings have run; distances are in standard deviations of the paper.",
+    )
+
+
+def _both(found: Distances) -> tuple[float | str, ...]:
+    refuted = "yes" if found.refuted else ""
+    return found.overall, found.second, refuted, *found.tables.values()
+
+
+def axes(ranked: list[Distances]) -> ReportTable:
+    """Return, for each value of each open setting, how close the readings with it come."""
+    columns = (Column("closest", "Closest"), Column("median", "Median"))
+    lines = []
+    for axis, values in AXES.items():
+        for value in values:
+            found = [each.overall for each in ranked if getattr(each.reading, axis) == value]
+            if found:
+                lines.append(_line((axis, value), columns, (min(found), float(np.median(found)))))
+    return ReportTable(
+        id="axes",
+        title="What each open setting does to the distance",
+        headings=("Setting", "Value"),
+        columns=columns,
+        lines=tuple(lines),
+    )
+
+
+def numbers(ranked: list[Distances]) -> ReportTable:
+    """Return every number of the closest reading, and how close any reading comes to it."""
+    names = ("paper", "ours", "z", "best")
+    headings = ("Paper", "Closest reading", "z", "z of any reading")
+    columns = tuple(map(Column, names, headings))
+    lines = []
+    for printed, ours in ranked[0].numbers.items() if ranked else ():
+        best = min(printed.distance(each.numbers[printed]) for each in ranked)
+        values = (printed.mean, ours, printed.distance(ours), best)
+        word = METRICS[printed.metric].word if printed.metric in METRICS else "growth"
+        labels = (_heading(printed.table), printed.row, word)
+        lines.append(_line(labels, columns, (number(value, 1) for value in values)))
+    return ReportTable(
+        id="numbers",
+        title="Every structural number",
+        headings=("Table", "Row", "Number"),
+        columns=columns,
+        lines=tuple(lines),
+        note=f"z is at most {FARTHEST:.0f}; what no reading reaches has a large one on the right.",
+    )
+
+
+def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[ReportTable]:
+    """Return the tables on a stage of the calibration; none if no reading has run in full."""
+    ranked = rank_readings(experiment, results, paper)
+    return [ranking(ranked), axes(ranked), numbers(ranked)] if ranked else []
+
+
+def _line(
+    labels: Iterable[object], columns: Iterable[Column], values: Iterable[float | str]
+) -> Line:
+    """Return a line of numbers, or of texts, below the columns."""
+    cells = (each if isinstance(each, str) else Estimate(each, UNKNOWN) for each in values)
+    pairs = zip(columns, cells, strict=True)
+    return Line(tuple(map(str, labels)), tuple(Entry(*pair) for pair in pairs))
+
+
+def _heading(table: str) -> str:
+    return table.capitalize() if table == FIRST else f"Table {table}"

@@ -1,0 +1,262 @@
+"""The claims of the paper, and how runs decide them.
+
+The claims are in `claims.toml`, and hypotheses of ours, which are decided in the same way, in
+`beyond.toml`.  Each is made of parts, all of which have to hold: "on every task", "than either
+MLP", "neither more nor less".  P-values are corrected by Holm's method over a
+family: the claims that one experiment decides, unless a claim says otherwise.  Margins are in
+`claims.toml` too, by metric.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise, permutations, product
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from smgrnn.arrays import Floats
+from smgrnn.errors import ConfigError
+from smgrnn_paper.experiments.paper.hyperparameter_grid import EXPERIMENT as GRID
+from smgrnn_paper.report import statistics
+from smgrnn_paper.report.paper import Catalogue, read_data
+from smgrnn_paper.report.statistics import Outlook, Significance, Verdict
+
+Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
+DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
+"""Kinds of claims that there is a difference, so that it may turn out that there is none."""
+PAPER, OURS = "claims.toml", "beyond.toml"
+Group = tuple[str, ...]
+
+
+class Source(NamedTuple):
+    """The task and the condition that the numbers of a sample come from."""
+
+    task: str
+    condition: str
+
+
+Samples = Callable[[Source, str], ArrayLike]
+"""Returns a metric of the runs of a source, one number per seed; `inf` stands for never."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Margin:
+    """The difference that does not count, measured in one of three ways."""
+
+    units: float = 0.0
+    """In units of the metric."""
+    share: float = 0.0
+    """As a share of the median of all runs that are compared."""
+    scale: float = 0.0
+    """As a share of the way from a random policy to the expert of the task."""
+
+    def on(self, task: str, runs: Sequence[Floats]) -> float:
+        """Return the margin in units of the metric, for a comparison of runs on a task.
+
+        >>> Margin(scale=0.01).on("CartPole-v1", [])
+        4.78
+        """
+        if self.scale:
+            return self.scale * _scales()[task]
+        return self.units or self.share * abs(float(np.median(np.concatenate(runs))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A sentence and the comparison that decides it."""
+
+    id: str
+    experiment: str
+    """The experiment whose runs decide it, without its version."""
+    family: str
+    """Name of the group of claims over which its p-values are corrected."""
+    where: tuple[str, ...]
+    """Sections, tables and figures that make it."""
+    sentence: str
+    """The claim, in this project's words."""
+    kind: Kind
+    """The relation claimed from group to group: `greater`, each group is above the one before;
+    `not_lower`, none is below the one before by the margin; `equivalent`, no two differ by the
+    margin; `trend`, the metric rises over them; `above`, each is above the bound."""
+    metric: str
+    tasks: tuple[Group, ...]
+    """Groups of tasks, from the claimed lowest to the claimed highest if `along` is "tasks"."""
+    conditions: tuple[Group, ...]
+    """Groups of conditions, from the claimed lowest to the claimed highest otherwise."""
+    along: Literal["conditions", "tasks"] = "conditions"
+    """Whether conditions are compared, or tasks."""
+    spread: bool = False
+    """Whether to compare how much runs vary, not how high they are."""
+    margin: Margin | None = None
+    """Difference that does not count; None where a bound decides."""
+    factor: float = 1.0
+    """Multiple of the lower group that the higher one has to exceed."""
+    bound: float | Literal["margin"] | None = None
+    """The threshold that each has to exceed, which may be the margin."""
+    hardly_fails: str = ""
+    """Why it would be a surprise if it did not hold; empty if it may well fail."""
+
+    def __post_init__(self) -> None:
+        if (self.bound is not None) != (self.kind == "above"):
+            raise ConfigError(f"The claim {self.id!r} of kind {self.kind} has a wrong bound.")
+        if (self.margin is None) != (self.kind == "above" and self.bound != "margin"):
+            raise ConfigError(f"The claim {self.id!r} of kind {self.kind} has a wrong margin.")
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Every task and condition that the claim is about."""
+        return tuple(Source(*pair) for pair in product(_flat(self.tasks), _flat(self.conditions)))
+
+    @property
+    def parts(self) -> tuple[tuple[Source, ...], ...]:
+        """The comparisons that decide it, each from the claimed lowest to the claimed highest."""
+        return tuple(part for groups in self._ladders() for part in _parts(self.kind, groups))
+
+    def _ladders(self) -> Iterator[list[list[Source]]]:
+        """Yield the groups to compare: conditions on each task, or tasks under each condition."""
+        if self.along == "tasks":
+            for condition in _flat(self.conditions):
+                yield [[Source(task, condition) for task in group] for group in self.tasks]
+        else:
+            for task in _flat(self.tasks):
+                yield [[Source(task, name) for name in group] for group in self.conditions]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim, the tests of the runs on it, and the verdict."""
+
+    claim: Claim
+    parts: tuple[Significance, ...]
+    """The test of each of the claim's parts, in their order."""
+    whole: Significance
+    """The tests of all parts together; its p-values are not corrected."""
+    p_for: float
+    """p-value in favour of the claim, corrected over the family."""
+    p_against: float
+    """p-value against the claim, corrected over the family."""
+    p_equal: float
+    """p-value in favour of no difference, corrected over the claims of one in the family."""
+    outlook: Outlook | None
+    """The verdict that more runs would give soonest; None if it takes over 1000."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict."""
+        return statistics.verdict(self.p_for, self.p_against, self.p_equal)
+
+
+def load_claims() -> Catalogue[Claim]:
+    """Return the claims of the paper by id.
+
+    >>> load_claims()["xor-smallest"].parts[0]
+    (Source(task='xor', condition='smgrnn'), Source(task='CartPole-v1', condition='smgrnn'))
+    """
+    return _load(PAPER)
+
+
+def load_hypotheses() -> Catalogue[Claim]:
+    """Return the hypotheses of ours, on what the paper leaves open, by id."""
+    return _load(OURS)
+
+
+def _load(name: str) -> Catalogue[Claim]:
+    data = read_data(name)
+    margins = {metric: Margin(**entry) for metric, entry in data["margins"].items()}
+    claims = [_claim(entry, margins) for entry in data["claims"]]
+    return Catalogue("claim", ((claim.id, claim) for claim in claims))
+
+
+def extra_metrics() -> Catalogue[str]:
+    """Return the metrics that claims need beyond `runs.metrics`, and how to measure each."""
+    return Catalogue("metric", read_data(PAPER)["metrics"])
+
+
+def weigh(claims: Sequence[Claim], samples: Samples) -> tuple[Judgement, ...]:
+    """Return a verdict on each claim; those of the same family are corrected for one another."""
+    tested = [tuple(_test(claim, part, samples) for part in claim.parts) for claim in claims]
+    joint = [statistics.all_of(parts) for parts in tested]
+    families = Counter(claim.family for claim in claims)
+    p_for, p_against, p_equal = np.ones((3, len(claims)))
+    for family in families:
+        members = [i for i, claim in enumerate(claims) if claim.family == family]
+        different = [i for i in members if claims[i].kind in DIFFERENCES]
+        p_for[members] = statistics.holm([joint[i].p_for for i in members])
+        p_against[members] = statistics.holm([joint[i].p_against for i in members])
+        p_equal[different] = statistics.holm([joint[i].p_equal for i in different])
+    outlooks = [
+        statistics.outlook(parts, families[claim.family])
+        for claim, parts in zip(claims, tested, strict=True)
+    ]
+    columns = zip(
+        *(claims, tested, joint, p_for.tolist(), p_against.tolist(), p_equal.tolist(), outlooks),
+        strict=True,
+    )
+    return tuple(Judgement(*row) for row in columns)
+
+
+def _test(claim: Claim, part: tuple[Source, ...], samples: Samples) -> Significance:
+    """Return the test of one comparison."""
+    runs = [np.asarray(samples(source, claim.metric), dtype=np.float64) for source in part]
+    runs[0] = claim.factor * runs[0]
+    margin = None if claim.margin is None else claim.margin.on(part[0].task, runs)
+    if claim.spread:
+        runs = [statistics.deviations(values) for values in runs]
+    if claim.bound is not None:
+        bound = margin if claim.bound == "margin" else claim.bound
+        assert bound is not None
+        return replace(statistics.above(runs[0], bound), margin=margin)
+    assert margin is not None
+    if claim.kind not in DIFFERENCES:
+        return replace(statistics.exceeds(*runs, margin=margin), margin=margin)
+    found = statistics.rises(runs) if claim.kind == "trend" else statistics.exceeds(*runs)
+    return replace(found, p_equal=statistics.alike(runs, margin), margin=margin)
+
+
+def _parts(kind: Kind, groups: list[list[Source]]) -> Iterator[tuple[Source, ...]]:
+    """Yield the comparisons among groups that decide a claim of this kind."""
+    everything = tuple(source for group in groups for source in group)
+    if kind == "trend":
+        yield everything
+    elif kind == "above":
+        yield from ((source,) for source in everything)
+    elif kind == "equivalent":
+        yield from permutations(everything, 2)  # not below by the margin, and not above
+    else:
+        for lower, higher in pairwise(groups):
+            yield from product(lower, higher)
+
+
+def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
+    groups = {name: _groups(entry[name]) for name in ("tasks", "conditions")}
+    if ("grid",) in groups["conditions"]:
+        named = _flat(groups["conditions"])
+        others = tuple(point for point in GRID.conditions if point not in named)
+        groups["conditions"] = tuple(
+            others if group == ("grid",) else group for group in groups["conditions"]
+        )
+    settings = {"family": entry["experiment"], **entry, **groups, "where": tuple(entry["where"])}
+    if "margin" in entry:
+        settings["margin"] = Margin(units=entry["margin"])
+    elif entry.get("bound", "margin") == "margin":
+        settings["margin"] = margins[entry["metric"]]
+    return Claim(**settings)
+
+
+@cache
+def _scales() -> Catalogue[float]:
+    """Return how far a policy that acts at random is from the expert, by task."""
+    ends = {task: end for name in (PAPER, OURS) for task, end in read_data(name)["scales"].items()}
+    return Catalogue("scale", {task: end["expert"] - end["random"] for task, end in ends.items()})
+
+
+def _groups(entries: list[str | list[str]]) -> tuple[Group, ...]:
+    """Return every entry as a group, a lone name as a group of one."""
+    return tuple((entry,) if isinstance(entry, str) else tuple(entry) for entry in entries)
+
+
+def _flat(groups: tuple[Group, ...]) -> tuple[str, ...]:
+    return tuple(name for group in groups for name in group)

@@ -1,0 +1,228 @@
+"""The paper's printed content as data: tables, figures, results in its text, settings.
+
+The data are in `paper.toml`; a number is there once, as the paper's own text.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, NoReturn, TypeVar
+
+from smgrnn.errors import UnknownNameError, suggest
+
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
+_PRINTED = re.compile(rf"({_NUMBER})(?: ± ({_NUMBER}))?")
+
+T = TypeVar("T")
+
+
+class Catalogue(dict[str, T]):
+    """Entries by name; an unknown name is an error that suggests a similar one.
+
+    >>> Catalogue("table", {"I": 1, "II": 2})["III"]
+    Traceback (most recent call last):
+    smgrnn.errors.UnknownNameError: There is no table 'III'. Did you mean 'II'?
+    """
+
+    def __init__(self, kind: str, entries: Iterable[tuple[str, T]] | Mapping[str, T]) -> None:
+        super().__init__(entries)
+        self.kind = kind
+
+    def __missing__(self, name: str) -> NoReturn:
+        hint = suggest(name, self) or f"There are: {', '.join(self)}."
+        raise UnknownNameError(f"There is no {self.kind} {name!r}. {hint}")
+
+
+def parse_printed(printed: str) -> tuple[float | None, float | None]:
+    """Return the mean and the standard deviation that a text states, None where it does not.
+
+    >>> parse_printed("497.7 ± 1.8"), parse_printed("24.2"), parse_printed("0 / 5 / 10")
+    ((497.7, 1.8), (24.2, None), (None, None))
+    """
+    found = _PRINTED.fullmatch(printed)
+    if found is None:
+        return None, None
+    mean, std = found.groups()
+    return float(mean), None if std is None else float(std)
+
+
+class PrintedNumber:
+    """A number as the paper's text, `printed`, states it."""
+
+    printed: str
+
+    @property
+    def mean(self) -> float | None:
+        """The number, or None where words or several numbers are printed."""
+        return parse_printed(self.printed)[0]
+
+    @property
+    def std(self) -> float | None:
+        """The number behind ±; it divides by the number of runs, see `statistics.mean_std`."""
+        return parse_printed(self.printed)[1]
+
+
+@dataclass(frozen=True)
+class Cell(PrintedNumber):
+    """One entry of a table."""
+
+    row: str
+    column: str
+    printed: str
+    """The text in the paper."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The subject of a line in a table."""
+
+    name: str
+    """Task and condition joined by "/", or another name for the line."""
+    task: str | None
+    condition: str | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """The subject of a column in a table."""
+
+    name: str
+    """A metric of `runs.metrics.summarise`, or a setting."""
+    heading: str
+    """The paper's word for it."""
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of the paper."""
+
+    id: str
+    title: str
+    where: str
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    cells: tuple[Cell, ...]
+    """Row by row."""
+
+    def cell(self, row: str, column: str) -> Cell:
+        """Return one entry.
+
+        >>> load_paper().tables["II"].cell("CartPole-v1/growth-only", "n_edges").printed
+        '6128 ± 1108'
+        """
+        rows = {entry.name: i for i, entry in enumerate(self.rows)}
+        columns = {entry.name: i for i, entry in enumerate(self.columns)}
+        line = Catalogue(f"row of Table {self.id} named", rows)[row]
+        place = Catalogue(f"column of Table {self.id} named", columns)[column]
+        return self.cells[line * len(columns) + place]
+
+
+@dataclass(frozen=True)
+class Statement(PrintedNumber):
+    """A result that the running text states with a number."""
+
+    where: str
+    task: str
+    condition: str
+    metric: str
+    printed: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A choice that the text states."""
+
+    name: str
+    value: float | str | tuple[float, ...]
+    where: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of the drawings in a figure."""
+
+    shows: str
+    task: str | None = None
+    """The task, or None where it is about several or none."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the paper."""
+
+    id: str
+    title: str
+    where: str
+    band: str
+    """The statistic that is drawn, and the band around it."""
+    panels: tuple[Panel, ...]
+    conditions: tuple[str, ...] = ()
+    """Conditions that are compared; empty if there are none or the paper does not name them."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Everything the paper prints that a reproduction can be held against."""
+
+    tables: Catalogue[PaperTable]
+    figures: Catalogue[Figure]
+    statements: tuple[Statement, ...]
+    settings: Catalogue[Setting]
+
+
+def load_paper() -> Paper:
+    """Return the paper's numbers.
+
+    >>> load_paper().tables["A.IV"].cell("LunarLander-v3/static", "late_return").std
+    130.5
+    """
+    data = read_data("paper.toml")
+    settings = [Setting(**entry | {"value": _frozen(entry["value"])}) for entry in data["settings"]]
+    return Paper(
+        tables=Catalogue("table", ((id, _table(id, **it)) for id, it in data["tables"].items())),
+        figures=Catalogue("figure", ((entry["id"], _figure(**entry)) for entry in data["figures"])),
+        statements=tuple(Statement(**entry) for entry in data["statements"]),
+        settings=Catalogue("setting", ((setting.name, setting) for setting in settings)),
+    )
+
+
+def read_data(name: str) -> dict[str, Any]:
+    """Return a data file of this package."""
+    return tomllib.loads(files("smgrnn_paper.report").joinpath(name).read_text(encoding="utf-8"))
+
+
+def _table(
+    id: str,
+    title: str,
+    where: str,
+    columns: list[str],
+    headings: list[str],
+    rows: list[dict[str, Any]],
+) -> PaperTable:
+    lines = [_row(entry) for entry in rows]
+    cells = [
+        Cell(line.name, column, printed)
+        for line, entry in zip(lines, rows, strict=True)
+        for column, printed in zip(columns, entry["cells"], strict=True)
+    ]
+    heads = [Column(name, heading) for name, heading in zip(columns, headings, strict=True)]
+    return PaperTable(id, title, where, tuple(lines), tuple(heads), tuple(cells))
+
+
+def _row(entry: dict[str, Any]) -> Row:
+    task, condition = entry.get("task"), entry.get("condition")
+    name = entry.get("name") or "/".join(part for part in (task, condition) if part)
+    return Row(name, task, condition)
+
+
+def _figure(
+    *, panels: list[dict[str, str]], conditions: Iterable[str] = (), **words: str
+) -> Figure:
+    drawn = tuple(Panel(**panel) for panel in panels)
+    return Figure(**words, panels=drawn, conditions=tuple(conditions))
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,173 @@
+"""Measures that the paper discusses without numbers: of final graphs, their weights, their growth.
+
+Paper: Sec. IV-C, IV-D, Figs. 3, 5, 6 and 8.  Each measure is defined by the sentence of its name
+under `[metrics]` in `claims.toml`; where that leaves a case open, the docstring of the
+function here settles it.
+"""
+
+from collections.abc import Callable
+
+import networkx as nx
+import numpy as np
+
+from smgrnn.errors import MetricError
+from smgrnn.graph.drawing import to_networkx
+from smgrnn.graph.state import Graph
+from smgrnn.runs.metrics import late_share
+from smgrnn.runs.record import Record
+from smgrnn_paper.report.paper import Catalogue
+from smgrnn_paper.report.wording import METRICS
+
+SMALL_WEIGHT = 0.1
+"""Largest magnitude of a small weight: τ_w of Table A.III."""
+NEVER = ("convergence_episode", "sustained_episode")
+"""The metrics that are infinite for a run that never reached the threshold."""
+
+
+def measure(record: Record, metric: str) -> float:
+    """Return a metric of a run: one of `MEASURES`, or else a figure of its summary.
+
+    Either convergence of a run that never reached the threshold is infinite.  A metric that runs of
+    its kind do not have, such as the churn ratio of an evolution, raises MetricError.
+    """
+    if metric in MEASURES:
+        return float(MEASURES[metric](record))
+    figures = record.summary()
+    value = Catalogue("metric", dict.fromkeys((*METRICS, *MEASURES)) | figures)[metric]
+    if value is None and metric in NEVER and metric in figures:
+        return np.inf
+    if not isinstance(value, int | float):
+        raise MetricError(f"{record.plan.student} on {record.plan.task.id} has no {metric!r}.")
+    return float(value)
+
+
+def early_return(record: Record) -> float:
+    """Return the mean return over the first tenth of the episodes, at least one."""
+    returns = record.episodes.returns
+    return float(returns[: max(returns.size // 10, 1)].mean())
+
+
+def early_growth_nodes(record: Record) -> float:
+    """Return the net growth in nodes over the first quarter of the episodes, at least one."""
+    n, period = max(record.episodes.n // 4, 1), record.pruning_period
+    return _nodes_at(record, n, period if n >= period else 1) - record.started[0]
+
+
+def settled_share(record: Record) -> float:
+    """Return the share of the whole net growth that is reached before the final quarter begins.
+
+    Both sizes are means over a whole pruning period, so that they are taken at the same phases of
+    the saw-tooth.  A run that ends as large as it started has no net growth to share.  It counts as
+    settled (1) if the final quarter left its size alone too, as infinite if that undid growth, and
+    as minus infinite if that undid shrinking.
+    """
+    start, n_before = record.started[0], late_share(record.episodes.n).start
+    # A period that the first of the two sizes cannot have is none for the second either.
+    period = record.pruning_period if n_before >= record.pruning_period else 1
+    before = _nodes_at(record, n_before, period) - start
+    net = _nodes_at(record, record.episodes.n, period) - start
+    if net:
+        return before / net
+    return float(np.sign(before) * np.inf) if before else 1.0
+
+
+def _nodes_at(record: Record, n: int, period: int) -> float:
+    """Return the mean nodes over the last `period` of the first `n` episodes."""
+    sizes = np.concatenate([record.started[:1], record.episodes.n_nodes])
+    return float(sizes[n + 1 - period : n + 1].mean())
+
+
+def growth_linearity(record: Record) -> float:
+    """Return the squared correlation of the best candidate's nodes with its generation.
+
+    Generations in which no candidate could play are left out.  A size that never changes does not
+    grow with the generations: 0.
+    """
+    if record.generations is None:
+        raise MetricError(f"{record.plan.student} on {record.plan.task.id} has no generations.")
+    played = np.flatnonzero(record.generations.steps)
+    sizes = record.generations.n_nodes[played]
+    if sizes.size == 0 or np.all(sizes == sizes[0]):
+        return 0.0
+    return float(np.corrcoef(played, sizes)[0, 1] ** 2)
+
+
+def small_weight_share(graph: Graph) -> float:
+    """Return the share of the weights that are at most 0.1 (τ_w) in magnitude; 0 of none."""
+    return float((np.abs(graph.weight) <= SMALL_WEIGHT).sum() / max(graph.n_edges, 1))
+
+
+def weight_range(graph: Graph) -> float:
+    """Return the largest less the smallest weight; 0 without edges."""
+    return float(np.ptp(graph.weight)) if graph.n_edges else 0.0
+
+
+def sparsity(graph: Graph) -> float:
+    """Return the share of the allowed node pairs that no edge joins.
+
+    Allowed is any pair of distinct nodes that does not end in an input: inputs are clamped, so an
+    edge into one does nothing.  Where `explore_inputs` has made such edges, they do not count.
+    """
+    n_pairs = (graph.n_nodes - graph.n_inputs) * (graph.n_nodes - 1)
+    return 1.0 - float((graph.target >= graph.n_inputs).sum()) / n_pairs
+
+
+def centralisation(graph: Graph) -> float:
+    """Return Freeman's degree centralisation: 0 if all nodes have as many edges, 1 for a star.
+
+    The degree of a node is the number of its neighbours, so that edges both ways count once.  Of
+    fewer than three nodes none is more central than the others: 0.
+    """
+    degrees = np.array([degree for _, degree in to_networkx(graph).to_undirected().degree()])
+    n = degrees.size
+    return float((degrees.max() - degrees).sum() / ((n - 1) * (n - 2))) if n > 2 else 0.0
+
+
+def skip_edges(graph: Graph) -> int:
+    """Count the edges straight from an input to an output that a longer path joins too."""
+    view, found = to_networkx(graph), 0
+    fixed = graph.n_inputs + graph.n_outputs
+    straight = (graph.source < graph.n_inputs) & (graph.target >= graph.n_inputs)
+    straight &= graph.target < fixed
+    for source, target in zip(graph.source[straight], graph.target[straight], strict=True):
+        ends = int(graph.node_ids[source]), int(graph.node_ids[target])
+        detour = nx.restricted_view(view, nodes=[], edges=[ends])
+        found += nx.has_path(detour, *ends)
+    return found
+
+
+def feedback_edges(graph: Graph) -> int:
+    """Count the edges that lie on a cycle: their ends can reach one another."""
+    view = to_networkx(graph)
+    parts = enumerate(nx.strongly_connected_components(view))
+    part = {node: number for number, nodes in parts for node in nodes}
+    return sum(part[source] == part[target] for source, target in view.edges)
+
+
+def relay_paths(graph: Graph) -> int:
+    """Count the pairs of edges that lead through a hidden node beside an edge of the same ends."""
+    view = to_networkx(graph)
+    hidden = set(graph.node_ids[graph.n_inputs + graph.n_outputs :].tolist())
+    after = {node: hidden.intersection(view.successors(node)) for node in view}
+    before = {node: hidden.intersection(view.predecessors(node)) for node in view}
+    return sum(len(after[source] & before[target]) for source, target in view.edges)
+
+
+def _of_graph(measured: Callable[[Graph], float]) -> Callable[[Record], float]:
+    return lambda record: measured(record.graph)
+
+
+MEASURES: dict[str, Callable[[Record], float]] = {
+    "early_return": early_return,
+    "early_growth_nodes": early_growth_nodes,
+    "settled_share": settled_share,
+    "growth_linearity": growth_linearity,
+    "small_weight_share": _of_graph(small_weight_share),
+    "weight_range": _of_graph(weight_range),
+    "sparsity": _of_graph(sparsity),
+    "centralisation": _of_graph(centralisation),
+    "skip_edges": _of_graph(skip_edges),
+    "feedback_edges": _of_graph(feedback_edges),
+    "relay_paths": _of_graph(relay_paths),
+}
+"""Functions that measure those metrics of `claims.toml` that the summary of a run does not have."""

@@ -1,0 +1,205 @@
+"""A condition's key is its content: nothing else, and all of it."""
+
+import shutil
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smgrnn.batch import AnyCondition, Condition, condition
+from smgrnn.batch.queue import queue_runs
+from smgrnn.config import PlasticityConfig, RunConfig
+from smgrnn.errors import ConfigError, ExpertError
+from smgrnn.experts import Expert, find_teacher, write_expert
+from smgrnn.runs import mlp, plan
+from smgrnn.tasks import find_task
+from smgrnn_paper import EvolutionConfig
+from smgrnn_paper.evolution import EvolutionCondition
+from smgrnn_paper.evolution.evolution import new_evolution
+from smgrnn_paper.experiments import EXPERIMENTS
+from support.trials import asking, teacher
+
+CARTPOLE = Condition.distill("CartPole-v1")
+
+
+def test_the_order_of_settings_does_not_move_the_key() -> None:
+    one = Condition.distill("CartPole-v1", plasticity={"window": 50, "prune_period": 9}, n_hidden=1)
+    other = Condition.distill(
+        "CartPole-v1", n_hidden=1, plasticity={"prune_period": 9, "window": 50}
+    )
+    assert one.key(3) == other.key(3)
+
+
+def test_a_setting_at_its_default_is_the_same_said_or_unsaid() -> None:
+    explicit = Condition.distill("CartPole-v1", density=0.8, learning={"learning_rate": 0.01})
+    assert explicit.key(0) == CARTPOLE.key(0)
+
+
+def test_the_name_of_the_experiment_does_not_move_the_key() -> None:
+    experiments = [
+        asking({"here": CARTPOLE}, n_seeds=2, name="one-v1"),
+        asking({"there": replace(CARTPOLE)}, n_seeds=3, name="other-v1"),
+    ]
+    assert [run.seed for run in queue_runs(experiments)] == [0, 1, 2]
+
+
+def test_the_seed_of_the_settings_does_not_count() -> None:
+    assert Condition("CartPole-v1", replace(CARTPOLE.settings, seed=7)) == CARTPOLE
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Condition.distill("Acrobot-v1"),
+        Condition.distill("CartPole-v1", student="static"),
+        Condition.distill("CartPole-v1", learning={"learning_rate": 0.02}),
+        Condition.distill("CartPole-v1", plasticity={"window": 99}),
+        CARTPOLE.with_episodes(1999),
+        EvolutionCondition.evolve("CartPole-v1"),
+        EvolutionCondition.evolve("CartPole-v1", method="ndp"),
+    ],
+)
+def test_another_content_has_another_key(other: AnyCondition) -> None:
+    assert other.key(0) != CARTPOLE.key(0)
+
+
+def test_another_seed_has_another_key() -> None:
+    assert len({CARTPOLE.key(seed) for seed in range(100)}) == 100
+
+
+def test_another_version_of_records_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = CARTPOLE.key(0)
+    monkeypatch.setattr(plan, "RECORDS_VERSION", plan.RECORDS_VERSION + 1)
+    assert CARTPOLE.key(0) != key
+
+
+def test_of_an_expert_file_the_content_counts_and_not_the_path(tmp_path: Path) -> None:
+    first = teacher(tmp_path)
+    copy = shutil.copy(first, tmp_path / "copy.safetensors")
+    keys = [Condition.distill("CartPole-v1", expert=str(path)).key(0) for path in (first, copy)]
+    assert keys[0] == keys[1] != CARTPOLE.key(0)
+    write_expert(copy, Expert.from_layers([([[0.0] * 4] * 2, [0.0, 1.0])]), {})
+    assert Condition.distill("CartPole-v1", expert=str(copy)).key(0) != keys[0]
+
+
+def test_runs_take_the_teachers_in_turn_and_their_plans_say_which(tmp_path: Path) -> None:
+    own = Path(teacher(tmp_path))
+    taught = Condition.distill("CartPole-v1", teachers=("CartPole-v1-plain-1", str(own)))
+    plans = [taught.plan(seed) for seed in range(4)]
+    assert all(isinstance(each, plan.Plan) for each in plans)
+    names = [each.teacher.name for each in plans if isinstance(each, plan.Plan)]
+    assert names == ["CartPole-v1-plain-1", str(own.resolve())] * 2
+    for seed in range(4):
+        alone = Condition.distill("CartPole-v1", expert=taught.expert(seed))
+        assert alone.key(seed) == taught.key(seed) != CARTPOLE.key(seed)
+
+
+def test_teachers_and_an_expert_exclude_each_other() -> None:
+    settings = RunConfig(expert="CartPole-v1-smooth")
+    with pytest.raises(ConfigError, match="whose settings name no expert"):
+        Condition("CartPole-v1", settings, teachers=("CartPole-v1-plain-0",))
+
+
+def test_without_an_expert_there_is_no_key() -> None:
+    with pytest.raises(ExpertError, match="The package has no expert for Pendulum-v1"):
+        Condition.distill("Pendulum-v1").key(0)
+
+
+def test_the_budget_of_an_mlp_counts_also_if_it_is_looked_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task = find_task("CartPole-v1")
+    expert, _ = find_teacher(None, task)
+
+    def key(**changes: Any) -> str:
+        config = RunConfig.for_task(task.id, student="mlp-100", **changes)
+        return plan.plan_run(config, task, expert).key()
+
+    sized = key(budget=84)
+    monkeypatch.setitem(mlp.BUDGETS, task.id, 84)
+    assert key() == sized
+    monkeypatch.setitem(mlp.BUDGETS, task.id, 85)
+    assert key() == sized  # the same width: what runs is what counts
+    monkeypatch.setitem(mlp.BUDGETS, task.id, 100)
+    assert key() != sized
+
+
+def test_of_neat_settings_the_content_counts(tmp_path: Path) -> None:
+    text = files("smgrnn_paper.evolution").joinpath("neat_configs", "default.ini").read_text()
+    file = tmp_path / "neat.ini"
+    file.write_text(text)
+    own = EvolutionCondition.evolve("CartPole-v1", neat_config=str(file))
+    key = own.key(0)
+    assert key == EvolutionCondition.evolve("CartPole-v1").key(0)
+    file.write_text(text + "\n")
+    assert own.key(0) != key
+
+
+def test_changes_apply_to_the_settings_of_the_task() -> None:
+    xor = Condition.distill("xor", plasticity={"window": 7})
+    expected = replace(RunConfig.for_task("xor").plasticity, window=7)
+    assert isinstance(xor.settings, RunConfig)
+    assert xor.settings.plasticity == expected != PlasticityConfig(window=7)
+
+
+def test_a_shortened_distillation_has_as_many_episodes_and_no_checkpoint_on_the_way() -> None:
+    short = CARTPOLE.with_episodes(12)
+    assert isinstance(short.settings, RunConfig)
+    assert (short.settings.episodes, short.settings.checkpoint_every) == (12, 12)
+
+
+@pytest.mark.parametrize(
+    ("n", "population", "generations"),
+    [(2000, 50, 40), (1000, 50, 20), (120, 50, 2), (99, 49, 2), (20, 10, 2), (1, 4, 2)],
+)
+def test_a_shortened_evolution_keeps_two_generations(
+    n: int, population: int, generations: int
+) -> None:
+    short = EvolutionCondition.evolve("CartPole-v1").with_episodes(n)
+    assert isinstance(short.settings, EvolutionConfig)
+    assert (short.settings.population, short.settings.generations) == (population, generations)
+
+
+@pytest.mark.parametrize("method", ["neat", "ndp"])
+def test_the_shortest_evolution_runs(method: str) -> None:
+    short = EvolutionCondition.evolve("CartPole-v1", method=method).with_episodes(1)
+    assert isinstance(short.settings, EvolutionConfig)
+    assert new_evolution(short.task, short.settings).train().episodes.n == short.episodes == 8
+
+
+def test_no_episodes_are_too_few() -> None:
+    with pytest.raises(ConfigError, match=r"at least 1\. Got 0 instead\.$"):
+        CARTPOLE.with_episodes(0)
+
+
+def test_tasks_are_described_and_experts_digested_once_for_all_runs() -> None:
+    """To make a world of LunarLander, or read its expert, for each of 1560 keys takes minutes."""
+    for cached in (condition.describe_task, condition._find_teacher):
+        cached.cache_clear()
+    assert len(queue_runs(EXPERIMENTS.values())) == 1560
+    assert condition.describe_task.cache_info().misses == 4
+    assert condition._find_teacher.cache_info().misses == 3 * 4 + 1  # and one for the examples
+
+
+AS_PRINTED: dict[str, Any] = {"preset": "as_printed", "readout": "sum"}
+PINNED: dict[str, tuple[AnyCondition, int]] = {
+    "eb55f4474404d1d6": (CARTPOLE, 0),
+    "e2f505274b3e03c9": (CARTPOLE, 7),
+    "cca8668ae4162df7": (Condition.distill("Acrobot-v1", student="static"), 0),
+    "714538d1dfb00023": (Condition.distill("LunarLander-v3", student="growth-only"), 0),
+    "89257784e6eef1f0": (Condition.distill("CartPole-v1", student="mlp-100", budget=80), 0),
+    "4842878a87f659e7": (Condition.distill("CartPole-v1", student="mlp-200", budget=60), 0),
+    "9d7a6914e3432fd1": (Condition.distill("xor"), 0),
+    "93c67f623a40d314": (Condition.distill("CartPole-v1", **AS_PRINTED, n_hidden=3), 0),
+    "51067e35d1213c74": (EvolutionCondition.evolve("CartPole-v1"), 0),
+    "0a5464ec80414ba4": (EvolutionCondition.evolve("Acrobot-v1", method="ndp"), 3),
+}
+
+
+@pytest.mark.parametrize("expected", PINNED)
+def test_keys_are_what_they_were(expected: str) -> None:
+    """A key that moves makes every stored result a stranger: declare new settings with `later`."""
+    pinned, seed = PINNED[expected]
+    assert pinned.key(seed).startswith(expected)

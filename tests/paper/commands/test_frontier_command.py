@@ -1,0 +1,129 @@
+"""`smgrnn frontier`: what it prints, what it draws, and what it refuses."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from smgrnn.batch import Condition, Store
+from support.commands import Command, refused
+from support.fabricated import fabricate
+
+pytestmark = pytest.mark.xdist_group("frontier")
+
+CONDITIONS = {
+    "frugal": Condition.distill("CartPole-v1", preset="frugal", parameters=8),
+    "mlp": Condition.distill("CartPole-v1", preset="frugal", student="mlp-100", budget=9),
+}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[Path]:
+    """Return two made-up seeds of a growing network and of an MLP, as files of a store."""
+    store = Store(tmp_path / "results" / "store")
+    found = []
+    for name, mean in (("frugal", 490.0), ("mlp", 480.0)):
+        for seed in range(2):
+            record = fabricate(CONDITIONS[name], seed, held_out_mean=mean + seed)
+            store.save(record)
+            found.append(store.path(record.plan.key()))
+    return found
+
+
+def test_given_runs_are_told_side_by_side(runs: list[Path], smgrnn: Command) -> None:
+    said = smgrnn("frontier", *runs)
+    assert (said.code, said.err) == (0, "")
+    head, grown, dense, printed, *_ = said.out.splitlines()
+    assert head.split()[:3] == ["CartPole-v1", "Parameters", "Runs"]
+    assert "490.5 [484.1, 496.9]" in grown
+    assert grown.startswith("frugal 8 ")
+    assert dense.startswith("MLP ")
+    assert printed.startswith("as printed* ")
+    assert len({len(line) for line in (head, grown, dense, printed)}) == 1
+    assert max(map(len, said.out.splitlines())) <= 100
+    assert "Welch’s 95 % interval" in " ".join(said.out.split())
+
+
+def test_numbers_as_json(runs: list[Path], smgrnn: Command, tmp_path: Path) -> None:
+    said = smgrnn("frontier", *runs[:3], "--json", "--out", "drawn.svg")
+    numbers = json.loads(said.out)
+    grown, dense = numbers["groups"]
+    assert (grown["task"], grown["student"], grown["asked"]) == ("CartPole-v1", "frugal", 8)
+    assert grown["seeds"] == [0, 1]
+    assert grown["held_out"]["mean"] == 490.5
+    assert grown["held_out"]["worst"] == 490
+    assert grown["held_out"]["std"] == pytest.approx(0.5**0.5)
+    assert grown["nearest_mlp"]["difference"] == pytest.approx(10.5)
+    assert grown["nearest_mlp"]["low"] is None  # of a single MLP
+    assert grown["mlp_as_good"]["parameters"] is None
+    assert grown["mlp_as_good"]["text"].startswith(">")
+    assert (dense["student"], dense["mlp_as_good"], dense["held_out"]["std"]) == ("MLP", None, None)
+    assert [each["late_return"]["mean"] for each in numbers["paper"]] == [497.7]
+    assert numbers["picture"] == "drawn.svg"
+    assert (tmp_path / "drawn.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_without_runs_the_experiment_of_the_store_is_shown(
+    runs: list[Path], smgrnn: Command, tmp_path: Path
+) -> None:
+    """Two of its conditions have run; the store is where `reproduce` leaves it."""
+    said = smgrnn("frontier", "--out", "drawn.png")
+    assert said.code == 0
+    _, grown, dense, printed, *_ = said.out.splitlines()
+    assert grown.startswith("frugal 8 ")
+    assert dense.startswith("MLP ")
+    assert printed.startswith("as printed* ")
+    assert said.out.endswith("The picture is in drawn.png.\n")
+    assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_runs_of_its_own_length_the_longest_of_the_experiment_are_shown(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    """After `reproduce --smoke frontier` there were said to be no runs."""
+    store = Store(tmp_path / "store")
+    for episodes in (4, 6):
+        store.save(fabricate(CONDITIONS["frugal"].with_episodes(episodes), 0))
+    said = smgrnn("frontier", "--store", "store")
+    assert said.code == 0
+    short, _, grown, *_ = said.out.splitlines()
+    assert short.startswith("Short runs: 1 of ")
+    assert " seeds, 6 to 8 of " in short
+    assert grown.startswith("frugal 8 ")
+    assert grown.split()[3] == "1"
+
+
+def test_one_task_can_be_shown_alone(runs: list[Path], smgrnn: Command, tmp_path: Path) -> None:
+    other = fabricate(Condition.distill("Acrobot-v1"), 0)
+    other.save(tmp_path / "other.safetensors")
+    told = json.loads(smgrnn("frontier", *runs, "other.safetensors", "--json").out)
+    assert {each["task"] for each in told["groups"]} == {"CartPole-v1", "Acrobot-v1"}
+    told = json.loads(
+        smgrnn("frontier", *runs, "other.safetensors", "--task", "Acrobot-v1", "--json").out
+    )
+    assert [each["task"] for each in told["groups"]] == ["Acrobot-v1"]
+    sentence = refused(smgrnn("frontier", *runs, "--task", "CartPol-v1"))
+    assert sentence == "There is no run of CartPol-v1. Did you mean 'CartPole-v1'?"
+
+
+def test_a_store_without_its_runs_is_refused(smgrnn: Command) -> None:
+    assert refused(smgrnn("frontier", "--store", "nowhere")) == (
+        "nowhere has no finished run of the experiment frontier; name runs, or run `smgrnn "
+        "reproduce frontier` first."
+    )
+
+
+def test_unfinished_runs_are_refused(smgrnn: Command, tmp_path: Path) -> None:
+    record = replace(fabricate(CONDITIONS["frugal"], 0), held_out=np.empty(0))
+    record.save(tmp_path / "run.safetensors")
+    sentence = refused(smgrnn("frontier", "run.safetensors"))
+    assert sentence.startswith("None of these runs is finished")
+
+
+def test_what_is_no_run_or_no_picture_is_refused(runs: list[Path], smgrnn: Command) -> None:
+    assert refused(smgrnn("frontier", "runs/nowhere")) == "There is no run folder runs/nowhere."
+    sentence = refused(smgrnn("frontier", *runs, "--out", "drawn.pdf"))
+    assert sentence == "A picture is an .svg or a .png file. Got drawn.pdf instead."
+    assert "cannot be written" in refused(smgrnn("frontier", *runs, "--out", "no/such/drawn.svg"))

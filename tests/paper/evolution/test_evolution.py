@@ -1,0 +1,216 @@
+"""Evolutionary searches on a budget: the record, the run folder, and what is refused."""
+
+import csv
+import json
+import multiprocessing
+import random
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import smgrnn
+import smgrnn_paper
+from smgrnn.commands.output import Output
+from smgrnn.errors import ConfigError, TaskError
+from smgrnn.runs import Record, evaluate
+from smgrnn.runs.plan import EvolutionPlan
+from smgrnn_paper import Evolution, EvolutionConfig
+from smgrnn_paper.commands.evolve import evolve_command, prepare_evolutions
+from smgrnn_paper.evolution.evolution import new_evolution
+from support.evolutions import SMALL, evolved, record
+from support.runs import contents
+
+METHODS = ("neat", "ndp")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_budget_is_spent_exactly(method: Any, tmp_path: Path) -> None:
+    evolution = evolved(tmp_path / "run", method=method)
+    assert evolution.episodes.n == 40
+    assert evolution.generations.n == 4
+    summary = evolution.summary()
+    assert (summary["episodes"], summary["generations"], summary["population"]) == (40, 4, 10)
+    kept = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert kept["plan"] == evolution.plan.to_dict()
+    asked = EvolutionConfig(method=method, **SMALL).to_dict()
+    assert {name: kept["plan"][name] for name in asked if name != "neat_config"} == {
+        name: value for name, value in asked.items() if name != "neat_config"
+    }
+    assert ("[NEAT]" in kept["plan"]["neat_settings"]) == (method == "neat")
+
+
+def test_the_best_of_each_generation_is_recorded(tmp_path: Path) -> None:
+    evolution = evolved(tmp_path / "run")
+    returns = evolution.episodes.returns.reshape(4, 10)
+    np.testing.assert_array_equal(evolution.generations.returns, returns.max(axis=1))
+    with (tmp_path / "run" / "generations.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["generation"]) for row in rows] == [1, 2, 3, 4]
+    assert [float(row["best_return"]) for row in rows] == returns.max(axis=1).tolist()
+    assert [float(row["mean_return"]) for row in rows] == returns.mean(axis=1).tolist()
+    place = int(returns[3].argmax())
+    assert int(rows[3]["n_edges"]) == evolution.episodes.n_edges.reshape(4, 10)[3, place]
+    assert evolution.summary()["generation_best"] == returns[3].max()
+    assert evolution.summary()["late_return"] == returns[3].max()
+    assert evolution.champion.episode_return == returns.max()
+
+
+def test_all_candidates_of_a_generation_play_the_same_episode() -> None:
+    evolution = evolved()
+    twin = evolved(rollouts=10)
+    candidates = twin._search.champion
+    assert candidates is not None
+    # The champion of the first generation, played again from that generation's seed.
+    first = evolution.episodes.returns[:10]
+    assert candidates.episode_return == first.max()
+
+
+def test_a_candidate_too_small_to_play_is_never_the_best_of_its_generation() -> None:
+    """Where returns are negative, its score of a few nodes below zero would beat all who played."""
+    evolution = smgrnn_paper.evolve("Acrobot-v1", method="ndp", seed=0, rollouts=40, population=20)
+    is_small = evolution.episodes.steps == 0
+    assert is_small.any()
+    assert evolution.episodes.returns[is_small].min() > -20
+    assert (evolution.generations.steps > 0).all()
+    assert evolution.generations.returns.max() < -50
+    first = np.flatnonzero(~is_small & (evolution.episodes.returns >= -100))
+    expected = int(first[0]) + 1 if first.size else None
+    assert evolution.summary()["convergence_episode"] == expected
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_champion_is_judged_again_on_held_out_episodes(method: Any, tmp_path: Path) -> None:
+    evolution = evolved(tmp_path / "run", method=method)
+    assert evolution.held_out.size == 100
+    record = Record.load(tmp_path / "run")
+    np.testing.assert_array_equal(evaluate(record, 100), evolution.held_out)
+    np.testing.assert_array_equal(evaluate(record, 100, final=True), evolution.held_out)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_champion_loads_as_a_policy(method: Any, tmp_path: Path) -> None:
+    evolution = evolved(tmp_path / "run", method=method)
+    champion, policy = evolution.champion.policy, smgrnn.load(tmp_path / "run")
+    assert policy.config == champion.config
+    assert policy.graph == champion.graph
+    assert policy.student == method
+    assert policy([0.1, 0.2, 0.3, 0.4]) in (0, 1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_seed_gives_one_record_whatever_ran_before(method: Any, tmp_path: Path) -> None:
+    random.seed(1)
+    expected = record(method, 3)
+    state = random.getstate()
+    assert record(method, 4) != expected
+    assert record(method, 3) == expected
+    assert random.getstate() == state  # nothing is drawn from the caller's generator
+    for name in ("a", "b"):
+        evolved(tmp_path / name, method=method)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_two_seeds_in_one_process_pool_do_not_disturb_each_other(method: Any) -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        found = list(pool.map(record, [method, method], [3, 4]))
+    assert found == [record(method, 3), record(method, 4)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_search_rebuilt_from_its_record_alone_ends_bit_identical(
+    method: Any, tmp_path: Path
+) -> None:
+    evolved(tmp_path / "run", method=method, seed=2)
+    record = Record.load(tmp_path / "run")
+    assert isinstance(record.plan, EvolutionPlan)
+    assert Evolution(record.plan).train().fingerprint == record.fingerprint
+
+
+def test_a_search_is_not_resumed_as_a_distillation_nor_the_other_way(tmp_path: Path) -> None:
+    """It went on as one, and wrote wrong figures over those of the search."""
+    evolved(tmp_path / "run")
+    before = contents(tmp_path / "run")
+    with pytest.raises(ConfigError, match="was evolved, not distilled; go on with smgrnn evolve"):
+        smgrnn.Run.resume(tmp_path / "run")
+    smgrnn.distill("xor", episodes=2, out=tmp_path / "other")
+    with pytest.raises(ConfigError, match="was distilled, not evolved; go on with smgrnn distill"):
+        Evolution.resume(tmp_path / "other")
+    assert contents(tmp_path / "run") == before
+
+
+def test_a_budget_that_leaves_a_rest_is_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        evolved(rollouts=45)
+    assert str(caught.value) == ("A budget of 45 rollouts does not divide into generations of 10.")
+
+
+def test_a_task_without_discrete_actions_is_refused() -> None:
+    with pytest.raises(TaskError) as caught:
+        smgrnn_paper.evolve("Pendulum-v1", **SMALL)
+    assert str(caught.value) == (
+        "Evolution is for tasks with discrete actions; those of 'Pendulum-v1' are not."
+    )
+
+
+def test_a_configuration_of_neat_is_refused_by_ndp() -> None:
+    with pytest.raises(ConfigError, match=r"^A configuration for NEAT says nothing to NDP"):
+        evolved(method="ndp", neat_config="neat.ini")
+
+
+def test_an_evolved_student_cannot_be_distilled() -> None:
+    with pytest.raises(ConfigError, match=r"^neat is evolved, not distilled: use smgrnn evolve\.$"):
+        smgrnn.distill("CartPole-v1", student="neat")
+
+
+def test_a_folder_that_exists_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(ConfigError, match="exists and holds no run"):
+        evolved(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_met_before_anything_is_played(tmp_path: Path) -> None:
+    def fail(_: Evolution) -> None:
+        pytest.fail("A generation was played.")
+
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="cannot be made"):
+        smgrnn_paper.evolve("CartPole-v1", out=tmp_path / "file" / "run", watch=fail, **SMALL)
+
+
+def test_a_search_that_was_begun_has_no_champion_yet(tmp_path: Path) -> None:
+    new_evolution("CartPole-v1", EvolutionConfig(**SMALL), tmp_path / "run").begin()
+    with pytest.raises(ConfigError, match="has no champion yet"):
+        smgrnn.load(tmp_path / "run")
+
+
+def test_the_command_prints_one_object_per_seed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = EvolutionConfig(**SMALL)
+    evolutions = prepare_evolutions("CartPole-v1", config, tmp_path / "two", None, 2)
+    evolve_command(evolutions, Output(as_json=True, quiet=True))
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert [summary["seed"] for summary in found] == [0, 1]
+    assert [Path(summary["run_dir"]).name for summary in found] == [
+        "CartPole-v1-neat-0",
+        "CartPole-v1-neat-1",
+    ]
+    assert said.err == ""
+
+
+def test_the_command_says_what_came_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = EvolutionConfig(**SMALL)
+    evolutions = prepare_evolutions("CartPole-v1", config, tmp_path / "one", None, 1)
+    evolve_command(evolutions, Output())
+    said = capsys.readouterr().out
+    assert "4 generations of 10" in said
+    assert said.startswith("Held-out return ")
+    assert {"curves.png", "topology.png"} <= {path.name for path in (tmp_path / "one").iterdir()}

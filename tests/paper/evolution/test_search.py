@@ -1,0 +1,127 @@
+"""A search asks and is told, keeps its budget and knows its champion."""
+
+import numpy as np
+import pytest
+
+from smgrnn.arrays import Bools, Floats
+from smgrnn.config import NetworkConfig
+from smgrnn.errors import ConfigError, NonFiniteError, ShapeError, TaskError
+from smgrnn.graph.state import Graph
+from smgrnn.policy import Policy
+from smgrnn.tasks import Task, find_task
+from smgrnn_paper.evolution.search import Candidate, Search, TooSmall
+
+TASK = Task(id="toy", n_inputs=1, n_outputs=2, is_discrete=True)
+
+
+def policy(weight: float) -> Policy:
+    graph = Graph.from_edges(1, 2, edges=[(0, 1, weight)])
+    return Policy(graph, NetworkConfig(n_inputs=1, n_outputs=2), TASK)
+
+
+class Scripted(Search):
+    """Breeds the candidates it is given, generation by generation."""
+
+    def __init__(self, *script: list[Candidate]) -> None:
+        super().__init__(TASK, len(script[0]), len(script))
+        self.script = list(script)
+        self.bred: list[list[float]] = []
+        self.small: list[list[bool]] = []
+
+    def _draw(self) -> int:
+        return len(self.script[self.generation])
+
+    def _candidate(self, place: int) -> Candidate:
+        return self.script[self.generation][place]
+
+    def _breed(self, scores: Floats, is_small: Bools) -> None:
+        self.bred.append(scores.tolist())
+        self.small.append(is_small.tolist())
+
+
+def test_the_champion_is_the_best_of_all_generations_and_best_that_of_the_last() -> None:
+    one, two, three, four = map(policy, (1.0, 2.0, 3.0, 4.0))
+    search = Scripted([one, two], [three, four])
+    search.tell([5.0, 7.0])
+    assert search.best == search.champion == (two, 7.0, 1)
+    search.tell([3.0, 6.0])
+    assert search.best == (four, 6.0, 2)
+    assert search.champion == (two, 7.0, 1)
+
+
+def test_of_equals_the_later_generation_and_in_it_the_first_is_champion() -> None:
+    one, two, three, four = map(policy, (1.0, 2.0, 3.0, 4.0))
+    search = Scripted([one, two], [three, four])
+    search.tell([7.0, 7.0])
+    assert search.champion == (one, 7.0, 1)
+    search.tell([7.0, 7.0])
+    assert search.champion == (three, 7.0, 2)
+
+
+def test_a_search_that_is_told_again_is_where_the_first_was() -> None:
+    one, two, three = map(policy, (1.0, 2.0, 3.0))
+    script: list[list[Candidate]] = [
+        [TooSmall(-1.0), TooSmall(-2.0)],
+        [TooSmall(9.0), one],
+        [two, three],
+        [three, two],
+    ]
+    told = [[-1.0, -2.0], [9.0, 4.0], [4.0, 4.0], [1.0, 2.0]]
+    first, again = Scripted(*script), Scripted(*script)
+    for candidates, returns in zip(script, told, strict=True):
+        first.tell(returns)
+        has_played = [isinstance(candidate, Policy) for candidate in candidates]
+        again.retell(np.array(returns), np.array(has_played))
+        assert again.champion == first.champion
+    assert again.champion == (two, 4.0, 3)
+    assert (again.bred, again.small) == (first.bred, first.small)
+    assert again.generation == 4
+
+
+def test_a_candidate_that_cannot_play_is_never_champion() -> None:
+    player = policy(1.0)
+    search = Scripted([TooSmall(-1.0), TooSmall(-2.0)], [TooSmall(-1.0), player])
+    search.tell([-1.0, -2.0])
+    assert search.best is None
+    assert search.champion is None
+    search.tell([-1.0, -500.0])
+    assert search.best == search.champion == (player, -500.0, 2)
+
+
+def test_nothing_is_bred_after_the_last_generation() -> None:
+    later: list[Candidate] = [policy(2.0)] * 2
+    search = Scripted([policy(1.0)] * 2, later)
+    search.tell([1.0, 2.0])
+    search.tell([3.0, 4.0])
+    assert search.bred == [[1.0, 2.0]]
+    with pytest.raises(ConfigError, match=r"^The search is over after its 2 generations\.$"):
+        search.ask()
+
+
+def test_asking_again_gives_the_same_candidates() -> None:
+    later: list[Candidate] = [policy(2.0)] * 2
+    search = Scripted([policy(1.0)] * 2, later)
+    assert search.ask() is search.ask()
+    search.tell([1.0, 2.0])
+    assert search.ask() == later
+
+
+def test_every_candidate_needs_one_finite_return() -> None:
+    search = Scripted([policy(1.0)] * 2)
+    with pytest.raises(ShapeError, match=r"^Expected 2 returns, one per candidate\. Got shape"):
+        search.tell([1.0])
+    with pytest.raises(NonFiniteError, match=r"^A return of generation 1 is not finite\.$"):
+        search.tell([1.0, np.nan])
+    assert search.generation == 0
+
+
+@pytest.mark.parametrize(("population", "generations"), [(1, 4), (0, 4), (2.5, 4), (4, 0)])
+def test_a_budget_is_a_whole_number(population: int, generations: int) -> None:
+    with pytest.raises(ConfigError, match=r"of a search must be an int in \[\d, inf\)\. Got"):
+        Search.__init__(Scripted([policy(1.0)] * 2), TASK, population, generations)
+
+
+@pytest.mark.parametrize("id", ["xor", "Pendulum-v1"])
+def test_a_task_without_discrete_actions_is_refused(id: str) -> None:
+    with pytest.raises(TaskError, match=f"^Evolution is for tasks with discrete actions.*{id}"):
+        Search.__init__(Scripted([policy(1.0)] * 2), find_task(id), 2, 2)

@@ -1,0 +1,60 @@
+"""Experiments beyond the paper: every condition can be run, and every hypothesis is about some."""
+
+import numpy as np
+import pytest
+
+from smgrnn.batch.condition import Condition
+from smgrnn.errors import ConfigError
+from smgrnn.plasticity import GROWTH, PRUNING
+from smgrnn.runs.plan import Plan
+from smgrnn_paper.experiments.beyond import BEYOND
+from smgrnn_paper.experiments.beyond.gru import distil_gru
+from smgrnn_paper.experiments.registry import choose_experiments, is_experiment
+from smgrnn_paper.report.claims import Claim, load_hypotheses
+
+
+def test_they_run_by_one_name_and_beside_others() -> None:
+    assert is_experiment("beyond")
+    assert [each.id for each in choose_experiments(["beyond"])] == list(BEYOND)
+    chosen = [each.id for each in choose_experiments(["beyond", "frontier"])]
+    assert chosen == [*BEYOND, "frontier-v1"]
+    with pytest.raises(ConfigError, match="Did you mean 'beyond'"):
+        choose_experiments(["beyand"])
+
+
+@pytest.mark.parametrize("id", BEYOND)
+def test_every_condition_can_be_planned_and_differs(id: str) -> None:
+    experiment = BEYOND[id]
+    for name, condition in experiment.conditions.items():
+        n_seeds = len(set(experiment.all_seeds(name)))
+        assert n_seeds >= (10 if condition.task == "LunarLander-v3" else 20)
+    keys = {condition.key(0) for condition in experiment.conditions.values()}
+    assert len(keys) == len(experiment.conditions)
+
+
+def test_operators_of_the_tables_are_compared() -> None:
+    """Those of the time of the experiment: a rule that is added later needs one of its own."""
+    plans = [each.plan(0) for each in BEYOND["growth-operators-v1"].conditions.values()]
+    rules = [plan.plasticity for plan in plans if isinstance(plan, Plan)]
+    growth, pruning = ({each.growth for each in rules}, {each.pruning for each in rules})
+    assert {"relay", "relay-random", "split", "duplicate", "gradient"} < growth <= set(GROWTH)
+    assert pruning == {"weak", "contribution", "random"} <= set(PRUNING)
+
+
+@pytest.mark.parametrize("claim", load_hypotheses().values(), ids=lambda claim: claim.id)
+def test_a_hypothesis_is_about_conditions_that_there_are(claim: Claim) -> None:
+    conditions = BEYOND[f"{claim.experiment}-v1"].conditions
+    for source in claim.sources:
+        assert isinstance(conditions[f"{source.task}/{source.condition}"], Condition)
+        if claim.margin is not None:
+            assert claim.margin.on(source.task, [np.ones(1)]) > 0
+
+
+def test_a_gru_learns_recall_and_is_kept_short() -> None:
+    returns = distil_gru("recall,delay=1", episodes=150, seed=1)
+    assert set(returns) <= {0.0, 1.0}
+    assert returns[-30:].mean() > 0.8
+    again = distil_gru("recall,delay=1", episodes=5, seed=1)
+    assert np.array_equal(again, returns[:5])
+    with pytest.raises(ConfigError, match=r"must be an int in \[1, 500\]"):
+        distil_gru("recall", episodes=501)

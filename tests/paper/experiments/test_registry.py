@@ -1,0 +1,252 @@
+"""Every experiment is what the paper prints, valid, and found by name."""
+
+import json
+import re
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smgrnn.batch import AnyCondition, Condition, Experiment
+from smgrnn.batch.queue import queue_runs
+from smgrnn.commands.flags import Workers
+from smgrnn.commands.output import Output
+from smgrnn.config import RunConfig
+from smgrnn.errors import ConfigError
+from smgrnn.experts import shipped_experts
+from smgrnn.runs.plan import Plan
+from smgrnn.runs.students import new_learner
+from smgrnn_paper.commands.reproduce import reproduce_command
+from smgrnn_paper.evolution.evolution import Evolution
+from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments, find_experiment, teachers
+from smgrnn_paper.experiments.paper.protocol import TASKS, TEACHERS
+from smgrnn_paper.experiments.registry import SMOKE_EPISODES, SMOKE_SEEDS
+
+pytestmark = pytest.mark.xdist_group("experiments")
+
+every_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+
+
+@every_experiment
+def test_an_id_ends_in_its_version(experiment: Experiment) -> None:
+    assert re.fullmatch(r"[a-z-]+-v\d+", experiment.id)
+    assert experiment.question.endswith("?")
+    assert experiment.artefacts or experiment is teachers.EXPERIMENT  # ours, with a table of ours
+
+
+@every_experiment
+def test_every_condition_can_be_built(experiment: Experiment) -> None:
+    built = set()
+    for condition in experiment.conditions.values():
+        plan = condition.plan(experiment.seeds[-1])
+        if isinstance(plan, Plan):
+            new_learner(plan)
+        elif (condition.task, condition.variant) not in built:
+            Evolution(plan)
+        built.add((condition.task, condition.variant))
+
+
+def test_the_runs_of_the_tables_are_as_many_as_the_paper_has_and_shared_ones_are_run_once() -> None:
+    """And ten more of each task, by an MLP without biases, which the paper does not have."""
+    paper = [replace(each, more={}) for each in EXPERIMENTS.values() if each.artefacts]
+    assert len(paper) == 9
+    runs = queue_runs(paper)
+    assert (sum(len(list(each.runs())) for each in paper), len(runs)) == (1075 + 30, 885 + 30)
+    assert Counter(run.condition.task for run in runs) == {
+        "CartPole-v1": 620,
+        "Acrobot-v1": 185,
+        "LunarLander-v3": 100,
+        "xor": 10,
+    }
+
+
+def test_more_seeds_and_smooth_teachers_are_so_many_more() -> None:
+    """Seven conditions of CartPole and Acrobot have 30 more, three of LunarLander 10 more.
+
+    The optimizers and rates are seven conditions with 15 more, and the smooth teachers have 30
+    runs of each task.
+    """
+    runs = queue_runs(EXPERIMENTS.values())
+    assert Counter(run.condition.task for run in runs) == {
+        "CartPole-v1": 620 + 7 * 30 + 7 * 15 + 30,
+        "Acrobot-v1": 185 + 7 * 30 + 30,
+        "LunarLander-v3": 100 + 3 * 10 + 30,
+        "xor": 10,
+    }
+
+
+def test_a_condition_has_as_many_seeds_wherever_it_is_asked_for() -> None:
+    """Which experiment a claim finds its runs in must not matter."""
+    seeds: dict[AnyCondition, set[tuple[int, ...]]] = {}
+    for experiment in EXPERIMENTS.values():
+        for name, condition in experiment.conditions.items():
+            if condition.episodes == 2000:
+                seeds.setdefault(condition, set()).add(experiment.all_seeds(name))
+    assert {len(found) for found in seeds.values()} == {1}
+    numbers = Counter(len(each) for found in seeds.values() for each in found)
+    # ten: growth without pruning, four others of the lander, the evolved, XOR, smooth teachers
+    assert numbers == {40: 14, 20: 3, 10: 3 + 4 + 6 + 1 + 9}
+
+
+def test_tables_keep_the_seeds_of_the_paper() -> None:
+    few = ("optimizer-sensitivity", "hyperparameter-grid", "hyperparameter-sweeps")
+    for id, experiment in EXPERIMENTS.items():
+        assert len(experiment.seeds) == (5 if id.startswith(few) else 10)
+
+
+def test_more_seeds_need_a_condition() -> None:
+    with pytest.raises(ConfigError, match="has more seeds for 'nothing', but no condition"):
+        replace(EXPERIMENTS["growth-ablation-v2"], more={"nothing": (10,)})
+
+
+def test_students_of_the_control_tasks_learn_from_three_teachers() -> None:
+    for experiment in EXPERIMENTS.values():
+        for name, condition in experiment.conditions.items():
+            is_taught = condition.task in TASKS and isinstance(condition.settings, RunConfig)
+            if is_taught and not name.endswith(teachers.SMOOTH):
+                assert condition.teachers == TEACHERS[condition.task]
+                assert set(TEACHERS[condition.task]) <= set(shipped_experts())
+            else:
+                assert condition.teachers == ()
+
+
+def test_every_table_and_figure_with_numbers_has_an_experiment() -> None:
+    shown = [artefact for experiment in EXPERIMENTS.values() for artefact in experiment.artefacts]
+    tables = ["I", "II", "III", *(f"A.{n}" for n in ("I", "II", "III", "IV", "V", "VI"))]
+    figures = [*map(str, range(3, 9)), "A.1", "A.2"]
+    expected = [f"Table {name}" for name in tables] + [f"Fig. {name}" for name in figures]
+    assert sorted(shown) == sorted(expected)
+
+
+def test_a_study_can_be_named_beside_all_of_the_papers() -> None:
+    """The study used to be dropped without a word."""
+    chosen = [each.id for each in choose_experiments(["frontier", "all"])]
+    assert chosen == [*EXPERIMENTS, "frontier-v1"]
+
+
+def test_the_conditions_of_one_question_differ() -> None:
+    """The optimizer study asks twice for Adam at 0.01, and each sweep for the defaults."""
+    repeated = {
+        experiment.id: len(experiment.conditions) - len(set(experiment.conditions.values()))
+        for experiment in EXPERIMENTS.values()
+    }
+    assert {id: n for id, n in repeated.items() if n} == {
+        "optimizer-sensitivity-v2": 1,
+        "hyperparameter-sweeps-v2": 6,
+    }
+
+
+@pytest.mark.parametrize("name", ["growth-ablation", "growth-ablation-v2"])
+def test_an_experiment_is_found_with_or_without_its_version(name: str) -> None:
+    assert find_experiment(name).id == "growth-ablation-v2"
+
+
+def test_without_a_version_the_latest_is_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    for version in (10, 9):
+        experiment = replace(EXPERIMENTS["growth-ablation-v2"], id=f"growth-ablation-v{version}")
+        monkeypatch.setitem(EXPERIMENTS, experiment.id, experiment)
+    assert find_experiment("growth-ablation").id == "growth-ablation-v10"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("growth-ablatoin", "Did you mean 'growth-ablation-v2'?"),
+        ("Pruning", "Did you mean 'pruning-ablation-v2'?"),
+        ("al", "Did you mean 'all'?"),
+        ("?", "There are baseline-comparison-v2, growth-ablation-v2,"),
+    ],
+)
+def test_an_unknown_name_is_an_error_with_a_hint(name: str, hint: str) -> None:
+    with pytest.raises(ConfigError, match="There is no experiment") as caught:
+        find_experiment(name)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [[], ["all"], ["growth-ablation", "all"]])
+def test_no_name_or_all_is_all(names: list[str]) -> None:
+    assert [each.id for each in choose_experiments(names)] == list(EXPERIMENTS)
+
+
+def test_seeds_and_episodes_can_be_chosen() -> None:
+    [chosen] = choose_experiments(["baseline-comparison"], seeds=3, episodes=100)
+    assert {chosen.all_seeds(name) for name in chosen.conditions} == {(0, 1, 2)}
+    assert {condition.episodes for condition in chosen.conditions.values()} == {100}
+    with pytest.raises(ConfigError, match="number of seeds must be at least 1"):
+        choose_experiments(seeds=0)
+
+
+def test_a_smoke_run_has_everything_tiny() -> None:
+    smoke = choose_experiments(smoke=True)
+    assert [each.id for each in smoke] == list(EXPERIMENTS)
+    seeds = {len(each.all_seeds(name)) for each in smoke for name in each.conditions}
+    assert seeds == {SMOKE_SEEDS}
+    episodes = {c.episodes for each in smoke for c in each.conditions.values()}
+    assert episodes == {SMOKE_EPISODES}
+
+
+def test_the_command_runs_what_is_missing_and_tells_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def reproduce(seeds: int, **output: Any) -> tuple[str, str]:
+        store = tmp_path / "store"
+        experiments = choose_experiments(["optimizer-sensitivity"], seeds=seeds, episodes=2)
+        reproduce_command(experiments, store, Workers(jobs=1), Output(**output))
+        out, err = capsys.readouterr()
+        return out, err
+
+    words, told = reproduce(1)
+    assert words.startswith(f"7 runs: 0 were in {tmp_path / 'store'}, 7 were run")
+    assert "7/7" in told
+    printed, told = reproduce(2, as_json=True, quiet=True)
+    figures = json.loads(printed)
+    assert told == ""
+    assert figures["experiments"] == ["optimizer-sensitivity-v2"]
+    assert (figures["runs"], figures["found"], figures["done"]) == (14, 7, 7)
+    assert figures["failures"] == []
+
+
+def test_a_failed_run_is_told_and_exits_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learning = {"optimizer": "sgd", "learning_rate": 1e308}  # the weights overflow at once
+    impossible = {
+        f"{n}": Condition.distill("CartPole-v1", n_hidden=n, learning=learning) for n in (1, 2, 3)
+    }
+    experiment = replace(EXPERIMENTS["final-topologies-v2"], conditions=impossible, more={})
+    monkeypatch.setitem(EXPERIMENTS, "final-topologies-v2", experiment)
+    chosen = choose_experiments(["final-topologies"], seeds=4)
+    with pytest.raises(SystemExit) as caught:
+        reproduce_command(chosen, tmp_path, Workers(jobs=2))
+    assert caught.value.code == 1
+    told = capsys.readouterr().out
+    assert "final-topologies-v2 1 seed 0 failed: A weight became infinite" in told.replace(
+        "\n", " "
+    )
+    assert "And 2 more failed" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"jobs": 0}, "number of jobs must be at least 1"),
+        ({"jobs": 2, "scheduler": "tcp://127.0.0.1:1"}, "give --jobs or --scheduler, not both"),
+        ({"scheduler": "nowhere://"}, "There is no Dask scheduler at nowhere://"),
+    ],
+)
+def test_a_wrong_option_is_met_at_the_door(
+    tmp_path: Path, options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        reproduce_command([], tmp_path, Workers(**options))
+
+
+def test_without_dask_a_cluster_is_refused_with_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ConfigError, match=r"pip install 'smgrnn\[cluster\]'"):
+        reproduce_command([], tmp_path, Workers(scheduler="tcp://127.0.0.1:1"))

@@ -1,0 +1,435 @@
+"""The figures: complete, in the paper's layout, true to the runs, and small enough to print."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from smgrnn import Graph
+from smgrnn.batch import AnyCondition, Condition, Store
+from smgrnn.episodes.table import Episodes
+from smgrnn.errors import UnknownNameError
+from smgrnn.runs.record import Record
+from smgrnn_paper.evolution import EvolutionCondition
+from smgrnn_paper.experiments import EXPERIMENTS, STUDIES, choose_experiments
+from smgrnn_paper.report.figures import FIGURES, draw, missing_runs
+from smgrnn_paper.report.figures.curves import POINTS, Curve, mean_and_bar, moving_mean, pad, thin
+from smgrnn_paper.report.figures.final_topologies import representative
+from smgrnn_paper.report.figures.relay_insertion import with_relay
+from smgrnn_paper.report.figures.style import CONDITIONS, TASKS
+from smgrnn_paper.report.figures.weights import growing_bins, pooled_weights
+from smgrnn_paper.report.paper import load_paper
+from smgrnn_paper.report.pictures import take_picture
+from smgrnn_paper.report.results import Results
+from support.fabricated import bred, fabricate, fill_store, with_graph
+
+pytestmark = pytest.mark.xdist_group("figures")
+
+SEEDS, EPISODES = 2, 8
+PAPER = load_paper()
+DRAWINGS = ("1", "2")
+"""Figures that need no runs."""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Every run there is, short and made up."""
+    store = Store(tmp_path_factory.mktemp("store"))
+    fill_store(store, choose_experiments(seeds=SEEDS, episodes=EPISODES))
+    return Results(store, seeds=SEEDS, episodes=EPISODES)
+
+
+def words(figure: Figure) -> Iterator[str]:
+    return (str(each.get_text()) for each in figure.findobj(Text))
+
+
+def panels(figure: Figure) -> dict[str, Any]:
+    """Return the panels by letter: their axes, or None of those that are made of several."""
+    letters = [text[1] for text in words(figure) if re.match(r"\([a-z]\) ", text)]
+    axes = {ax.get_title("left")[1:2]: ax for ax in figure.findobj(Axes) if isinstance(ax, Axes)}
+    return {letter: axes.get(letter) for letter in sorted(letters)}
+
+
+def run(
+    condition: AnyCondition,
+    seed: int = 0,
+    *,
+    returns: Any = 0.0,
+    sizes: Any = 6,
+    graph: Graph | None = None,
+    **changes: Any,
+) -> Record:
+    """Return a made-up run with these returns and nodes."""
+    n = max(np.size(returns), np.size(sizes))
+    episodes = Episodes.start(n)
+    episodes.steps[:] = 1
+    episodes.returns[:], episodes.n_nodes[:] = returns, sizes
+    record = replace(fabricate(condition, seed), episodes=episodes, **changes)
+    return record if graph is None else with_graph(record, graph)
+
+
+CARTPOLE = Condition.distill("CartPole-v1", episodes=4)
+EVOLUTION = EvolutionCondition.evolve("CartPole-v1", rollouts=4, population=2)
+
+
+def spans(ax: Axes) -> list[tuple[float, float]]:
+    """Return lowest and highest point of each band."""
+    paths = [path for each in ax.collections for path in each.get_paths()]
+    heights = [np.asarray(path.vertices)[:, 1] for path in paths]
+    return [(float(each.min()), float(each.max())) for each in heights]
+
+
+# ------------------------------------------------------------------------------------ the registry
+
+
+def test_every_figure_of_the_paper_is_there() -> None:
+    ours = {id for id, spec in FIGURES.items() if spec.title}
+    assert FIGURES.keys() - PAPER.figures.keys() == ours
+    assert FIGURES.keys() > PAPER.figures.keys()
+    with pytest.raises(UnknownNameError, match=r"There is no figure 'A\.3'"):
+        FIGURES["A.3"]
+
+
+@pytest.mark.parametrize("id", PAPER.figures)
+def test_a_figure_shows_the_conditions_of_the_paper(id: str) -> None:
+    spec, printed = FIGURES[id], PAPER.figures[id]
+    shown, tasks = spec.conditions(), {panel.task for panel in printed.panels if panel.task}
+    assert (not shown) == (id in DRAWINGS)
+    assert tasks <= {condition.task for condition in shown.values()}
+    of_tasks = tasks or {condition.task for condition in shown.values()}
+    wanted = {f"{task}/{name}" for task in of_tasks for name in printed.conditions}
+    assert wanted <= shown.keys()
+
+
+def test_figure_a2_needs_no_runs_on_cartpole() -> None:
+    assert {each.task for each in FIGURES["A.2"].conditions().values()} == {
+        "Acrobot-v1",
+        "LunarLander-v3",
+    }
+
+
+def test_all_that_is_shown_has_a_look_of_its_own() -> None:
+    for id in ("3", "4", "5", "6"):
+        names = {name.split("/")[1] for name in FIGURES[id].conditions()}
+        assert len({CONDITIONS[name].colour for name in names}) == len(names)
+    assert len({look.colour for look in TASKS.values()}) == len(TASKS)
+    assert {each.task for each in FIGURES["7"].conditions().values()} == set(TASKS)
+
+
+@pytest.mark.parametrize("id", PAPER.figures)
+def test_a_figure_has_the_panels_of_the_paper(id: str, results: Results) -> None:
+    figure = draw(id, results)
+    assert figure is not None
+    expected = len(PAPER.figures[id].panels)
+    assert "".join(panels(figure)) == "abcdef"[: expected if expected > 1 else 0]
+    assert f"Fig. {id}. {PAPER.figures[id].title}" in {" ".join(t.split()) for t in words(figure)}
+    assert missing_runs(id, results) == []
+    assert len(take_picture(figure).data) < 300_000
+
+
+def test_one_set_of_runs_gives_one_picture_byte_for_byte(results: Results) -> None:
+    pictures = [
+        take_picture(figure) for figure in (draw("7", results), draw("7", results)) if figure
+    ]
+    assert pictures[0] == pictures[1]
+    assert pictures[0].suffix == "svg"
+
+
+def test_figures_neither_follow_nor_change_a_users_settings(results: Results) -> None:
+    plain = draw("7", results)
+    with mpl.rc_context({"font.size": 17, "axes.grid": False, "axes.facecolor": "black"}):
+        dark = draw("7", results)
+        assert mpl.rcParams["font.size"] == 17
+    assert plain is not None
+    assert dark is not None
+    assert take_picture(dark) == take_picture(plain)
+
+
+def test_without_runs_there_are_only_drawings(tmp_path: Any) -> None:
+    empty = Results(Store(tmp_path))
+    assert [id for id in FIGURES if draw(id, empty) is not None] == list(DRAWINGS)
+    assert len(missing_runs("3", empty)) == 180
+    assert missing_runs("3", empty)[0] == "CartPole-v1/smgrnn seed 0"
+    assert missing_runs("1", empty) == []
+
+
+@pytest.mark.parametrize("id", [id for id in FIGURES if id not in DRAWINGS])
+def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: Any) -> None:
+    store = Store(tmp_path)
+    name, condition = next(iter(FIGURES[id].conditions().items()))
+    short = condition.with_episodes(EPISODES)
+    store.save(fabricate(short, 1))
+    shown = FIGURES[id].experiment()
+    assert shown is not None
+    partial = Results(store, [shown.id], seeds=SEEDS, episodes=EPISODES)
+    figure = draw(id, partial)
+    n_asked = SEEDS * len(FIGURES[id].conditions())
+    assert figure is not None
+    assert f"(1 of {n_asked} runs)" in " ".join(" ".join(words(figure)).split())
+    assert f"{name} seed 0" in missing_runs(id, partial)
+    assert f"{name} seed 1" not in missing_runs(id, partial)
+
+
+def noisy(condition: AnyCondition, seed: int, rng: np.random.Generator) -> Record:
+    """Return a run whose returns and sizes jump, which is what takes room in a file."""
+    record = fabricate(condition, seed)
+    episodes = Episodes.start(condition.episodes)
+    episodes.steps[:] = 1
+    episodes.returns[:] = rng.normal(size=condition.episodes) * 100
+    is_fixed = condition.variant.startswith(("mlp", "static"))
+    episodes.n_nodes[:] = 9 if is_fixed else rng.integers(10, 100, condition.episodes)
+    return replace(record, episodes=episodes)
+
+
+@pytest.mark.parametrize("id", ["3", "6"])
+def test_the_longest_runs_make_small_files_in_lines(id: str) -> None:
+    rng = np.random.default_rng(0)
+    records = {
+        name: [noisy(condition, seed, rng) for seed in range(10)]
+        for name, condition in FIGURES[id].conditions().items()
+    }
+    picture = take_picture(FIGURES[id].draw_panels(records))
+    assert picture.suffix == "svg"
+    assert len(picture.data) < 300_000
+
+
+# ------------------------------------------------------------------------------------------ curves
+
+
+@given(
+    st.lists(st.floats(-100, 100) | st.just(float("nan")), min_size=1, max_size=30),
+    st.integers(1, 12),
+)
+def test_a_moving_mean_is_over_whole_windows(values: list[float], width: int) -> None:
+    smooth = moving_mean(values, width)
+    assert smooth.size == max(len(values) - width + 1, 0)
+    for place, mean in enumerate(smooth):
+        there = [value for value in values[place : place + width] if not np.isnan(value)]
+        expected = np.mean(there) if there else np.nan
+        assert mean == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_smoothing_makes_no_spikes_at_the_ends() -> None:
+    """Means over half a window, at both ends, had growth in them without the pruning after it."""
+    straight = Curve.of([np.arange(1.0, 41.0)], width=7)
+    assert straight.mean == pytest.approx(straight.x)
+    sawtooth = Curve.of([[1.0, 1.0, 1.0, -3.0] * 10], width=8)
+    assert sawtooth.mean == pytest.approx(0)
+    assert (sawtooth.x[0], sawtooth.x[-1]) == (4.5, 36.5)
+
+
+def test_a_run_shorter_than_the_smoothing_is_one_mean() -> None:
+    assert Curve.of([[1.0, 3.0]], width=5).mean.tolist() == [2.0]
+
+
+def test_a_band_and_a_bar_stay_within_bounds() -> None:
+    curve = Curve.of([[460.0, 10.0], [500.0, 480.0]]).within((1.0, 490.0))
+    assert curve.mean.tolist() == [480.0, 245.0]
+    assert curve.high.tolist() == [490.0, 480.0]
+    assert curve.low.tolist() == [460.0, 10.0]
+    mean, bar = mean_and_bar([440.0, 500.0, 500.0, 500.0], (1.0, 500.0))
+    assert (mean, bar[1, 0]) == (485.0, 15.0)
+    assert bar[0, 0] == pytest.approx(np.std([440, 500, 500, 500]))
+
+
+def test_a_curve_is_mean_and_band_over_runs() -> None:
+    runs = [[1.0, 1.0], [3.0, 5.0], [8.0, np.nan]]
+    curve = Curve.of(runs, band="range")
+    assert curve.x.tolist() == [1, 2]
+    assert curve.mean.tolist() == [4.0, 3.0]
+    assert (curve.low.tolist(), curve.high.tolist()) == ([1.0, 1.0], [8.0, 5.0])
+    std = Curve.of(runs, band="std")
+    assert std.high[1] - std.mean[1] == std.mean[1] - std.low[1] == 2.0  # over n, not n - 1
+    bare = Curve.of(runs, band=None)
+    assert bare.low.tolist() == bare.mean.tolist() == bare.high.tolist()
+
+
+def test_long_curves_are_thinned_and_keep_their_ends() -> None:
+    kept = thin(2000)
+    assert (kept[0], kept[-1], kept.size) == (0, 1999, POINTS)
+    assert thin(3).tolist() == [0, 1, 2]
+    assert thin(1).tolist() == [0]
+
+
+def test_a_run_that_stopped_keeps_its_last_value() -> None:
+    assert pad([[1, 2], [3]]).tolist() == [[1, 2], [3, 3]]
+
+
+# -------------------------------------------------------------------------------- what figures show
+
+
+def test_figure_4_is_shaded_over_all_runs() -> None:
+    returns = (10.0, 20.0, 60.0)
+    runs = [run(CARTPOLE, seed, returns=[each] * 4) for seed, each in enumerate(returns)]
+    drawn = panels(FIGURES["4"].draw_panels({"CartPole-v1/smgrnn": runs}))
+    assert drawn["a"].lines[0].get_ydata().tolist() == [30.0] * 4
+    assert spans(drawn["a"]) == [(10.0, 60.0)]
+    assert spans(drawn["d"]) == []  # all of one size
+    assert [text.get_text() for text in drawn["b"].texts] == ["not run"]
+
+
+def test_figure_3_is_shaded_by_the_standard_deviation() -> None:
+    returns = (10.0, 20.0, 60.0)
+    runs = [run(CARTPOLE, seed, returns=[each] * 4) for seed, each in enumerate(returns)]
+    drawn = panels(FIGURES["3"].draw_panels({"CartPole-v1/smgrnn": runs}))
+    ((low, high),) = spans(drawn["a"])
+    assert (low, high) == pytest.approx((30 - np.std(returns), 30 + np.std(returns)))
+
+
+def test_figure_3_has_the_threshold_and_a_cross_for_the_best_of_each_generation() -> None:
+    evolved = run(EVOLUTION, returns=[7, 1, 2, 9], sizes=[5, 4, 4, 6])
+    evolved = bred(evolved, evolved.episodes, 2)
+    task = replace(evolved.plan.task, reward_threshold=8.0)
+    evolved = replace(evolved, plan=replace(evolved.plan, task=task))
+    drawn = panels(FIGURES["3"].draw_panels({"CartPole-v1/neat": [evolved]}))
+    curve, crosses, threshold = drawn["a"].lines
+    assert curve.get_ydata().tolist() == [7, 1, 2, 9]
+    assert (crosses.get_marker(), crosses.get_linestyle()) == ("x", "None")
+    assert crosses.get_xydata().tolist() == [[2, 7], [4, 9]]
+    assert set(threshold.get_ydata()) == {8.0}
+    assert drawn["d"].lines[0].get_xydata().tolist() == [[2, 5], [4, 6]]
+
+
+def test_figure_3_leaves_most_of_a_panel_to_students_that_have_a_teacher() -> None:
+    """NEAT and NDP begin so low that on one scale the others were a single line."""
+    taught = [run(CARTPOLE, seed, returns=each) for seed, each in enumerate(([490] * 4, [470] * 4))]
+    evolved = run(EVOLUTION, returns=[9, 9, 9, 40])
+    evolved = bred(evolved, evolved.episodes, 2)
+    shown = {"CartPole-v1/smgrnn": taught, "CartPole-v1/neat": [evolved]}
+    ax = panels(FIGURES["3"].draw_panels(shown))["a"]
+
+    def height(value: float) -> float:
+        return float(ax.transAxes.inverted().transform(ax.transData.transform((0, value)))[1])
+
+    assert height(490) - height(470) > 0.5
+    assert 0 < height(9) < height(40) < height(470) < height(490) < 1  # nothing is left out
+    alone = panels(FIGURES["3"].draw_panels({"CartPole-v1/neat": [evolved]}))["a"]
+    assert alone.get_yscale() == "linear"
+
+
+@pytest.mark.parametrize(("id", "letter"), [("3", "a"), ("A.1", None)])
+def test_nothing_is_drawn_beyond_the_possible_return(id: str, letter: str | None) -> None:
+    runs = [run(CARTPOLE, seed, returns=[each] * 8) for seed, each in enumerate((400.0, 500, 500))]
+    name = "smgrnn" if id == "3" else "window=50"
+    figure = FIGURES[id].draw_panels({f"CartPole-v1/{name}": runs})
+    axes = [ax for ax in figure.findobj(Axes) if isinstance(ax, Axes)]
+    drawn = [ax.dataLim.y1 for ax in axes if ax.dataLim.y1 > 400]
+    assert drawn
+    assert max(drawn) == 500.0
+    assert all(tick <= 500 for ax in axes for tick in ax.get_yticks() if tick <= ax.get_ylim()[1])
+
+
+@pytest.mark.parametrize("name", PAPER.figures)
+def test_no_text_is_cut_off(name: str, results: Results) -> None:
+    """Numbers at axes aside: there are some beyond their ends, which are not drawn."""
+    figure = draw(name, results)
+    assert figure is not None
+    figure.draw_without_rendering()
+    axes = [axis for ax in figure.findobj(Axes) for axis in (ax.xaxis, ax.yaxis)]
+    ticks = {id(label) for axis in axes for label in axis.get_ticklabels(which="both")}
+    texts = [each for each in figure.findobj(Text) if id(each) not in ticks]
+    boxes = [each.get_window_extent() for each in texts if each.get_text()]
+    assert min(box.x0 for box in boxes) >= -1
+    assert max(box.x1 for box in boxes) <= figure.bbox.x1 + 1
+
+
+def test_candidates_too_small_to_play_have_no_return() -> None:
+    """Their score is the nodes they lack: on Acrobot it would beat every return there is."""
+    evolved = run(EVOLUTION, returns=[-3, -500, -3, -100])
+    evolved.episodes.steps[[0, 2]] = 0
+    evolved.episodes.steps[1] = 0  # nobody plays in the first generation
+    evolved = bred(evolved, evolved.episodes, 2)
+    drawn = panels(FIGURES["3"].draw_panels({"CartPole-v1/ndp": [evolved]}))
+    curve, crosses, *_ = drawn["a"].lines
+    assert curve.get_ydata()[3] == -100
+    assert np.isnan(curve.get_ydata()[:3]).all()
+    assert np.isnan(crosses.get_ydata()[0])
+    assert crosses.get_ydata()[1] == -100
+
+
+def test_figure_6_shows_growth_from_before_the_first_episode() -> None:
+    grown = run(CARTPOLE, sizes=[8, 10, 9, 9], started=(6, 8))
+    drawn = panels(FIGURES["6"].draw_panels({"CartPole-v1/n_hidden=0": [grown]}))
+    assert drawn["a"].lines[0].get_ydata().tolist() == [8, 10, 9, 9]
+    assert drawn["d"].lines[0].get_ydata().tolist() == [2, 2, -1, 0]
+
+
+def test_figure_7_carries_xor_on_to_the_end_and_shows_final_sizes() -> None:
+    xor = Condition.distill("xor", episodes=4)
+    records = {
+        "xor/smgrnn": [run(xor, sizes=[4, 5])],
+        "CartPole-v1/smgrnn": [run(CARTPOLE, sizes=[6, 6, 6, 7, 7, 7, 8, 9])],
+    }
+    drawn = panels(FIGURES["7"].draw_panels(records))
+    assert drawn["a"].lines[0].get_ydata().tolist() == [4, 5, 5, 5, 5, 5, 5, 5]
+    assert [bar.get_height() for bar in drawn["b"].patches] == [5, 9]
+    assert {(5.0, 5.0), (8.5, 8.5)} <= set(spans(drawn["b"]))  # over the final quarter
+
+
+def test_figure_8_shows_the_run_of_median_size() -> None:
+    graphs = [Graph.from_edges(1, 1, n, [(0, 1, 1.0)]) for n in (9, 1, 4, 4)]
+    graphs[2] = Graph.from_edges(1, 1, 4, [(0, 1, 1.0), (1, 2, 1.0)])
+    runs = [run(CARTPOLE, seed, graph=graph) for seed, graph in enumerate(graphs)]
+    assert representative(runs).plan.seed == 3  # 1 < 4 with 1 edge < 4 with 2 < 9
+    assert representative(runs[:3]).plan.seed == 2
+    figure = FIGURES["8"].draw_panels({"CartPole-v1/smgrnn": runs})
+    assert "seed 3: 6 nodes, 1 edges" in set(words(figure))
+
+
+def test_figure_a1_shows_mean_and_deviation_at_each_value() -> None:
+    records = {}
+    for value, sizes in ((50, (10, 20)), (100, (30, 30))):
+        runs = [run(CARTPOLE, seed, sizes=n_nodes) for seed, n_nodes in enumerate(sizes)]
+        records[f"CartPole-v1/window={value}"] = runs
+    figure = FIGURES["A.1"].draw_panels(records)
+    axes = [ax for ax in figure.findobj(Axes) if isinstance(ax, Axes)]
+    (ax,) = (ax for ax in axes if ax.get_ylabel() == "final nodes" and ax.containers)
+    marks, _, (bars,) = ax.containers[0]
+    assert np.array_equal(marks.get_xydata(), [[1, 15], [2, 30]])
+    assert [segment[:, 1].tolist() for segment in bars.get_segments()] == [[10, 20], [30, 30]]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["25", "50", "100", "200", "400"]
+
+
+def test_weights_are_those_of_all_runs_and_none_is_left_out() -> None:
+    runs = [
+        run(CARTPOLE, seed, graph=Graph.from_edges(1, 1, 1, edges))
+        for seed, edges in enumerate(([(0, 1, 7.0), (0, 2, 0.01)], [(0, 1, -0.02)]))
+    ]
+    assert pooled_weights(runs).tolist() == [7.0, 0.01, -0.02]
+    drawn = panels(FIGURES["5"].draw_panels({"CartPole-v1/smgrnn": runs}))
+    assert drawn["b"].patches[0].get_data().values.sum() == 1.5  # edges per run
+    assert drawn["c"].patches[0].get_data().values.sum() == pytest.approx(100)
+    assert drawn["d"].lines[0].get_ydata()[-1] == 100
+
+
+@given(st.floats(1e-3, 1e4))
+def test_bins_grow_from_end_to_end(farthest: float) -> None:
+    edges = growing_bins(farthest)
+    assert (np.diff(edges) > 0).all()
+    assert (edges[0], edges[-1]) == (-farthest, farthest)
+
+
+def test_figure_5_says_where_growth_was_stopped() -> None:
+    stopped = run(CARTPOLE, warnings=("Growth stopped.",))
+    figure = FIGURES["5"].draw_panels({"CartPole-v1/growth-only": [stopped]})
+    assert "In 1 run growth stopped at a limit" in " ".join(" ".join(words(figure)).split())
+
+
+def test_figure_2_shows_what_the_rules_do() -> None:
+    after = with_relay(Graph.from_edges(1, 1, edges=[(0, 1, 0.8)]))
+    assert {(edge.source, edge.target) for edge in after.edges()} == {(0, 1), (0, 2), (2, 1)}
+
+
+def test_experiments_name_the_figures_they_fill() -> None:
+    every = (EXPERIMENTS | STUDIES).values()
+    filled = {name for each in every for name in each.artefacts if "Fig." in name}
+    assert filled == {f"Fig. {id}" for id in FIGURES if id not in DRAWINGS}

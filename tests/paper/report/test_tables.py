@@ -1,0 +1,305 @@
+"""Tables: ours beside the paper's, with numbers that can be checked by hand."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smgrnn.batch import AnyCondition, Store
+from smgrnn.runs.record import Record
+from smgrnn_paper.experiments import choose_experiments
+from smgrnn_paper.report.own_tables import (
+    at_a_glance,
+    baselines,
+    best_of_grid,
+    early_episodes,
+    final_topologies,
+    improvements,
+)
+from smgrnn_paper.report.paper import load_paper
+from smgrnn_paper.report.results import Results, Runs
+from smgrnn_paper.report.tables import Entry, Measured, ReportTable, compare, count_distances
+from support.fabricated import fill_store
+
+pytestmark = pytest.mark.xdist_group("report")
+
+SEEDS, EPISODES = 2, 8
+PAPER = load_paper()
+
+Fill = Callable[..., Results]
+
+
+@pytest.fixture
+def results_of(tmp_path: Path) -> Fill:
+    """Return results in which the runs of some experiments have the given figures."""
+
+    def fill(*names: str, **figures: Any) -> Results:
+        store = Store(tmp_path)
+        experiments = choose_experiments(names, seeds=SEEDS, episodes=EPISODES)
+
+        def of(_: AnyCondition, seed: int) -> dict[str, Any]:
+            return {name: values[seed] for name, values in figures.items()}
+
+        fill_store(store, experiments, of)
+        return Results(store, names, seeds=SEEDS, episodes=EPISODES)
+
+    return fill
+
+
+def table(id: str, experiment: str, results: Results) -> ReportTable:
+    return compare(PAPER.tables[id], results.every[experiment], results)
+
+
+def cell(found: ReportTable, labels: tuple[str, ...], column: str) -> Entry:
+    [line] = [line for line in found.lines if line.labels == labels]
+    [entry] = [entry for entry in line.entries if entry.column.name == column]
+    return entry
+
+
+def test_a_cell_has_ours_the_papers_and_the_difference(results_of: Fill) -> None:
+    results = results_of("pruning-ablation", late_return=(490.0, 500.0), n_edges=(80, 90))
+    found = table("II", "pruning-ablation", results)
+    late = cell(found, ("CartPole-v1", "smgrnn"), "late_return")
+    assert (late.text, late.paper) == ("495.0 ± 5.0", "497.7 ± 1.8")
+    assert late.difference == pytest.approx(-2.7)
+    assert late.z == pytest.approx(-1.5)
+    assert (late.comparison, late.distance) == ("−2.7 (z −1.5)", "apart")
+    assert late.iqm == "495.0 [490.0, 500.0]"
+    edges = cell(found, ("CartPole-v1", "smgrnn"), "n_edges")
+    assert (edges.text, edges.comparison, edges.distance) == ("85 ± 5", "+1 (z +0.1)", "near")
+
+
+def test_runs_that_are_all_equal_say_so_instead_of_an_interval(results_of: Fill) -> None:
+    results = results_of("pruning-ablation", late_return=(500.0, 500.0))
+    found = table("II", "pruning-ablation", results)
+    assert cell(found, ("CartPole-v1", "smgrnn"), "late_return").iqm == "500.0 (all equal)"
+
+
+def test_the_metric_that_claims_rest_on_is_beside_the_papers(results_of: Fill) -> None:
+    found = table("II", "pruning-ablation", results_of("pruning-ablation", n_edges=(80, 90)))
+    names = [column.name for column in found.columns]
+    assert names[-3:] == ["sustained_episode", "late_growth_nodes", "late_edges"]
+    late = cell(found, ("CartPole-v1", "smgrnn"), "late_edges")
+    assert (late.paper, late.comparison) == ("", "–")
+    assert isinstance(late.ours, Measured)
+    assert 70 < late.ours.mean < 85  # growing to the end, so less than the final sizes
+
+
+def test_a_number_that_is_printed_twice_counts_once(results_of: Fill) -> None:
+    """Tables II, A.IV and A.V all print the late return of the standard network."""
+    results = results_of("pruning-ablation", late_return=(490.0, 500.0))
+    entries = table("II", "pruning-ablation", results).entries
+    again = table("A.V", "initial-topology", results).entries
+    n_cells = len([entry for entry in entries if entry.z is not None])
+    assert len([entry for entry in again if entry.z is not None]) > 0
+    assert sum(count_distances(entries).values()) == n_cells
+    assert count_distances([*entries, *again]) == count_distances(entries)
+
+
+def test_two_numbers_for_one_condition_count_twice(results_of: Fill) -> None:
+    """Adam at 0.01 has 29.80 ± 5.71 nodes in Table A.I and 31.20 ± 3.97 in Table A.II."""
+    results = results_of("optimizer-sensitivity", late_return=(490.0, 500.0))
+    tables = [table(id, "optimizer-sensitivity", results) for id in ("A.I", "A.II")]
+    counts = [sum(count_distances(found.entries).values()) for found in tables]
+    assert counts == [12, 12]
+    both = [entry for found in tables for entry in found.entries]
+    assert sum(count_distances(both).values()) == 24
+
+
+def test_early_episodes_are_compared_with_those_of_a_fixed_graph(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    experiments = choose_experiments(["growth-ablation"], seeds=SEEDS, episodes=EPISODES)
+
+    def of(condition: AnyCondition, _: int) -> dict[str, Any]:
+        return {"late_return": 0.0 if condition.variant == "smgrnn" else 500.0}
+
+    fill_store(store, experiments, of)
+    found = early_episodes(Results(store, seeds=SEEDS, episodes=EPISODES))
+    assert cell(found, ("CartPole-v1", "smgrnn"), "early_lost").text == "8.0 ± 0.0"
+    assert cell(found, ("CartPole-v1", "static"), "early_lost").text == "0.0 ± 0.0"
+    assert cell(found, ("CartPole-v1", "smgrnn"), "more").text.startswith("1.00 [0.")
+    assert cell(found, ("CartPole-v1", "static"), "more").text == "–"
+
+
+def test_the_runs_of_a_row_are_found_by_content(results_of: Fill) -> None:
+    """The 0 hidden nodes of Table A.V are the standard network of Table II under another name."""
+    results = results_of("pruning-ablation", late_return=(490.0, 500.0))
+    found = table("A.V", "initial-topology", results)
+    assert cell(found, ("CartPole-v1", "n_hidden=0"), "late_return").text == "495.0 ± 5.0"
+    assert cell(found, ("CartPole-v1", "n_hidden=5"), "late_return").text == "–"
+
+
+def test_without_a_printed_deviation_there_is_a_difference_but_no_z(results_of: Fill) -> None:
+    results = results_of("pruning-ablation", net_growth_nodes=(20, 30), best_return=(500.0, 500.0))
+    found = table("II", "pruning-ablation", results)
+    growth = cell(found, ("CartPole-v1", "smgrnn"), "net_growth_nodes")
+    assert (growth.comparison, growth.z, growth.distance) == ("+0.8", None, "")
+    best = cell(found, ("CartPole-v1", "smgrnn"), "best_return")  # printed as 500.0 ± 0.0
+    assert (best.comparison, best.z) == ("0.0", None)
+
+
+def test_runs_that_never_converge_are_counted_not_averaged(results_of: Fill) -> None:
+    results = results_of("pruning-ablation", convergence_episode=(140, None))
+    found = table("II", "pruning-ablation", results)
+    entry = cell(found, ("CartPole-v1", "smgrnn"), "convergence_episode")
+    assert (entry.text, entry.comparison, entry.iqm) == ("140 ± 0 (1 of 2)", "–", "∞")
+    assert "(8 of 10)" in found.note
+    assert entry.to_dict()["ours"] == {
+        "n": 2,
+        "infinite": 1,
+        "mean": 140.0,
+        "std": 0.0,
+        "iqm": None,
+        "low": None,
+        "high": None,
+    }
+
+
+def test_runs_that_all_never_converge_have_no_mean() -> None:
+    never = Measured.of(np.array([np.inf, np.inf]))
+    assert never is not None
+    assert never.text(0) == "∞"
+    assert never.to_dict()["mean"] is None
+
+
+def test_no_runs_are_a_dash_and_not_an_error(tmp_path: Path) -> None:
+    results = Results(Store(tmp_path))
+    found = table("II", "pruning-ablation", results)
+    assert {entry.text for entry in found.entries} == {"–"}
+    assert {entry.comparison for entry in found.entries} == {"–"}
+    assert {entry.sort_by for entry in found.entries} == {math.inf}
+
+
+@pytest.mark.parametrize(
+    ("id", "experiment"), [("I", "growth-ablation"), ("III", "initial-topology")]
+)
+def test_settings_are_the_papers(tmp_path: Path, id: str, experiment: str) -> None:
+    found = table(id, experiment, Results(Store(tmp_path)))
+    assert {entry.comparison for entry in found.entries} == {"same"}
+    shorter = table(id, experiment, Results(Store(tmp_path), episodes=10))
+    differing = [entry for entry in shorter.entries if entry.comparison == "differs"]
+    assert {(entry.text, entry.paper) for entry in differing} == {("10", "2000")}
+
+
+def test_the_settings_of_the_rules_are_the_papers(tmp_path: Path) -> None:
+    found = table("A.III", "hyperparameter-grid", Results(Store(tmp_path)))
+    assert {entry.comparison for entry in found.entries} == {"same"}
+    assert cell(found, ("update_threshold",), "value").text == "0.0001"  # printed as 1e-4
+
+
+def test_the_main_numbers_are_those_of_their_tables(results_of: Fill) -> None:
+    results = results_of("growth-ablation", late_return=(490.0, 500.0), n_nodes=(30, 31))
+    found = at_a_glance(results, PAPER)
+    [line] = [line for line in found.lines if line.labels == ("CartPole-v1",)]
+    papers = [entry.paper for entry in line.entries]
+    assert papers == ["497.7 ± 1.8", "30.3 ± 5.6", "", "84 ± 16", ""]
+    assert [entry.text for entry in line.entries[:2]] == ["495.0 ± 5.0", "30.5 ± 0.5"]
+
+
+def test_baselines_take_the_static_graph_from_the_experiment_that_runs_it(
+    results_of: Fill,
+) -> None:
+    results = results_of("growth-ablation", held_out_mean=(70.0, 90.0))
+    found = baselines(results)
+    assert len(found.lines) == 21
+    assert not found.has_paper
+    assert cell(found, ("Acrobot-v1", "static"), "held_out_mean").text == "80.0 ± 10.0"
+    assert cell(found, ("Acrobot-v1", "ndp"), "held_out_mean").text == "–"
+
+
+def test_the_probability_of_improvement_is_over_tasks(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    experiments = choose_experiments(["baseline-comparison"], seeds=SEEDS, episodes=EPISODES)
+
+    def of(condition: AnyCondition, seed: int) -> dict[str, Any]:
+        is_better = condition.variant == "smgrnn" and condition.task != "Acrobot-v1"
+        return {"late_return": 100.0 + is_better}
+
+    fill_store(store, experiments, of)
+    found = improvements(Results(store, seeds=SEEDS, episodes=EPISODES))
+    late = cell(found, ("mlp-100",), "late_return")
+    assert late.text == "0.83 [0.47, 0.97]"  # on two tasks always, on the third equal: 5/6
+    assert late.to_dict()["ours"]["value"] == pytest.approx(5 / 6)
+    assert cell(found, ("static",), "late_return").text == "–"  # of another experiment
+
+
+def test_final_topologies_are_measured(results_of: Fill) -> None:
+    found = final_topologies(results_of("final-topologies"))
+    sparsity = cell(found, ("CartPole-v1", "smgrnn"), "sparsity").ours
+    assert isinstance(sparsity, Measured)
+    assert sparsity.mean == pytest.approx(0.7, abs=0.02)  # fabricated with a density of 0.3
+
+
+def test_the_grid_is_ranked_by_return_then_variance_then_size(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    [grid] = choose_experiments(["hyperparameter-grid"], seeds=SEEDS, episodes=EPISODES)
+    best = {
+        "window=200,interval_width=1.0,fluctuation_threshold=0.2,explore_probability=0.5": 1,
+        "window=50,interval_width=0.25,fluctuation_threshold=0.1,explore_probability=0.1": 2,
+        "window=50,interval_width=0.5,fluctuation_threshold=0.2,explore_probability=0.5": 3,
+    }
+    figures = {
+        1: {"late_return": (480.0, 480.0), "n_nodes": (20, 20)},
+        2: {"late_return": (480.0, 480.0), "n_nodes": (21, 21)},  # larger
+        3: {"late_return": (470.0, 490.0), "n_nodes": (10, 10)},  # varies
+        4: {"late_return": (400.0, 400.0), "n_nodes": (5, 5)},
+    }
+    ranks = {grid.conditions[name]: rank for name, rank in best.items()}
+
+    def of(condition: AnyCondition, seed: int) -> dict[str, Any]:
+        chosen = figures[ranks.get(condition, 4)]
+        return {name: values[seed] for name, values in chosen.items()}
+
+    fill_store(store, [grid], of)
+    results = Results(store, seeds=SEEDS, episodes=EPISODES)
+    found = best_of_grid(results, PAPER)
+    assert [line.labels[:5] for line in found.lines[:3]] == [
+        ("1", "200", "1.0", "0.2", "0.5"),
+        ("2", "50", "0.25", "0.1", "0.1"),
+        ("3", "50", "0.5", "0.2", "0.5"),
+    ]
+    named = {line.labels[-1]: line for line in found.lines if line.labels[-1]}
+    assert set(named) == {"paper's best", "shared defaults"}
+    assert named["paper's best"].labels[1:5] == ("50", "0.5", "0.05", "0.25")
+    assert named["paper's best"].entries[0].paper == "494.26 ± 3.57"
+    assert named["shared defaults"].labels[1:5] == ("100", "0.5", "0.1", "0.25")
+    assert 10 <= len(found.lines) <= 12
+
+
+def test_a_damaged_record_is_missing_and_told(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    experiments = choose_experiments(["task-difficulty"], seeds=1, episodes=EPISODES)
+    fill_store(store, experiments)
+    condition = experiments[0].conditions["xor/smgrnn"]
+    store.path(condition.key(0)).write_bytes(b"half a rec")
+    results = Results(store, ["task-difficulty"], seeds=1, episodes=EPISODES)
+    assert len(results.all_records()) == 3
+    assert list(results.missing().values()) == ["task-difficulty-v2 xor/smgrnn seed 0"]
+    assert list(results.damaged) == [condition.key(0)]
+
+
+def test_a_record_is_read_once(results_of: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = results_of("growth-ablation")
+    loaded: list[str] = []
+    load = Store.load
+
+    def count(store: Store, key: str) -> Record:
+        loaded.append(key)
+        return load(store, key)
+
+    monkeypatch.setattr(Store, "load", count)
+    for _ in range(2):
+        baselines(results)
+        at_a_glance(results, PAPER)
+        results.all_records()
+    assert len(loaded) == len(set(loaded)) > 0
+
+
+def test_a_metric_that_runs_do_not_have_is_no_number(results_of: Fill) -> None:
+    results = results_of("baseline-comparison", churn_ratio=(None, None))
+    runs: Runs = results.find("CartPole-v1", "neat")
+    assert len(runs.records) == 2
+    assert runs.values("churn_ratio").size == 0

@@ -1,0 +1,198 @@
+"""What is measured of final graphs and of how they grew, by hand on the smallest examples."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smgrnn import Graph
+from smgrnn.batch import Condition
+from smgrnn.episodes.table import Episodes
+from smgrnn.errors import MetricError, UnknownNameError
+from smgrnn.runs.record import Record
+from smgrnn_paper.evolution import EvolutionCondition
+from smgrnn_paper.report.claims import extra_metrics
+from smgrnn_paper.report.topology import (
+    MEASURES,
+    centralisation,
+    feedback_edges,
+    measure,
+    relay_paths,
+    skip_edges,
+    small_weight_share,
+    sparsity,
+    weight_range,
+)
+from support import fabricated
+from support.fabricated import fabricate
+
+RECORD = fabricate(Condition.distill("CartPole-v1", episodes=8), 0)
+EVOLVED = fabricate(EvolutionCondition.evolve("CartPole-v1", rollouts=8, population=2), 0)
+
+
+def graph(n_inputs: int, n_outputs: int, n_hidden: int, *pairs: tuple[int, int]) -> Graph:
+    """Return a graph; nodes count from 0, inputs first and hidden ones last."""
+    return Graph.from_edges(n_inputs, n_outputs, n_hidden, [(*pair, 1.0) for pair in pairs])
+
+
+def grown(started: int, *sizes: int) -> Record:
+    """Return a run with these nodes at the end of its episodes."""
+    episodes = Episodes.start(len(sizes))
+    episodes.n_nodes[:] = sizes
+    return replace(RECORD, started=(started, 1), episodes=episodes)
+
+
+def bred(*sizes: int, played: int = 10**9) -> Record:
+    """Return an evolution whose generations had best candidates of these nodes."""
+    candidates = Episodes.start(len(sizes))  # one in each generation
+    candidates.n_nodes[:] = sizes
+    candidates.steps[:played] = 1
+    return fabricated.bred(EVOLVED, candidates, len(sizes))
+
+
+RELAY = graph(1, 1, 1, (0, 1), (0, 2), (2, 1))
+"""An edge from the input to the output, and a relay beside it."""
+
+
+def test_sparsity_is_of_the_pairs_that_do_not_end_in_an_input() -> None:
+    assert sparsity(RELAY) == 0.25  # of 0→1, 0→2, 1→2 and 2→1 all but 1→2
+    assert sparsity(graph(1, 1, 1)) == 1.0
+    assert sparsity(graph(1, 1, 1, (1, 0))) == 1.0  # an edge into an input is none that counts
+
+
+def test_a_star_is_fully_centralised_and_a_ring_not_at_all() -> None:
+    one_way = [(0, 2), (2, 1), (2, 3), (2, 4)]
+    assert centralisation(graph(1, 1, 3, *one_way)) == 1.0
+    assert centralisation(graph(1, 1, 3, *one_way, (3, 2), (4, 2))) == 1.0
+    assert centralisation(graph(1, 1, 2, (0, 2), (2, 1), (1, 3), (3, 0))) == 0.0
+    # A path of four: degrees 1, 2, 2, 1 fall short of 2 by 2 in all; a star's by (4-1)(4-2).
+    assert centralisation(graph(1, 1, 2, (0, 2), (2, 3), (3, 1))) == pytest.approx(2 / 6)
+    assert centralisation(graph(1, 1, 0, (0, 1))) == 0.0
+
+
+def test_a_skip_edge_needs_a_longer_path_between_its_ends() -> None:
+    assert skip_edges(graph(1, 1, 0, (0, 1))) == 0
+    assert skip_edges(RELAY) == 1
+    assert skip_edges(graph(1, 1, 1, (0, 2), (2, 1))) == 0  # a path and nothing to skip it
+    assert skip_edges(graph(1, 1, 2, (0, 1), (0, 2), (2, 3), (3, 1))) == 1
+    assert skip_edges(graph(1, 2, 0, (0, 1), (0, 2), (1, 2))) == 1  # by way of the other output
+    assert skip_edges(graph(2, 1, 1, (0, 2), (1, 3), (3, 2))) == 0  # the path is another input's
+    assert skip_edges(graph(2, 1, 1, (0, 1), (0, 3), (3, 1))) == 0  # it ends in an input
+
+
+def test_feedback_edges_lie_on_a_cycle() -> None:
+    assert feedback_edges(RELAY) == 0
+    assert feedback_edges(graph(1, 1, 1, (0, 2), (2, 1), (1, 2))) == 2
+    ring = [(2, 3), (3, 4), (4, 2)]
+    assert feedback_edges(graph(1, 1, 3, (0, 2), *ring, (4, 1))) == 3
+
+
+def test_relay_paths_lead_through_a_hidden_node_beside_an_edge() -> None:
+    assert relay_paths(RELAY) == 1
+    assert relay_paths(graph(1, 1, 1, (0, 2), (2, 1))) == 0  # no edge beside it
+    assert relay_paths(graph(1, 1, 2, (0, 1), (0, 2), (2, 1), (0, 3), (3, 1))) == 2
+    assert relay_paths(graph(1, 2, 0, (0, 1), (0, 2), (1, 2))) == 0  # through an output
+    # A relay on an edge of a relay: 0→3→2 beside 0→2, besides 0→2→1 beside 0→1.
+    assert relay_paths(graph(1, 1, 2, (0, 1), (0, 2), (2, 1), (0, 3), (3, 2))) == 2
+
+
+def test_measures_of_a_graph_go_by_its_nodes_whatever_their_ids() -> None:
+    """Hidden nodes that came and went leave gaps in the ids."""
+    gapped = RELAY._replace(node_ids=np.array([0, 1, 7]), next_node_id=8)
+    assert (skip_edges(gapped), relay_paths(gapped), feedback_edges(gapped)) == (1, 1, 0)
+
+
+def test_weights_up_to_the_threshold_are_small() -> None:
+    edges = [(0, 1, 0.1), (0, 2, -0.1), (2, 1, 0.11), (1, 2, -3.0)]
+    weighted = Graph.from_edges(1, 1, 1, edges)
+    assert small_weight_share(weighted) == 0.5
+    assert weight_range(weighted) == pytest.approx(3.11)
+    assert small_weight_share(graph(1, 1, 0)) == weight_range(graph(1, 1, 0)) == 0.0
+
+
+def test_early_growth_is_over_the_first_quarter() -> None:
+    assert measure(grown(6, 7, 9, 9, 9, 9, 9, 9, 12), "early_growth_nodes") == 3
+    assert measure(grown(6, 7), "early_growth_nodes") == 1
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        (grown(0, 1, 2, 3, 4, 5, 6, 7, 8), 0.75),
+        (grown(0, 1, 2, 8, 8, 8, 8, 8, 8), 1.0),
+        (grown(0, 9, 9, 9, 9, 9, 10, 6, 5), 2.0),
+        (grown(10, 9, 8, 7, 6, 6, 6, 6, 6), 1.0),
+        (grown(6, 6, 6, 6, 6), 1.0),
+        (grown(6, 6, 7, 9, 6), np.inf),
+        (grown(6, 5, 5, 5, 6), -np.inf),
+        (grown(6, 8), 0.0),
+    ],
+    ids=["steady", "early", "shrank late", "shrank early", "never", "undone", "regrown", "one"],
+)
+def test_the_settled_share_of_growth(run: Record, expected: float) -> None:
+    assert measure(run, "settled_share") == expected
+
+
+def test_the_settled_share_takes_both_sizes_at_the_same_phases() -> None:
+    """A run that was pruned at episode 1500 and ends 20 calls after a pruning is settled.
+
+    Taken at these two episodes alone, its 10 and 30 nodes gave a share of 4 / 24.
+    """
+    assert measure(grown(6, *(10 + np.arange(1, 2001) % 30)), "settled_share") == 1.0
+    steady = measure(grown(0, *(np.arange(1, 2001))), "settled_share")
+    assert steady == pytest.approx(1485.5 / 1985.5)
+
+
+def test_early_growth_is_to_the_mean_over_a_whole_period() -> None:
+    assert measure(grown(6, *(10 + np.arange(1, 201) % 30)), "early_growth_nodes") == 18.5
+
+
+def test_the_early_return_is_over_the_first_tenth() -> None:
+    episodes = Episodes.start(25)
+    episodes.returns[:3] = [10.0, 20.0, 60.0]
+    assert measure(replace(RECORD, episodes=episodes), "early_return") == 15.0
+
+
+def test_linearity_is_a_squared_correlation_over_the_generations() -> None:
+    assert measure(bred(6, 8, 10, 12), "growth_linearity") == pytest.approx(1.0)
+    assert measure(bred(6, 7, 7), "growth_linearity") == pytest.approx(0.75)
+    assert measure(bred(7, 7, 7), "growth_linearity") == 0.0
+    assert measure(bred(6, 7, 8, 0, played=3), "growth_linearity") == pytest.approx(1.0)
+    assert measure(bred(0, 0, played=0), "growth_linearity") == 0.0
+    with pytest.raises(MetricError, match="has no generations"):
+        measure(RECORD, "growth_linearity")
+
+
+def having(**figures: Any) -> Record:
+    """Return a run with these figures in its summary."""
+    return fabricated.fabricate(Condition.distill("CartPole-v1", episodes=8), 0, **figures)
+
+
+def test_other_metrics_are_figures_of_the_summary() -> None:
+    assert measure(having(late_return=3), "late_return") == 3.0
+    assert measure(fabricated.with_graph(RECORD, RELAY), "relay_paths") == 1.0
+
+
+def test_a_run_that_never_converged_has_an_infinite_convergence_episode() -> None:
+    assert measure(having(convergence_episode=None), "convergence_episode") == np.inf
+    assert measure(having(convergence_episode=3), "convergence_episode") == 3
+    assert measure(having(convergence_episode=3), "sustained_episode") == np.inf
+
+
+def test_an_evolution_loses_no_early_episodes() -> None:
+    with pytest.raises(MetricError, match="has no 'early_lost'"):
+        measure(EVOLVED, "early_lost")
+
+
+def test_what_a_run_does_not_have_is_an_error() -> None:
+    with pytest.raises(MetricError, match=r"^neat on CartPole-v1 has no 'churn_ratio'\.$"):
+        measure(EVOLVED, "churn_ratio")
+    with pytest.raises(UnknownNameError, match="Did you mean 'sparsity'"):
+        measure(RECORD, "sparsty")
+
+
+def test_all_metrics_that_claims_need_are_measured() -> None:
+    assert MEASURES.keys() == extra_metrics().keys()
+    for metric in MEASURES:
+        assert np.isfinite(measure(EVOLVED, metric))
