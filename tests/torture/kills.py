@@ -103,7 +103,7 @@ def kill_by_generation(rng: Random, bench: Bench) -> list[Found]:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def install() -> None:
-        EvolutionDisplay.__call__ = watch  # type: ignore[method-assign]
+        EvolutionDisplay.__call__ = watch  # type: ignore[assignment, method-assign]
 
     ended = Child(command(work.words, install), folder).wait()
     if found := misbehaviour(ended):
