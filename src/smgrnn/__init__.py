@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from smgrnn.errors import GrowthLimitWarning, SmgrnnError
     from smgrnn.graph import EditDraft, Graph, GraphEdit
     from smgrnn.nn import SMGrNN, StructuralPlasticity
-    from smgrnn.plasticity import UpdateHistory
+    from smgrnn.rules import UpdateHistory
     from smgrnn.policy import Policy
     from smgrnn.runs import (
         Plan,
@@ -54,7 +54,7 @@ _HOMES = {
     "SMGrNN": "nn",
     "SmgrnnError": "errors",
     "StructuralPlasticity": "nn",
-    "UpdateHistory": "plasticity",
+    "UpdateHistory": "rules",
 }
 
 __all__ = [

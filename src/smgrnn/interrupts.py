@@ -1,8 +1,6 @@
 """Ctrl-C: put off while a state is not whole, and not waited for while there is nothing to save.
 
-Compiled code that hands a named tuple back to Python runs Python to build it.  An interrupt that
-strikes there crashes the process, and one that strikes between two halves of an edit would leave
-the network half edited.  One that strikes while a command starts would end in the midst of an
+One that strikes between two halves of an edit would leave the network half edited.  One that strikes while a command starts would end in the midst of an
 import or of the compiler, with a traceback or an abort; there the process just ends.
 """
 
@@ -14,20 +12,32 @@ from contextlib import contextmanager
 from types import FrameType
 
 
+_DEFERRED = [
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2")
+    if hasattr(signal, name)
+]
+"""Signals whose handlers may raise."""
+
+
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Let a Ctrl-C take effect only when the block is left."""
+    """Let a Ctrl-C, or another signal with a Python handler, take effect after the block."""
     if threading.current_thread() is not threading.main_thread():
         yield  # Python delivers signals to the main thread only
         return
     arrived: list[tuple[int, FrameType | None]] = []
-    former = signal.signal(signal.SIGINT, lambda number, frame: arrived.append((number, frame)))
+    former = {each: signal.getsignal(each) for each in _DEFERRED}
+    handled = {each: handler for each, handler in former.items() if callable(handler)}
+    for each in handled:
+        signal.signal(each, lambda number, frame: arrived.append((number, frame)))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, former)
-    if arrived and callable(former):
-        former(*arrived[0])
+        for each, handler in handled.items():
+            signal.signal(each, handler)
+    for number, frame in arrived[:1]:
+        handled[number](number, frame)
 
 
 INTERRUPTED = 130

@@ -1,32 +1,36 @@
-"""How every kernel is compiled.
+"""How kernels are compiled and cached, and how they share a learner's state.
 
-A kernel takes arrays, scalars and named tuples of them, and holds no Python object, so that another
-target can compile the same source later.  Floating point is strict, except in a `reduction`, whose
-sums may be taken in any order; NaN and infinity keep their meaning in both.
+This is the one module that reaches into Numba.  A kernel takes arrays, scalars and named tuples of
+them.  Floating point is strict, except in a `reduction`, whose sums may be taken in any order.
+Three things have no public way and cost more than a tenth of a step: kernels that borrow arrays
+without counting references, a cache that notices changes in any kernel and damage to its files, and
+a `handle`, by which kernels read dozens of arrays through one pointer.
 """
 
-import textwrap
+import pickle
+import warnings
 from collections.abc import Callable
-from functools import cached_property
-from inspect import getsourcefile
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from llvmlite import ir
-from numba import types
+import numpy as np
+from numba import njit, types
 from numba.core import cgutils, config
-from numba.core.ccallback import CFunc
-from numba.core.errors import NumbaError
-from numba.core.registry import CPUDispatcher
-from numba.extending import intrinsic
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
+from numpy.typing import NDArray
 
-from smgrnn.compile_cache import keep_code
-from smgrnn.errors import ConfigError
-from smgrnn.inner_code import InnerCompiler, set_environments
+from smgrnn.first_use import tell_of_compilation
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Stamp = tuple[tuple[str, int, int], ...]
-_HOME = Path(__file__).parent
+Handle = NDArray[np.uint8]
+_numba: Any = config
+_numba._config_fname = ""  # or a file in the working directory, a stranger's, would be obeyed
+_numba.reload_config()
 
 
 def kernel(function: Function) -> Function:
@@ -44,168 +48,218 @@ def lean(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile a `lean` kernel that is small: its code is copied into the kernels that call it."""
-    return _compile(function, forceinline=True, _nrt=False)
+    """Compile a `lean` kernel for other kernels to call; its code is copied into theirs."""
+    return cast(Function, function if _numba.DISABLE_JIT else _Inlined(function))
 
 
 def reduction(function: Function) -> Function:
     """Compile an `inlined` kernel that only sums, so that the sum may use vector instructions."""
-    return _compile(function, forceinline=True, _nrt=False, fastmath={"reassoc"})
+    fast = {"fastmath": {"reassoc"}}
+    return cast(Function, function if _numba.DISABLE_JIT else _Inlined(function, **fast))
 
 
-def as_python(kernel: Function) -> Function:
-    """Return the function that a kernel was made of: a call or two are not worth compiling."""
-    return cast(Function, getattr(kernel, "py_func", kernel))
+class _Inlined:
+    """A function that kernels call compiled, and Python calls as it is written.
+
+    Numba would make it ready to be called from Python too, which took a third of a first run.
+    """
+
+    def __init__(self, function: Any, **options: Any) -> None:
+        self.py_func, self.__doc__, self.__name__ = function, function.__doc__, function.__name__
+        self.__module__ = function.__module__
+        own = {"forceinline": True, "_nrt": False, "no_cpython_wrapper": True}
+        self._compiled = _compile(function, **own, **options)
+        self._numba_type_ = types.Dispatcher(self._compiled)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.py_func(*arguments)
 
 
 def _compile(function: Function, **options: Any) -> Function:
-    if _SWITCHES.DISABLE_JIT:
+    if _numba.DISABLE_JIT:
         return function
-    return cast(Function, Kernel(function, {}, _OPTIONS | options))
+    compiled = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    try:
+        compiled._cache = CompileCache(function)
+    except (RuntimeError, OSError):  # Numba found no folder that it can write to
+        _warn_uncached("no folder for it can be written to")
+    return cast(Function, compiled)
 
 
-_SWITCHES: Any = config
-_OPTIONS: dict[str, Any] = {
-    "nopython": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cfunc_wrapper": True,  # a `Part` makes its own
-}
+@cache
+def _warn_uncached(why: str) -> None:
+    warnings.warn(
+        f"Compiled code cannot be kept: {why}. Every start compiles again, for ten seconds or "
+        f"more; NUMBA_CACHE_DIR can name another folder.",
+        stacklevel=2,
+    )
 
 
-class Kernel(CPUDispatcher):
-    """A compiled function in two forms: for Python to call, and for other kernels.
+@cache
+def _package_stamp() -> tuple[tuple[str, int, int], ...]:
+    """Return name, time and size of all files with kernels, which contain one another."""
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+    found = ((file, file.stat()) for file in files if b".kernels import" in file.read_bytes())
+    return tuple((file.name, stat.st_mtime_ns, stat.st_size) for file, stat in found)
 
-    Either is compiled when it is first asked for.
+
+class CompileCache(FunctionCache):
+    """Keeps the machine code of a function until a file with kernels changes."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        name = self._impl.filename_base
+        self._cache_file = _CheckedFiles(self._cache_path, name, _package_stamp())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code if it was kept; if not, tell that it will be compiled."""
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            tell_of_compilation()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep compiled code; a disk that is full or read-only is no reason to stop."""
+        try:  # without the annotated source, which names the type of every variable
+            super().save_overload(sig, data._replace(type_annotation=""))
+        except OSError as error:
+            _warn_uncached(str(error.strerror))
+
+
+class _CheckedFiles(IndexDataCacheFile):
+    """An index and the code it names, each behind the digest of what follows.
+
+    Numba takes its files for whole.  A power cut leaves empty ones, and a process that is killed
+    between its two writes leaves an index that names the code of another version.
     """
 
-    def __init__(self, function: Any, variables: Any, options: Any) -> None:
-        super().__init__(function, variables, options)
-        self.inner: Any = CPUDispatcher(
-            function, variables, options | {"no_cpython_wrapper": True}, InnerCompiler
-        )
-        stamps = _stamps_of(function)
-        keep_code(self, function, stamps)
-        keep_code(self.inner, function, stamps, is_inner=True)
+    def save(self, key: Any, data: Any) -> None:
+        """Keep code under a key: first the code, then the index that names it."""
+        overloads = self._load_index()
+        taken = set(overloads.values()) - {overloads.get(key)}
+        names = (self._data_name(number) for number in range(1, len(taken) + 2))
+        name = overloads.get(key) or next(name for name in names if name not in taken)
+        self._save_data(name, (self._version, self._source_stamp, key, data))
+        self._save_index(overloads | {key: name})
 
-    @property
-    def _numba_type_(self) -> Any:
-        """The type of the function that other kernels call."""
-        return types.Dispatcher(self.inner)
+    def load(self, key: Any) -> Any:
+        """Return the code of a key, or None if it is not there, damaged, or that of another."""
+        name = self._load_index().get(key)
+        found = None if name is None else self._read(name)
+        if found is None or found[:3] != (self._version, self._source_stamp, key):
+            return None
+        return found[3]
 
-    def add_overload(self, result: Any) -> None:
-        """Take in what was compiled or kept."""
-        super().add_overload(result)
-        set_environments(result.library)
+    def _load_index(self) -> dict[Any, str]:
+        found = self._read(self._index_name)
+        if found is None or found[:2] != (self._version, self._source_stamp):
+            return {}
+        return dict(found[2])
 
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._save_data(self._index_name, (self._version, self._source_stamp, overloads))
 
-_COMPILED: list[Any] = []
-"""The compiled code of all parts, kept alive because kernels hold its addresses."""
-
-
-class Part:
-    """A function that kernels call by its address: none of them has to be compiled anew for it.
-
-    >>> from numba import types
-    >>> double = Part(lambda x: 2 * x, types.float64(types.float64))
-    >>> double(2.0), double.address > 0
-    (4.0, True)
-    """
-
-    def __init__(
-        self, function: Callable[..., Any], signature: Any, *, makes_arrays: bool = True
-    ) -> None:
-        self.function, self.signature, self._makes_arrays = function, signature, makes_arrays
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the function as Python."""
-        return self.function(*arguments)
-
-    @cached_property
-    def address(self) -> int:
-        """Address of the compiled function, which is compiled when this is first asked for."""
-        plain: Any = as_python(self.function)
-        given = self.signature
-        options = {"error_model": "numpy", "nopython": True, "_nrt": self._makes_arrays}
-        compiled: Any = CFunc(plain, (given.args, given.return_type), {}, options)
-        if _source_of(plain) is not None:  # in a notebook or at a prompt there is no file
-            keep_code(compiled, plain, _stamps_of(plain))
+    def _read(self, name: str) -> Any:
         try:
-            compiled.compile()
-        except NumbaError as error:
-            raise ConfigError(_why_not(plain, error)) from error
-        set_environments(compiled._library)
-        _COMPILED.append(compiled)
-        return int(compiled.address)
+            content = Path(self._data_path(name)).read_bytes()
+        except OSError:
+            return None
+        digest, pickled = content[:32], content[32:]
+        return pickle.loads(pickled) if sha256(pickled).digest() == digest else None
+
+    def _dump(self, content: Any) -> bytes:
+        pickled: bytes = super()._dump(content)
+        return sha256(pickled).digest() + pickled
 
 
-def part_at(signature: Any) -> Callable[[int], Callable[..., Any]]:
-    """Return an intrinsic that turns the address of a `Part` of this signature into a function."""
+class View(types.Type):
+    """The type of a pointer to a named tuple, which reads a field when it is asked for."""
+
+    def __init__(self, seen: Any) -> None:
+        self.seen = seen
+        super().__init__(name=f"View({seen.instance_class.__name__})")
+
+    def type_of(self, field: str) -> Any:
+        """Return the type of a field: a view if its class says `is_viewed`."""
+        found = self.seen.types[self.seen.fields.index(field)]
+        return View(found) if getattr(found, "instance_class", None) in _VIEWED else found
+
+
+_VIEWED: set[type] = set()
+
+
+@register_model(View)
+class _ViewModel(models.OpaqueModel):
+    """A view is a bare pointer."""
+
+
+@infer_getattr
+class _ViewFields(AttributeTemplate):
+    key = View
+
+    def generic_resolve(self, view: Any, field: str) -> Any:  # type: ignore[override]
+        return view.type_of(field) if field in view.seen.fields else None
+
+
+@lower_getattr_generic(View)
+def _read_field(context: Any, builder: Any, view: View, pointer: Any, field: str) -> Any:
+    place = builder.bitcast(pointer, context.get_value_type(view.seen).as_pointer())
+    found = cgutils.gep_inbounds(builder, place, 0, view.seen.fields.index(field))
+    kind = view.type_of(field)
+    if isinstance(kind, View):
+        return builder.bitcast(found, context.get_value_type(kind))
+    return impl_ret_borrowed(context, builder, kind, builder.load(found))
+
+
+def make_handles(held: Any, *viewed: type) -> tuple[Callable[..., Handle], Any]:
+    """Return two functions for named tuples of a Numba type: one makes handles, one reads them.
+
+    A handle is the named tuple as kernels see it, in a block of bytes.  It keeps nothing alive: its
+    owner keeps the arrays as long as the handle.  Fields of the `viewed` classes are read through
+    the pointer too, not copied.  Only `lean` kernels can read a handle.
+    """
+    _VIEWED.update(viewed)
+    view = View(held)
 
     @intrinsic
-    def function_at(typing_context: Any, address: Any) -> Any:
-        found = types.FunctionType(signature)
+    def view_of(typing_context: Any, handle: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if context.enable_nrt:
+                raise TypeError("Only a lean kernel may read a handle.")
+            block = context.make_array(signature.args[0])(context, builder, args[0])
+            return builder.bitcast(block.data, context.get_value_type(view))
 
-        def codegen(context: Any, builder: Any, _: Any, args: Any) -> Any:
-            function = cgutils.create_struct_proxy(found)(context, builder)
-            pointer = context.get_value_type(types.voidptr)
-            nowhere = ir.Constant(pointer, None)
-            function.c_addr = builder.inttoptr(args[0], pointer)
-            function.py_addr = function.jit_addr = nowhere
-            return function._getvalue()
+        return view(handle), codegen
 
-        return found(types.int64), codegen
+    @intrinsic
+    def write_intrinsic(typing_context: Any, handle: Any, value: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if context.get_abi_sizeof(args[1].type) > SIZE:
+                raise TypeError("A handle is too small for the state of a learner.")
+            block = context.make_array(signature.args[0])(context, builder, args[0])
+            place = builder.bitcast(block.data, context.get_value_type(held).as_pointer())
+            builder.store(args[1], place)
+            return context.get_dummy_value()
 
-    return cast(Callable[[int], Callable[..., Any]], function_at)
+        return types.void(handle, value), codegen
 
+    write_value: Any = write_intrinsic
 
-def _why_not(function: Any, error: NumbaError) -> str:
-    """Return in one sentence why a function cannot be compiled, and where it stands."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.startswith(("Failed in", "File", "During"))]
-    places = [line.strip(": ") for line in lines if line.startswith("File ")]
-    where = f" ({places[-1]})" if places else ""
-    why = textwrap.shorten(" ".join(told[:1]), 160, placeholder=" …")
-    return f"The function {function.__name__} cannot be compiled: {why}{where}."
+    def write(handle: Handle, value: Any) -> None:
+        write_value(handle, value)
 
+    compiled: Any = lean(write)
 
-def _source_of(function: Any) -> Path | None:
-    """Return the file of a function, if it is in one."""
-    source = Path(getsourcefile(function) or "")
-    return source if source.suffix == ".py" and source.is_file() else None
+    def make(value: Any) -> Handle:
+        if not compiled.signatures:
+            compiled.compile((types.uint8[::1], held))
+            compiled.disable_compile()  # an array of another type or layout is refused
+        handle = np.zeros(SIZE, np.uint8)
+        compiled(handle, value)
+        return handle
 
-
-def _stamps_of(function: Any) -> Stamp:
-    """Return the stamps of all files that compiled code depends on.
-
-    Code of another package depends on its own file too, and on those of the kernels that it calls.
-    """
-    found: dict[Path, None] = {}
-    todo, done = [function], set()
-    while todo:
-        each = todo.pop()
-        source = _source_of(each)
-        if each in done or source is None or _HOME in source.parents:
-            continue
-        done.add(each)
-        found[source] = None
-        called = (each.__globals__.get(name) for name in each.__code__.co_names)
-        todo += [kernel.py_func for kernel in called if isinstance(kernel, CPUDispatcher)]
-    return (*_PACKAGE_STAMP, *map(_stamp_of, found))
+    return make, view_of
 
 
-def _stamp_of(file: Path) -> tuple[str, int, int]:
-    found = file.stat()
-    return file.name, found.st_mtime_ns, found.st_size
-
-
-def _package_stamp() -> Stamp:
-    """Return the stamps of all files with kernels, any of which discards the cache by changing.
-
-    Numba looks at a kernel's own file only, and a kernel contains those it calls.
-    """
-    files = sorted(_HOME.rglob("*.py"))
-    return tuple(_stamp_of(file) for file in files if b".kernels import" in file.read_bytes())
-
-
-_PACKAGE_STAMP = _package_stamp()
+SIZE = 4096
+"""Bytes in a handle, more than state and settings take."""

@@ -14,7 +14,7 @@ from smgrnn.errors import FileFormatError, reason, short, suggest
 
 ENDING = ".toml"
 KIND = "settings"
-VERSION = 1
+VERSION = 2
 KEYS = {"smgrnn": str, "version": int, "preset": str, "settings": dict, "about": dict}
 """The entries of a file, and of which kind each is."""
 
@@ -34,7 +34,7 @@ class SettingsFile(NamedTuple):
 
         >>> print(SettingsFile("paper", {"gain": 2.0, "plasticity.window": 50}, {}).text())
         smgrnn = "settings"
-        version = 1
+        version = 2
         preset = "paper"
         <BLANKLINE>
         [settings]

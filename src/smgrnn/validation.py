@@ -3,14 +3,12 @@
 import operator
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
 from numbers import Integral, Real
-from typing import Annotated, Any, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
 
-from smgrnn.errors import ConfigError, short
-
-_LATER = "smgrnn.later"
+from smgrnn.errors import ConfigError, short, suggest
 
 
 class Within:
@@ -40,21 +38,6 @@ Share = Annotated[float, Within("(0, 1]")]
 Decay = Annotated[float, Within("[0, 1)")]
 
 
-def later(default: Any) -> Any:
-    """Declare a setting that was added after runs had been stored by their content.
-
-    Its default does what was done before, so keys stay the same while it has its default.
-
-    >>> @dataclass(frozen=True, kw_only=True)
-    ... class Example(Settings):
-    ...     size: Count = 1
-    ...     colour: str = later("grey")
-    >>> Example().key_content(), Example(colour="red").key_content()
-    ({'size': 1}, {'size': 1, 'colour': 'red'})
-    """
-    return field(default=default, metadata={_LATER: True})
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Base of all settings: checks every field against its annotation."""
@@ -77,21 +60,55 @@ class Settings:
         >>> NetworkConfig(n_inputs=4, n_outputs=2).to_dict()["density"]
         0.8
         """
-        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return {
-            name: value.to_dict() if isinstance(value, Settings) else value
-            for name, value in values.items()
-        }
+        return {entry.name: _plain(getattr(self, entry.name)) for entry in fields(self)}
 
     def key_content(self) -> dict[str, Any]:
-        """Return all that a stored result depends on; see `later`."""
+        """Return the settings that differ from their defaults: what a stored result depends on."""
         content = {}
         for entry in fields(self):
             value = getattr(self, entry.name)
-            if not (entry.metadata.get(_LATER) and value == entry.default):
-                is_nested = isinstance(value, Settings)
-                content[entry.name] = value.key_content() if is_nested else value
+            default = entry.default
+            if default is MISSING and entry.default_factory is not MISSING:
+                default = entry.default_factory()
+            if value != default:
+                content[entry.name] = _plain(value, is_key=True)
         return content
+
+    def changed(self, **changes: Any) -> Self:
+        """Return the settings with some of them changed.
+
+        A dict changes some of the settings that a setting consists of; the name of a choice takes
+        over what was changed in the present one and it has too.
+
+        >>> from smgrnn import PlasticityConfig
+        >>> PlasticityConfig().changed(growth={"interval_width": 0.3}).growth.interval_width
+        0.3
+        """
+        known = {entry.name for entry in fields(self)}
+        unknown = sorted(set(changes) - known)
+        if unknown:
+            hint = suggest(unknown[0], known)
+            raise ConfigError(f"{self._title()} has no setting {unknown[0]!r}. {hint}".strip())
+        values = {name: self._change(name, value) for name, value in changes.items()}
+        return replace(self, **values)
+
+    def _change(self, name: str, value: Any) -> Any:
+        former, kinds = getattr(self, name), {each.name: each for each in self._choices(name)}
+        inner = dict(value) if isinstance(value, dict) else {"name": value}
+        chosen = inner.get("name")
+        if isinstance(chosen, str) and chosen in kinds:
+            del inner["name"]
+            kind = kinds[chosen]
+            own = former.own_values() if isinstance(former, Choice) else {}
+            shared = {entry.name for entry in fields(kind)} & own.keys()
+            return kind(**{each: own[each] for each in shared}).changed(**inner)
+        is_nested = isinstance(value, dict) and isinstance(former, Settings)
+        return former.changed(**inner) if is_nested else value
+
+    @classmethod
+    def _choices(cls, name: str) -> "list[type[Choice]]":
+        """Return the settings classes that a field chooses from."""
+        return [kind for kind in choices(annotations(cls)[name]) if _is_settings(kind, Choice)]
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -108,14 +125,56 @@ class Settings:
         if unknown:
             raise ConfigError(f"{cls.__name__} has no setting named {unknown[0]!r}.")
         try:
-            hints = annotations(cls)
-            for name, value in values.items():
-                kinds = [kind for kind in choices(hints[name]) if _is_settings(kind)]
-                if isinstance(value, dict) and kinds:
-                    values = values | {name: kinds[0].from_dict(value)}
-            return cls(**values)
+            return cls(**{name: cls._read_field(name, value) for name, value in values.items()})
         except TypeError as error:
             raise ConfigError(f"{cls.__name__} is incomplete: {error}.") from error
+
+    @classmethod
+    def _read_field(cls, name: str, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        if "name" in value:
+            chosen = [kind for kind in cls._choices(name) if kind.name == value["name"]]
+            if not chosen:
+                raise ConfigError(f"{cls.__name__} has no {name} {short(value['name'])}.")
+            return chosen[0].from_dict({k: v for k, v in value.items() if k != "name"})
+        kinds = [kind for kind in choices(annotations(cls)[name]) if _is_settings(kind)]
+        return kinds[0].from_dict(value) if kinds else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Settings):
+    """Settings of one of several things to choose from, such as an optimizer, known by its name."""
+
+    name: ClassVar[str] = ""
+    """Its name in settings files and on the command line."""
+    summary: ClassVar[str] = ""
+    """A few words on how it works."""
+
+    def own_values(self) -> dict[str, Any]:
+        """Return the settings that differ from their defaults, by name."""
+        found = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {name: value for name, value in found.items() if value != getattr(type(self), name)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name and the settings as plain values."""
+        return {"name": self.name, **super().to_dict()}
+
+    def key_content(self) -> dict[str, Any]:
+        """Return the name and the settings that differ from their defaults."""
+        return {"name": self.name, **super().key_content()}
+
+
+def _plain(value: Any, *, is_key: bool = False) -> Any:
+    """Return a value as JSON has it; an object of the user's own by its name and its fields."""
+    if isinstance(value, Settings):
+        return value.key_content() if is_key else value.to_dict()
+    if is_dataclass(value) and not isinstance(value, type):
+        own = {entry.name: repr(getattr(value, entry.name)) for entry in fields(value)}
+        return {"name": type(value).__name__, **own}
+    if value is None or isinstance(value, bool | int | float | str | list | tuple | dict):
+        return value
+    return {"name": type(value).__name__}
 
 
 def checked(value: Any, hint: Any, what: str) -> Any:
@@ -127,8 +186,8 @@ def checked(value: Any, hint: Any, what: str) -> Any:
     return _read(value, _kinds(hint), what)
 
 
-def _is_settings(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, Settings)
+def _is_settings(hint: Any, base: type = Settings) -> bool:
+    return isinstance(hint, type) and issubclass(hint, base)
 
 
 def annotations(settings: Any) -> dict[str, Any]:
@@ -138,7 +197,8 @@ def annotations(settings: Any) -> dict[str, Any]:
 
 @cache
 def _read_annotations(settings: Any) -> dict[str, Any]:
-    return get_type_hints(settings, include_extras=True)
+    hints = get_type_hints(settings, include_extras=True)
+    return {name: hint for name, hint in hints.items() if get_origin(hint) is not ClassVar}
 
 
 @cache
@@ -203,6 +263,12 @@ def _kind(hint: Any) -> _Kind:
         )
     if origin is Callable:
         return _Kind(callable, _as_it_is, "a function")
+    if _is_settings(hint, Choice):  # by its name, too
+        return _Kind(
+            lambda value: isinstance(value, hint) or value == hint.name,
+            lambda value: hint() if isinstance(value, str) else value,
+            repr(hint.name),
+        )
     if isinstance(hint, type):
         words = "True or False" if hint is bool else f"a {hint.__name__}"
         return _Kind(lambda value: isinstance(value, hint), _as_it_is, words)

@@ -1,6 +1,7 @@
 """Short runs to test with: teachers of one layer, rules that edit often, folders to compare."""
 
 import json
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,11 @@ from smgrnn.config import RunConfig
 from smgrnn.episodes.table import Edits
 from smgrnn.experts import Expert, write_expert
 from smgrnn.graph.edit import apply
-from smgrnn.plasticity import settings_without_effect
 from smgrnn.runs import Plan, Record, Run
 from smgrnn.runs.run import new_run
 from smgrnn.storage import digest
 from support import trials
+from support.flat import flat_learning, flat_rules
 
 RULES = {**trials.RULES, "initial_weight": 0.01}
 """Changes to the rules that let them edit a few times in an episode and in every way."""
@@ -53,10 +54,23 @@ def settings(folder: Path, task: str = "CartPole-v1", **changes: Any) -> RunConf
         defaults["expert"] = teacher(folder, task)
     start = {name: changes[name] for name in ("preset", "student") if name in changes}
     if not str(changes.get("student", "")).startswith("mlp"):
-        idle = settings_without_effect(RunConfig.for_task(task, **start).plasticity)
-        rules = {name: each for name, each in RULES.items() if name not in idle}
-        defaults["plasticity"] = rules
-    return RunConfig.for_task(task, **{**defaults, **changes})
+        rules = RunConfig.for_task(task, **start).plasticity
+        known = {
+            entry.name
+            for part in (rules, rules.growth, rules.pruning)
+            for entry in (fields(part) if is_dataclass(part) else ())
+        }
+        defaults["plasticity"] = {name: each for name, each in RULES.items() if name in known}
+    return RunConfig.for_task(task, **nested({**defaults, **changes}))
+
+
+def nested(changes: dict[str, Any]) -> dict[str, Any]:
+    """Return changes of a run with those of rules and of learning where they belong."""
+    found = dict(changes)
+    for name, nest in (("plasticity", flat_rules), ("learning", flat_learning)):
+        if isinstance(found.get(name), dict):
+            found[name] = nest(found[name])
+    return found
 
 
 def planned(folder: Path, task: str = "CartPole-v1", **changes: Any) -> Plan:

@@ -1,9 +1,10 @@
 """Learner: a network, its optimizer and its plasticity, all compiled."""
 
 import operator
+import threading
 import warnings
-import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -12,13 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
-from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
-from smgrnn.engine.handle import Handle, empty_handle, hold, release, state_of
-from smgrnn.engine.protection import protection
-from smgrnn.engine.restructuring import carry_state, engine_settings, restructure
-from smgrnn.engine.state import CALLED, CALLS, NO_ROOM, LearnerState, new_room, start_state
+from smgrnn.engine.protection import protected_edges, protection
+from smgrnn.engine.state import (
+    Handle,
+    Held,
+    LearnerState,
+    carry_state,
+    engine_settings,
+    make_handle,
+    new_workspace,
+    start_state,
+)
 from smgrnn.engine.steps import act_step, end_episode, learn_step
-from smgrnn.engine.stream import Advanced, Rows, act_rows, learn_stream
+from smgrnn.engine.stream import Rows, act_rows, learn_rows
 from smgrnn.errors import (
     ConfigError,
     FileFormatError,
@@ -31,27 +38,26 @@ from smgrnn.errors import (
 from smgrnn.graph.edit import apply
 from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.log import EditLog, append_edit, log_arrays, log_from
+from smgrnn.graph.log import EditLog, log_arrays, log_from
 from smgrnn.graph.notebook import network_html
+from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.kernels import as_python
-from smgrnn.learning.rules import LEARNING
-from smgrnn.learning.schedule import averaged
+from smgrnn.learning.schedule import averaged, rate_at
+from smgrnn.learning.settings import LearningConfig
 from smgrnn.learning.through_time import Past, check_window
 from smgrnn.machine import check_memory
 from smgrnn.names import Names
-from smgrnn.plasticity.history import TOTAL, check_history
-from smgrnn.plasticity.rule import PythonRule, ask_rule, check_rule
-from smgrnn.plasticity.schedule import check_errors, check_noticed, is_due
-from smgrnn.plasticity.size import PROGRESS, note_return
-from smgrnn.plasticity.size import SIZE as WANTED
+from smgrnn.rules import PlasticityConfig, PlasticityModule
+from smgrnn.rules.evidence import frozen
+from smgrnn.rules.history import TOTAL
+from smgrnn.rules.rule import BuiltInRule
+from smgrnn.rules.size import Aim
 from smgrnn.seeding import dump_generator, restore_generator, stream
 from smgrnn.storage import read_arrays, write_arrays
 from smgrnn.validation import Count, Probability, checked
 
 _NO_TARGET = np.empty(0)
-_NEVER = 2**62  # updates
 
 
 class Outcome(NamedTuple):
@@ -78,16 +84,12 @@ class Learner:
         Rules of growth and pruning; by default those of the preset frugal, with a call every 1000
         updates, and a size that follows the error.  `PlasticityConfig()` has the paper's rules with
         a call every 100 updates; `PlasticityConfig.paper()`, for loops with episodes, is the
-        reading that comes closest to the paper's sizes.
+        reading that comes closest to the paper's sizes.  A rule of one's own is an object with
+        `decide(evidence, rng)`, as growth or as pruning.
     graph
         Start from this graph instead of a random one.
     seed
         Seed of the initial graph and of the rules' random choices.
-    rule
-        A rule of your own, `rule(graph, history, rng) -> GraphEdit`, as `StructuralPlasticity`
-        takes it: called whenever the module is due, instead of those that the settings name.  It
-        runs as Python, which is slow: a call takes as long as hundreds of updates.  A compiled rule
-        is a `smgrnn.plasticity.Rule`.
 
     Examples
     --------
@@ -117,15 +119,13 @@ class Learner:
         *,
         graph: Graph | None = None,
         seed: int = 0,
-        rule: PythonRule | None = None,
     ) -> None:
         if config.state_dim != 1:
             raise ConfigError("The compiled engine has scalar node states; use state_dim=1.")
-        check_rule(rule)
         self.config = config
         self.learning = learning or LearningConfig()
         self.plasticity = plasticity or PlasticityConfig.frugal()
-        self.log = EditLog.start()
+        self.log = EditLog()
         """Every edit so far, with the update after which it was made."""
         self.names: Names | None = None
         """Names of inputs and outputs, which pictures and exports show; see `name`."""
@@ -136,30 +136,27 @@ class Learner:
                 "The compiled engine reads sums as the logits of choices; with mse use "
                 "readout='state'."
             )
-        self.rule = rule
-        settings = engine_settings(self.config, self.learning, self.plasticity)
-        self._interval = settings.interval
-        # Compiled loops leave a rule that is Python to the learner.
-        self._settings = settings if rule is None else settings._replace(interval=_NEVER)
         self._is_discrete = self.learning.loss != "mse"
         self._n_inputs, self._n_outputs = config.n_inputs, config.n_outputs
-        self._rng = stream(seed, "plasticity")
         self._has_warned = False
-        self._handle = empty_handle()
-        release(self._handle)  # compiled now, and not while memory is being freed
-        weakref.finalize(self, release, self._handle).atexit = False
+        self._lock = threading.Lock()
         graph = initial_graph(config, stream(seed, "init")) if graph is None else graph
         check(graph)
         check_width(graph, config)
         self._check_memory(graph)
-        check_window(self.learning, config, self.plasticity, graph)
-        if rule is None:
-            check_errors(self.plasticity, LEARNING[self.learning.rule])
+        self._check_window(graph)
         graph = from_arrays(Graph, graph._asdict())  # a copy of its own, which can be written to
-        with interrupts_deferred():
-            self._set_state(
-                start_state(graph, self._settings, self.learning, self.plasticity, self._rng, seed)
-            )
+        rng = stream(seed, "plasticity")
+        self._module = PlasticityModule(self.plasticity, graph, config.iterations, rng)
+        self._settings = engine_settings(config, self.learning, watches=self._module.watches)
+        self._set_state(start_state(graph, self._settings, self.learning, self._module, seed))
+
+    def _check_window(self, graph: Graph) -> None:
+        """Refuse a window through time that does not fit the network it may become."""
+        n_nodes, n_edges, rules = graph.n_nodes, graph.n_edges, self.plasticity
+        if not rules.is_static:
+            n_nodes, n_edges = max(n_nodes, rules.max_nodes), max(n_edges, rules.max_edges)
+        check_window(self.learning, self.config, n_nodes, n_edges)
 
     def _check_memory(self, graph: Graph) -> None:
         """Refuse settings whose state would not fit into memory."""
@@ -167,8 +164,13 @@ class Learner:
         n_numbers = {
             f"a window of {rules.window} updates": 3 * rules.window * graph.n_edges,
             f"{n_iterations} iterations": 2 * n_iterations * graph.n_nodes,
-            f"{rules.n_candidates} candidates": rules.n_candidates * (rules.candidate_sources + 16),
         }
+        growth: Any = rules.growth
+        if rules.needs("candidates"):
+            n, n_sources = growth.n_candidates, growth.candidate_sources
+            n_numbers[f"{n} candidates"] = n * (n_sources + 16)
+        if rules.needs("absent_edges"):
+            n_numbers[f"{graph.n_nodes} nodes"] = 3 * graph.n_nodes**2
         largest = max(n_numbers, key=lambda name: n_numbers[name])
         what = f"A learner of {graph.n_edges} edges with {largest}"
         check_memory(8.0 * (sum(n_numbers.values()) + 20 * graph.n_edges), what)
@@ -194,9 +196,25 @@ class Learner:
 
     @property
     def graph(self) -> Graph:
-        """The graph as it is now, with a copy of the weights."""
+        """The graph as it is now, with a copy of the weights; its arrays are read-only."""
         graph = self._state.graph
-        return graph._replace(weight=graph.weight.copy())
+        return Graph(
+            graph.n_inputs,
+            graph.n_outputs,
+            frozen(graph.node_ids),
+            frozen(graph.source),
+            frozen(graph.target),
+            frozen(graph.weight.copy()),
+            frozen(graph.edge_ids),
+            graph.next_node_id,
+            graph.next_edge_id,
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of nodes and of edges."""
+        graph = self._state.graph
+        return graph.n_nodes, graph.n_edges
 
     @property
     def averaged_graph(self) -> Graph:
@@ -213,31 +231,30 @@ class Learner:
 
     @property
     def progress(self) -> float | None:
-        """The share of the run that is behind; None, as at first, if its length is not known."""
-        progress = float(self._state.noticed.aim[PROGRESS])
+        """Fraction of the run completed; None, as at first, if its length is not known."""
+        progress = self._module.aim.progress
         return None if progress < 0.0 else progress
 
     @progress.setter
     def progress(self, share: float | None) -> None:
-        self._state.noticed.aim[PROGRESS] = (
-            -1.0 if share is None else checked(share, Probability, "The share of the run")
-        )
+        now = -1.0 if share is None else checked(share, Probability, "The fraction of the run")
+        self._module.aim.progress = now
+        self._state.rate[0] = rate_at(self.learning.schedule, now)
 
     @property
     def size(self) -> int | None:
-        """The number of edges that rules which follow a size end with; None if none is asked for.
+        """Target number of edges, for rules that follow a size; None if none is asked for.
 
         >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2))
         >>> learner.size = 12
         >>> learner.size
         12
         """
-        return int(self._state.noticed.aim[WANTED]) or None
+        return self._module.aim.size or None
 
     @size.setter
     def size(self, n_edges: int | None) -> None:
-        wanted = checked(n_edges, Count | None, "The number of edges")
-        self._state.noticed.aim[WANTED] = wanted or 0
+        self._module.aim.size = checked(n_edges, Count | None, "The number of edges") or 0
 
     def protect(self, share: float) -> None:
         """Hold updates of the edges that matter now back by a share, and prune none of them.
@@ -251,19 +268,20 @@ class Learner:
         """
         part = checked(share, Probability, "The share that is held back")
         held = protection(self._state.graph, part)
-        self._set_state(self._state._replace(protection=held))
+        with self._alone():
+            self._set_state(self._state._replace(protection=held))
 
     def say_return(self, total: float, bar: float) -> None:
         """Note the return of an episode; while the mean of the last reaches `bar`, nothing grows.
 
         >>> Learner(NetworkConfig(n_inputs=4, n_outputs=2)).say_return(500.0, bar=475.0)
         """
-        note_return(self._state.noticed.aim, total, bar)
+        self._module.aim.note_return(float(total), bar)
 
     @property
     def n_updates(self) -> int:
         """Examples learned so far."""
-        return int(self._state.history.clock[TOTAL])
+        return int(self._state.watched.history.clock[TOTAL])
 
     @property
     def outputs(self) -> Floats:
@@ -280,7 +298,9 @@ class Learner:
         rows = np.ascontiguousarray(observation, dtype=np.float64)
         if rows.ndim == 2:
             return self._act_on(rows)
-        action = act_step(self._handle, _read(rows, self._n_inputs, "an observation"))
+        row = _read(rows, self._n_inputs, "an observation")
+        with self._alone():
+            action = act_step(self._engine.handle, row)
         if action < 0:
             raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
         return action if self._is_discrete else self.outputs
@@ -297,7 +317,8 @@ class Learner:
                 f"Expected rows of {self._n_inputs} numbers. Got shape {rows.shape} instead."
             )
         actions, outputs = np.zeros(len(rows), np.int64), np.zeros((len(rows), self._n_outputs))
-        act_rows(self._handle, rows, actions, outputs)
+        with self._alone():
+            act_rows(self._engine.handle, rows, actions, outputs)
         if actions.size and actions.min() < 0:
             raise NonFiniteError(
                 f"Row {actions.argmin()} of the batch, or an output of the network for it, is NaN "
@@ -322,9 +343,10 @@ class Learner:
         else:
             target = _read(label, self._n_outputs, "a target")
         row = _read(observation, self._n_inputs, "an observation")
-        action, loss = learn_step(self._handle, row, number, target)
-        outputs = action if self._is_discrete else self.outputs
-        self._finish(loss, stacklevel=5)
+        with self._alone():
+            action, loss = learn_step(self._engine.handle, row, number, target)
+            outputs = action if self._is_discrete else self.outputs
+            self._finish(loss)
         return outputs
 
     def learn_by(self, step: Callable[..., Any], *arguments: Any) -> Any:
@@ -337,23 +359,24 @@ class Learner:
         >>> loss == learner.loss
         True
         """
-        done = step(self._handle, *arguments)
-        self._finish(done[1], stacklevel=6)
+        with self._alone():
+            done = step(self._engine.handle, *arguments)
+            self._finish(done[1])
         return done
 
-    def _finish(self, loss: float, stacklevel: int) -> None:
-        """Note the loss of a step and restructure if that is due."""
+    def _finish(self, loss: float) -> None:
+        """Note the loss of a step and call the plasticity module if that is due."""
         if not isfinite(loss):
             raise self._not_finite(loss)
         self.loss = loss
-        if self._interval and self._state.history.clock[TOTAL] % self._interval == 0:
-            self._restructure(stacklevel)
+        self._call_if_due(is_last=False)
 
     def end_episode(self) -> None:
         """Set all node states to zero; with interval="episode" restructure first if it is due."""
-        if not self._interval and self._is_due(is_last=True):
-            self._restructure()
-        end_episode(self._handle)
+        with self._alone():
+            if self.plasticity.interval == "episode":
+                self._call_if_due(is_last=True)
+            end_episode(self._engine.handle)
 
     def settle(self) -> None:
         """Call the pruning rule now, as at the end of a run: rules prune to the size asked for.
@@ -364,9 +387,11 @@ class Learner:
         >>> learner.graph.n_edges
         3
         """
-        self.progress, period, clock = 1.0, self.plasticity.prune_period, self._state.clock
-        clock[CALLS] += period - 1 - clock[CALLS] % period
-        self._restructure()
+        self.progress, period, module = 1.0, self.plasticity.prune_period, self._module
+        module.calls += period - 1 - module.calls % period
+        if not self.plasticity.is_static:
+            with self._alone():
+                self._call()
 
     def learn_stream(
         self,
@@ -407,53 +432,33 @@ class Learner:
         if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
         learned = Rows(rows, numbers, targets, ends, np.zeros(n, dtype=np.int64), np.zeros(n))
-        first = 0
-        while first < n:
-            last = self._next_call(ends, first)
-            self._learn_rows(learned.between(first, last))
-            if self.rule is not None and self._is_due(ends[last - 1]):
-                self._restructure()
-            first = last
+        with self._alone():
+            row, loss = 0, 0.0
+            while row < n:
+                stop = self._module.next_stop(self.n_updates)
+                row, loss = learn_rows(self._engine.handle, learned, row, stop)
+                if not isfinite(loss):
+                    raise self._not_finite(loss)
+                self._call_if_due(is_last=bool(ends[row - 1]))
         return Outcome(learned.actions, learned.losses)
 
-    def _learn_rows(self, rows: Rows) -> None:
-        self._run(lambda handle, log, rng: learn_stream(handle, log, rng, rows), stacklevel=5)
+    def run(self, stretch: Callable[[Handle, int], tuple[float, bool]]) -> None:
+        """Run a compiled stretch of learning steps over and over, until it is done.
 
-    def _next_call(self, ends: Bools, first: int) -> int:
-        """Return the row of a stream before which the loop stops: the end, or a call of `rule`."""
-        if self.rule is None:
-            return ends.size
-        if self._interval:
-            return min(first + self._interval - self.n_updates % self._interval, ends.size)
-        later = np.flatnonzero(ends[first:])
-        return first + int(later[0]) + 1 if later.size else ends.size
+        `stretch` takes the handle and the update after which the module may be due (negative: at
+        the end of an episode), and returns the loss and whether an episode has ended.
 
-    def _is_due(self, is_last: bool) -> bool:
-        """Return whether the plasticity module is due after the last update."""
-        least, last_call = self.plasticity.least_updates, self._state.clock[CALLED]
-        return is_due(self._interval, least, self.n_updates, last_call, is_last)
-
-    def advance(self, loop: Callable[..., Advanced], stacklevel: int = 4) -> None:
-        """Run a compiled loop of learning steps over this learner's state and keep its result.
-
-        `loop` takes the handle of state and settings, the log and the random generator, and returns
-        an `Advanced`.  A loss that is not finite means that it had to stop.
-
-        >>> def idle(handle, log, rng):
-        ...     return Advanced(log, loss=0.0, is_capped=False)
-        >>> Learner(NetworkConfig(n_inputs=1, n_outputs=1)).advance(idle)
+        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=1))
+        >>> learner.run(lambda handle, stop: (0.0, True))
         """
-        if self.rule is not None:
-            raise ConfigError("A compiled loop cannot ask a rule that is a Python function.")
-        self._run(loop, stacklevel + 1)
-
-    def _run(self, loop: Callable[..., Advanced], stacklevel: int) -> None:
-        with interrupts_deferred():
-            done = loop(self._handle, self.log, self._rng)
-            self._state, self.log = state_of(self._handle), done.log
-        self._warn_if(done.is_capped, stacklevel)
-        if not isfinite(done.loss):
-            raise self._not_finite(done.loss)
+        is_over = False
+        with self._alone():
+            while not is_over:
+                stop = self._module.next_stop(self.n_updates)
+                loss, is_over = stretch(self._engine.handle, stop)
+                if not isfinite(loss):
+                    raise self._not_finite(loss)
+                self._call_if_due(is_last=is_over)
 
     def look(self, loop: Callable[[Handle], None]) -> None:
         """Run a compiled loop that acts with the network and leaves its node states at zero.
@@ -462,7 +467,8 @@ class Learner:
         >>> learner.look(lambda handle: print(act_step(handle, np.ones(1)) in (0, 1)))
         True
         """
-        loop(self._handle)
+        with self._alone():
+            loop(self._engine.handle)
 
     def forget_log(self) -> EditLog:
         """Return the log of edits and start an empty one.
@@ -470,51 +476,55 @@ class Learner:
         >>> Learner(NetworkConfig(n_inputs=1, n_outputs=1)).forget_log().n_changes
         0
         """
-        log, self.log = self.log, EditLog.start()
+        log, self.log = self.log, EditLog()
         return log
 
     def arrays(self) -> Arrays:
         """Return the whole state as named arrays, from which `restore` continues exactly."""
-        lasting = to_arrays(self._state._replace(room=NO_ROOM))
-        found = {name: array for name, array in lasting.items() if not name.startswith("room.")}
-        return found | {"rng": np.frombuffer(dump_generator(self._rng).encode(), np.uint8)}
+        kept = to_arrays(self._state)
+        found = {name: each for name, each in kept.items() if not name.startswith("workspace.")}
+        module = self._module
+        return found | {
+            "calls": np.array([module.calls, module.last_call]),
+            "aim": module.aim.to_array(),
+            "rng": np.frombuffer(dump_generator(module.rng).encode(), np.uint8),
+        }
 
     def restore(self, arrays: Arrays) -> None:
         """Continue from a result of `arrays` with the same settings; the log becomes empty."""
-        window = (self.learning.through_time, self.config.iterations)
-        sizes = arrays["graph.node_ids"].size, arrays["graph.source"].size
-        absent = to_arrays(Past.start(*window, *sizes), "past.")  # from files before there was any
-        absent["feedback"] = np.zeros((0, sizes[0]))
-        absent["protection"] = np.zeros((0, sizes[1]))
-        state = from_arrays(LearnerState, absent | arrays | to_arrays(NO_ROOM, "room."))
-        graph, clock, history = state.graph, state.clock, state.history
+        module, now = self._module, to_arrays(self._state.workspace, "workspace.")
+        state = from_arrays(LearnerState, arrays | now)
+        graph, window = state.graph, (self.learning.through_time, self.config.iterations)
         check(graph)
         check_width(graph, self.config)
-        check_history(history, graph.n_edges)
-        check_noticed(self.plasticity, graph, state.noticed)
-        floats = (state.trace, state.moments, state.credit, state.feedback)
-        n_edges = graph.n_edges
+        module.check(state.watched, graph)
+        n_edges, n_nodes, calls = graph.n_edges, graph.n_nodes, arrays["calls"]
+        floats = ("rate", "trace", "moments", "credit", "feedback", "average", "protection")
         fits = (
-            history.window == self.plasticity.window
-            and clock.shape == (3,)
-            and clock.dtype == np.int64
-            and state.trace.shape == (self.config.iterations + 1, graph.n_nodes)
+            state.watched.history.window == self.plasticity.window
+            and calls.shape == (2,)
+            and calls.dtype == state.step.dtype == np.int64
+            and state.step.shape == state.rate.shape == (1,)
+            and state.step[0] >= 0
+            and calls.min() >= 0
+            and state.trace.shape == (self.config.iterations + 1, n_nodes)
             and state.moments.shape == (self._settings.learning.n_moments, n_edges)
             and state.average.shape == (2, n_edges if self.learning.averaging else 0)
             and state.credit.shape == (len(self._state.credit), n_edges)
-            and state.feedback.shape == (len(self._state.feedback), graph.n_nodes)
-            and state.past.fits(*window, graph.n_nodes, n_edges)
+            and state.feedback.shape == (len(self._state.feedback), n_nodes)
+            and state.past.fits(*window, n_nodes, n_edges)
             and state.protection.shape in ((0, n_edges), (1, n_edges))
-            and all(each.dtype == np.float64 for each in (*floats, state.average, state.protection))
+            and all(getattr(state, name).dtype == np.float64 for name in floats)
             and bool(((state.protection >= 0.0) & (state.protection <= 1.0)).all())
         )
         if not fits:
-            raise ShapeError("The arrays are of a learner with other settings.")
-        with interrupts_deferred():
-            room = as_python(new_room)(self._settings, graph, self.config.iterations)
-            self._set_state(state._replace(room=room))
-        self.log = EditLog.start()
-        restore_generator(self._rng, arrays["rng"].tobytes().decode())
+            raise ShapeError("The arrays belong to a learner with other settings.")
+        aim = Aim.from_array(arrays["aim"])
+        with self._alone():
+            self._set_state(state._replace(workspace=new_workspace(self._settings, graph)))
+            self.log = EditLog()
+            module.aim, (module.calls, module.last_call) = aim, calls.tolist()
+            restore_generator(module.rng, arrays["rng"].tobytes().decode())
 
     def name(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
         """Name the inputs and the outputs, for pictures, exports and saved files.
@@ -530,7 +540,7 @@ class Learner:
     def save(self, path: str | Path) -> None:
         """Write everything to a safetensors file, from which `load` goes on exactly.
 
-        A `rule` that is a Python function is code, and stays out of it.
+        A rule of one's own is code, and stays out of it.
 
         >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
         >>> learner.save("learner.safetensors")
@@ -546,8 +556,8 @@ class Learner:
         write_arrays(path, "learner", content, self.arrays() | log_arrays(self.log))
 
     @classmethod
-    def load(cls, path: str | Path, *, rule: PythonRule | None = None) -> Self:
-        """Read a learner that `save` wrote; a rule that is a Python function is given again.
+    def load(cls, path: str | Path, *, plasticity: PlasticityConfig | None = None) -> Self:
+        """Read a learner that `save` wrote; give its `plasticity` if a rule in it is your own.
 
         >>> Learner(NetworkConfig(n_inputs=2, n_outputs=2)).save("learner.safetensors")
         >>> Learner.load("learner.safetensors").graph.n_inputs
@@ -557,9 +567,9 @@ class Learner:
         try:
             config, names = network_settings(content["network"])
             learning = LearningConfig.from_dict(content["learning"])
-            rules = PlasticityConfig.from_dict(content["plasticity"])
+            rules = plasticity or PlasticityConfig.from_dict(content["plasticity"])
             graph = from_arrays(Graph, arrays, "graph.")
-            learner = cls(config, learning, rules, graph=graph, rule=rule)
+            learner = cls(config, learning, rules, graph=graph)
             learner.restore(arrays)
             learner.log = log_from(arrays)
             learner.names, learner.loss = names, float(content["loss"])
@@ -570,8 +580,8 @@ class Learner:
         return learner
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Take a copy by way of its arrays: addresses belong to this learner and this process."""
-        settings = self.config, self.learning, self.plasticity, self.rule
+        """Take a copy by way of its arrays: a handle belongs to this learner and this process."""
+        settings = self.config, self.learning, self.plasticity
         facts = {"log": self.log, "loss": self.loss, "names": self.names}
         return _revive, (type(self), settings, self.arrays()), facts
 
@@ -581,33 +591,53 @@ class Learner:
     def _repr_html_(self) -> str:
         return network_html(repr(self), self.graph)
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Refuse a second thread, and a rule that calls back: kernels write without asking."""
+        if not self._lock.acquire(blocking=False):
+            raise ConfigError(
+                "This Learner is in use by another thread or by its own rule. Give each thread a "
+                "Learner of its own."
+            )
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    @property
+    def _state(self) -> LearnerState:
+        return self._engine.state
+
     def _set_state(self, state: LearnerState) -> None:
-        self._state = state
-        hold(self._handle, state, self._settings)
+        """Replace the state together with its handle, in one assignment."""
+        self._engine = _Engine(state, make_handle(Held(state, self._settings)))
 
-    def _restructure(self, stacklevel: int = 4) -> None:
-        if self.rule is None and self.plasticity.is_static:
-            return
+    def _call_if_due(self, *, is_last: bool) -> None:
+        if self._module.is_due(self.n_updates, is_last=is_last):
+            self._call()
+
+    def _call(self) -> None:
+        """Call the plasticity module once, apply what it decides, and log it."""
         with interrupts_deferred():
-            if self.rule is not None:
-                self._ask(self.rule)
-                return
-            done = restructure(self._handle, self.log, self._rng)
-            self._state, self.log = state_of(self._handle), done.log
-        self._warn_if(done.is_capped, stacklevel)
-
-    def _ask(self, rule: PythonRule) -> None:
-        """Make one call of a rule that is a Python function."""
-        state = self._state
-        state.clock[CALLS] += 1
-        state.clock[CALLED] = self.n_updates
-        edit = ask_rule(rule, self.graph, state.history, self._rng)
-        if not edit:
-            return
-        graph, node_origin, edge_origin = apply(state.graph, edit)
-        edited = carry_state(state, self._settings, graph, node_origin, edge_origin, self._rng)
-        self._set_state(edited)
-        self.log = append_edit(self.log, self.n_updates, int(state.clock[CALLS]), edit)
+            state, module = self._state, self._module
+            protected = protected_edges(state.protection)
+            edit, candidates, is_capped = module.call(state.graph, state.watched, protected)
+            watched = state.watched._replace(candidates=candidates)
+            if edit:
+                is_ours = all(
+                    rule is None or isinstance(rule, BuiltInRule)
+                    for rule in (self.plasticity.growth, self.plasticity.pruning)
+                )
+                applied = apply(state.graph, edit, is_trusted=is_ours)
+                state = state._replace(watched=watched)
+                self._set_state(carry_state(state, self._settings, module, applied))
+                self.log.append(self.n_updates, module.calls, edit)
+            elif candidates is not state.watched.candidates:
+                self._set_state(state._replace(watched=watched))
+        if is_capped and not self._has_warned:
+            self._has_warned = True
+            limits = self.plasticity.max_nodes, self.plasticity.max_edges
+            warnings.warn(GrowthLimitWarning.at(str(self.graph), *limits), stacklevel=5)
 
     def _not_finite(self, loss: float) -> NonFiniteError:
         n = self.n_updates
@@ -618,17 +648,17 @@ class Learner:
             )
         return NonFiniteError(f"A weight became infinite at update {n}; lower the learning rate.")
 
-    def _warn_if(self, is_capped: bool, stacklevel: int) -> None:
-        if is_capped and not self._has_warned:
-            self._has_warned = True
-            limits = self.plasticity.max_nodes, self.plasticity.max_edges
-            warnings.warn(GrowthLimitWarning.at(str(self.graph), *limits), stacklevel=stacklevel)
+
+class _Engine(NamedTuple):
+    """A state and the handle by which kernels read it, which are only ever replaced together."""
+
+    state: LearnerState
+    handle: Handle
 
 
 def _revive(kind: type[Learner], settings: Any, arrays: Arrays) -> Learner:
     """Return the learner that `Learner.__reduce__` took apart."""
-    *configurations, rule = settings
-    learner = kind(*configurations, graph=from_arrays(Graph, arrays, "graph."), rule=rule)
+    learner = kind(*settings, graph=from_arrays(Graph, arrays, "graph."))
     learner.restore(arrays)
     return learner
 

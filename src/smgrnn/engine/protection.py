@@ -1,4 +1,4 @@
-"""Protection: edges that matter to what was learned before learn more slowly and are not removed.
+"""Protection: edges that matter to an earlier task learn more slowly and are not removed.
 
 An edge matters by its weight beside the strongest one into the same node, if it lies between inputs
 and outputs on edges that matter.  So no rule can orphan it either.  New edges are free.
@@ -8,15 +8,15 @@ import numpy as np
 
 from smgrnn.arrays import Bools, Floats
 from smgrnn.graph.state import Graph
-from smgrnn.kernels import inlined, kernel
-from smgrnn.plasticity.orphans import orphans
+from smgrnn.kernels import inlined
+from smgrnn.rules.orphans import orphans
 
 LEAST = 0.1
-"""Share of the strongest weight into a node below which an edge does not matter."""
+"""Fraction of the strongest weight into a node below which an edge does not matter."""
 
 
 def protection(graph: Graph, share: float) -> Floats:
-    """Return the share by which updates of each edge are held back (1, n_edges).
+    """Return the fraction by which updates of each edge are reduced (1, n_edges).
 
     That is `share` for the strongest edge into each node, less for weaker ones, and 0 for those
     that do not matter.
@@ -36,18 +36,13 @@ def protection(graph: Graph, share: float) -> Floats:
 
 @inlined
 def hold_back(weight: Floats, delta: Floats, protection: Floats, first: int, last: int) -> None:
-    """Take a share of the last update back, and out of the changes in `delta`."""
+    """Undo a fraction of the last update, in the weights and in `delta`."""
     for edge in range(np.uint64(first), np.uint64(last)):
         taken = protection[0, edge] * delta[edge]
         weight[edge] -= taken
         delta[edge] -= taken
 
 
-@kernel
-def spared_edges(protection: Floats) -> Bools:
+def protected_edges(protection: Floats) -> Bools:
     """Flag the edges that no rule may remove (n_edges,)."""
-    flags = np.zeros(protection.shape[1], dtype=np.bool_)
-    for row in range(protection.shape[0]):
-        for edge in range(flags.size):
-            flags[edge] = protection[row, edge] > 0.0
-    return flags
+    return (protection > 0.0).any(axis=0)

@@ -3,23 +3,18 @@
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.engine.handle import Handle, held_by
 from smgrnn.engine.protection import hold_back
-from smgrnn.engine.state import CALLED, CALLS, STEP
+from smgrnn.engine.state import Handle, held_by
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.propagation import forget_states, forward, settle
 from smgrnn.kernels import inlined, lean, reduction
-from smgrnn.learning.backprop import backward
+from smgrnn.learning.credit import Pass, give_credit
 from smgrnn.learning.loss import output_error
-from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.optimizers import Pace, optimize
-from smgrnn.learning.rule import Pass, credit_at
-from smgrnn.learning.schedule import average, rate_at
-from smgrnn.learning.through_time import Past, backward_through_time, cut, remember
-from smgrnn.plasticity.evidence import Moment
-from smgrnn.plasticity.history import TOTAL, push
-from smgrnn.plasticity.schedule import is_due, is_idle, notice
-from smgrnn.plasticity.size import PROGRESS, note_return
+from smgrnn.learning.schedule import average
+from smgrnn.learning.through_time import backward_through_time, cut, remember
+from smgrnn.rules.history import push
+from smgrnn.rules.statistics import StepTrace, note
 
 
 @reduction
@@ -31,20 +26,11 @@ def all_finite(values: Floats, first: int, last: int) -> bool:
     return bool(np.isfinite(total))
 
 
-@lean
-def act_step(handle: Handle, observation: Floats) -> int:
-    """Run the network once; return the greedy action, or -1 if something was not finite."""
-    held = held_by(handle)
-    state, settings = held.state, held.settings
-    trace, network, graph = state.trace, settings.network, state.graph
-    if not all_finite(observation, 0, network.n_inputs):
-        return -1
-    forward(graph.source, graph.weight, state.room.starts, trace, observation, network)
-    action = _choose(trace, network)
-    cut(state.past)
-    if action >= 0 and network.reads_sums:
-        settle(trace, network)
-    return action
+@inlined
+def _undo(trace: Floats) -> None:
+    """Put the node states back to what they were before the call."""
+    for node in range(trace.shape[1]):
+        trace[trace.shape[0] - 1, node] = trace[0, node]
 
 
 @inlined
@@ -60,11 +46,20 @@ def _choose(trace: Floats, network: NetworkNumbers) -> int:
     return action
 
 
-@inlined
-def _undo(trace: Floats) -> None:
-    """Put the node states back to what they were before the call."""
-    for node in range(trace.shape[1]):
-        trace[trace.shape[0] - 1, node] = trace[0, node]
+@lean
+def act_step(handle: Handle, observation: Floats) -> int:
+    """Run the network once; return the greedy action, or -1 if something was not finite."""
+    held = held_by(handle)
+    state, settings = held.state, held.settings
+    trace, network, graph = state.trace, settings.network, state.graph
+    if not all_finite(observation, 0, network.n_inputs):
+        return -1
+    forward(graph.source, graph.weight, state.workspace.starts, trace, observation, network)
+    action = _choose(trace, network)
+    cut(state.past)
+    if action >= 0 and network.reads_sums:
+        settle(trace, network)
+    return action
 
 
 @lean
@@ -79,7 +74,8 @@ def learn_step(
     """
     held = held_by(handle)
     state, settings = held.state, held.settings
-    source, weight, trace, room = state.graph.source, state.graph.weight, state.trace, state.room
+    source, weight, trace = state.graph.source, state.graph.weight, state.trace
+    room = state.workspace
     network, learning = settings.network, settings.learning
     adjoint, gradient, errors, delta = room.adjoint, room.gradient, room.errors, room.delta
     first, last, n_inputs = room.first, room.last, network.n_inputs
@@ -103,76 +99,30 @@ def learn_step(
         learning.trace_decay,
         network,
     )
-    _give_credit(seen, state.past, learning)
+    if learning.through_time > 0:
+        backward_through_time(seen, state.past)
+    else:
+        give_credit(learning.credit, seen)
     if not (np.isfinite(loss) and all_finite(gradient, first, last)):
         _undo(trace)
         return action, np.nan
-    if settings.plasticity.watches:
-        notice(settings.plasticity, state.noticed, Moment(trace, errors, network.activation))
+    if settings.watches:
+        watched = state.watched
+        step = StepTrace(trace, errors, network.activation, n_inputs)
+        note(watched.statistics, watched.candidates, step)
     if network.reads_sums:
         settle(trace, network)
     if learning.through_time > 0:
         remember(state.past, trace, weight)
-    state.clock[STEP] += 1
-    rate = learning.learning_rate * rate_at(learning.schedule, state.noticed.aim[PROGRESS])
-    pace = Pace(state.clock[STEP], rate)
+    state.step[0] += 1
+    pace = Pace(state.step[0], learning.learning_rate * state.rate[0])
     optimize(learning, pace, weight, gradient, state.moments, delta, first, last)
     if state.protection.shape[0] > 0:
         hold_back(weight, delta, state.protection, first, last)
-    push(state.history, delta, first, last)
+    push(state.watched.history, delta, first, last)
     if learning.averaging > 0.0:
         average(state.average, weight, learning.averaging, first, last)
     return action, loss if all_finite(weight, first, last) else np.inf
-
-
-@inlined
-def _give_credit(seen: Pass, past: Past, learning: LearningNumbers) -> None:
-    """Write the gradient of every edge by the learning rule."""
-    if learning.through_time > 0:
-        backward_through_time(seen, past)
-    elif learning.credit == 0:  # backpropagation is built in, being the hottest
-        backward(seen)
-    else:
-        credit_at(learning.credit)(seen)
-
-
-@lean
-def wants_edit(handle: Handle, is_last: bool) -> bool:
-    """Return whether, after an update, the module is due and might find something to do.
-
-    A call that is certain to find nothing is only counted.
-    """
-    held = held_by(handle)
-    state, settings = held.state, held.settings
-    history, interval, least = state.history, settings.interval, settings.least_updates
-    n_updates = history.clock[TOTAL]
-    is_now = is_due(interval, least, n_updates, state.clock[CALLED], is_last)
-    if not is_now or settings.restructure == 0:
-        return False
-    call, weight, room = state.clock[CALLS] + 1, state.graph.weight, state.room
-    if not is_idle(settings.plasticity, weight, history, call, room.first, room.last):
-        return True
-    state.clock[CALLS], state.clock[CALLED] = call, n_updates
-    return False
-
-
-@lean
-def graph_size(handle: Handle) -> tuple[int, int]:
-    """Return the number of nodes and of edges."""
-    graph = held_by(handle).state.graph
-    return graph.node_ids.size, graph.source.size
-
-
-@lean
-def set_progress(handle: Handle, progress: float) -> None:
-    """Set the share of the run that is behind."""
-    held_by(handle).state.noticed.aim[PROGRESS] = progress
-
-
-@lean
-def say_return(handle: Handle, total: float, bar: float) -> None:
-    """Note the return of an episode, and the mean that the job asks for."""
-    note_return(held_by(handle).state.noticed.aim, total, bar)
 
 
 @lean

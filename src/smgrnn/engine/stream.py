@@ -1,15 +1,14 @@
-"""A whole stream of observations and labels, learned without returning to Python."""
+"""Many observations and labels, learned or answered without returning to Python."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
-from smgrnn.engine.handle import Handle, held_by
-from smgrnn.engine.restructuring import restructure
-from smgrnn.engine.steps import act_step, end_episode, learn_step, wants_edit
-from smgrnn.graph.log import EditLog
-from smgrnn.kernels import kernel, lean
+from smgrnn.engine.state import Handle, held_by
+from smgrnn.engine.steps import act_step, end_episode, learn_step
+from smgrnn.kernels import lean
+from smgrnn.rules.history import TOTAL
 
 
 class Rows(NamedTuple):
@@ -28,53 +27,27 @@ class Rows(NamedTuple):
     losses: Floats
     """Written: the loss (n,)."""
 
-    def between(self, first: int, last: int) -> "Rows":
-        """Return the rows first … last - 1."""
-        columns: Any = (column[first:last] for column in self)
-        return Rows(*columns)
-
-
-class Advanced(NamedTuple):
-    """The result of a loop of learning steps."""
-
-    log: EditLog
-    loss: float
-    """Loss of the last step; NaN or infinite if something was not finite and the loop stopped."""
-    is_capped: bool
-    """Whether a limit bound growth."""
-
 
 @lean
-def _learn_rows(handle: Handle, rows: Rows, first: int) -> tuple[int, float, bool]:
-    """Learn rows from `first` until an edit is due; return the next row, the loss, and if one is.
+def learn_rows(handle: Handle, rows: Rows, first: int, stop: int) -> tuple[int, float]:
+    """Learn rows from `first` until the module may be due; return the next row and the loss.
 
-    A stretch without structural change is a kernel of its own: there nothing counts references.
+    That is after update `stop`, or after the end of an episode if `stop` is negative.  A loss that
+    is not finite ends it too.
     """
+    clock = held_by(handle).state.watched.history.clock
     row, n_rows, loss, is_due = first, len(rows.observations), 0.0, False
     while row < n_rows and not is_due:
         label, is_last = rows.labels[row], rows.is_last[row]
         action, loss = learn_step(handle, rows.observations[row], label, rows.targets[row])
         rows.actions[row], rows.losses[row] = action, loss
+        row += 1
         if not np.isfinite(loss):
-            return n_rows, loss, False
-        is_due = wants_edit(handle, is_last)
+            return row, loss
+        is_due = clock[TOTAL] == stop or (stop < 0 and is_last)
         if is_last:
             end_episode(handle)
-        row += 1
-    return row, loss, is_due
-
-
-@kernel
-def learn_stream(handle: Handle, log: EditLog, rng: np.random.Generator, rows: Rows) -> Advanced:
-    """Learn row after row, restructuring when due; rows with `is_last` end an episode."""
-    loss, is_capped = 0.0, False
-    row = 0 * len(rows.observations)  # an int that is no constant: one kernel for all rows
-    while row < len(rows.observations):
-        row, loss, is_due = _learn_rows(handle, rows, row)
-        if is_due:
-            log, was_capped = restructure(handle, log, rng)
-            is_capped = is_capped or was_capped
-    return Advanced(log, loss, is_capped)
+    return row, loss
 
 
 @lean

@@ -9,7 +9,13 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
-from smgrnn.episodes.rollout import Course, distill_episodes, play_episodes, taught_step
+from smgrnn.episodes.rollout import (
+    Course,
+    begin_episode,
+    learn_steps,
+    play_episodes,
+    taught_step,
+)
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import NonFiniteError, SmgrnnError, TaskError, failure
 from smgrnn.experts import Expert, Teacher
@@ -74,13 +80,21 @@ class CompiledBackend(Backend):
         assert isinstance(expert, Expert)  # a function is no compiled code
         episodes = Episodes.start(len(seeds))
         scale = input_scale(learner.config.n_inputs, self._task.n_inputs, self._gain)
-        course = Course.start(self._task, seeds, scale)
-        course = course._replace(progress=progress, bar=self._bar)
-        learner.advance(
-            lambda handle, log, rng: distill_episodes(
-                handle, log, rng, course, expert, expert.scratch(), episodes
-            )
-        )
+        course, scratch = Course.start(self._task, seeds, scale), expert.scratch()
+
+        def stretch(handle: Any, stop: int) -> tuple[float, bool]:
+            loss, is_over = learn_steps(handle, course, number, expert, scratch, stop)
+            if is_over and isfinite(loss):
+                learner.say_return(course.totals[0], self._bar)
+            return loss, is_over
+
+        for number in range(len(seeds)):
+            learner.progress = progress[number]
+            begin_episode(course, number)
+            learner.run(stretch)
+            episodes.returns[number], episodes.loss[number] = course.totals
+            episodes.steps[number], episodes.agreed[number] = course.counts
+            episodes.n_nodes[number], episodes.n_edges[number] = learner.shape
         return episodes
 
     def play(self, policy: Policy, seeds: list[int]) -> Episodes:

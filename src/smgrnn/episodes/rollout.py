@@ -9,22 +9,12 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints, Singles
-from smgrnn.engine.handle import Handle
-from smgrnn.engine.restructuring import restructure
-from smgrnn.engine.steps import (
-    act_step,
-    end_episode,
-    graph_size,
-    learn_step,
-    say_return,
-    set_progress,
-    wants_edit,
-)
-from smgrnn.engine.stream import Advanced
+from smgrnn.engine.state import Handle, held_by
+from smgrnn.engine.steps import act_step, end_episode, learn_step
 from smgrnn.episodes.table import Episodes
 from smgrnn.experts.mlp import Expert, expert_action
-from smgrnn.graph.log import EditLog
-from smgrnn.kernels import inlined, kernel, lean
+from smgrnn.kernels import inlined, lean
+from smgrnn.rules.history import TOTAL
 from smgrnn.tasks import Task, compiled
 
 
@@ -37,10 +27,6 @@ class Course(NamedTuple):
     """State of the world in each episode, initially its start (n_episodes, state_size)."""
     max_steps: int
     """Steps after which an episode is cut off."""
-    progress: Floats
-    """Share of the run that is behind before each episode (n_episodes,)."""
-    bar: float
-    """Mean return that the job asks for; NaN if nothing does."""
     observation: Floats
     """The whole observation, which the expert sees, with the cue behind it (n_observed,)."""
     places: Ints
@@ -63,8 +49,6 @@ class Course(NamedTuple):
             task.compiled,
             compiled.start_states(task.compiled, seeds, task.constants),
             task.max_steps,
-            progress=np.full(len(seeds), -1.0),
-            bar=np.nan,
             observation=np.array([*np.zeros(task.n_observed - len(task.cue)), *task.cue]),
             places=np.array(task.places, dtype=np.int64),
             scale=scale,
@@ -72,15 +56,6 @@ class Course(NamedTuple):
             totals=np.zeros(2),
             counts=np.zeros(2, np.int64),
         )
-
-
-@lean
-def _begin(handle: Handle, course: Course, number: int) -> None:
-    """Show the student the start of an episode."""
-    set_progress(handle, course.progress[number])
-    _show(course, course.worlds[number])
-    course.totals[:] = 0.0
-    course.counts[:] = 0
 
 
 @inlined
@@ -93,14 +68,20 @@ def _show(course: Course, world: Floats) -> None:
 
 
 @lean
-def _learn_steps(
-    handle: Handle, course: Course, number: int, expert: Expert, scratch: Singles
-) -> tuple[float, bool, bool]:
-    """Learn until the episode is over or an edit is due; return the loss and these two flags.
+def begin_episode(course: Course, number: int) -> None:
+    """Show the student the start of an episode."""
+    _show(course, course.worlds[number])
+    course.totals[:] = 0.0
+    course.counts[:] = 0
 
-    A stretch without structural change is a kernel of its own: there nothing counts references.
-    """
+
+@lean
+def learn_steps(
+    handle: Handle, course: Course, number: int, expert: Expert, scratch: Singles, stop: int
+) -> tuple[float, bool]:
+    """Learn until the episode is over or update `stop`; return the loss and whether it is over."""
     sizes, parameters, codes = expert
+    clock = held_by(handle).state.watched.history.clock
     task, observation, world = course.task, course.observation, course.worlds[number]
     inputs = course.inputs
     totals, counts, no_target = course.totals, course.counts, course.totals[:0]
@@ -109,7 +90,7 @@ def _learn_steps(
         label = expert_action(sizes, parameters, codes, scratch, observation)
         action, loss = learn_step(handle, inputs, label, no_target)
         if not np.isfinite(loss):
-            return loss, True, False
+            return loss, True
         reward, is_terminal = compiled.step(task, world, action)
         _show(course, world)
         counts[0] += 1
@@ -117,39 +98,10 @@ def _learn_steps(
         totals[0] += reward
         totals[1] += loss
         is_over = is_terminal or counts[0] == course.max_steps
-        is_due = wants_edit(handle, is_over)
+        is_due = clock[TOTAL] == stop
     if is_over:
-        say_return(handle, totals[0], course.bar)
         end_episode(handle)
-    return loss, is_over, is_due
-
-
-@kernel
-def distill_episodes(
-    handle: Handle,
-    log: EditLog,
-    rng: np.random.Generator,
-    course: Course,
-    expert: Expert,
-    scratch: Singles,
-    episodes: Episodes,
-) -> Advanced:
-    """Distil all episodes of a course, and record each."""
-    loss, is_capped = 0.0, False
-    for number in range(len(course.worlds)):
-        _begin(handle, course, number)
-        is_over = False
-        while not is_over:
-            loss, is_over, is_due = _learn_steps(handle, course, number, expert, scratch)
-            if not np.isfinite(loss):
-                return Advanced(log, loss, is_capped)
-            if is_due:
-                log, was_capped = restructure(handle, log, rng)
-                is_capped = is_capped or was_capped
-        episodes.returns[number], episodes.loss[number] = course.totals
-        episodes.steps[number], episodes.agreed[number] = course.counts
-        episodes.n_nodes[number], episodes.n_edges[number] = graph_size(handle)
-    return Advanced(log, loss, is_capped)
+    return loss, is_over
 
 
 @lean

@@ -57,8 +57,7 @@ class Edits(NamedTuple):
     @classmethod
     def of(cls, log: EditLog) -> Self:
         """Return the edits that a learner logged."""
-        columns: Any = (column[: log.n_changes].copy() for column in log[:4])
-        return cls(*columns)
+        return cls(*log.columns)
 
     def followed_by(self, later: Self) -> Self:
         """Return these edits and then the later ones."""

@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from smgrnn.arrays import Floats
-from smgrnn.config import Activation
+from smgrnn.graph.settings import Activation
 from smgrnn.kernels import inlined, kernel
 
 ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)

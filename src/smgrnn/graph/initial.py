@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from smgrnn.config import NetworkConfig
+from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, check
 from smgrnn.machine import check_memory
 

@@ -2,104 +2,92 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.arrays import Arrays, Floats, Ints
+from smgrnn.arrays import Arrays, Floats, Ints, from_arrays, to_arrays
 from smgrnn.errors import ShapeError
 from smgrnn.graph.edit import Cause, GraphEdit, Operation
-from smgrnn.kernels import inlined, kernel
 
 
-class EditLog(NamedTuple):
-    """Rows of many edits in one table; kernels append to the same object."""
+class EditLog:
+    """Rows of many edits in one table, each with its update and call."""
 
-    update: Ints
-    """Update after which each change was made (capacity,)."""
-    call: Ints
-    """Call of the plasticity module that made it (capacity,)."""
-    rows: Ints
-    """Changes as in GraphEdit.rows (capacity, 5)."""
-    weight: Floats
-    """Weights as in GraphEdit.weight (capacity,)."""
-    length: Ints
-    """Rows in use (1,)."""
+    def __init__(self) -> None:
+        self._parts: list[Columns] = []
 
     @classmethod
     def start(cls) -> Self:
         """Return an empty log."""
-        return cls(
-            update=np.empty(64, dtype=np.int64),
-            call=np.empty(64, dtype=np.int64),
-            rows=np.empty((64, 5), dtype=np.int64),
-            weight=np.empty(64),
-            length=np.zeros(1, dtype=np.int64),
-        )
+        return cls()
+
+    @property
+    def columns(self) -> "Columns":
+        """All rows; appended parts are joined when they are asked for."""
+        if len(self._parts) != 1:
+            parts = self._parts or [Columns.none()]
+            self._parts = [Columns(*(np.concatenate(each) for each in zip(*parts, strict=True)))]
+        return self._parts[0]
 
     @property
     def n_changes(self) -> int:
         """Number of changes recorded."""
-        return int(self.length[0])
+        return sum(part.weight.size for part in self._parts)
 
     @property
     def last(self) -> tuple[int, int]:
         """Update and call of the last edit; zeros if there was none."""
-        place = self.n_changes - 1
-        return (int(self.update[place]), int(self.call[place])) if place >= 0 else (0, 0)
+        if not self.n_changes:
+            return 0, 0
+        part = self._parts[-1]
+        return int(part.update[-1]), int(part.call[-1])
+
+    def append(self, update: int, call: int, edit: GraphEdit) -> None:
+        """Add the changes of an edit that a call made after an update."""
+        n = edit.weight.size
+        if n:
+            self._parts.append(Columns(np.full(n, update), np.full(n, call), *edit))
 
     def edits(self) -> Iterator[tuple[int, GraphEdit]]:
         """Go through the edits, each with its update."""
-        call = self.call[: self.n_changes]
-        bounds = [0, *(np.flatnonzero(np.diff(call)) + 1).tolist(), self.n_changes]
+        update, call, rows, weight = self.columns
+        bounds = [0, *(np.flatnonzero(np.diff(call)) + 1).tolist(), call.size]
         for first, last in pairwise(bounds):
             if last > first:
-                edit = GraphEdit(self.rows[first:last], self.weight[first:last])
-                yield int(self.update[first]), edit
+                yield int(update[first]), GraphEdit(rows[first:last], weight[first:last])
 
 
-@kernel
-def append_edit(log: EditLog, update: int, call: int, edit: GraphEdit) -> EditLog:
-    """Return the log with one more edit; it is the same log as long as there is room."""
-    n, n_new = log.length[0], edit.weight.size
-    if n + n_new > log.weight.size:
-        capacity = max(n + n_new, 2 * log.weight.size)
-        larger = EditLog(
-            np.empty(capacity, dtype=np.int64),
-            np.empty(capacity, dtype=np.int64),
-            np.empty((capacity, 5), dtype=np.int64),
-            np.empty(capacity),
-            log.length,
-        )
-        for row in range(n):
-            _copy_row(larger, row, log.update[row], log.call[row], log.rows, log.weight, row)
-        log = larger
-    for row in range(n_new):
-        _copy_row(log, n + row, update, call, edit.rows, edit.weight, row)
-    log.length[0] = n + n_new
-    return log
+class Columns(NamedTuple):
+    """The columns of a log."""
 
+    update: Ints
+    """Update after which each change was made (n,)."""
+    call: Ints
+    """Call of the plasticity module that made it (n,)."""
+    rows: Ints
+    """Changes as in GraphEdit.rows (n, 5)."""
+    weight: Floats
+    """Weights as in GraphEdit.weight (n,)."""
 
-@inlined
-def _copy_row(
-    log: EditLog, place: int, update: int, call: int, rows: Ints, weight: Floats, row: int
-) -> None:
-    log.update[place], log.call[place], log.weight[place] = update, call, weight[row]
-    for column in range(5):
-        log.rows[place, column] = rows[row, column]
+    @classmethod
+    def none(cls) -> Self:
+        """Return columns without rows."""
+        numbers = np.zeros(0, np.int64)
+        return cls(numbers, numbers, np.zeros((0, 5), np.int64), np.zeros(0))
 
 
 def log_arrays(log: EditLog) -> Arrays:
-    """Return the rows of a log that are in use, by name."""
-    columns: Any = zip(log._fields[:4], log[:4], strict=True)
-    return {f"log.{name}": np.array(column[: log.n_changes]) for name, column in columns}
+    """Return the columns of a log by name."""
+    return to_arrays(log.columns, "log.")
 
 
 def log_from(arrays: Arrays) -> EditLog:
-    """Return the log that a file holds, checked; an empty one from a file before there was any."""
+    """Return the log that a file holds, checked; an empty one from a file without any."""
+    log = EditLog()
     if "log.update" not in arrays:
-        return EditLog.start()
-    update, call, rows, weight = (arrays[f"log.{name}"] for name in EditLog._fields[:4])
+        return log
+    update, call, rows, weight = columns = from_arrays(Columns, arrays, "log.")
     n = len(update)
     is_right = (
         update.shape == call.shape == weight.shape == (n,)
@@ -113,5 +101,6 @@ def log_from(arrays: Arrays) -> EditLog:
         )
     )
     if not is_right:
-        raise ShapeError("The log of edits is none.")
-    return EditLog(update, call, rows, weight, np.array([n]))
+        raise ShapeError("The file's log of edits is damaged.")
+    log._parts = [columns]
+    return log

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Self
 
-from smgrnn.config import NetworkConfig
+from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.activation import ACTIVATIONS
 
 

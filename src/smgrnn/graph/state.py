@@ -12,10 +12,9 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from smgrnn.arrays import Bools, Floats, Ints
-from smgrnn.config import NetworkConfig
+from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import GraphError
-from smgrnn.kernels import kernel
+from smgrnn.graph.settings import NetworkConfig
 
 
 class Edge(NamedTuple):
@@ -161,52 +160,11 @@ class Network(Protocol):
         """The graph as it is now."""
 
 
-@kernel
 def row_starts(target: Ints, n_nodes: int) -> Ints:
     """Return where the edges into each node start; the last entry is the number of edges."""
     starts = np.zeros(n_nodes + 1, dtype=np.int64)
-    for node in target:
-        starts[node + 1] += 1
-    for node in range(n_nodes):
-        starts[node + 1] += starts[node]
+    np.cumsum(np.bincount(target, minlength=n_nodes), out=starts[1:])
     return starts
-
-
-@kernel
-def rank(values: Ints, low: int, high: int, value: int) -> int:
-    """Return the first place in the ascending values[low:high] that is not below `value`."""
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
-def find_edge(graph: Graph, starts: Ints, source: int, target: int) -> int:
-    """Return the position of the edge from `source` to `target` (positions), or -1."""
-    high = starts[target + 1]
-    position = rank(graph.source, starts[target], high, source)
-    if position < high and graph.source[position] == source:
-        return position
-    return -1
-
-
-@kernel
-def places(flags: Bools) -> Ints:
-    """Return where `flags` is set, ascending."""
-    n_set = 0
-    for flag in flags:
-        n_set += flag
-    found = np.empty(n_set, dtype=np.int64)
-    n_set = 0
-    for i in range(flags.size):
-        if flags[i]:
-            found[n_set] = i
-            n_set += 1
-    return found
 
 
 def check(graph: Graph) -> None:

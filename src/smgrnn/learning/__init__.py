@@ -1,1 +1,29 @@
-"""How weights learn: the loss, the credit each edge gets for it, and the optimizer."""
+"""Learning: loss, credit, optimizers, and their settings."""
+
+from smgrnn.learning.settings import (
+    LEARNING,
+    OPTIMIZERS,
+    SGD,
+    Adam,
+    AdamW,
+    Backprop,
+    Feedback,
+    Hebbian,
+    LearningConfig,
+    Outputs,
+    RMSprop,
+)
+
+__all__ = [
+    "LEARNING",
+    "OPTIMIZERS",
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Backprop",
+    "Feedback",
+    "Hebbian",
+    "LearningConfig",
+    "Outputs",
+    "RMSprop",
+]

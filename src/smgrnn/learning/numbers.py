@@ -1,30 +1,27 @@
 """The settings of learning as numbers, the form in which kernels take them."""
 
-from typing import NamedTuple, Self, get_args
+from typing import Any, NamedTuple, Self, get_args
 
-from smgrnn.config import LearningConfig, Loss, Optimizer, Rate
-from smgrnn.learning.rules import LEARNING
+from smgrnn.learning.settings import LEARNING, OPTIMIZERS, LearningConfig, Loss
 
-OPTIMIZERS: tuple[Optimizer, ...] = get_args(Optimizer)
 ADAM, ADAMW, SGD, RMSPROP = range(len(OPTIMIZERS))
-"""Codes of the optimizers, their places in OPTIMIZERS."""
+"""Codes of the optimizers, in the order of OPTIMIZERS."""
+BACKPROP, FEEDBACK, HEBBIAN, OUTPUTS = range(len(LEARNING))
+"""Codes of the learning rules, in the order of LEARNING."""
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 CROSS_ENTROPY, MSE, ONE_HOT, PLUS_MINUS = range(len(LOSSES))
-"""Codes of the losses, their places in LOSSES."""
-RATES: tuple[Rate, ...] = get_args(Rate)
-CONSTANT, FALLING = range(len(RATES))
-"""Codes of the schedules of the learning rate, their places in RATES."""
+"""Codes of the losses, their indices in LOSSES."""
 
 
 class LearningNumbers(NamedTuple):
-    """A LearningConfig as numbers; its own docstrings explain them."""
+    """A LearningConfig as numbers; a setting that the optimizer does not have is 0."""
 
     loss: int
-    """Place in LOSSES."""
+    """Index in LOSSES."""
     credit: int
-    """Address of the learning rule's function; 0 is backpropagation, which is built in."""
+    """Code of the learning rule."""
     optimizer: int
-    """Place in OPTIMIZERS."""
+    """Code of the optimizer."""
     n_moments: int
     """Rows of the optimizer's memory."""
     learning_rate: float
@@ -34,8 +31,6 @@ class LearningNumbers(NamedTuple):
     epsilon: float
     momentum: float
     weight_decay: float
-    schedule: int
-    """Place in RATES."""
     averaging: float
     through_time: int
     trace_decay: float
@@ -45,13 +40,21 @@ class LearningNumbers(NamedTuple):
     @classmethod
     def of(cls, config: LearningConfig) -> Self:
         """Translate the settings."""
-        resolved = config.resolved()
-        numbers = resolved.to_dict() | {
-            "loss": LOSSES.index(config.loss),
-            "credit": LEARNING[config.rule].address,
-            "forgets": LEARNING[config.rule].forgets,
-            "optimizer": OPTIMIZERS.index(config.optimizer),
-            "schedule": RATES.index(config.schedule),
-            "n_moments": 4 if config.bias_correction == "edge" else 2,
+        optimizer: Any = config.optimizer
+        own = {
+            name: float(getattr(optimizer, name, 0.0))
+            for name in ("beta1", "beta2", "alpha", "epsilon", "momentum", "weight_decay")
         }
-        return cls(**{name: numbers[name] for name in cls._fields})
+        is_corrected_by_edge = getattr(optimizer, "bias_correction", "shared") == "edge"
+        return cls(
+            loss=LOSSES.index(config.loss),
+            credit=list(LEARNING).index(config.rule.name),
+            optimizer=list(OPTIMIZERS).index(optimizer.name),
+            n_moments=4 if is_corrected_by_edge else 2,
+            learning_rate=config.learning_rate,
+            averaging=config.averaging,
+            through_time=config.through_time,
+            trace_decay=getattr(config.rule, "trace_decay", 0.0),
+            forgets=config.rule.forgets,
+            **own,
+        )

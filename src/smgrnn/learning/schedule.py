@@ -3,27 +3,24 @@
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.kernels import inlined
-from smgrnn.learning.numbers import CONSTANT, FALLING
+from smgrnn.kernels import inlined, kernel
+from smgrnn.learning.settings import Rate
 
 FALLS_FROM, FALLS_TO = 0.5, 0.05
 """Share of a run after which the rate falls, and the share of it that is left in the end."""
 MEAN, AGE = 0, 1  # rows of an average
 
 
-@inlined
-def rate_at(schedule: int, progress: float) -> float:
-    """Return the share of the learning rate that applies now.
+def rate_at(schedule: Rate, progress: float) -> float:
+    """Return the fraction of the learning rate that applies now.
 
-    >>> rate_at(FALLING, 0.75), rate_at(CONSTANT, 0.75)
+    >>> rate_at("falling", 0.75), rate_at("constant", 0.75)
     (0.525, 1.0)
     """
-    if schedule == CONSTANT or progress <= FALLS_FROM:
+    if schedule == "constant" or progress <= FALLS_FROM:
         return 1.0
-    if schedule == FALLING:
-        share = (progress - FALLS_FROM) / (1.0 - FALLS_FROM)
-        return 1.0 - (1.0 - FALLS_TO) * min(share, 1.0)  # a loop may go on for longer than said
-    return np.nan  # no such schedule
+    share = (progress - FALLS_FROM) / (1.0 - FALLS_FROM)
+    return 1.0 - (1.0 - FALLS_TO) * min(share, 1.0)  # a loop may run for longer than announced
 
 
 @inlined
@@ -41,3 +38,9 @@ def average(rows: Floats, weight: Floats, least: float, first: int, last: int) -
 def averaged(rows: Floats, weight: Floats) -> Floats:
     """Return the mean weights; an edge that was never updated has the weight it has."""
     return np.where(rows[AGE] > 0.0, rows[MEAN], weight)
+
+
+@kernel
+def average_update(rows: Floats, weight: Floats, least: float) -> None:
+    """Move the running mean of all weights on by one update, from Python."""
+    average(rows, weight, least, 0, weight.size)

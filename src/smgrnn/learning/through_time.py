@@ -12,12 +12,12 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints
-from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.errors import ConfigError
 from smgrnn.graph.activation import IDENTITY, slope
-from smgrnn.graph.state import Graph
-from smgrnn.kernels import inlined, lean
-from smgrnn.learning.rule import Pass
+from smgrnn.graph.settings import NetworkConfig
+from smgrnn.kernels import inlined
+from smgrnn.learning.credit import Pass
+from smgrnn.learning.settings import LearningConfig
 
 NEXT, KEPT = 0, 1  # places in `Past.clock`
 MOST_BYTES = 2**31
@@ -57,12 +57,10 @@ class Past(NamedTuple):
 
 
 def check_window(
-    learning: LearningConfig, network: NetworkConfig, plasticity: PlasticityConfig, graph: Graph
+    learning: LearningConfig, network: NetworkConfig, n_nodes: int, n_edges: int
 ) -> None:
-    """Refuse a window that says nothing to the network, or is too large for what it may become."""
-    n, n_nodes, n_edges = learning.through_time, graph.n_nodes, graph.n_edges
-    if not plasticity.is_static:
-        n_nodes, n_edges = max(n_nodes, plasticity.max_nodes), max(n_edges, plasticity.max_edges)
+    """Refuse a window that cannot apply, or is too large for a network that may become so large."""
+    n = learning.through_time
     if n == 0:
         return
     if not network.carry_state:
@@ -70,10 +68,10 @@ def check_window(
             f"learning.through_time {n} needs node states that are carried from call to call, and "
             f"carry_state is off: turn that on (--carry-state), or leave through_time at 0."
         )
-    if learning.rule != "backprop":
+    if learning.rule.name != "backprop":
         raise ConfigError(
             f"learning.through_time {n} is of backpropagation, and the learning rule is "
-            f"{learning.rule!r}: it must be 0."
+            f"{learning.rule.name!r}: it must be 0."
         )
     n_bytes = 8 * n * ((network.iterations + 1) * n_nodes + n_edges)
     if n_bytes > MOST_BYTES:
@@ -82,21 +80,6 @@ def check_window(
             f"{n_nodes} nodes and {n_edges} edges, and may take {MOST_BYTES / 2**30:.3g}: lower "
             f"it, or max_nodes and max_edges."
         )
-
-
-@lean
-def backward_through_time(seen: Pass, past: Past) -> None:
-    """Write dL/dw into the gradient, summed over this call and those of the window.
-
-    The errors of nodes are those of this call.
-    """
-    for edge in range(seen.gradient.size):
-        seen.gradient[edge] = 0.0
-    above = _through_call(seen, seen.trace, seen.weight, 0, True)
-    row = past.clock[NEXT]
-    for _ in range(past.clock[KEPT]):
-        row = (row if row > 0 else past.weights.shape[0]) - 1
-        above = _through_call(seen, past.traces[row], past.weights[row], above, False)
 
 
 @inlined
@@ -130,6 +113,21 @@ def _through_call(seen: Pass, trace: Floats, weight: Floats, above: int, is_last
         n_reached = n_nodes
         above = below
     return above
+
+
+@inlined
+def backward_through_time(seen: Pass, past: Past) -> None:
+    """Write dL/dw into the gradient, summed over this call and those of the window.
+
+    The errors of nodes are those of this call.
+    """
+    for edge in range(seen.gradient.size):
+        seen.gradient[edge] = 0.0
+    above = _through_call(seen, seen.trace, seen.weight, 0, True)
+    row = past.clock[NEXT]
+    for _ in range(past.clock[KEPT]):
+        row = (row if row > 0 else past.weights.shape[0]) - 1
+        above = _through_call(seen, past.traces[row], past.weights[row], above, False)
 
 
 @inlined

@@ -10,7 +10,7 @@ from torch import Tensor
 from smgrnn.arrays import Floats
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
-from smgrnn.learning.rule import Pass, give_credit
+from smgrnn.learning.credit import Pass, credit_pass
 
 Run = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 """Runs a network: weights, states of inputs and of other nodes give the states and the sums."""
@@ -114,8 +114,8 @@ rule_over: Callable[..., Tensor] = cast(Any, ByRule).apply
 class Ruled(NamedTuple):
     """A learning rule at work: the graph, and the arrays that it reads."""
 
-    address: int
-    """The rule's function."""
+    code: int
+    """The rule's code."""
     graph: Graph
     numbers: NetworkNumbers
     feedback: Floats
@@ -134,8 +134,8 @@ class Ruled(NamedTuple):
         for row, trace in enumerate(traces):
             adjoint, gradient = np.zeros((2, graph.n_nodes)), np.zeros(graph.n_edges)
             adjoint[0, n_inputs : n_inputs + graph.n_outputs] = wanted[row]
-            give_credit(
-                self.address,
+            credit_pass(
+                self.code,
                 Pass(
                     graph.source,
                     graph.weight,

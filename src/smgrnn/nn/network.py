@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from smgrnn.arrays import Floats
-from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn.graph.settings import NetworkConfig
+from smgrnn.learning.settings import AnyLearningRule, LearningConfig
 from smgrnn.errors import (
     ConfigError,
     FileFormatError,
@@ -29,12 +30,12 @@ from smgrnn.graph.files import (
     network_settings,
 )
 from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.log import EditLog, append_edit, log_arrays, log_from
+from smgrnn.graph.log import EditLog, log_arrays, log_from
 from smgrnn.graph.notebook import network_html
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.state import Graph, Network, check, check_width
-from smgrnn.learning.rule import carry_feedback
-from smgrnn.learning.rules import LEARNING
+from smgrnn.learning.credit import carry_feedback, start_feedback
+from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.through_time import check_window
 from smgrnn.names import Names
 from smgrnn.nn.credit import Call, Moments, Ruled, link, rule_over
@@ -64,11 +65,9 @@ class SMGrNN(nn.Module):
     seed
         Seed of the random initial graph.
     learning_rule
-        How backward() gives each edge its gradient, by a name in `learning.rules`.  A rule other
-        than backprop gives none to the input; what it keeps for edges it keeps for each row of a
-        batch.
-    trace_decay
-        Share of an eligibility trace that stays from one iteration to the next (hebbian).
+        How backward() gives each edge its gradient: one of `smgrnn.learning`, such as
+        `Hebbian(trace_decay=0.5)`, or its name.  A rule other than backprop gives none to the
+        input; what it keeps for edges it keeps for each row of a batch.
     through_time
         Earlier calls that backward() goes back through by the carried states, each as it ran; 0
         stops at the states that a call starts from.  The window of calls begins anew after
@@ -111,8 +110,7 @@ class SMGrNN(nn.Module):
         *,
         graph: Graph | None = None,
         seed: int = 0,
-        learning_rule: str = "backprop",
-        trace_decay: float = LearningConfig.trace_decay,
+        learning_rule: AnyLearningRule | str = "backprop",
         through_time: int = 0,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
@@ -124,23 +122,22 @@ class SMGrNN(nn.Module):
             graph = initial_graph(self.config, stream(seed, "init"))
         check(graph)
         check_width(graph, self.config)
-        self.learning = LearningConfig(
-            rule=learning_rule, trace_decay=trace_decay, through_time=through_time
-        )
-        check_window(self.learning, self.config, PlasticityConfig.static(), graph)
-        self.rule = LEARNING[learning_rule]
+        rule: Any = learning_rule
+        self.learning = LearningConfig(rule=rule, through_time=through_time)
+        check_window(self.learning, self.config, graph.n_nodes, graph.n_edges)
+        self.rule = self.learning.rule
         """How backward() gives each edge its gradient."""
-        self._is_local = self.rule.credit is not None
+        self._is_local = self.rule.name != "backprop"
         if self._is_local and self.config.state_dim > 1:
             raise ConfigError(
-                f"The learning rule {learning_rule!r} is for scalar node states; use state_dim=1."
+                f"The learning rule {self.rule.name!r} is for scalar node states; use state_dim=1."
             )
         dtype = dtype or torch.get_default_dtype()
         self.weight = nn.Parameter(torch.tensor(graph.weight, device=device, dtype=dtype))
         self._state: Tensor | None = None
         self.names: Names | None = None
         """Names of inputs and outputs, which pictures and exports show; see `name`."""
-        self.log = EditLog.start()
+        self.log = EditLog()
         """Every edit so far, with the update after which it was made."""
         self.is_watched = False
         """Whether each call keeps its node states and errors for a `StructuralPlasticity`."""
@@ -149,7 +146,7 @@ class SMGrNN(nn.Module):
         self._rng = stream(seed, "feedback")
         self._install(graph)
         if self._is_local:
-            feedback = self.rule.start_feedback(graph, seed)
+            feedback = start_feedback(self.rule, graph, seed)
             self._own(feedback, np.zeros((1, self.rule.n_rows, graph.n_edges)))
 
     @classmethod
@@ -249,11 +246,11 @@ class SMGrNN(nn.Module):
         """Return the gradient that the learning rule gives for dL/d(outputs)."""
         traces, _ = seen.to_numpy()
         wanted = error.reshape(len(traces), -1).to("cpu", torch.float64).numpy()
-        numbers, decay = NetworkNumbers.of(self.config), self.learning.trace_decay
+        numbers, learning = NetworkNumbers.of(self.config), LearningNumbers.of(self.learning)
         feedback, memory = (each.cpu().double().numpy() for each in (self.feedback, self.traces))
         if len(memory) != len(traces):
             memory = np.zeros((len(traces), *memory.shape[1:]))
-        rule = Ruled(self.rule.address, self.graph, numbers, feedback, decay)
+        rule = Ruled(learning.credit, self.graph, numbers, feedback, learning.trace_decay)
         gradient, errors = rule.credit(traces, wanted, memory)
         self._own(feedback, memory)
         for place in range(len(seen.errors)):
@@ -398,9 +395,7 @@ class SMGrNN(nn.Module):
                 self._own(feedback, carry(self.traces, edge_origin).cpu().double().numpy())
         self._install(applied.graph)
         last, call = self.log.last
-        self.log = append_edit(
-            self.log, last + 1 if update is None else max(last, update), call + 1, edit
-        )
+        self.log.append(last + 1 if update is None else max(last, update), call + 1, edit)
         return applied
 
     def _set_weight(self, values: Tensor) -> None:
@@ -453,7 +448,7 @@ class SMGrNN(nn.Module):
             self.weight.grad = None
             self._set_weight(state_dict[prefix + "weight"])
             self._install(graph)
-            self.log = EditLog.start()
+            self.log = EditLog()
             if self._is_local and prefix + "feedback" in state_dict:
                 owned = (state_dict[prefix + name] for name in ("feedback", "traces"))
                 self._own(*(each.cpu().double().numpy() for each in owned))

@@ -12,13 +12,13 @@ import numpy as np
 import torch
 
 from smgrnn.arrays import Floats, from_arrays, to_arrays
-from smgrnn.config import PlasticityConfig
+from smgrnn.engine.protection import protected_edges
 from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError, ShapeError
 from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.graph.edit import GraphEdit, carry
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.learning.schedule import average, averaged
+from smgrnn.learning.schedule import average_update, averaged
 from smgrnn.machine import check_memory
 from smgrnn.nn.network import SMGrNN
 from smgrnn.nn.optimizer_state import (
@@ -26,26 +26,10 @@ from smgrnn.nn.optimizer_state import (
     check_optimizer,
     reset_optimizer_state,
 )
-from smgrnn.plasticity.history import (
-    UpdateHistory,
-    carry_history,
-    check_history,
-    reset_history,
-)
-from smgrnn.plasticity.rule import PythonRule, ask_rule, check_rule
-from smgrnn.plasticity.schedule import (
-    Noticed,
-    Plasticity,
-    carry_noticed,
-    check_errors,
-    check_noticed,
-    decide,
-    is_due,
-    none_spared,
-    notice_all,
-    start_noticed,
-)
-from smgrnn.plasticity.size import PROGRESS, note_return
+from smgrnn.rules import PlasticityConfig, PlasticityModule, UpdateHistory
+from smgrnn.rules.rule import BuiltInRule
+from smgrnn.rules.size import Aim
+from smgrnn.rules.statistics import Watched, note_all
 from smgrnn.seeding import dump_generator, restore_generator, stream
 from smgrnn.validation import Decay, Probability, checked
 
@@ -72,14 +56,15 @@ class StructuralPlasticity:
         The rules and their settings; by default those of the preset frugal, with a call every 1000
         updates, and a size that follows the error.  `PlasticityConfig()` has the paper's rules with
         a call every 100 updates; `PlasticityConfig.paper()`, for loops with episodes, is the
-        reading that comes closest to the paper's sizes.
+        reading that comes closest to the paper's sizes.  A rule of one's own is an object with
+        `decide(evidence, rng)`, as growth or as pruning.
     seed
         Seed of the rules' random choices.
-    rule
-        A rule of your own, `rule(graph, history, rng) -> GraphEdit`, called whenever the module is
-        due instead of those that the settings name.  Compiled rules are named in the settings.
     averaging
-        Keep a running mean of the weights, to which an update adds at least this share; 0 is none.
+        Weight-averaging rate; 0 disables it.
+    **settings
+        Fields of `PlasticityConfig` that change the configuration, such as `growth`, `pruning`,
+        `window` and `interval`.
 
     Examples
     --------
@@ -97,9 +82,8 @@ class StructuralPlasticity:
     >>> plasticity.detach()
     """
 
-    history: UpdateHistory
-    _noticed: Noticed
-    _last_call: int
+    _watched: Watched
+    _module: PlasticityModule
     _average: Floats
     _structure: Graph
     _observed: Floats
@@ -111,12 +95,11 @@ class StructuralPlasticity:
         config: PlasticityConfig | None = None,
         *,
         seed: int = 0,
-        rule: PythonRule | None = None,
         averaging: float = 0.0,
+        **settings: Any,
     ) -> None:
         if optimizer is not None:
             check_optimizer(optimizer, network.weight)
-        check_rule(rule)
         owner = _attached.get(network)
         if owner is not None and owner() is not None:
             raise AttachmentError(
@@ -124,14 +107,8 @@ class StructuralPlasticity:
             )
         self.network = network
         self.optimizer = optimizer
-        self.config = config or PlasticityConfig.frugal()
-        self.rule = rule
+        self.config = (config or PlasticityConfig.frugal()).changed(**settings)
         self.averaging: float = checked(averaging, Decay, "The share of `averaging`")
-        self.calls = 0
-        self._interval = 0 if self.config.interval == "episode" else self.config.interval
-        if rule is None:
-            check_errors(self.config, network.rule)
-        self._plasticity = Plasticity.of(self.config)
         self._rng = stream(seed, "plasticity")
         self._has_warned = False
         self._watch()
@@ -150,39 +127,50 @@ class StructuralPlasticity:
         weight = self._weights()
         self.history.push(weight - self._observed)
         self._observed = weight
-        if self._plasticity.watches:
+        if self._module.watches:
             activation = ACTIVATIONS.index(self.network.config.activation)
-            moments = self.network.take_moments()
-            notice_all(self._plasticity, self._noticed, *moments, activation)
+            _, statistics, candidates = self._watched
+            traces, errors = self.network.take_moments()
+            n_inputs = self.network.config.n_inputs
+            note_all(statistics, candidates, traces, errors, activation, n_inputs)
         if self.averaging:
-            average(self._average, weight, self.averaging, 0, weight.size)
-        return self._act() if self._interval and self._is_due(is_last=False) else _NO_EDIT
+            average_update(self._average, weight, self.averaging)
+        return self._act_if_due(is_last=False)
 
     def end_episode(self) -> GraphEdit:
         """End an episode: with `interval="episode"` edit the graph if it is due; return the edit.
 
-        >>> rules = PlasticityConfig(interval="episode")
-        >>> plasticity = StructuralPlasticity(SMGrNN(4, 2), config=rules)
+        >>> plasticity = StructuralPlasticity(SMGrNN(4, 2), interval="episode")
         >>> edit = plasticity.end_episode()
         >>> plasticity.calls
         1
         """
-        return self._act() if not self._interval and self._is_due(is_last=True) else _NO_EDIT
+        return self._act_if_due(is_last=True) if self.config.interval == "episode" else _NO_EDIT
 
-    def _is_due(self, is_last: bool) -> bool:
-        n_updates, least = self.history.n_updates, self.config.least_updates
-        return is_due(self._interval, least, n_updates, self._last_call, is_last)
+    def _act_if_due(self, *, is_last: bool) -> GraphEdit:
+        is_due = self._module.is_due(self.history.n_updates, is_last=is_last)
+        return self._act() if is_due else _NO_EDIT
+
+    @property
+    def history(self) -> UpdateHistory:
+        """The last updates of each edge."""
+        return self._watched.history
+
+    @property
+    def calls(self) -> int:
+        """Calls of the module so far."""
+        return self._module.calls
 
     @property
     def progress(self) -> float | None:
-        """The share of the run that is behind; None, as at first, if its length is not known."""
-        progress = float(self._noticed.aim[PROGRESS])
+        """Fraction of the run completed; None, as at first, if its length is not known."""
+        progress = self._module.aim.progress
         return None if progress < 0.0 else progress
 
     @progress.setter
     def progress(self, share: float | None) -> None:
-        self._noticed.aim[PROGRESS] = (
-            -1.0 if share is None else checked(share, Probability, "The share of the run")
+        self._module.aim.progress = (
+            -1.0 if share is None else checked(share, Probability, "The fraction of the run")
         )
 
     def say_return(self, total: float, bar: float) -> None:
@@ -190,7 +178,7 @@ class StructuralPlasticity:
 
         >>> StructuralPlasticity(SMGrNN(4, 2)).say_return(500.0, bar=475.0)
         """
-        note_return(self._noticed.aim, total, bar)
+        self._module.aim.note_return(float(total), bar)
 
     @property
     def averaged_graph(self) -> Graph:
@@ -216,39 +204,23 @@ class StructuralPlasticity:
     def _act(self) -> GraphEdit:
         if self._is_replaced():
             self._watch()
-        self.calls += 1
-        self._last_call = self.history.n_updates
         graph = self._structure._replace(weight=self._observed.copy())
-        is_capped = False
-        if self.rule is not None:
-            edit = ask_rule(self.rule, graph, self.history, self._rng)
-        else:
-            with interrupts_deferred():
-                known = graph, self.history, self._noticed, none_spared(graph)
-                edit, is_capped = decide(self._plasticity, *known, self.calls, self._rng)
-        if edit:
-            with interrupts_deferred():
+        nothing = protected_edges(np.zeros((0, graph.n_edges)))
+        with interrupts_deferred():
+            edit, candidates, is_capped = self._module.call(graph, self._watched, nothing)
+            self._watched = self._watched._replace(candidates=candidates)
+            if edit:
                 self._apply(edit)
         self._warn_if(is_capped)
         return edit
 
     def _apply(self, edit: GraphEdit) -> None:
-        n_before = self._structure.n_edges
+        n_before, rules = self._structure.n_edges, (self.config.growth, self.config.pruning)
+        is_ours = all(rule is None or isinstance(rule, BuiltInRule) for rule in rules)
         applied = self.network.restructure(
-            edit, is_trusted=self.rule is None, rng=self._rng, update=self.history.n_updates
+            edit, is_trusted=is_ours, rng=self._rng, update=self.history.n_updates
         )
-        if self.config.history_on_edit == "keep":
-            self.history = carry_history(self.history, applied.edge_origin)
-        else:
-            self.history = reset_history(self.history, applied.graph.n_edges)
-        self._noticed = carry_noticed(
-            self._plasticity,
-            self._noticed,
-            applied.graph,
-            applied.node_origin,
-            applied.edge_origin,
-            self._rng,
-        )
+        self._watched = self._module.carry(self._watched, *applied)
         self._average = carry(self._average, applied.edge_origin)
         if self.optimizer is not None:
             parameter = self.network.weight
@@ -266,11 +238,13 @@ class StructuralPlasticity:
         self._structure = self.network._structure
         n_edges, window = self._structure.n_edges, self.config.window
         check_memory(24.0 * window * n_edges, f"A window of {window} updates of {n_edges} edges")
-        self.history = UpdateHistory.start(n_edges, window)
-        self._noticed = start_noticed(self.config, self._structure, self._rng)
-        self._last_call = 0
+        former = getattr(self, "_module", None)
+        iterations = self.network.config.iterations
+        self._module = PlasticityModule(self.config, self._structure, iterations, self._rng)
+        self._module.calls = 0 if former is None else former.calls
+        self._watched = self._module.start(self._structure)
         self._average = np.zeros((2, self._structure.n_edges))
-        self.network.is_watched = self._plasticity.watches
+        self.network.is_watched = self._module.watches
         self._observed = self._weights()
 
     def _weights(self) -> Floats:
@@ -295,43 +269,41 @@ class StructuralPlasticity:
 
         The states of the nodes are not in it, nor in the network's own: save between episodes.
         """
-        history, noticed = (
-            {name: torch.as_tensor(value) for name, value in to_arrays(kept).items()}
-            for kept in (self.history, self._noticed)
-        )
+        arrays = to_arrays(self._watched) | {"aim": self._module.aim.to_array()}
+        watched = {name: torch.as_tensor(value) for name, value in arrays.items()}
         observed = torch.tensor(self._observed)
         rng = dump_generator(self._rng)
         edges = torch.tensor(self._structure.edge_ids)
         return {
-            "history": history,
-            "noticed": noticed,
+            "watched": watched,
             "edges": edges,
             "observed": observed,
             "average": torch.tensor(self._average),
             "calls": self.calls,
-            "last_call": self._last_call,
+            "last_call": self._module.last_call,
             "rng": rng,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from a result of `state_dict`; load the network's own state first."""
-        history = from_arrays(UpdateHistory, state["history"])
-        noticed = from_arrays(Noticed, state["noticed"])
-        if history.window != self.config.window:
+        watched = from_arrays(Watched, state["watched"])
+        if watched.history.window != self.config.window:
             raise AttachmentError(
-                f"The saved history has a window of {history.window}; the settings have "
+                f"The saved history has a window of {watched.history.window}; the settings have "
                 f"{self.config.window}."
             )
         if not np.array_equal(state["edges"].numpy(), self.network._structure.edge_ids):
-            raise AttachmentError("The saved history is of other edges; load the network first.")
-        check_history(history, self.network._structure.n_edges)
-        check_noticed(self.config, self.network._structure, noticed)
+            raise AttachmentError(
+                "The saved history belongs to a different graph; load the network first."
+            )
+        self._module.check(watched, self.network._structure)
         average = state["average"].numpy().astype(np.float64)
         if average.shape != (2, self.network._structure.n_edges):
-            raise ShapeError("The saved mean of the weights is of another graph.")
+            raise ShapeError("The saved mean of the weights belongs to a different graph.")
         self._structure = self.network._structure
-        self.history, self._noticed = history, noticed
+        self._watched = watched
+        self._module.aim = Aim.from_array(state["watched"]["aim"].numpy())
         self._observed = state["observed"].numpy().copy()
         self._average = average
-        self.calls, self._last_call = int(state["calls"]), int(state["last_call"])
+        self._module.calls, self._module.last_call = int(state["calls"]), int(state["last_call"])
         restore_generator(self._rng, state["rng"])

@@ -4,8 +4,9 @@ A network ends at the limits of its rules, snapshots at their own; episodes and 
 are the only things of which a longer run keeps more, a few bytes each.
 """
 
-from smgrnn.learning.rules import LEARNING
-from smgrnn.plasticity import GROWTH
+from typing import Any
+
+from smgrnn.rules.rule import follows_size
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.snapshots import MOST_MOMENTS, MOST_WEIGHTS
 
@@ -27,10 +28,10 @@ def most_nodes_and_edges(plan: Plan) -> tuple[int, int]:
     (4, 3)
     """
     graph, rules = plan.make_graph(), plan.plasticity
-    if rules.growth == "none":
+    if rules.growth is None:
         return graph.n_nodes, graph.n_edges
     n_edges = max(graph.n_edges, rules.max_edges)
-    if GROWTH[rules.growth].follows_size and rules.size is not None:
+    if follows_size(rules.growth) and rules.size is not None:
         # The target passes the size by 30 %, growth the target by 15 % and a node's few edges.
         n_edges = min(n_edges, graph.n_edges + 2 * rules.size + 10)
     n_fixed = graph.n_inputs + graph.n_outputs
@@ -48,9 +49,13 @@ def most_kept(plan: Plan) -> int:
     n_nodes, n_edges = most_nodes_and_edges(plan)
     rules, network = plan.plasticity, plan.network
     history = SPARE * n_edges * (3 * rules.window + 4)
-    learner = n_edges * (12 + LEARNING[plan.learning.rule].n_rows) + n_nodes * network.iterations
-    pairs = 0 if GROWTH[rules.growth].pairs is None else 3 * n_nodes**2
-    noticed = 5 * n_nodes + pairs + rules.n_candidates * (rules.candidate_sources + 16)
+    learner = n_edges * (12 + plan.learning.rule.n_rows) + n_nodes * network.iterations
+    pairs = 3 * n_nodes**2 if rules.needs("absent_edges") else 0
+    growth: Any = rules.growth
+    candidates = 0
+    if rules.needs("candidates"):
+        candidates = growth.n_candidates * (growth.candidate_sources + 16)
+    noticed = 5 * n_nodes + pairs + candidates
     n_students = MOST_STUDENTS[plan.episodes.handover]
     students = n_students * (5 * n_edges + n_nodes + 2 * network.n_inputs + 200)
     snapshots = 2 * MOST_WEIGHTS + 4 * MOST_MOMENTS

@@ -9,7 +9,6 @@ from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
 from smgrnn.episodes.backends import Backend, CompiledBackend, GymnasiumBackend
 from smgrnn.episodes.examples import Examples, ExamplesBackend, find_examples
-from smgrnn.episodes.first_run import compile_loops_beside, wait_for_loops
 from smgrnn.episodes.normalisation import normalisation_by
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError
@@ -67,8 +66,6 @@ class Distillation:
     @cached_property
     def learner(self) -> Learner:
         """The student."""
-        if self.plan.episodes.backend == "compiled" and not self.plan.plasticity.is_static:
-            compile_loops_beside()
         return new_learner(self.plan)
 
     @cached_property
@@ -159,7 +156,6 @@ class Distillation:
         if is_staged:
             progress = np.array([progress_of(episode, number) for episode in range(first, last)])
         learner = self.learner
-        wait_for_loops()
         return self.backend.distil(learner, self.teacher, seeds, progress, first)
 
     def take_edits(self) -> Edits:

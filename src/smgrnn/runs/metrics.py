@@ -27,7 +27,7 @@ def pruning_period(rules: PlasticityConfig, steps: Ints) -> int:
     With calls at the end of episodes it is the number of calls in a period.  Calls that are so many
     updates apart come as often as `steps`, the lengths of episodes, let them on average.
     """
-    if rules.pruning == "none":
+    if rules.pruning is None:
         return 1
     updates = max(float(steps.mean()), 1.0)
     if rules.interval == "episode":
@@ -159,7 +159,7 @@ def evolution_figures(
     start = int(best.n_nodes[0]), int(best.n_edges[0])
     n_fixed = champion.n_inputs + champion.n_outputs
     top = played_returns(best)
-    no_edits = Edits.of(EditLog.start())
+    no_edits = Edits.of(EditLog())
     return {
         **summarise(best, no_edits, n_fixed, start, threshold, has_agreement=False),
         "n_nodes": champion.n_nodes,

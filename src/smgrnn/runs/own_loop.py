@@ -36,7 +36,7 @@ def record_of(network: Any) -> Record:
     if isinstance(found := getattr(network, "record", network), Record):
         return found
     policy = policy_of(network)
-    graph, log = policy.graph, getattr(network, "log", EditLog.start())
+    graph, log = policy.graph, getattr(network, "log", EditLog())
     plan = Plan(
         task=policy.task,
         student="smgrnn",
@@ -51,7 +51,7 @@ def record_of(network: Any) -> Record:
     loop = Episodes.start(1)
     loop.steps[:] = max(getattr(network, "n_updates", 0), log.last[0], 1)
     loop.n_nodes[:], loop.n_edges[:] = graph.n_nodes, graph.n_edges
-    n_added = np.bincount(log.rows[: log.n_changes, 0], minlength=4)
+    n_added = np.bincount(log.columns.rows[:, 0], minlength=4)
     return Record(
         plan=plan,
         episodes=loop,

@@ -1,7 +1,7 @@
 """Plan: all settings of a run exactly as the engine gets them.
 
 The plan itself is trained, hashed into the key of the store, saved, printed and reported; nothing
-rewrites a setting after it.  Settings that cannot apply are refused first, see `refusals`.
+rewrites a setting after it.  Settings that contradict each other or the task are refused first.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -9,47 +9,28 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from smgrnn.config import (
-    HandOver,
-    LearningConfig,
-    LearningSettings,
-    Loss,
-    Method,
-    NetworkConfig,
-    NetworkSettings,
-    PlasticityConfig,
-    Readout,
-    RunConfig,
-    Student,
-)
+from smgrnn.config import HandOver, Method, RunConfig, Student, check_student
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.settings import NetworkConfig, Readout
 from smgrnn.graph.state import Graph, check_width
-from smgrnn.learning.rules import LEARNING
+from smgrnn.learning.settings import LearningConfig, Loss
 from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
-from smgrnn.plasticity import GROWTH, PRUNING, follows_size
-from smgrnn.plasticity.schedule import check_errors
 from smgrnn.policy import Policy
+from smgrnn.rules import PlasticityConfig
+from smgrnn.rules.rule import follows_size
 from smgrnn.runs.ancestor import Ancestor
 from smgrnn.runs.mlp import find_budget, mlp_graph, mlp_width
-from smgrnn.runs.refusals import check_settings, require
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
-from smgrnn.validation import (
-    Count,
-    Finite,
-    Positive,
-    Probability,
-    Settings,
-    Share,
-    Whole,
-    later,
-)
+from smgrnn.validation import Count, Finite, Positive, Probability, Settings, Share, Whole
 
-RECORDS_VERSION = 2
+CHOICE_LOSSES: tuple[Loss, ...] = ("cross_entropy", "one_hot", "plus_minus")
+"""The losses of tasks whose actions are choices."""
+RECORDS_VERSION = 3
 """Part of every key: raise it when equal plans can lead to other results than before."""
 MLP_SHARES = {"mlp-100": 1, "mlp-200": 2, "mlp-pruned": 1}
 """Parameters of an MLP as a multiple of the budget."""
@@ -71,15 +52,15 @@ class EpisodePlan(Settings):
     """Episodes between two checkpoints."""
     held_out: Count
     """Held-out episodes that judge the student that is handed over."""
-    handover: HandOver = later("final")
+    handover: HandOver = "final"
     """The student to hand over: the best one that the run saw, or the final one."""
-    keep: Share | None = later(None)
+    keep: Share | None = None
     """Share of the expert's return beyond a random policy that the smallest student is to keep."""
-    gain: Positive = later(1.0)
+    gain: Positive = 1.0
     """Factor of the student's inputs, which its weights absorb in the end."""
-    bar: Finite | None = later(None)
+    bar: Finite | None = None
     """Mean return of the last episodes at which nothing grows any more; None is none."""
-    course: tuple[str, ...] = later(())
+    course: tuple[str, ...] = ()
     """Names of the tasks of a sequence, on all of which the student is scored; none for a run of
     its own."""
 
@@ -118,14 +99,16 @@ class Plan(Settings):
     """Rules of growth and pruning."""
     episodes: EpisodePlan
     """How many episodes, and where."""
-    parameters: Count | None = later(None)
+    parameters: Count | None = None
     """Most parameters of what is handed over; None is any number."""
-    ancestor: Ancestor | None = later(None)
+    ancestor: Ancestor | None = None
     """The student of an earlier run to go on from; None starts from a new one."""
-    protect: Probability = later(0.0)
+    protect: Probability = 0.0
     """Share by which updates of the ancestor's edges are held back, as far as they matter."""
-    origin: "Plan | None" = later(None)
+    origin: "Plan | None" = None
     """The stage before in a sequence, whose student is the ancestor; None is a run of its own."""
+    asked: RunConfig | None = None
+    """The settings that the user asked for, of which all others follow."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,6 +149,7 @@ class Plan(Settings):
         The ancestor of a stage follows from the stage before, so that its key is known beforehand.
         """
         content = super().key_content()
+        content.pop("asked", None)
         if self.origin is not None:
             content.pop("ancestor", None)
         return content | {"task": self.task.key, "teacher": self.teacher.digest}
@@ -251,10 +235,12 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
     >>> plan_run(config, task, find_teacher(None, task)[0]).network.n_hidden
     13
     """
-    check_settings(config, task)
+    check_student(config)
+    _check_task(config, task)
+    _check_size(config, task)
     require(
         config.protect == 0.0 or start is not None,
-        f"--protect {config.protect} says nothing to a run that starts anew: leave it out",
+        f"protect {config.protect} has no effect on a run that starts from nothing: leave it out",
     )
     check_episodes(config.held_out)
     plan = Plan(
@@ -281,58 +267,72 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
         parameters=config.parameters,
         ancestor=None if start is None else _ancestor(config, task, start),
         protect=config.protect,
+        asked=config,
     )
     _check_limit(config, plan)
-    check_window(plan.learning, plan.network, plan.plasticity, plan.make_graph())
-    check_errors(plan.plasticity, LEARNING[plan.learning.rule])
+    graph, rules = plan.make_graph(), plan.plasticity
+    n_nodes, n_edges = graph.n_nodes, graph.n_edges
+    if not rules.is_static:
+        n_nodes, n_edges = max(n_nodes, rules.max_nodes), max(n_edges, rules.max_edges)
+    check_window(plan.learning, plan.network, n_nodes, n_edges)
     return plan
 
 
-def settings_of(plan: Plan) -> RunConfig:
-    """Return the settings of a plan, for a run that goes on from there.
+def require(holds: bool, sentence: str) -> None:
+    """Refuse settings by a sentence, unless something holds."""
+    if not holds:
+        raise ConfigError(f"{sentence}.")
 
-    >>> import smgrnn
-    >>> plan = smgrnn.distill("xor", episodes=1, iterations=4).plan
-    >>> settings_of(plan).network.iterations, settings_of(plan).bias
-    (4, True)
-    """
-    episodes, task, network = plan.episodes, plan.task, plan.network.to_dict()
-    chosen = {entry.name: network[entry.name] for entry in fields(NetworkSettings)}
-    has_bias, budget = plan.network.n_inputs > task.n_inputs, None
-    if plan.student in MLP_SHARES:
-        n_own = task.n_outputs if has_bias else 0
-        per_node = plan.network.n_inputs + task.n_outputs
-        budget = (chosen["n_hidden"] * per_node + n_own) // MLP_SHARES[plan.student]
-        chosen["n_hidden"] = 0
-    rules, is_named = plan.plasticity, plan.teacher.kind in ("shipped", "file")
-    is_open = plan.parameters is None and episodes.bar == task.reward_threshold
-    if rules.size == (_enough(task, has_bias) if is_open else plan.parameters):
-        rules = replace(rules, size=None)
-    if rules.max_edges == plan.parameters:
-        rules = replace(rules, max_edges=PlasticityConfig.max_edges)
-    is_elsewhere = episodes.backend == "gymnasium" and task.compiled is not None
-    return RunConfig(
-        student=plan.student,
-        episodes=episodes.number,
-        stop_after=episodes.stop_after,
-        seed=plan.seed,
-        expert=plan.teacher.name if is_named else None,
-        env_backend="gymnasium" if is_elsewhere else None,
-        checkpoint_every=episodes.checkpoint_every,
-        held_out=episodes.held_out,
-        handover=episodes.handover,
-        parameters=plan.parameters,
-        keep=episodes.keep,
-        budget=budget,
-        bias=has_bias,
-        normalise=episodes.normalise,
-        gain=episodes.gain,
-        bar=None if is_open else episodes.bar,
-        protect=plan.protect,
-        network=NetworkSettings(**chosen),
-        learning=LearningSettings(**plan.learning.to_dict()),
-        plasticity=rules,
+
+def _check_task(config: RunConfig, task: Task) -> None:
+    losses = CHOICE_LOSSES if task.is_discrete else ("mse",)
+    actions, network = "choices" if task.is_discrete else "continuous", config.network
+    require(
+        config.learning.loss in (None, *losses),
+        f"learning.loss {config.learning.loss} contradicts the task {task.id}, whose actions are "
+        f"{actions}: it must be {' or '.join(losses)}",
     )
+    require(
+        task.is_discrete or network.readout != "sum",
+        f"readout sum contradicts the task {task.id}, whose actions are continuous: it must be "
+        f"state",
+    )
+    require(
+        not (task.is_supervised and network.carry_state),
+        f"carry_state contradicts the task {task.id}, whose examples come in no order: it must be "
+        f"False",
+    )
+    require(
+        not config.stop_after or task.reward_threshold is not None,
+        f"stop_after {config.stop_after} contradicts the task {task.id}, which has no threshold "
+        f"to reach: it must be 0",
+    )
+
+
+def _check_size(config: RunConfig, task: Task) -> None:
+    rules, parameters = config.plasticity, config.parameters
+    require(
+        config.bar is None or rules.follows_size,
+        f"bar {config.bar} needs rules that follow a size, such as those of the preset frugal",
+    )
+    require(
+        rules.size is None or parameters is None or rules.size <= parameters,
+        f"plasticity.size {rules.size} is more than --parameters {parameters} allows: leave one "
+        f"out",
+    )
+    if config.keep is None:
+        return
+    require(
+        parameters is None,
+        "--keep and --parameters are two ways to ask for a size: give one of them",
+    )
+    require(
+        not task.is_supervised,
+        f"--keep compares with an expert that plays, and {task.id} has none: use --parameters",
+    )
+    require(rules.follows_size, "--keep needs rules that follow a size: use --preset frugal")
+    require(config.handover == "best", "--keep chooses what is handed over: use --handover best")
+    require(config.bar is None, f"--keep sets the bar itself: leave --bar {config.bar} out")
 
 
 def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:
@@ -379,7 +379,8 @@ def _network(config: RunConfig, task: Task) -> NetworkConfig:
 def _learning(config: RunConfig, task: Task) -> LearningConfig:
     loss: Loss = "cross_entropy" if task.is_discrete else "mse"
     chosen = config.learning.loss or loss
-    return LearningConfig(**config.learning.to_dict() | {"loss": chosen}).resolved()
+    own = {entry.name: getattr(config.learning, entry.name) for entry in fields(LearningConfig)}
+    return LearningConfig(**own | {"loss": chosen})
 
 
 def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:
@@ -388,10 +389,10 @@ def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:
     That is the parameters asked for, or more than enough, of which a run that is good takes fewer.
     """
     rules, parameters = config.plasticity, config.parameters
-    if follows_size(config.plasticity):
+    if rules.follows_size:
         enough = _enough(task, config.bias)
         rules = replace(rules, size=rules.size or parameters or enough)
-    is_followed = GROWTH[rules.growth].follows_size and PRUNING[rules.pruning].follows_size
+    is_followed = follows_size(rules.growth) and follows_size(rules.pruning)
     if parameters is None or is_followed:
         return rules
     return replace(rules, max_edges=min(parameters, rules.max_edges))
@@ -410,7 +411,7 @@ def _bar(config: RunConfig, task: Task) -> float | None:
     if config.keep is not None:
         return None
     is_open = config.parameters is None and config.plasticity.size is None
-    if config.bar is None and is_open and follows_size(config.plasticity):
+    if config.bar is None and is_open and config.plasticity.follows_size:
         return task.reward_threshold
     return config.bar
 
@@ -437,7 +438,7 @@ def _backend(
 
 
 def _check_limit(config: RunConfig, plan: Plan) -> None:
-    if config.parameters is None or PRUNING[config.plasticity.pruning].follows_size:
+    if config.parameters is None or follows_size(config.plasticity.pruning):
         return
     n_edges, lower = plan.make_graph().n_edges, "density"
     if plan.first_graph == "layered":

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.config import USUAL_PRESET, RunConfig
+from smgrnn.config import USUAL_PRESET, EnvBackend, RunConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, SmgrnnError, reason
 from smgrnn.experts import ExpertSource, Teacher, TeacherId, find_teacher
 from smgrnn.graph.notebook import network_html
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.policy import Policy
+from smgrnn.rules.settings import ForeignRule
 from smgrnn.runs.ancestor import Ancestor
 from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE, course_scores, start_course
 from smgrnn.runs.distillation import Distillation
@@ -35,7 +35,7 @@ from smgrnn.runs.folder import (
     write_results,
 )
 from smgrnn.runs.keep import judge, next_size, stage_ends, stage_of, stage_offers
-from smgrnn.runs.plan import Plan, Start, plan_run, settings_of
+from smgrnn.runs.plan import Plan, Start, plan_run
 from smgrnn.runs.record import Record, record_file, versions
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.times import Times
@@ -142,12 +142,11 @@ class Run:
 
     def _restore(self, file: Path) -> None:
         """Bring the student to where the record was made."""
-        rules = self.plan.plasticity
-        for table, name in ((GROWTH, rules.growth), (PRUNING, rules.pruning)):
-            if self.record.resume is not None and name not in table:
+        for rule in (self.plan.plasticity.growth, self.plan.plasticity.pruning):
+            if self.record.resume is not None and isinstance(rule, ForeignRule):
                 raise ConfigError(
-                    f"{file} was trained by the {table.kind} rule {name!r}, whose package is not "
-                    f"installed here: it cannot go on."
+                    f"{file} was trained by the rule {rule['name']!r}, which is your own code. Call "
+                    f"smgrnn.distill again with the same settings and out={str(file.parent)!r}."
                 )
         try:
             if self.record.resume is not None:
@@ -552,7 +551,13 @@ def settings_to_go_on(start: Start, task: str) -> RunConfig:
 
     Another task has another expert, and perhaps another backend.
     """
-    found = settings_of(start.plan)
+    plan = start.plan
+    asked = RunConfig() if plan.asked is None else plan.asked
+    is_named = plan.teacher.kind in ("shipped", "file")
+    expert = plan.teacher.name if is_named else None
+    is_elsewhere = plan.episodes.backend == "gymnasium" and plan.task.compiled is not None
+    backend: EnvBackend | None = "gymnasium" if is_elsewhere else None
+    found = replace(asked, seed=plan.seed, expert=expert, env_backend=backend)
     is_same = task == start.plan.task.id
     return found if is_same else replace(found, expert=None, env_backend=None)
 

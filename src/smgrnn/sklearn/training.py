@@ -13,10 +13,13 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from smgrnn.arrays import Floats
-from smgrnn.config import LearningConfig, Loss, NetworkConfig, PlasticityConfig
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.graph.state import Graph
-from smgrnn.plasticity.size import RISEN
+from smgrnn.learning import Adam
+from smgrnn.learning.settings import Loss
+from smgrnn.rules import BestCandidate, Contribution
+from smgrnn.rules.size import RISEN
 from smgrnn.validation import Count, NonNegative, Positive, Settings, Within
 
 CALLS, LEAST_APART, MOST_APART = 400, 250, 1000
@@ -91,18 +94,17 @@ def start_learner(
     )
     learning = LearningConfig(
         learning_rate=settings.learning_rate,
-        bias_correction="edge",
+        optimizer=Adam(bias_correction="edge"),
         loss=loss,
         schedule="falling",
         averaging=AVERAGED,
     )
     rules = PlasticityConfig.frugal(
-        growth="candidates",
-        candidate_sources=SOURCES,
+        growth=BestCandidate(candidate_sources=SOURCES),
+        pruning=Contribution(dense_until=RISEN),
         interval=interval,
         size=settings.budget(n_features, n_outputs),
         window=1,
-        dense_until=RISEN,
     )
     return Learner(network, learning, rules, graph=graph, seed=seed)
 

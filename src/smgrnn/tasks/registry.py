@@ -28,7 +28,7 @@ from smgrnn.tasks.variants import (
     seen_places,
     split_name,
 )
-from smgrnn.validation import Count, Finite, Settings, Whole, later
+from smgrnn.validation import Count, Finite, Settings, Whole
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -72,9 +72,9 @@ class Task(Settings):
     """Path of the recorded examples that the task consists of."""
     is_made: bool = False
     """Whether a function of the user's own makes the environment."""
-    seen: tuple[Whole, ...] | None = later(None)
+    seen: tuple[Whole, ...] | None = None
     """Places of what a student sees in the whole observation, which an expert sees; None is all."""
-    n_whole: Count | None = later(None)
+    n_whole: Count | None = None
     """Values of the whole observation; None is as many as a student sees."""
     make: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
     """Makes the environment of a task that has no Gymnasium id."""

@@ -40,7 +40,6 @@ def _rows() -> dict[str, Condition]:
 
 def _limit(condition: Condition, max_nodes: int, max_edges: int) -> Condition:
     settings = condition.settings
-    assert isinstance(settings, RunConfig)
     rules = replace(settings.plasticity, max_nodes=max_nodes, max_edges=max_edges)
     return replace(condition, settings=replace(settings, plasticity=rules))
 

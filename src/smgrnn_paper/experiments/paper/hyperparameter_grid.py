@@ -7,7 +7,7 @@ its variance over seeds, then by size.
 from itertools import product
 
 from smgrnn.batch.experiment import Experiment
-from smgrnn_paper.experiments.paper.protocol import FEW_SEEDS, standard
+from smgrnn_paper.experiments.paper.protocol import FEW_SEEDS, with_rules
 
 TASK = "CartPole-v1"
 EPISODES = 500
@@ -36,7 +36,7 @@ EXPERIMENT = Experiment(
     question="Which settings of the plasticity module are best on CartPole?",
     artefacts=("Table A.III",),
     conditions={
-        point_name(point): standard(TASK, episodes=EPISODES, plasticity=point) for point in _POINTS
+        point_name(point): with_rules(TASK, point, episodes=EPISODES) for point in _POINTS
     },
     seeds=FEW_SEEDS,
 )

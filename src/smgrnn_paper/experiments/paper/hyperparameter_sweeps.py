@@ -6,7 +6,7 @@ side, around the shared defaults.
 """
 
 from smgrnn.batch.experiment import Experiment
-from smgrnn_paper.experiments.paper.protocol import FEW_SEEDS, standard
+from smgrnn_paper.experiments.paper.protocol import FEW_SEEDS, with_rules
 
 TASKS = ("CartPole-v1", "Acrobot-v1")
 EPISODES = 1000
@@ -23,7 +23,7 @@ EXPERIMENT = Experiment(
     question="How much does each setting of the plasticity module matter by itself?",
     artefacts=("Fig. A.1",),
     conditions={
-        f"{task}/{name}={value}": standard(task, episodes=EPISODES, plasticity={name: value})
+        f"{task}/{name}={value}": with_rules(task, {name: value}, episodes=EPISODES)
         for task in TASKS
         for name, values in SWEEPS.items()
         for value in values

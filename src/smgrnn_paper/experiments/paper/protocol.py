@@ -10,9 +10,11 @@ more can show and the time allows it.
 """
 
 from collections.abc import Container, Mapping
+from dataclasses import fields
 from typing import Any
 
 from smgrnn.batch.condition import Condition
+from smgrnn.config import PlasticityConfig, by_part
 
 TASKS = ("CartPole-v1", "Acrobot-v1", "LunarLander-v3")
 """The control tasks, by difficulty."""
@@ -36,6 +38,18 @@ def standard(task: str, **changes: Any) -> Condition:
     """Return the growing and pruning network of the main experiments, with some changes."""
     settings = {"episodes": EPISODES, "teachers": TEACHERS.get(task, ()), **changes}
     return Condition.distill(task, **settings)
+
+
+def with_rules(task: str, values: Mapping[str, Any], **changes: Any) -> Condition:
+    """Return the network of the main experiments with settings of the module or its growth rule.
+
+    >>> with_rules("CartPole-v1", {"window": 50, "interval_width": 1.0}).settings.plasticity.window
+    50
+    """
+    own = {entry.name for entry in fields(PlasticityConfig)}
+    names = {name: f"plasticity.{name}" if name in own else f"growth.{name}" for name in values}
+    settings = by_part({names[name]: value for name, value in values.items()})
+    return standard(task, **changes, **settings)
 
 
 def more_seeds(

@@ -1,0 +1,201 @@
+"""Credit: how each edge gets its gradient for the loss.
+
+A step is forward → loss → credit → optimizer → update history.  A learning rule is the third of
+these: it reads one pass through the network and writes a gradient for every edge.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from smgrnn.arrays import Floats, Ints
+from smgrnn.graph.activation import IDENTITY, slope
+from smgrnn.graph.numbers import NetworkNumbers
+from smgrnn.graph.state import Graph
+from smgrnn.kernels import inlined, kernel
+from smgrnn.learning.numbers import BACKPROP, FEEDBACK, HEBBIAN, OUTPUTS
+from smgrnn.learning.settings import LearningRule
+from smgrnn.seeding import stream
+
+
+class Pass(NamedTuple):
+    """One pass through the network, and the arrays that a learning rule writes its results to."""
+
+    source: Ints
+    """Position of the node each edge leaves (n_edges,)."""
+    weight: Floats
+    """Weight of each edge (n_edges,)."""
+    starts: Ints
+    """Where the edges into each node start (n_nodes + 1,)."""
+    trace: Floats
+    """Node states before and after each iteration (K + 1, n_nodes)."""
+    adjoint: Floats
+    """dL/d(outputs) in the first row, at the outputs; the rest is room (2, n_nodes)."""
+    gradient: Floats
+    """To be written: the values that the optimizer takes as dL/dw (n_edges,)."""
+    errors: Floats
+    """To be written where it has columns: dL/d(sum into each node) by iteration (K, n_nodes)."""
+    memory: Floats
+    """Values that the rule keeps for each edge (rows, n_edges)."""
+    feedback: Floats
+    """Fixed random weights by which each node hears of the error at each output; without rows
+    unless the rule draws them (n_outputs, n_nodes)."""
+    trace_decay: float
+    """Share of an eligibility trace that stays from one iteration to the next."""
+    network: NetworkNumbers
+
+
+@inlined
+def backward(seen: Pass) -> None:
+    """Write dL/dw by backpropagation through the K iterations of one call.  Paper: Sec. III-E.
+
+    It starts from dL/d(outputs) in the first row of the adjoint.
+
+    In the last iteration only edges into outputs matter; in earlier ones, all that lead to them.
+    """
+    source, weight, starts = seen.source, seen.weight, seen.starts
+    trace, adjoint, gradient, errors = seen.trace, seen.adjoint, seen.gradient, seen.errors
+    n_inputs, network = seen.network.n_inputs, seen.network
+    n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
+    first_hidden = n_inputs + network.n_outputs
+    keeps_errors = errors.shape[1] > 0
+    if n_iterations > 1:
+        gradient[:] = 0.0
+    n_reached = first_hidden  # nodes that the loss depends on after this iteration
+    for row in range(n_iterations - 1, -1, -1):
+        above = (n_iterations - 1 - row) % 2
+        below = 1 - above
+        if row > 0:
+            for node in range(n_nodes):
+                adjoint[below, node] = 0.0
+        for node in range(n_inputs, n_reached):
+            kind = network.output_activation if node < first_hidden else network.activation
+            if network.reads_sums and row == n_iterations - 1:
+                kind = IDENTITY
+            signal = adjoint[above, node] * slope(trace[row + 1, node], kind)
+            if keeps_errors:
+                errors[row, node] = signal
+            for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
+                sender = np.uint64(source[edge])
+                if n_iterations == 1:
+                    gradient[edge] = signal * trace[row, sender]
+                else:
+                    gradient[edge] += signal * trace[row, sender]
+                    adjoint[below, sender] += signal * weight[edge]
+        n_reached = n_nodes
+
+
+@inlined
+def teach_outputs(seen: Pass) -> None:
+    """Write the gradients of edges into outputs by the delta rule, and 0 for all others.
+
+    The errors, dL/d(sum into each output), are left in the second row of the adjoint.
+    """
+    trace, network, last = seen.trace, seen.network, seen.trace.shape[0] - 1
+    for edge in range(seen.gradient.size):
+        seen.gradient[edge] = 0.0
+    for node in range(network.n_inputs, network.n_inputs + network.n_outputs):
+        kind = IDENTITY if network.reads_sums else network.output_activation
+        error = seen.adjoint[0, node] * slope(trace[last, node], kind)
+        seen.adjoint[1, node] = error
+        if seen.errors.shape[1] > 0:
+            seen.errors[last - 1, node] = error
+        for edge in range(np.uint64(seen.starts[node]), np.uint64(seen.starts[node + 1])):
+            seen.gradient[edge] = error * trace[last - 1, np.uint64(seen.source[edge])]
+
+
+@inlined
+def heard_error(seen: Pass, node: int) -> float:
+    """Return the errors at the outputs, weighted by the fixed feedback of a hidden node."""
+    first, total = seen.network.n_inputs, 0.0
+    for output in range(seen.network.n_outputs):
+        total += seen.feedback[output, node] * seen.adjoint[1, first + output]
+    return total
+
+
+@inlined
+def _align(seen: Pass) -> None:
+    """Write the gradients by feedback alignment.
+
+    Lillicrap et al. (2016); from the outputs straight to every hidden node, as in Nøkland (2016).
+    In each iteration but the last, which cannot have reached an output yet, an edge learns by the
+    error at its target times the state of its source.  With one iteration that leaves the edges
+    into outputs, as in backpropagation.
+    """
+    teach_outputs(seen)
+    trace, network = seen.trace, seen.network
+    n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
+    for node in range(network.n_inputs + network.n_outputs, n_nodes):
+        error = heard_error(seen, node)
+        for row in range(n_iterations - 1):
+            signal = error * slope(trace[row + 1, node], network.activation)
+            if seen.errors.shape[1] > 0:
+                seen.errors[row, node] = signal
+            for edge in range(np.uint64(seen.starts[node]), np.uint64(seen.starts[node + 1])):
+                seen.gradient[edge] += signal * trace[row, np.uint64(seen.source[edge])]
+
+
+@inlined
+def _modulate(seen: Pass) -> None:
+    """Write the gradients of a three-factor rule, and advance the eligibility traces by one call.
+
+    Each edge into a hidden node keeps an eligibility trace of pre × post, which decays from
+    iteration to iteration (Gerstner et al., 2018).  Pre is the state of its source; post is the
+    slope of its target's activation (as in e-prop, Bellec et al., 2020).  The third factor is the
+    error at the outputs, by fixed random weights.  An edge into an output learns by its target's
+    error alone.
+
+    The last iteration of a call joins the trace for the next.  So edges into hidden nodes learn
+    with one iteration too, and a trace lasts beyond one call.
+    """
+    teach_outputs(seen)
+    trace, network, traces = seen.trace, seen.network, seen.memory
+    last, n_nodes = trace.shape[0] - 2, trace.shape[1]
+    for node in range(network.n_inputs + network.n_outputs, n_nodes):
+        error = heard_error(seen, node)
+        for row in range(last + 1):
+            post = slope(trace[row + 1, node], network.activation)
+            if seen.errors.shape[1] > 0 and row < last:
+                seen.errors[row, node] = error * post
+            for edge in range(np.uint64(seen.starts[node]), np.uint64(seen.starts[node + 1])):
+                if row == 0 and not network.carries_state:
+                    traces[0, edge] = 0.0  # what a call before did is of no consequence
+                if row == last:
+                    seen.gradient[edge] = error * traces[0, edge]
+                pre = trace[row, np.uint64(seen.source[edge])]
+                traces[0, edge] = seen.trace_decay * traces[0, edge] + pre * post
+
+
+@inlined
+def give_credit(code: int, seen: Pass) -> None:
+    """Write the gradient of every edge by the learning rule with this code."""
+    if code == BACKPROP:
+        backward(seen)
+    elif code == FEEDBACK:
+        _align(seen)
+    elif code == HEBBIAN:
+        _modulate(seen)
+    elif code == OUTPUTS:
+        teach_outputs(seen)
+
+
+@kernel
+def credit_pass(code: int, seen: Pass) -> None:
+    """Write the gradient of every edge, from Python."""
+    give_credit(code, seen)
+
+
+def start_feedback(rule: LearningRule, graph: Graph, seed: int) -> Floats:
+    """Return the feedback weights of a graph's nodes at the start of a run."""
+    n_rows = graph.n_outputs if rule.draws_feedback else 0
+    drawn = stream(seed, "feedback").standard_normal((graph.n_nodes, n_rows))
+    return np.ascontiguousarray(drawn.T)
+
+
+def carry_feedback(feedback: Floats, node_origin: Ints, rng: np.random.Generator) -> Floats:
+    """Return the feedback of the nodes after an edit: new ones draw theirs."""
+    is_new = node_origin < 0
+    carried = np.empty((len(feedback), node_origin.size))
+    carried[:, ~is_new] = feedback[:, node_origin[~is_new]]
+    carried[:, is_new] = rng.standard_normal((np.count_nonzero(is_new), len(feedback))).T
+    return carried

@@ -1,0 +1,165 @@
+"""Settings of learning: the optimizers, the learning rules, and what a loop does with them."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from smgrnn.validation import Choice, Decay, NonNegative, Positive, Settings, Whole
+
+BiasCorrection = Literal["shared", "edge"]
+Loss = Literal["cross_entropy", "mse", "one_hot", "plus_minus"]
+Rate = Literal["constant", "falling"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AdamSettings(Choice):
+    beta1: Decay = 0.9
+    """Decay of the mean gradient."""
+    beta2: Decay = 0.999
+    """Decay of the squared gradient."""
+    epsilon: Positive = 1e-8
+    """Keeps the division by the root of the squared gradient finite."""
+    bias_correction: BiasCorrection = "shared"
+    """Steps that the bias correction counts: those of all edges alike, as torch does, or those of
+    each edge since it was added."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adam(_AdamSettings):
+    """Adam, as torch.optim defines it."""
+
+    name: ClassVar[str] = "adam"
+    weight_decay: NonNegative = 0.0
+    """Weight decay, added to the gradient."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdamW(_AdamSettings):
+    """Adam with decoupled weight decay."""
+
+    name: ClassVar[str] = "adamw"
+    weight_decay: NonNegative = 0.01
+    """Weight decay, apart from the gradient."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SGD(Choice):
+    """Gradient descent with momentum."""
+
+    name: ClassVar[str] = "sgd"
+    momentum: Decay = 0.9
+    """Momentum; the paper's is 0.9."""
+    weight_decay: NonNegative = 0.0
+    """Weight decay, added to the gradient."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RMSprop(Choice):
+    """Gradients divided by the root of their mean square."""
+
+    name: ClassVar[str] = "rmsprop"
+    alpha: Decay = 0.99
+    """Decay of the squared gradient."""
+    epsilon: Positive = 1e-8
+    """Keeps the division by the root of the squared gradient finite."""
+    momentum: Decay = 0.0
+    """Momentum."""
+    weight_decay: NonNegative = 0.0
+    """Weight decay, added to the gradient."""
+
+
+Optimizer = Adam | AdamW | SGD | RMSprop
+OPTIMIZERS = {kind.name: kind for kind in (Adam, AdamW, SGD, RMSprop)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningRule(Choice):
+    """How each edge gets credit for the loss."""
+
+    n_rows: ClassVar[int] = 0
+    """Values that it keeps for each edge; a new edge starts with zeros."""
+    forgets: ClassVar[bool] = False
+    """Whether these are set to zero at the start of an episode, as node states are."""
+    draws_feedback: ClassVar[bool] = False
+    """Whether each node draws fixed random weights from the outputs when it is made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backprop(LearningRule):
+    """Backpropagation through the K iterations of a call."""
+
+    name: ClassVar[str] = "backprop"
+    summary: ClassVar[str] = "gradients through the K iterations of a call: the paper's"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feedback(LearningRule):
+    """Feedback alignment."""
+
+    name: ClassVar[str] = "feedback"
+    summary: ClassVar[str] = "errors reach hidden nodes by fixed random weights"
+    draws_feedback: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hebbian(LearningRule):
+    """A three-factor Hebbian rule."""
+
+    name: ClassVar[str] = "hebbian"
+    summary: ClassVar[str] = "an eligibility trace of pre × post, times the error: three factors"
+    n_rows: ClassVar[int] = 1
+    forgets: ClassVar[bool] = True
+    draws_feedback: ClassVar[bool] = True
+    trace_decay: Decay = 0.5
+    """Fraction of an edge's eligibility trace that stays from one iteration to the next."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs(LearningRule):
+    """The delta rule."""
+
+    name: ClassVar[str] = "outputs"
+    summary: ClassVar[str] = "edges into outputs alone: the delta rule"
+
+
+AnyLearningRule = Backprop | Feedback | Hebbian | Outputs
+LEARNING = {kind.name: kind for kind in (Backprop, Feedback, Hebbian, Outputs)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningConfig(Settings):
+    """How the compiled engine trains; optimizers have the names and defaults of torch.optim.
+
+    Examples
+    --------
+    >>> from smgrnn import LearningConfig
+    >>> from smgrnn.learning import SGD
+    >>> LearningConfig(optimizer=SGD(momentum=0.5), learning_rate=0.1).loss
+    'cross_entropy'
+    """
+
+    rule: AnyLearningRule = field(default_factory=Backprop)
+    """How each edge gets credit for the loss."""
+    optimizer: Optimizer = field(default_factory=Adam)
+    """The optimizer and its settings."""
+    learning_rate: Positive = 0.01
+    """Step size."""
+    loss: Loss = "cross_entropy"
+    """Choices are learned by cross-entropy, or by the mean squared error from 1 for the expert's
+    choice and 0 ("one_hot") or -1 ("plus_minus") for the others; continuous actions by "mse"."""
+    schedule: Rate = "constant"
+    """The learning rate over a run: constant, or falling linearly to 5 % in the second half; in a
+    loop of unknown length it does not fall."""
+    averaging: Decay = 0.0
+    """Weight-averaging rate; 0 disables it."""
+    through_time: Whole = 0
+    """Earlier calls that gradients flow back through by the carried states; 0 is the paper's, whose
+    gradients stop at the states that a call starts from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningSettings(LearningConfig):
+    """How a run trains; without a loss, it is the one that the task needs."""
+
+    loss: Loss | None = None  # type: ignore[assignment]
+    """The loss, see LearningConfig; None is cross-entropy for choices and "mse" for continuous
+    actions."""

@@ -1,0 +1,202 @@
+"""The Structural Plasticity Module: when to grow, when to prune, and by which rule.
+
+Paper: Sec. III-C4, Eq. (9).  Both engines have one.  A call reads the graph and what was watched
+since the last call, and returns an edit; the engine applies it, and `carry` follows.
+"""
+
+from math import nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from smgrnn.arrays import Bools, Ints
+from smgrnn.errors import GraphError, ShapeError
+from smgrnn.graph.edit import GraphEdit, Operation
+from smgrnn.graph.state import Graph
+from smgrnn.rules.candidates import Candidates
+from smgrnn.rules.evidence import Evidence, Limits, frozen
+from smgrnn.rules.history import UpdateHistory, carry_history, reset_history
+from smgrnn.rules.orphans import with_orphans
+from smgrnn.rules.rule import BuiltInRule
+from smgrnn.rules.settings import PlasticityConfig
+from smgrnn.rules.size import Aim
+from smgrnn.rules.statistics import (
+    ACTIVITY,
+    ERROR,
+    SQUARE,
+    STRAIN,
+    Statistics,
+    Watched,
+    check_watched,
+)
+
+
+class Decision(NamedTuple):
+    """The edit that one call decided on, and whether a limit kept it from growing more."""
+
+    edit: GraphEdit
+    candidates: Candidates
+    """The candidates from now on."""
+    is_capped: bool
+
+
+class PlasticityModule:
+    """Counts calls, and asks the rule that is due.
+
+    Parameters
+    ----------
+    config
+        The rules, and when they are called.
+    graph
+        The graph at the start.
+    iterations
+        Iterations of a call of the network (K).
+    rng
+        Generator of the rules' random choices.
+    """
+
+    def __init__(
+        self, config: PlasticityConfig, graph: Graph, iterations: int, rng: np.random.Generator
+    ) -> None:
+        self.config, self.iterations, self.rng = config, iterations, rng
+        self.calls = 0
+        """Calls so far."""
+        self.last_call = 0
+        """Updates before the last call."""
+        self.aim = Aim(size=config.size or 0, start=graph.n_edges)
+        """How far the run is, and the size that this asks for."""
+        self._keeps = {"nodes": config.needs("nodes"), "absent_edges": config.needs("absent_edges")}
+        self.watches = config.needs("candidates") or any(self._keeps.values())
+        """Whether statistics are kept beside the update history."""
+
+    def start(self, graph: Graph) -> Watched:
+        """Return what is watched, before the first update of a graph."""
+        history = UpdateHistory.start(graph.n_edges, self.config.window)
+        return Watched(history, self._statistics(graph), self._candidates(graph))
+
+    def _statistics(self, graph: Graph) -> Statistics:
+        return Statistics.start(graph, **self._keeps)
+
+    def _candidates(self, graph: Graph) -> Candidates:
+        rule: Any = self.config.growth
+        if not self.config.needs("candidates"):
+            return Candidates.start(graph, 0, 0)
+        return Candidates.start(graph, rule.n_candidates, rule.candidate_sources)
+
+    def check(self, watched: Watched, graph: Graph) -> None:
+        """Raise ShapeError unless what a file holds fits the graph and the rules."""
+        like = self._candidates(graph)
+        if not check_watched(watched, graph, **self._keeps, like=like):
+            raise ShapeError("The saved statistics belong to a different graph or other rules.")
+
+    def is_due(self, n_updates: int, *, is_last: bool) -> bool:
+        """Return whether the module is called after update `n_updates`, which may end an episode.
+
+        >>> graph = Graph.from_edges(1, 1, edges=[(0, 1, 0.5)])
+        >>> rng = np.random.default_rng(0)
+        >>> PlasticityModule(PlasticityConfig(), graph, 1, rng).is_due(200, is_last=False)
+        True
+        """
+        config = self.config
+        if config.is_static:
+            return False
+        if config.interval != "episode":
+            return n_updates % config.interval == 0
+        return is_last and n_updates - self.last_call >= config.least_updates
+
+    def next_stop(self, n_updates: int) -> int:
+        """Return the update after which the module may be called next; -1 if at episode ends."""
+        interval = self.config.interval
+        if interval == "episode" or self.config.is_static:
+            return -1
+        return (n_updates // interval + 1) * interval
+
+    def call(self, graph: Graph, watched: Watched, protected: Bools) -> Decision:
+        """Prune at every prune_period-th call and grow at the others -- Eq. (9).
+
+        Edges that are `protected` must stay.
+        """
+        config = self.config
+        self.calls += 1
+        self.last_call = watched.history.n_updates
+        is_pruning = self.calls % config.prune_period == 0
+        rule = config.pruning if is_pruning else config.growth
+        evidence = self._evidence(graph, watched, protected, is_growing=not is_pruning)
+        edit, candidates = GraphEdit.empty(), watched.candidates
+        if rule is not None:
+            decided = rule.decide(evidence, self.rng)
+            edit, candidates = decided if type(decided) is tuple else (decided, candidates)
+        is_capped = evidence.limits.is_reached
+        if not isinstance(rule, BuiltInRule) and rule is not None:
+            edit, is_over = self._check(edit, graph, protected)
+            is_capped |= is_over
+        if is_pruning and config.orphan_removal:
+            edit = with_orphans(graph, edit)
+        watched.statistics.forget()
+        return Decision(edit, candidates, is_capped)
+
+    def _evidence(
+        self, graph: Graph, watched: Watched, protected: Bools, *, is_growing: bool
+    ) -> Evidence:
+        config, (history, statistics, candidates) = self.config, watched
+        mean, variance = history.statistics()
+        least = config.window if config.full_window else 1
+        n_updates = int(statistics.n_updates[0])
+        nodes = statistics.nodes / max(n_updates, 1)
+        strain = nan
+        if nodes.shape[1] and n_updates:
+            outputs = slice(graph.n_inputs, graph.n_inputs + graph.n_outputs)
+            strain = sum(statistics.nodes[STRAIN, outputs].tolist()) / n_updates
+        dense_until = getattr(config.pruning, "dense_until", 0.0)
+        return Evidence(
+            graph=Graph(*(frozen(each) if isinstance(each, np.ndarray) else each for each in graph)),
+            history=history,
+            mean=mean,
+            variance=variance,
+            is_watched=history.counts() >= least,
+            protected=protected,
+            call=self.calls,
+            limits=Limits(config.max_nodes - graph.n_nodes, config.max_edges - graph.n_edges),
+            goal=self.aim.goal(
+                graph.n_edges, strain, is_growing=is_growing, dense_until=dense_until
+            ),
+            iterations=self.iterations,
+            n_updates=n_updates,
+            activity=nodes[ACTIVITY],
+            square=nodes[SQUARE],
+            error=nodes[ERROR],
+            strain=nodes[STRAIN],
+            absent=statistics.absent,
+            absent_gradient=statistics.products / max(n_updates, 1),
+            candidates=candidates,
+        )
+
+    def _check(self, edit: Any, graph: Graph, protected: Bools) -> tuple[GraphEdit, bool]:
+        """Return the edit of a user's rule, or an empty one if it would pass a limit."""
+        if not isinstance(edit, GraphEdit):
+            raise GraphError(f"A rule must return a GraphEdit. Got {edit!r} instead.")
+        removed = edit.rows[edit.rows[:, 0] == Operation.REMOVE_EDGE, 2]
+        kept = graph.edge_ids[protected]
+        if np.isin(removed, kept).any():
+            raise GraphError("A rule removes an edge that is protected.")
+        n_nodes = graph.n_nodes + edit.count(Operation.ADD_NODE)
+        n_edges = graph.n_edges + edit.count(Operation.ADD_EDGE) - removed.size
+        grows = n_nodes > graph.n_nodes or n_edges > graph.n_edges
+        if grows and (n_nodes > self.config.max_nodes or n_edges > self.config.max_edges):
+            return GraphEdit.empty(), True
+        return edit, False
+
+    def carry(
+        self, watched: Watched, graph: Graph, node_origin: Ints, edge_origin: Ints
+    ) -> Watched:
+        """Carry what is watched over to the graph after an edit."""
+        if self.config.history_on_edit == "keep":
+            history = carry_history(watched.history, edge_origin)
+        else:
+            history = reset_history(watched.history, edge_origin.size)
+        if not self.watches:
+            return watched._replace(history=history)
+        candidates = watched.candidates
+        if candidates.square.size:
+            candidates = candidates.carry(graph, node_origin)
+        return Watched(history, self._statistics(graph), candidates)

@@ -1,0 +1,192 @@
+"""Settings of the structural plasticity module: its rules, and when it calls them."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from smgrnn.errors import ConfigError, short, suggest
+from smgrnn.rules.contribution import Contribution
+from smgrnn.rules.exploration import Exploration
+from smgrnn.rules.frugal import BestCandidate, Frugal, Gradient
+from smgrnn.rules.relay import RandomRelay, Relay, RelayAlone
+from smgrnn.rules.rule import BuiltInRule, Rule, follows_size, needs
+from smgrnn.rules.split import Duplicate, Split
+from smgrnn.rules.weak import RandomPruning, Weak
+from smgrnn.validation import Choice, Count, Settings, Whole
+
+OnEdit = Literal["keep", "reset"]
+
+GROWTH: dict[str, type[BuiltInRule]] = {
+    kind.name: kind
+    for kind in (
+        *(Relay, RelayAlone, Exploration, RandomRelay, Split, Duplicate),
+        *(Frugal, BestCandidate, Gradient),
+    )
+}
+"""The growth rules of this package by name."""
+PRUNING: dict[str, type[BuiltInRule]] = {
+    kind.name: kind for kind in (Weak, Contribution, RandomPruning)
+}
+"""The pruning rules of this package by name."""
+NONE = "none"
+"""The name of no rule at all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlasticityConfig(Settings):
+    """Settings of the structural plasticity module; defaults are Table A.III where it speaks.
+
+    Examples
+    --------
+    >>> from smgrnn import PlasticityConfig
+    >>> from smgrnn.rules import Relay
+    >>> PlasticityConfig(window=50, growth=Relay(interval_width=0.3)).prune_period
+    30
+    """
+
+    growth: Rule | None = field(default_factory=Relay)
+    """The growth rule, an object or the name of one; None adds nothing."""
+    pruning: Rule | None = field(default_factory=Weak)
+    """The pruning rule, an object or the name of one; None removes nothing but orphans."""
+    window: Count = 100
+    """Weight updates remembered per edge (T)."""
+    full_window: bool = True
+    """Judge an edge only once it has seen `window` updates; False judges from the first one."""
+    interval: Count | Literal["episode"] = 100
+    """Updates between two calls of the module, or "episode" for a call at each episode's end."""
+    least_updates: Whole = 0
+    """With interval="episode", fewest updates between two calls; earlier episode ends are skipped.
+    """
+    prune_period: Count = 30
+    """Every prune_period-th call prunes, the others grow (s)."""
+    orphan_removal: bool = True
+    """Remove hidden nodes without incoming or without outgoing edges when pruning."""
+    history_on_edit: OnEdit = "keep"
+    """Whether an edit keeps or resets the update history of surviving edges."""
+    optimizer_on_edit: OnEdit = "keep"
+    """Whether an edit keeps or resets the optimizer state of surviving edges."""
+    size: Count | None = None
+    """Target number of edges, for rules that follow a size; None lets it follow the error, or in a
+    run the parameters asked for."""
+    max_nodes: Count = 10_000
+    """Growth stops at this many nodes."""
+    max_edges: Count = 100_000
+    """Growth stops at this many edges."""
+
+    def __post_init__(self) -> None:
+        for name, table in (("growth", GROWTH), ("pruning", PRUNING)):
+            object.__setattr__(self, name, _find_rule(name, getattr(self, name), table))
+        super().__post_init__()
+        if self.size is not None and not self.follows_size:
+            raise ConfigError(
+                "A `size` needs rules that follow one, such as Frugal and Contribution."
+            )
+
+    @classmethod
+    def _choices(cls, name: str) -> list[type[Choice]]:
+        tables = {"growth": GROWTH, "pruning": PRUNING}
+        return list(tables[name].values()) if name in tables else super()._choices(name)
+
+    @classmethod
+    def _read_field(cls, name: str, value: Any) -> Any:
+        is_foreign = isinstance(value, dict) and value.get("name") not in {*GROWTH, *PRUNING}
+        if name in ("growth", "pruning") and is_foreign and "name" in value:
+            return ForeignRule(value)
+        return super()._read_field(name, value)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the rules never change the graph.
+
+        >>> PlasticityConfig.static().is_static, PlasticityConfig().is_static
+        (True, False)
+        """
+        return self.growth is None and self.pruning is None and not self.orphan_removal
+
+    @property
+    def follows_size(self) -> bool:
+        """Whether one of the rules follows a size.
+
+        >>> PlasticityConfig.frugal().follows_size, PlasticityConfig.paper().follows_size
+        (True, False)
+        """
+        return follows_size(self.growth) or follows_size(self.pruning)
+
+    def needs(self, statistic: Any) -> bool:
+        """Return whether one of the rules asks for a statistic."""
+        return needs(self.growth, statistic) or needs(self.pruning, statistic)
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Self:
+        """Return the reading that comes closest to the paper's sizes: see docs/calibration.md.
+
+        >>> PlasticityConfig.paper(window=50).interval
+        'episode'
+        """
+        growth = Relay(max_relays=1, initial_weight=0.04)
+        return cls(growth=growth, interval="episode").changed(**changes)
+
+    @classmethod
+    def frugal(cls, **changes: Any) -> Self:
+        """Return rules that add where the gradient is largest and keep what contributes most.
+
+        They follow `size`, or the error at the outputs without one: see docs/frugal.md.
+
+        >>> PlasticityConfig.frugal(size=44).pruning.name
+        'contribution'
+        """
+        rules = cls(growth=Frugal(), pruning=Contribution(), interval=1000, prune_period=2)
+        return rules.changed(**changes)
+
+    @classmethod
+    def as_printed(cls, **changes: Any) -> Self:
+        """Return the rules exactly as the paper's text states them.
+
+        >>> PlasticityConfig.as_printed().interval
+        1
+        """
+        growth = Relay(scale="update", explore_inputs=True)
+        return cls(growth=growth, interval=1, history_on_edit="reset").changed(**changes)
+
+    @classmethod
+    def static(cls, **changes: Any) -> Self:
+        """Return rules without any structural change: the paper's Static-SMGrNN.
+
+        >>> PlasticityConfig.static().growth is None
+        True
+        """
+        return cls(growth=None, pruning=None, orphan_removal=False).changed(**changes)
+
+    @classmethod
+    def growth_only(cls, **changes: Any) -> Self:
+        """Return rules of growth without pruning: the paper's no-prune ablation.
+
+        >>> rules = PlasticityConfig.growth_only(window=50)
+        >>> rules.growth.name, rules.pruning is None
+        ('relay', True)
+        """
+        return cls(pruning=None, orphan_removal=False).changed(**changes)
+
+
+class ForeignRule(dict[str, Any]):
+    """A rule that a file names and this package does not have: it is given again, or not used."""
+
+    def decide(self, evidence: Any, rng: Any) -> Any:
+        """Refuse to decide."""
+        raise ConfigError(f"The rule {self['name']!r} is code of the user: pass it again.")
+
+
+def _find_rule(kind: str, given: Any, table: dict[str, type[BuiltInRule]]) -> Any:
+    """Return a rule: the object given, or a built-in one by its name."""
+    if given is None or given == NONE:
+        return None
+    if isinstance(given, str):
+        if given not in table:
+            hint = suggest(given, table) or f"There are {', '.join(table)} and {NONE}."
+            raise ConfigError(f"There is no {kind} rule {given!r}. {hint}")
+        return table[given]()
+    if isinstance(given, type) or not isinstance(given, Rule):
+        raise ConfigError(
+            f"A {kind} rule is an object with `decide(evidence, rng)`, or the name of one. Got "
+            f"{short(given)} instead."
+        )
+    return given

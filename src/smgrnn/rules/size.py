@@ -1,0 +1,159 @@
+"""Size: how many edges the graph should have, now and in the end.
+
+A run of known length passes the size that was asked for and comes back to it: the target rises to
+1.3 times the size in the first 30 % of the run, falls to it until 60 %, and stays.  Nothing grows
+after 40 %, and until 60 % an edge may still be exchanged for a better one, so that the rest of the
+run trains a settled graph.
+
+Without a size asked for, the size follows the error at the outputs.  Growth is a trial: the graph
+may grow by 15 %, and after a few calls either the error has fallen by 1 % for each new edge, and
+the next trial starts from there, or the graph is pruned back and the next waits twice as long.
+"""
+
+from dataclasses import astuple, dataclass, fields
+from math import inf, isnan
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from smgrnn.arrays import Floats
+
+FIRST, PEAK = 0.3, 1.3
+"""Fraction of the peak that the target starts from, and the peak as a multiple of the size."""
+RISEN, GROWN, SETTLED = 0.3, 0.4, 0.6
+"""Fractions of a run by which the target is at its peak, growth ends, and the graph is settled."""
+SLACK = 0.15
+"""Fraction of the size by which growth may pass the target in a call, because pruning follows."""
+PRICE, JUDGED_AFTER, LEAST_TRIAL = 0.01, 3, 6
+"""Fraction of the error that an edge must save, growth calls after which a trial is judged, and the
+fewest edges that one may add: enough for a hidden node."""
+LESS = 0.1
+"""Fraction of its edges that a graph which reaches the target return loses at a call, down to its
+first size."""
+HURT, MENDED = 0.1, 0.8
+"""Fraction of what returns have risen by, from the worst to the best, that pruning may cost before
+edges are exchanged also after the graph is settled, and the fraction of a run until which they are.
+"""
+RECENT = 20
+"""Episodes over which returns are averaged."""
+
+
+class Goal(NamedTuple):
+    """The size to aim at in one call."""
+
+    size: int
+    """Edges that the graph should have now."""
+    slack: int
+    """Edges by which one call may pass it, because pruning follows."""
+    grows: bool
+    """Whether nodes and edges may be added."""
+    swaps: bool
+    """Whether an edge may be added that takes the place of another one."""
+    is_over: bool
+    """Whether growth has ended for good."""
+
+
+@dataclass
+class Aim:
+    """How far a run is, how well it goes, and the size that this asks for."""
+
+    size: int = 0
+    """Edges asked for; 0 if the size follows the error."""
+    start: int = 0
+    """Edges at the start."""
+    progress: float = -1.0
+    """Fraction of the run completed; -1 if its length is not known."""
+    mean_return: float = -inf
+    """Mean return of the last episodes."""
+    best: float = -inf
+    """Its best value so far."""
+    worst: float = inf
+    """Its worst value so far."""
+    is_met: bool = False
+    """Whether it reaches the target return."""
+    target: float = 0.0
+    """Edges to grow to, where the size follows the error."""
+    before: float = 0.0
+    """Edges before the trial."""
+    strain: float = inf
+    """Error before the trial."""
+    countdown: float = 0.0
+    """Growth calls until the trial is judged."""
+    wait: float = JUDGED_AFTER
+    """Growth calls that the next trial waits if this one fails."""
+
+    def to_array(self) -> Floats:
+        """Return the values in the order of the fields."""
+        return np.array(astuple(self), dtype=np.float64)
+
+    @classmethod
+    def from_array(cls, values: Floats) -> Self:
+        """Rebuild an aim from `to_array`; refuse other values than it gives."""
+        kinds = {"size": int, "start": int, "is_met": bool}
+        names = [entry.name for entry in fields(cls)]
+        if values.shape != (len(names),) or values.dtype != np.float64 or np.isnan(values).any():
+            raise ValueError("an aim has other values")
+        made = dict(zip(names, values.tolist(), strict=True))
+        return cls(**{name: kinds.get(name, float)(value) for name, value in made.items()})
+
+    def note_return(self, total: float, target: float) -> None:
+        """Note the return of an episode, and whether the recent mean reaches the target."""
+        if self.mean_return == -inf:
+            self.mean_return = total
+        self.mean_return += (total - self.mean_return) / RECENT
+        self.best, self.worst = max(self.best, self.mean_return), min(self.worst, self.mean_return)
+        self.is_met = self.mean_return >= target
+
+    def goal(self, n_edges: int, strain: float, *, is_growing: bool, dense_until: float) -> Goal:
+        """Return the goal of a call; `strain` is the mean squared error at the outputs, or NaN.
+
+        Up to the fraction `dense_until` of a run the graph may keep its present size.
+        """
+        progress, size, is_met = self.progress, self.size, self.is_met
+        is_over = progress >= GROWN
+        if size == 0:
+            if is_growing and not (is_over or is_met or isnan(strain)):
+                self._follow(n_edges, strain)
+            target = int(self.target) if self.target > 0.0 else n_edges
+            grows = n_edges < target and not (is_over or is_met)
+            return Goal(target, 0, grows, progress < SETTLED, is_over)
+        if progress < 0.0:
+            return Goal(size, 0, n_edges < size and not is_met, True, False)
+        target, slack = int(target_at(progress, size)), max(1, int(SLACK * size))
+        if progress < dense_until:
+            target = max(target, n_edges)
+        grows = not is_over
+        if is_met and grows:  # the job is done with these edges, and perhaps with fewer
+            fewer = max(n_edges - max(1, int(LESS * n_edges)), self.start)
+            target, slack, grows = min(target, fewer), 0, False
+        elif is_met:
+            target, slack = min(target, n_edges), 0
+        is_hurt = self.mean_return < self.best - HURT * (self.best - self.worst)
+        swaps = not (grows or is_met) and (progress < SETTLED or (is_hurt and progress < MENDED))
+        return Goal(target, slack, grows, swaps, is_over)
+
+    def _follow(self, n_edges: int, strain: float) -> None:
+        """Judge the trial under way, and begin the next one when it is time."""
+        self.countdown -= 1.0
+        if self.countdown > 0.0:
+            return
+        is_trial = self.target > self.before
+        n_added = n_edges - self.before
+        if is_trial and strain > self.strain * (1.0 - PRICE) ** n_added:
+            self.target, self.countdown = self.before, self.wait
+            self.wait *= 2.0
+            return
+        if is_trial:
+            self.wait = JUDGED_AFTER
+        self.before, self.strain, self.countdown = n_edges, strain, JUDGED_AFTER
+        self.target = n_edges + max(LEAST_TRIAL, int(SLACK * n_edges))
+
+
+def target_at(progress: float, size: int) -> float:
+    """Return the edges that a graph should have at a fraction of a run that ends with `size`."""
+    peak = PEAK * size
+    if progress < RISEN:
+        return peak * (FIRST + (1.0 - FIRST) * progress / RISEN)
+    if progress < SETTLED:
+        return peak + (size - peak) * (progress - RISEN) / (SETTLED - RISEN)
+    return float(size)
