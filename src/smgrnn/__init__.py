@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from smgrnn.errors import GrowthLimitWarning, SmgrnnError
     from smgrnn.graph import EditDraft, Graph, GraphEdit
     from smgrnn.nn import SMGrNN, StructuralPlasticity
-    from smgrnn.rules import UpdateHistory
     from smgrnn.policy import Policy
+    from smgrnn.rules import UpdateHistory
     from smgrnn.runs import (
         Plan,
         Record,

@@ -8,9 +8,8 @@ import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from functools import partial, wraps
-from inspect import signature
 from io import StringIO
 from itertools import takewhile
 from pathlib import Path
@@ -19,9 +18,9 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from smgrnn import __version__
-from smgrnn.commands.flags import Earlier, Effort, Extras, Which, Workers
+from smgrnn.commands.flags import Earlier, Effort, Extras, RunOptions, Which, Workers
 from smgrnn.commands.output import Flag, Output
-from smgrnn.config import USUAL_PRESET, NetworkSettings, Preset, RunConfig
+from smgrnn.config import USUAL_PRESET, Preset
 from smgrnn.errors import NO_TORCH, ConfigError, SmgrnnError, plain, reason, short
 from smgrnn.first_use import watching_compilation
 from smgrnn.interrupts import INTERRUPTED
@@ -42,29 +41,7 @@ GARBAGE = 50_000
 """New objects after which garbage is looked for; with Python's 700 that was a tenth of a start."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunFlags(RunConfig):
-    """The settings of a run as flags: those of the network go by their own names."""
-
-    network: Annotated[NetworkSettings, tyro.conf.arg(name="")] = field(
-        default_factory=NetworkSettings
-    )
-
-    @classmethod
-    def _title(cls) -> str:
-        return RunConfig.__name__
-
-    @classmethod
-    def of(cls, config: RunConfig) -> "RunFlags":
-        """Return the flags that give a run these settings."""
-        return cls(**{entry.name: getattr(config, entry.name) for entry in fields(config)})
-
-    def to_config(self) -> RunConfig:
-        """Return the settings that the flags state."""
-        return RunConfig(**{entry.name: getattr(self, entry.name) for entry in fields(self)})
-
-
-Options = Annotated[RunFlags, tyro.conf.arg(name="")]
+Options = Annotated[RunOptions, tyro.conf.arg(name="")]
 Outputs = Annotated[Output, tyro.conf.arg(name="")]
 Chosen = Annotated[Which, tyro.conf.arg(name="")]
 WorkerFlags = Annotated[Workers, tyro.conf.arg(name="")]
@@ -80,7 +57,7 @@ RunPaths = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metav
 
 def distill(
     task: TaskName = "",
-    options: Options = RunFlags(),
+    options: Options = RunOptions(),
     preset: Preset | Path | None = None,
     out: Path | None = None,
     earlier: Annotated[Earlier, tyro.conf.arg(name="")] = Earlier(),
@@ -114,23 +91,23 @@ def distill(
     output
         How results are printed.
     """
-    from smgrnn.commands.distill import distill_command, prepare_runs, show_plans
+    from smgrnn.commands.distill import Asked, distill_command, prepare_runs, show_plans
 
-    config = options.to_config()
     if earlier.start is not None and (preset is not None or earlier.resume is not None):
         raise ConfigError(
             "--from starts from the settings of that run: give neither --preset nor --resume."
         )
-    look_here_for(task, config.expert)
+    look_here_for(task, options.expert)
+    asked = Asked(task, options, preset, earlier, seeds)
     if extras.dry_run:
-        show_plans(task, config, earlier, seeds, output)
+        show_plans(asked, output)
         return
-    distill_command(prepare_runs(task, config, out, earlier, seeds), extras, output)
+    distill_command(prepare_runs(asked, out), extras, output)
 
 
 def sequence(
     tasks: TaskNames = (),
-    options: Options = RunFlags(),
+    options: Options = RunOptions(),
     preset: Preset | Path = USUAL_PRESET,
     cue: Flag = False,
     out: Path | None = None,
@@ -156,12 +133,12 @@ def sequence(
     """
     from smgrnn.commands.sequence import sequence_command
 
-    sequence_command(tasks, options.to_config(), out, output, has_cue=cue)
+    sequence_command(tasks, options.to_config("".join(tasks[:1]), preset), out, output, has_cue=cue)
 
 
 def tune(
     task: TaskName = "",
-    options: Options = RunFlags(),
+    options: Options = RunOptions(),
     preset: Preset | Path = USUAL_PRESET,
     over: tuple[str, ...] = (),
     effort: Annotated[Effort, tyro.conf.arg(name="")] = Effort(),
@@ -195,8 +172,8 @@ def tune(
     """
     from smgrnn.commands.tune import ask, tune_command
 
-    config = options.to_config()
-    look_here_for(task, config.expert)
+    look_here_for(task, options.expert)
+    config = options.to_config(task, preset, seed=TUNING_SEED)
     question = ask(task, config, over, effort)
     tune_command(question, preset, out, effort, workers, output, command=sys.argv[1:])
 
@@ -453,16 +430,16 @@ def completion(
     completion_command(_completion(shell), out, output)
 
 
-def _app(arguments: list[str]) -> tyro.extras.SubcommandApp:
+def _app() -> tyro.extras.SubcommandApp:
     expert = tyro.extras.SubcommandApp()
     expert.command(name="train")(_bound(expert_train))
     expert.command(name="convert")(_bound(expert_convert))
     expert.command(name="list")(_bound(expert_list))
     expert.command(name="evaluate")(_bound(expert_evaluate))
-    app, start = tyro.extras.SubcommandApp(), _start_of(arguments)
-    app.command(name="distill")(partial(_bound(distill), options=start))
-    app.command(name="sequence")(partial(_bound(sequence), options=start))
-    app.command(name="tune")(partial(_bound(tune), options=start))
+    app = tyro.extras.SubcommandApp()
+    app.command(_bound(distill))
+    app.command(_bound(sequence))
+    app.command(_bound(tune))
     app.command(_bound(evaluate))
     app.command(expert, name="expert", help="Teachers: train, evaluate and list them.")
     app.command(_bound(view))
@@ -502,7 +479,7 @@ def parse(arguments: list[str]) -> Callable[[], None]:
     told = StringIO()
     try:
         with redirect_stderr(told):
-            command: Callable[[], None] = _app(arguments).cli(
+            command: Callable[[], None] = _app().cli(
                 args=arguments, prog=PROGRAM, description=DESCRIPTION
             )
             return command
@@ -515,6 +492,14 @@ def parse(arguments: list[str]) -> Callable[[], None]:
 
 def _refuse_usage(arguments: list[str]) -> None:
     """End the process with a sentence on a command line that is not understood."""
+    from smgrnn.commands.flags import renamed_flag
+
+    if arguments[:1] in (["distill"], ["sequence"], ["tune"]):
+        known = {f"--{entry.name.replace('_', '-')}" for entry in fields(RunOptions)}
+        for word in arguments:
+            now = renamed_flag(word) if word.startswith("--") and word not in known else None
+            if now is not None:
+                _refuse(f"{word.partition('=')[0]} is now {now}=VALUE; smgrnn settings lists all.")
     from smgrnn.commands.usage import Manual, refusal
 
     names = list(takewhile(lambda word: not word.startswith("-"), arguments))
@@ -531,7 +516,7 @@ def _tell(arguments: list[str]) -> str:
     os.environ["COLUMNS"] = str(UNBROKEN)
     try:
         with redirect_stdout(told), redirect_stderr(told), suppress(SystemExit):
-            _app(arguments).cli(args=arguments, prog=PROGRAM)
+            _app().cli(args=arguments, prog=PROGRAM)
     finally:
         del os.environ["COLUMNS"]
         if columns is not None:
@@ -543,7 +528,7 @@ def _completion(shell: str) -> str:
     """Return the script for a shell."""
     script = StringIO()
     with redirect_stdout(script), suppress(SystemExit):
-        _app([]).cli(args=["--tyro-print-completion", shell], prog=PROGRAM)
+        _app().cli(args=["--tyro-print-completion", shell], prog=PROGRAM)
     from smgrnn.commands.completion import mended
 
     return mended(script.getvalue())
@@ -556,40 +541,6 @@ def look_here_for(*names: str | None) -> None:
     """
     if any(name is not None and ":" in name for name in names):
         sys.path.append(str(Path.cwd()))
-
-
-def _start_of(arguments: list[str]) -> RunFlags:
-    """Return the values that the flags of a run start from, given task, preset and student.
-
-    The command line is read twice to find these; mistakes in it are reported the second time.
-    """
-    commands: dict[str, tuple[Callable[..., None], int]] = {
-        "distill": (distill, RunConfig.seed),
-        "sequence": (sequence, RunConfig.seed),
-        "tune": (tune, TUNING_SEED),
-    }
-    if not arguments or arguments[0] not in commands:
-        return RunFlags()
-    command, seed = commands[arguments[0]]
-
-    @wraps(command)
-    def look(*values: Any, **named: Any) -> RunConfig:
-        given = signature(command).bind(*values, **named).arguments
-        if "earlier" in given and given["earlier"].start is not None:
-            from smgrnn.runs.run import settings_to_go_on, start_from
-
-            return settings_to_go_on(start_from(given["earlier"].start), given["task"])
-        student, tasks = given["options"].student, given.get("tasks", ())
-        task = given["task"] if "task" in given else "".join(tasks[:1])
-        preset = given["preset"] or USUAL_PRESET
-        return RunConfig.for_task(task, preset=preset, student=student, seed=seed)
-
-    words = [word for word in arguments[1:] if word not in ("-h", "--help")]
-    try:
-        with redirect_stderr(StringIO()):
-            return RunFlags.of(tyro.cli(look, args=words, console_outputs=False))
-    except SystemExit:
-        return RunFlags()
 
 
 def _warn(message: Warning | str, *_: Any) -> None:

@@ -249,10 +249,32 @@ def preset_settings(config: "RunConfig | None" = None) -> dict[str, Any]:
     return found
 
 
-def find_setting(name: str, config: "RunConfig | None" = None) -> Any:
-    """Return the annotation of a setting by its name; refuse one that there is not."""
+def parse_value(text: str) -> Any:
+    """Return the value that a text stands for.
+
+    >>> [parse_value(each) for each in ("3", "0.5", "None", "true", "relay")]
+    [3, 0.5, None, True, 'relay']
+    """
+    plain = {"none": None, "true": True, "false": False}
+    if text.lower() in plain and text != "none":  # "none" is a rule
+        return plain[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def find_setting(name: str, config: "RunConfig | None" = None, *, in_run: bool = False) -> Any:
+    """Return the annotation of a setting by its name; refuse one that there is not.
+
+    Some settings are of a run only, and not of a preset.
+    """
     known = preset_settings(config)
-    if name in NO_PRESETS:
+    if in_run:
+        known |= {each: annotations(RunConfig)[each] for each in NO_PRESETS}
+    elif name in NO_PRESETS:
         raise ConfigError(f"The setting {name!r} belongs to a run, not to a preset: leave it out.")
     if name not in known:
         ends = {place.rpartition(".")[2]: place for place in known}

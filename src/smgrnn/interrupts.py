@@ -1,7 +1,8 @@
 """Ctrl-C: put off while a state is not whole, and not waited for while there is nothing to save.
 
-One that strikes between two halves of an edit would leave the network half edited.  One that strikes while a command starts would end in the midst of an
-import or of the compiler, with a traceback or an abort; there the process just ends.
+A signal that strikes between two halves of an edit would leave the network half edited.  One that
+strikes while a command starts would end in the midst of an import or of the compiler, with a
+traceback or an abort; there the process just ends.
 """
 
 import os
@@ -10,7 +11,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-
 
 _DEFERRED = [
     getattr(signal, name)

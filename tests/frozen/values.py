@@ -76,7 +76,9 @@ def records(folder: Path, name: str, **changes: Any) -> tuple[Record, ...]:
         np.savez(folder / task, observations=ROWS, actions=RECORDINGS[task])
         task = str(folder / task)
     if "method" in options:
-        return (smgrnn_paper.evolve(task, rollouts=20, population=10, held_out=2, **options).record,)
+        return (
+            smgrnn_paper.evolve(task, rollouts=20, population=10, held_out=2, **options).record,
+        )
     if own["start"] is not None:
         (before,) = records(folder, own["start"])
         return (smgrnn.distill(task, start=before, held_out=HELD_OUT, **options).record,)

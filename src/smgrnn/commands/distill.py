@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from smgrnn.commands.display import (
     RunDisplay,
@@ -13,29 +13,63 @@ from smgrnn.commands.display import (
     stoppable,
     way_on,
 )
-from smgrnn.commands.flags import Earlier, Extras
+from smgrnn.commands.flags import Earlier, Extras, RunOptions
 from smgrnn.commands.output import Output, open_from_terminal, say
-from smgrnn.config import RECORDINGS, USUAL_PRESET, RunConfig
+from smgrnn.config import RECORDINGS, RunConfig
 from smgrnn.errors import ConfigError, short
 from smgrnn.machine import check_memory, in_words
 from smgrnn.runs.bounds import CHANGE_BYTES, most_kept, most_nodes_and_edges
 from smgrnn.runs.pictures import draw_curves, draw_topology
 from smgrnn.runs.plan import Plan, Start
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import Run, new_run, start_from
+from smgrnn.runs.run import Run, new_run, settings_to_go_on, start_from
 from smgrnn.runs.tensorboard import TensorBoard
 from smgrnn.runs.watch import Watch
 from smgrnn_paper.report.settings import flatten
 
 
-def prepare_runs(
-    task: str, config: RunConfig, out: Path | None, earlier: Earlier, n_seeds: int
-) -> list[Run]:
+class Asked(NamedTuple):
+    """The runs that a command line asks for."""
+
+    task: str
+    options: RunOptions
+    preset: str | Path | None
+    earlier: Earlier
+    n_seeds: int
+
+    @property
+    def start(self) -> Start | None:
+        """The student to go on from, if there is one."""
+        return None if self.earlier.start is None else start_from(self.earlier.start)
+
+    def configs(self, start: Start | None) -> list[RunConfig]:
+        """Return the settings of each run: one per seed."""
+        if start is None:
+            config = self.options.to_config(named(self.task), self.preset)
+        else:
+            config = self.options.changes(settings_to_go_on(start, self.task))
+        return each_seed(config, self.n_seeds)
+
+    def check_bare(self, out: Path | None = None) -> None:
+        """Refuse settings for a run that is resumed; a task or an expert that is code is repeated.
+
+        The rest is in its record.
+        """
+        given = (replace(self.options, expert=None), self.preset, out, self.n_seeds)
+        if given != (RunOptions(), None, None, 1):
+            raise ConfigError(
+                "A run is resumed with its own settings. Give --resume, and repeat TASK and "
+                "--expert only if they are your own code."
+            )
+
+
+def prepare_runs(asked: Asked, out: Path | None) -> list[Run]:
     """Return the runs to train: one per seed in folders of their own, or the one to resume."""
+    task, earlier, n_seeds = asked.task, asked.earlier, asked.n_seeds
     if earlier.resume is not None:
-        _check_bare(task, config, n_seeds, out)
-        return [Run.resume(earlier.resume, task=task or None, expert=config.expert)]
-    beginning = _beginning(earlier)
+        asked.check_bare(out)
+        return [Run.resume(earlier.resume, task=task or None, expert=asked.options.expert)]
+    beginning = asked.start
     mark = "" if beginning is None else f"-from-{beginning.ancestor.run[:8]}"
     return [
         new_run(
@@ -44,25 +78,8 @@ def prepare_runs(
             run_folder(task, f"{each.student}{mark}", each.seed, out, n_seeds),
             start=beginning,
         )
-        for each in each_seed(config, n_seeds)
+        for each in asked.configs(beginning)
     ]
-
-
-def _check_bare(task: str, config: RunConfig, n_seeds: int, out: Path | None = None) -> None:
-    """Refuse settings for a run that is resumed; a task or an expert that is code is given again.
-
-    The rest is in its record.
-    """
-    is_as_it_was = replace(config, expert=None) == RunConfig.for_task(task, preset=USUAL_PRESET)
-    if not is_as_it_was or out is not None or n_seeds != 1:
-        raise ConfigError(
-            "A run is resumed with its own settings; give --resume, and TASK and --expert only "
-            "where they are code."
-        )
-
-
-def _beginning(earlier: Earlier) -> Start | None:
-    return None if earlier.start is None else start_from(earlier.start)
 
 
 def named(task: str) -> str:
@@ -89,17 +106,15 @@ def run_folder(task: str, student: str, seed: int, out: Path | None, n_seeds: in
     return out if n_seeds == 1 else out / name
 
 
-def show_plans(
-    task: str, config: RunConfig, earlier: Earlier, n_seeds: int, output: Output
-) -> None:
+def show_plans(asked: Asked, output: Output) -> None:
     """Print the plans of runs, and run nothing."""
-    if earlier.resume is not None:
-        _check_bare(task, config, n_seeds)
-        plans: list[Any] = [Record.load(earlier.resume).plan]
+    if asked.earlier.resume is not None:
+        asked.check_bare()
+        plans: list[Any] = [Record.load(asked.earlier.resume).plan]
     else:
-        beginning = _beginning(earlier)
-        each_config = each_seed(config, n_seeds)
-        plans = [new_run(named(task), each, start=beginning).plan for each in each_config]
+        beginning = asked.start
+        configs = asked.configs(beginning)
+        plans = [new_run(named(asked.task), each, start=beginning).plan for each in configs]
     figures = [plan.to_dict() for plan in plans]
     words = "\n\n".join(map(describe_plan, plans))
     output.result(words, figures[0] if len(figures) == 1 else figures)

@@ -8,8 +8,8 @@ from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import shipped_experts, shipped_name
 from smgrnn.experts.library import VARIANTS
 from smgrnn.learning import LEARNING
-from smgrnn.rules import GROWTH, PRUNING
 from smgrnn.plugins import plugins
+from smgrnn.rules import GROWTH, PRUNING
 from smgrnn.runs.folder import RunFolder, runs_in
 from smgrnn.runs.students import STUDENTS
 from smgrnn.storage import is_locked

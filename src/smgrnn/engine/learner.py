@@ -45,11 +45,11 @@ from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.learning.schedule import averaged, rate_at
 from smgrnn.learning.settings import LearningConfig
-from smgrnn.learning.through_time import Past, check_window
+from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
 from smgrnn.names import Names
 from smgrnn.rules import PlasticityConfig, PlasticityModule
-from smgrnn.rules.evidence import frozen
+from smgrnn.rules.evidence import frozen_graph
 from smgrnn.rules.history import TOTAL
 from smgrnn.rules.rule import BuiltInRule
 from smgrnn.rules.size import Aim
@@ -198,17 +198,7 @@ class Learner:
     def graph(self) -> Graph:
         """The graph as it is now, with a copy of the weights; its arrays are read-only."""
         graph = self._state.graph
-        return Graph(
-            graph.n_inputs,
-            graph.n_outputs,
-            frozen(graph.node_ids),
-            frozen(graph.source),
-            frozen(graph.target),
-            frozen(graph.weight.copy()),
-            frozen(graph.edge_ids),
-            graph.next_node_id,
-            graph.next_edge_id,
-        )
+        return frozen_graph(graph._replace(weight=graph.weight.copy()))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -170,8 +170,8 @@ class EditDraft:
         GraphEdit(+nodes=0, +edges=0, -edges=2, -nodes=0)
         """
         graph = self._graph
-        sources, targets = graph.node_ids[graph.source[places]], graph.node_ids[graph.target[places]]
-        columns = (graph.edge_ids[places], sources, targets, graph.weight[places])
+        ends = (graph.node_ids[end[places]] for end in (graph.source, graph.target))
+        columns = (graph.edge_ids[places], *ends, graph.weight[places])
         for row in zip(*(column.tolist() for column in columns), strict=True):
             self._removed.add(row[0])
             self._note(Operation.REMOVE_EDGE, *row)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from smgrnn.arrays import Arrays
-from smgrnn.graph.settings import NetworkConfig
 from smgrnn.errors import GraphError
+from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, check
 from smgrnn.names import Names
 

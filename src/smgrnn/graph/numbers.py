@@ -2,8 +2,8 @@
 
 from typing import NamedTuple, Self
 
-from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.activation import ACTIVATIONS
+from smgrnn.graph.settings import NetworkConfig
 
 
 class NetworkNumbers(NamedTuple):

@@ -11,8 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from smgrnn.arrays import Floats
-from smgrnn.graph.settings import NetworkConfig
-from smgrnn.learning.settings import AnyLearningRule, LearningConfig
 from smgrnn.errors import (
     ConfigError,
     FileFormatError,
@@ -33,9 +31,11 @@ from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_arrays, log_from
 from smgrnn.graph.notebook import network_html
 from smgrnn.graph.numbers import NetworkNumbers
+from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.learning.credit import carry_feedback, start_feedback
 from smgrnn.learning.numbers import LearningNumbers
+from smgrnn.learning.settings import AnyLearningRule, LearningConfig
 from smgrnn.learning.through_time import check_window
 from smgrnn.names import Names
 from smgrnn.nn.credit import Call, Moments, Ruled, link, rule_over

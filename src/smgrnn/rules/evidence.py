@@ -101,6 +101,11 @@ YOUTH = 1000
 """Updates for which an edge is young."""
 
 
+def frozen_graph(graph: Graph) -> Graph:
+    """Return a graph whose arrays are views that cannot be written to."""
+    return Graph(*(frozen(each) if isinstance(each, np.ndarray) else each for each in graph))
+
+
 def frozen(values: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
     """Return a view of an array that cannot be written to."""
     view = values.view()

@@ -134,9 +134,7 @@ class BestCandidate(FromCandidates):
     summary: ClassVar[str] = "the best of many candidate nodes"
     statistics: ClassVar[tuple[Statistic, ...]] = ("nodes", "candidates")
 
-    def decide(
-        self, evidence: Evidence, rng: np.random.Generator
-    ) -> tuple[GraphEdit, Candidates]:
+    def decide(self, evidence: Evidence, rng: np.random.Generator) -> tuple[GraphEdit, Candidates]:
         """Return the best candidate as an edit, and the candidates for the next calls."""
         draft, scores = EditDraft(evidence.graph), evidence.candidates.scores()
         joined, _ = self.join(evidence, draft, scores)
@@ -151,9 +149,7 @@ class Frugal(FromCandidates):
     summary: ClassVar[str] = "the best of many candidate nodes, and of the absent edges"
     statistics: ClassVar[tuple[Statistic, ...]] = ("nodes", "absent_edges", "candidates")
 
-    def decide(
-        self, evidence: Evidence, rng: np.random.Generator
-    ) -> tuple[GraphEdit, Candidates]:
+    def decide(self, evidence: Evidence, rng: np.random.Generator) -> tuple[GraphEdit, Candidates]:
         """Return a new node and new edges, and the candidates for the next calls."""
         draft, scores = EditDraft(evidence.graph), evidence.candidates.scores()
         joined, n_taken = self.join(evidence, draft, scores)

@@ -14,7 +14,7 @@ from smgrnn.errors import GraphError, ShapeError
 from smgrnn.graph.edit import GraphEdit, Operation
 from smgrnn.graph.state import Graph
 from smgrnn.rules.candidates import Candidates
-from smgrnn.rules.evidence import Evidence, Limits, frozen
+from smgrnn.rules.evidence import Evidence, Limits, frozen_graph
 from smgrnn.rules.history import UpdateHistory, carry_history, reset_history
 from smgrnn.rules.orphans import with_orphans
 from smgrnn.rules.rule import BuiltInRule
@@ -149,7 +149,7 @@ class PlasticityModule:
             strain = sum(statistics.nodes[STRAIN, outputs].tolist()) / n_updates
         dense_until = getattr(config.pruning, "dense_until", 0.0)
         return Evidence(
-            graph=Graph(*(frozen(each) if isinstance(each, np.ndarray) else each for each in graph)),
+            graph=frozen_graph(graph),
             history=history,
             mean=mean,
             variance=variance,

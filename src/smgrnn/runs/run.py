@@ -145,8 +145,8 @@ class Run:
         for rule in (self.plan.plasticity.growth, self.plan.plasticity.pruning):
             if self.record.resume is not None and isinstance(rule, ForeignRule):
                 raise ConfigError(
-                    f"{file} was trained by the rule {rule['name']!r}, which is your own code. Call "
-                    f"smgrnn.distill again with the same settings and out={str(file.parent)!r}."
+                    f"{file} was trained by the rule {rule['name']!r}, which is your own code. "
+                    f"Call smgrnn.distill again with the same settings and the same `out`."
                 )
         try:
             if self.record.resume is not None:

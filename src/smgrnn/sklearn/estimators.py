@@ -16,10 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smgrnn.arrays import Floats, Ints
-from smgrnn.learning.settings import Loss
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.graph.state import Graph
+from smgrnn.learning.settings import Loss
 from smgrnn.sklearn.training import (
     LabelledRows,
     TrainingSettings,

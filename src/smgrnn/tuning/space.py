@@ -1,37 +1,35 @@
 """Search spaces: the settings to tune, each with a range or with a few values.
 
-A setting goes by the name of its flag: `plasticity.window=10:200:log`, `gain=1:10`,
+A setting goes by its name, as in --set: `plasticity.window=10:200:log`, `gain=1:10`,
 `plasticity.growth=relay,split`.  A ready space stands for several of these.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from smgrnn.config import RunConfig, by_part, find_setting
+from smgrnn.config import RunConfig, by_part, find_setting, parse_value
 from smgrnn.errors import ConfigError, short, suggest
-from smgrnn.plasticity import settings_without_effect
-from smgrnn.runs.refusals import learning_without_effect
 from smgrnn.validation import choices
 
 SPACES = {
     "plasticity": (
         "plasticity.window=10:200:log",
-        "plasticity.interval_width=0.1:2:log",
-        "plasticity.fluctuation_threshold=0.01:1:log",
+        "growth.interval_width=0.1:2:log",
+        "growth.fluctuation_threshold=0.01:1:log",
         "plasticity.prune_period=2:60:log",
-        "plasticity.initial_weight=0.005:0.5:log",
-        "plasticity.explore_probability=0:1",
-        "plasticity.explore_ratio=0.002:0.1:log",
-        "plasticity.weight_threshold=0.02:1:log",
-        "plasticity.update_threshold=1e-5:1e-2:log",
-        "plasticity.prune_fraction=0.1:1",
+        "growth.initial_weight=0.005:0.5:log",
+        "growth.explore_probability=0:1",
+        "growth.explore_ratio=0.002:0.1:log",
+        "pruning.weight_threshold=0.02:1:log",
+        "pruning.update_threshold=1e-5:1e-2:log",
+        "pruning.prune_fraction=0.1:1",
     ),
     "learning": (
         "learning.learning_rate=0.001:0.05:log",
-        "learning.beta1=0:0.98",
+        "optimizer.beta1=0:0.98",
         "learning.schedule=constant,falling",
-        "learning.bias_correction=shared,edge",
+        "optimizer.bias_correction=shared,edge",
     ),
     "frugal": (
         "gain=1:10:log",
@@ -39,17 +37,12 @@ SPACES = {
         "learning.averaging=1e-5:1e-3:log",
         "plasticity.least_updates=500:5000:log",
         "plasticity.prune_period=2:4",
-        "plasticity.n_candidates=8:64:log",
-        "plasticity.candidate_sources=1:5",
-        "plasticity.candidate_gain=0.5:5:log",
+        "growth.n_candidates=8:64:log",
+        "growth.candidate_sources=1:5",
+        "growth.candidate_gain=0.5:5:log",
     ),
 }
 """Ready search spaces: the paper's rules, learning, and the rules and learning of `frugal`."""
-
-DECISIVE = frozenset(
-    {"plasticity.growth", "plasticity.pruning", "learning.optimizer", "learning.rule", "handover"}
-)
-"""Settings that decide which others have an effect."""
 
 
 @dataclass(frozen=True)
@@ -105,23 +98,7 @@ def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
             f"There is nothing to tune: name settings with ranges, such as "
             f"--over plasticity.window=10:200:log, or one of {', '.join(SPACES)}."
         )
-    _check_effect(found, start)
     return tuple(found.values())
-
-
-def _check_effect(space: Collection[str], start: RunConfig) -> None:
-    """Refuse a setting that changes nothing, unless what decides on that is tuned as well."""
-    idle = {
-        "plasticity": settings_without_effect(start.plasticity),
-        "learning": learning_without_effect(start.learning, start.handover),
-    }
-    for name in space:
-        part, _, own = name.rpartition(".")
-        if own in idle.get(part, ()) and not DECISIVE & set(space):
-            raise ConfigError(
-                f"{name} says nothing to the rules and the optimizer of the runs: leave it out, or "
-                f"choose another --preset."
-            )
 
 
 def _dimension(text: str, start: RunConfig) -> Dimension:
@@ -129,7 +106,7 @@ def _dimension(text: str, start: RunConfig) -> Dimension:
     name = place.strip().replace("-", "_")
     if not is_given and suggest(name, SPACES):
         raise ConfigError(f"There is no search space {name!r}. {suggest(name, SPACES)}")
-    kinds = choices(find_setting(name))
+    kinds = choices(find_setting(name, start))
     if not values.strip():
         raise ConfigError(f"{name} needs a range or values, such as {name}=1:10 or {name}=1,2,4.")
     numbers = {each for kind in kinds for each in get_args(kind)[:1]} & {int, float}
@@ -139,7 +116,7 @@ def _dimension(text: str, start: RunConfig) -> Dimension:
         if found.is_whole:
             ends = tuple(map(int, ends))
     else:
-        ends = tuple(_value(each.strip()) for each in values.split(","))
+        ends = tuple(parse_value(each.strip()) for each in values.split(","))
         found = Dimension(name, values=ends)
         if len(set(map(str, ends))) < max(len(ends), 2):
             raise ConfigError(f"{name} needs several values, all different. Got {values} instead.")
@@ -168,20 +145,3 @@ def _range(name: str, text: str, numbers: set[Any]) -> Dimension:
     if is_log and ends[0] <= 0:
         raise ConfigError(f"The range of {name} cannot be logarithmic: {low} is not above 0.")
     return Dimension(name, ends[0], ends[1], is_log, is_whole)
-
-
-def _value(text: str) -> Any:
-    """Return the value that a text stands for, as in a flag.
-
-    >>> [_value(each) for each in ("3", "0.5", "None", "true", "relay")]
-    [3, 0.5, None, True, 'relay']
-    """
-    plain = {"none": None, "true": True, "false": False}
-    if text.lower() in plain and text != "none":  # "none" is a rule
-        return plain[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

@@ -35,8 +35,6 @@ EXPERIMENT = Experiment(
     id="hyperparameter-grid-v2",
     question="Which settings of the plasticity module are best on CartPole?",
     artefacts=("Table A.III",),
-    conditions={
-        point_name(point): with_rules(TASK, point, episodes=EPISODES) for point in _POINTS
-    },
+    conditions={point_name(point): with_rules(TASK, point, episodes=EPISODES) for point in _POINTS},
     seeds=FEW_SEEDS,
 )
