@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from smgrnn.batch import AnyCondition, Condition, Experiment
-from smgrnn.batch.queue import queue_runs
+from smgrnn.batch.experiment import queue_runs
 from smgrnn.commands.flags import Workers
 from smgrnn.commands.output import Output
 from smgrnn.config import RunConfig
@@ -98,8 +97,9 @@ def test_tables_keep_the_seeds_of_the_paper() -> None:
 
 
 def test_more_seeds_need_a_condition() -> None:
+    experiment = replace(EXPERIMENTS["growth-ablation-v2"], more={"nothing": (10,)})
     with pytest.raises(ConfigError, match="has more seeds for 'nothing', but no condition"):
-        replace(EXPERIMENTS["growth-ablation-v2"], more={"nothing": (10,)})
+        queue_runs([experiment])
 
 
 def test_students_of_the_control_tasks_learn_from_three_teachers() -> None:
@@ -242,11 +242,3 @@ def test_a_wrong_option_is_met_at_the_door(
 ) -> None:
     with pytest.raises(ConfigError, match=sentence):
         reproduce_command([], tmp_path, Workers(**options))
-
-
-def test_without_dask_a_cluster_is_refused_with_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ConfigError, match=r"pip install 'smgrnn\[cluster\]'"):
-        reproduce_command([], tmp_path, Workers(scheduler="tcp://127.0.0.1:1"))
