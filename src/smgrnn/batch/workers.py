@@ -11,13 +11,10 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecu
 from contextlib import AbstractContextManager, contextmanager, suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from smgrnn.errors import ConfigError, MissingPackageError
 from smgrnn.machine import usable_cores
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _ENVIRONMENT = dict.fromkeys(_THREADS, "1") | {
@@ -62,27 +59,20 @@ class LocalProcesses(Executor):
         multiprocessing.get_context("spawn").Lock()
         self._threads = ThreadPoolExecutor(n_workers, initializer=_leave_interrupts_to_driver)
 
-    def submit(
-        self,
-        fn: Callable[Parameters, Result],
-        /,
-        *args: Parameters.args,
-        **kwargs: Parameters.kwargs,
-    ) -> Future[Result]:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function in the next process that is free."""
         return self._threads.submit(self._call, fn, args, kwargs)
 
-    def _call(self, fn: Callable[..., Result], args: Any, kwargs: Any) -> Result:
+    def _call(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         pool = self._idle.get()
         try:
-            result: Result = pool.submit(fn, *args, **kwargs).result()
+            return pool.submit(fn, *args, **kwargs).result()
         except BrokenExecutor as error:
             self._pools.remove(pool)
             pool = self._new_pool()
             raise WorkerLostError("The worker process died.") from error
         finally:
             self._idle.put(pool)
-        return result
 
     def _new_pool(self) -> Any:
         try:
@@ -175,13 +165,7 @@ class _Cluster(Executor):
         self._client, self._address = client, address
         self._executor: Executor = client.get_executor(pure=False)
 
-    def submit(
-        self,
-        fn: Callable[Parameters, Result],
-        /,
-        *args: Parameters.args,
-        **kwargs: Parameters.kwargs,
-    ) -> Future[Result]:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function on the next worker that is free."""
         begin = time.monotonic()
         while self._client.status != "running":  # Dask looks for a lost scheduler by itself

@@ -9,7 +9,7 @@ from typing import Any
 
 from smgrnn.batch.condition import Condition
 from smgrnn.batch.experiment import AnyCondition, Experiment
-from smgrnn_paper.evolution.condition import EvolutionCondition
+from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.experiments.paper.protocol import EPISODES, SEEDS, TASKS
 
 SIZES = {"CartPole-v1": (6, 8), "Acrobot-v1": (12, 30), "LunarLander-v3": (36, 44, 60)}

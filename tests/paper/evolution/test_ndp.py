@@ -13,6 +13,7 @@ from smgrnn.tasks import Task, find_task
 from smgrnn_paper.evolution.ndp import (
     EXTRA_STEPS,
     MLP,
+    NDPSearch,
     Program,
     Tissue,
     controller,
@@ -21,7 +22,6 @@ from smgrnn_paper.evolution.ndp import (
     diameter,
     n_parameters,
 )
-from smgrnn_paper.evolution.ndp_search import NDPSearch
 from smgrnn_paper.evolution.search import TooSmall
 
 TOY = Task(id="toy", n_inputs=1, n_outputs=2, is_discrete=True)

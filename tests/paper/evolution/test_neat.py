@@ -17,8 +17,7 @@ from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, compiled, find_task
-from smgrnn_paper.evolution.neat import NEATSearch, compile_genome
-from smgrnn_paper.evolution.neat_settings import read_settings
+from smgrnn_paper.evolution.neat import NEATSearch, compile_genome, read_settings
 
 TOY = Task(id="toy", n_inputs=2, n_outputs=2, is_discrete=True)
 DEFAULT = files("smgrnn_paper.evolution").joinpath("neat_configs", "default.ini").read_text()

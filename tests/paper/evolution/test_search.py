@@ -28,11 +28,8 @@ class Scripted(Search):
         self.bred: list[list[float]] = []
         self.small: list[list[bool]] = []
 
-    def _draw(self) -> int:
-        return len(self.script[self.generation])
-
-    def _candidate(self, place: int) -> Candidate:
-        return self.script[self.generation][place]
+    def _draw(self) -> list[Candidate]:
+        return self.script[self.generation]
 
     def _breed(self, scores: Floats, is_small: Bools) -> None:
         self.bred.append(scores.tolist())
@@ -56,26 +53,6 @@ def test_of_equals_the_later_generation_and_in_it_the_first_is_champion() -> Non
     assert search.champion == (one, 7.0, 1)
     search.tell([7.0, 7.0])
     assert search.champion == (three, 7.0, 2)
-
-
-def test_a_search_that_is_told_again_is_where_the_first_was() -> None:
-    one, two, three = map(policy, (1.0, 2.0, 3.0))
-    script: list[list[Candidate]] = [
-        [TooSmall(-1.0), TooSmall(-2.0)],
-        [TooSmall(9.0), one],
-        [two, three],
-        [three, two],
-    ]
-    told = [[-1.0, -2.0], [9.0, 4.0], [4.0, 4.0], [1.0, 2.0]]
-    first, again = Scripted(*script), Scripted(*script)
-    for candidates, returns in zip(script, told, strict=True):
-        first.tell(returns)
-        has_played = [isinstance(candidate, Policy) for candidate in candidates]
-        again.retell(np.array(returns), np.array(has_played))
-        assert again.champion == first.champion
-    assert again.champion == (two, 4.0, 3)
-    assert (again.bred, again.small) == (first.bred, first.small)
-    assert again.generation == 4
 
 
 def test_a_candidate_that_cannot_play_is_never_champion() -> None:
@@ -113,12 +90,6 @@ def test_every_candidate_needs_one_finite_return() -> None:
     with pytest.raises(NonFiniteError, match=r"^A return of generation 1 is not finite\.$"):
         search.tell([1.0, np.nan])
     assert search.generation == 0
-
-
-@pytest.mark.parametrize(("population", "generations"), [(1, 4), (0, 4), (2.5, 4), (4, 0)])
-def test_a_budget_is_a_whole_number(population: int, generations: int) -> None:
-    with pytest.raises(ConfigError, match=r"of a search must be an int in \[\d, inf\)\. Got"):
-        Search.__init__(Scripted([policy(1.0)] * 2), TASK, population, generations)
 
 
 @pytest.mark.parametrize("id", ["xor", "Pendulum-v1"])

@@ -6,7 +6,7 @@ NEAT and NDP have 50 candidates in each of 40 generations.
 
 from smgrnn.batch.condition import Condition
 from smgrnn.batch.experiment import AnyCondition, Experiment
-from smgrnn_paper.evolution.condition import EvolutionCondition
+from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.experiments.paper.protocol import EPISODES, SEEDS, TASKS, more_seeds, standard
 
 POPULATION = 50
