@@ -10,7 +10,7 @@ from smgrnn.machine import check_memory
 from smgrnn.runs.plan import AnyPlan
 from smgrnn.runs.record import Record
 
-Value = TypeVar("Value")
+Value = TypeVar("Value", covariant=True)
 
 EPISODE_SECONDS = {"CartPole-v1": 0.001, "Acrobot-v1": 0.0005, "xor": 0.0003}
 """Rough seconds per episode by compiled task; any other task takes GYMNASIUM_SECONDS."""

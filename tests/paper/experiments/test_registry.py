@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -20,8 +22,8 @@ from smgrnn.runs.plan import Plan
 from smgrnn.runs.students import new_learner
 from smgrnn_paper.commands.reproduce import reproduce_command
 from smgrnn_paper.evolution.evolution import Evolution
-from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments, find_experiment, teachers
-from smgrnn_paper.experiments.paper.protocol import TASKS, TEACHERS
+from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments, find_experiment
+from smgrnn_paper.experiments.paper import SMOOTH, TASKS, TEACHER_COMPARISON, TEACHERS
 from smgrnn_paper.experiments.registry import SMOKE_EPISODES, SMOKE_SEEDS
 
 pytestmark = pytest.mark.xdist_group("experiments")
@@ -29,11 +31,23 @@ pytestmark = pytest.mark.xdist_group("experiments")
 every_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 
 
+def test_naming_experiments_makes_no_condition() -> None:
+    """To list ids and questions took half a second more: 3,500 conditions were made."""
+    code = (
+        "from smgrnn.batch import Condition\n"
+        "Condition.__post_init__ = lambda self: exit('A condition was made.')\n"
+        "from smgrnn_paper.experiments import EXPERIMENTS, STUDIES, find_experiment\n"
+        "print(len({find_experiment(id).question for id in EXPERIMENTS | STUDIES}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("20\n", "")
+
+
 @every_experiment
 def test_an_id_ends_in_its_version(experiment: Experiment) -> None:
     assert re.fullmatch(r"[a-z-]+-v\d+", experiment.id)
     assert experiment.question.endswith("?")
-    assert experiment.artefacts or experiment is teachers.EXPERIMENT  # ours, with a table of ours
+    assert experiment.artefacts or experiment is TEACHER_COMPARISON  # ours, with a table of ours
 
 
 @every_experiment
@@ -106,7 +120,7 @@ def test_students_of_the_control_tasks_learn_from_three_teachers() -> None:
     for experiment in EXPERIMENTS.values():
         for name, condition in experiment.conditions.items():
             is_taught = condition.task in TASKS and isinstance(condition.settings, RunConfig)
-            if is_taught and not name.endswith(teachers.SMOOTH):
+            if is_taught and not name.endswith(SMOOTH):
                 assert condition.teachers == TEACHERS[condition.task]
                 assert set(TEACHERS[condition.task]) <= set(shipped_experts())
             else:
