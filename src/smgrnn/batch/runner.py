@@ -38,6 +38,8 @@ class Failure(NamedTuple):
     """Its traceback."""
     is_own: bool
     """Whether the run itself raised it, and so would again on any worker."""
+    key: str
+    """The key of its plan."""
 
 
 @dataclass
@@ -187,7 +189,7 @@ class _Session:
     def _fail(self, run: QueuedRun, error: BaseException, *, is_own: bool) -> None:
         line = " ".join(str(error).split()) or type(error).__name__
         details = "".join(traceback.format_exception(error))
-        self._progress.failures.append(Failure(run.name, line, details, is_own))
+        self._progress.failures.append(Failure(run.name, line, details, is_own, run.key))
 
 
 def _succeeded(future: Future[Record]) -> bool:
