@@ -1,5 +1,8 @@
 """A search asks and is told, keeps its budget and knows its champion."""
 
+import random
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,8 @@ from smgrnn.errors import ConfigError, NonFiniteError, ShapeError, TaskError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task, find_task
+from smgrnn_paper.evolution.ndp import NDPSearch
+from smgrnn_paper.evolution.neat import NEATSearch
 from smgrnn_paper.evolution.search import Candidate, Search, TooSmall
 
 TASK = Task(id="toy", n_inputs=1, n_outputs=2, is_discrete=True)
@@ -96,3 +101,34 @@ def test_every_candidate_needs_one_finite_return() -> None:
 def test_a_task_without_discrete_actions_is_refused(id: str) -> None:
     with pytest.raises(TaskError, match=f"^Evolution is for tasks with discrete actions.*{id}"):
         Search.__init__(Scripted([policy(1.0)] * 2), find_task(id), 2, 2)
+
+
+def advance(search: Search) -> list[Any]:
+    """Return the graphs of a generation, judged by something that needs no task."""
+    found = [c.graph if isinstance(c, Policy) else c for c in search.ask()]
+    search.tell([c.score if isinstance(c, TooSmall) else c.weight.sum() for c in found])
+    return found
+
+
+@pytest.mark.parametrize("kind", [NEATSearch, NDPSearch])
+def test_a_seed_determines_a_search_whatever_else_is_drawn(kind: Any) -> None:
+    """Neither another search in turns nor the caller disturbs it, nor it the caller."""
+
+    def new(seed: int) -> Any:
+        return kind(TASK, population=8, generations=5, seed=seed)
+
+    alone = [[advance(each) for _ in range(5)] for each in (new(0), new(1))]
+    assert alone[0] != alone[1]
+    random.seed(5)
+    before = np.random.get_state()[1].tolist()  # type: ignore[index]  # noqa: NPY002
+    expected = [random.random() for _ in range(5)]
+    random.seed(5)
+    searches, drawn = (new(0), new(1)), list[float]()
+    seen: tuple[list[Any], ...] = ([], [])
+    for _ in range(5):
+        for search, generations in zip(searches, seen, strict=True):
+            generations.append(advance(search))
+        drawn.append(random.random())
+    assert list(seen) == alone
+    assert drawn == expected
+    assert np.random.get_state()[1].tolist() == before  # type: ignore[index]  # noqa: NPY002
