@@ -179,7 +179,7 @@ COMMANDS = {
 
 def listed() -> dict[str, dict[str, Any]]:
     """Return what `smgrnn list` shows of this package: methods and experiments."""
-    from smgrnn_paper.evolution.evolution import METHODS
+    from smgrnn_paper.evolution.config import METHODS
     from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
 
     experiments = {id: each.question for id, each in (EXPERIMENTS | STUDIES).items()}

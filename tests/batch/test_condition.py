@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from smgrnn.batch import AnyCondition, Condition, condition
-from smgrnn.batch.queue import queue_runs
+from smgrnn.batch.experiment import queue_runs
 from smgrnn.config import PlasticityConfig, RunConfig
 from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experts import Expert, find_teacher, write_expert

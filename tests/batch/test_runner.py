@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from smgrnn.batch import AnyCondition, Condition, LocalProcesses, Store, run_experiments
-from smgrnn.batch.execution import execute
-from smgrnn.batch.local import WorkerLostError
-from smgrnn.batch.queue import queue_runs
-from smgrnn.batch.runner import Progress
+from smgrnn.batch.experiment import queue_runs
+from smgrnn.batch.runner import Progress, execute
+from smgrnn.batch.workers import WorkerLostError
 from smgrnn.errors import ConfigError
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.sequences import Sequence
@@ -205,7 +204,7 @@ def test_the_record_of_a_sequence_counts_the_effort_of_all_its_stages(store: Sto
     """Of a sequence the last stage is kept; the steps and seconds of the others were lost."""
     tasks = ("CartPole-v1", "CartPole-v1,mirrored", "CartPole-v1")
     condition = Condition.sequence(tasks, episodes=3, held_out=1)
-    record = execute(condition, 0, condition.key(0)).record
+    record = execute(condition, 0, condition.key(0))
     plan = record.plan
     assert isinstance(plan, Plan)
     stages = Sequence(plan.stages).train().records

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from smgrnn.batch import LocalProcesses, Store
-from smgrnn.batch.execution import execute
+from smgrnn.batch.runner import execute
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.runs.plan import EvolutionPlan, Plan
 from smgrnn.runs.record import Record
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("experiments")
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
     condition = busy(tmp_path_factory.mktemp("teacher"))
-    return execute(condition, 1, condition.key(1)).record
+    return execute(condition, 1, condition.key(1))
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_record_says_what_ran_and_what_came_of_it(record: Record) -> None:
 
 def test_the_record_of_an_evolution_has_the_best_of_each_generation(store: Store) -> None:
     condition = EvolutionCondition.evolve("CartPole-v1").with_episodes(12)
-    store.save(execute(condition, 2, condition.key(2)).record)
+    store.save(execute(condition, 2, condition.key(2)))
     record = store.load(condition.key(2))
     assert isinstance(record.plan, EvolutionPlan)
     assert record.generations is not None
@@ -65,7 +65,7 @@ def test_the_record_of_an_evolution_has_the_best_of_each_generation(store: Store
 
 def test_a_limit_that_stopped_growth_is_on_record(tmp_path: Path) -> None:
     condition = busy(tmp_path, parameters=9)
-    record = execute(condition, 0, condition.key(0)).record
+    record = execute(condition, 0, condition.key(0))
     assert len(record.warnings) == 1
     assert "max_edges=9" in record.warnings[0]
 
@@ -131,7 +131,7 @@ def test_records_are_found_by_experiment(store: Store, tmp_path: Path) -> None:
     conditions = {"few": tiny(tmp_path), "fewer": tiny(tmp_path, episodes=4)}
     for seed in (0, 2):
         condition = conditions["few"]
-        store.save(execute(condition, seed, condition.key(seed)).record)
+        store.save(execute(condition, seed, condition.key(seed)))
     found = store.records(asking(conditions, n_seeds=3))
     assert [record.plan.seed for record in found["few"]] == [0, 2]
     assert found["fewer"] == []

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from smgrnn.batch import AnyCondition, Condition, Experiment
-from smgrnn.batch.execution import execute
+from smgrnn.batch.runner import execute
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs.record import Record
 
@@ -99,6 +99,18 @@ def hang_once(folder: Path, *args: Any) -> Any:
         partial.rename(told)
         time.sleep(PATIENCE)
     return execute(*args)
+
+
+def tell_and_wait(folder: Path) -> int:
+    """Write the id of this process into a folder, and return it once the folder has a "go"."""
+    (folder / str(os.getpid())).touch()
+    wait_for((folder / "go").exists)
+    return os.getpid()
+
+
+def told(folder: Path) -> list[int]:
+    """Return the processes that have told their ids."""
+    return [int(path.name) for path in folder.iterdir() if path.name.isdigit()]
 
 
 def wait_for(condition: Callable[[], Any]) -> None:

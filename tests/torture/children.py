@@ -12,8 +12,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from multiprocessing import forkserver
-from multiprocessing.forkserver import ForkServer
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -60,25 +58,6 @@ class Shared:
         self._memory[:] = struct.pack("q", number)
 
 
-class Server(ForkServer):
-    """The server that workers of `reproduce` are forked from, for all children at once."""
-
-    owner = 0
-    """The process that keeps it running, if any."""
-
-    def ensure_running(self) -> None:
-        """Start it if it does not run; a child is not its parent, and could not tell."""
-        if os.getpid() == self.owner:
-            super().ensure_running()
-
-
-def serve_workers() -> None:
-    """Let the children of this process share a server."""
-    server = forkserver._forkserver
-    server.__class__, Server.owner = Server, os.getpid()
-    server.set_forkserver_preload(["torture.warm"])
-
-
 class Child:
     """A process that does some work in a folder of its own, to be watched and killed."""
 
@@ -88,8 +67,6 @@ class Child:
         self._code: int | None = None
         self._cpu = 0.0
         self._end = time.monotonic() + PATIENCE
-        if Server.owner:
-            forkserver._forkserver.ensure_running()  # a child that is killed as it asks ends it
         self.pid = os.fork()
         if not self.pid:
             _be(work, folder, self._texts)

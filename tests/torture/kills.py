@@ -3,7 +3,6 @@
 A moment is one of CPU time, so that a busy machine kills where an idle one does.
 """
 
-import multiprocessing.forkserver
 import os
 import signal
 import time
@@ -118,10 +117,12 @@ def kill_a_worker(rng: Random, bench: Bench) -> list[Found]:
     """Kill a process that works for `reproduce`; the same command runs its run again."""
     work = next(each for each in bench.works if each.name == "reproduce")
     expected, folder = bench.undisturbed(work), bench.new_folder()
-    child, at = Child(command(work.words), folder), rng.uniform(0, expected.cpu)
-    while child.is_running and child.cpu < at:
+    child, victims = Child(command(work.words), folder), list[int]()
+    while child.is_running and not victims:
         time.sleep(GLANCE)
-    victims = _workers()
+        victims = _workers(child.pid)
+    time.sleep(rng.uniform(0, STARTING))  # the driver only waits, so its CPU time says nothing
+    victims = _workers(child.pid)
     for pid in victims[:1]:
         os.kill(pid, signal.SIGKILL)
     ended = child.wait()
@@ -132,15 +133,15 @@ def kill_a_worker(rng: Random, bench: Bench) -> list[Found]:
     return [compared(end_of(folder), expected.end)] * len(victims[:1])
 
 
-def _workers() -> list[int]:
-    """Return the processes of the server that workers are forked from."""
-    server = multiprocessing.forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+def _workers(driver: int) -> list[int]:
+    """Return the worker processes of a driver."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
+            is_worker = b"loky.backend.popen" in path.with_name("cmdline").read_bytes()
         except OSError:  # it has just ended
             continue
-        if int(fields[1]) == server and fields[0] != "Z":
+        if int(fields[1]) == driver and fields[0] != "Z" and is_worker:
             found.append(int(path.parent.name))
     return found

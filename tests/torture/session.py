@@ -8,7 +8,6 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from torture.children import serve_workers
 from torture.faults import FILES, Fault, possible_faults
 from torture.files import kinds
 from torture.outcomes import Found, Table
@@ -60,8 +59,6 @@ class Session:
         table = Table()
         try:
             bench.name = f"{job}"
-            if bench.is_long:
-                serve_workers()
             self._draw(faults, bench, table, range(job, 10**9, n_jobs), end)
         except BaseException:
             table.add("the harness itself", [Found("traceback", traceback.format_exc())], "")

@@ -6,11 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from smgrnn.batch import execution
 from smgrnn.cli import main
 from support.runs import teacher
-
-__all__ = ["execution"]
 
 
 def warm_up(*commands: tuple[str, ...]) -> None:

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from smgrnn.batch.condition import Condition
-from smgrnn.batch.execution import Finished, execute
-from smgrnn.batch.local import WorkerLostError
+from smgrnn.batch.runner import execute
 from smgrnn.batch.store import Store
+from smgrnn.batch.workers import WorkerLostError
 from smgrnn.errors import ConfigError
+from smgrnn.runs.record import Record
 from smgrnn.tuning.study import Found, Study, Trial
 from support.studies import N_TRIALS, outcomes, run_study, tiny_question, tiny_study
 from support.trials import Inline, Replacing, wait_for
@@ -162,7 +163,7 @@ def _lose(*_: Any) -> None:
     raise WorkerLostError("It died.")
 
 
-def _run_elsewhere(condition: Condition, seed: int, key: str) -> Finished:
+def _run_elsewhere(condition: Condition, seed: int, key: str) -> Record:
     return execute(condition, seed, f"not {key}")
 
 

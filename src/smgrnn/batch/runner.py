@@ -2,19 +2,17 @@
 
 import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
-from smgrnn.batch.execution import Finished, OtherWorkerError, execute
-from smgrnn.batch.experiment import Experiment
-from smgrnn.batch.forecast import Forecast
-from smgrnn.batch.queue import QueuedRun, queue_runs
+from smgrnn.batch.experiment import AnyCondition, Experiment, QueuedRun, queue_runs
 from smgrnn.batch.store import Store
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, GrowthLimitWarning
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.runs.record import Record
 from smgrnn.runs.watch import Watch
@@ -25,8 +23,12 @@ LOOK_SECONDS = 1.0
 """Longest time between two reports of progress."""
 
 
+class OtherWorkerError(ConfigError):
+    """A worker would answer another question than its driver asked."""
+
+
 class Failure(NamedTuple):
-    """A run that has no record: it raised an error, or nobody could run it."""
+    """A run that has no record: it raised an error, or no worker could run it."""
 
     name: str
     """Name of the run."""
@@ -36,6 +38,8 @@ class Failure(NamedTuple):
     """Its traceback."""
     is_own: bool
     """Whether the run itself raised it, and so would again on any worker."""
+    key: str
+    """The key of its plan."""
 
 
 @dataclass
@@ -55,11 +59,25 @@ class Progress:
     seconds: float = 0.0
     """Seconds since the start."""
     seconds_left: float | None = None
-    """Seconds still to go; None as long as no run has finished."""
+    """Rough seconds still to go; None as long as no run has finished."""
     latest: tuple[str, Record] | None = None
     """The run that finished last, its name and its record."""
     failures: list[Failure] = field(default_factory=list)
     """Runs that failed."""
+
+
+def execute(condition: AnyCondition, seed: int, key: str) -> Record:
+    """Run a condition with a seed, in any process, and return its record.
+
+    The key is computed again here: a worker with another version or another expert would answer
+    another question than the one that was asked.
+    """
+    plan = condition.plan(seed)
+    if plan.key() != key:
+        raise OtherWorkerError("A worker has another smgrnn, or other experts, than its driver.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GrowthLimitWarning)  # it is on record
+        return replace(condition.train(plan), resume=None)
 
 
 def run_experiments(
@@ -92,100 +110,90 @@ def run_experiments(
     store.check_writable()
     runs = queue_runs(experiments)
     missing = [run for run in runs if not store.has(run.key)]
-    session = _Session(store, executor, retries, Forecast(missing))
     progress = Progress(n_runs=len(runs), n_found=len(runs) - len(missing))
-    return session.drive(missing, progress, watch or (lambda _: None))
+    session = _Session(store, executor, retries, progress)
+    session.drive(missing, watch or (lambda _: None))
+    return progress
 
 
 class _Session:
     """The runs that are under way, and the handling of their results."""
 
-    def __init__(self, store: Store, executor: Executor, retries: int, forecast: Forecast) -> None:
-        self._store = store
-        self._executor = executor
-        self._retries = retries
-        self._forecast = forecast
-        self._under_way: dict[Future[Finished], QueuedRun] = {}
-        self._ended: SimpleQueue[Future[Finished]] = SimpleQueue()
+    def __init__(self, store: Store, executor: Executor, retries: int, progress: Progress) -> None:
+        self._store, self._executor = store, executor
+        self._retries, self._progress = retries, progress
+        self._under_way: dict[Future[Record], QueuedRun] = {}
+        self._ended: SimpleQueue[Future[Record]] = SimpleQueue()
         self._losses: Counter[str] = Counter()
 
-    def drive(self, runs: list[QueuedRun], progress: Progress, watch: Watch[Progress]) -> Progress:
-        """Submit all runs and wait for them."""
-        start = time.perf_counter()
+    def drive(self, runs: list[QueuedRun], watch: Watch[Progress]) -> None:
+        """Submit all runs, take in each as it ends, and give up the rest on an interrupt."""
+        start, progress, expected = time.perf_counter(), self._progress, 0.0
         watch(progress)
         try:
             for run in runs:
-                self._submit(run, progress)
+                self._submit(run)
+                expected += run.seconds
             while self._under_way:
-                self._take_ended(progress)
+                try:
+                    future = self._ended.get(timeout=LOOK_SECONDS)
+                except Empty:
+                    pass
+                else:
+                    with interrupts_deferred():
+                        self._take_in(future)
                 progress.seconds = time.perf_counter() - start
-                progress.seconds_left = self._forecast.left(progress.seconds)
+                if progress.n_done:  # expected seconds, scaled by how long runs took so far
+                    left = sum(run.seconds for run in self._under_way.values())
+                    progress.seconds_left = progress.seconds * left / (expected - left)
                 watch(progress)
         except (KeyboardInterrupt, ConfigError):  # the latter: nobody is left to run anything
             with interrupts_deferred():
-                self._give_up(progress)
+                for future in [each for each in self._under_way if _succeeded(each)]:
+                    self._take_in(future)
             raise
         finally:
             for future in self._under_way:
                 future.cancel()
         progress.failures.sort()
-        return progress
 
-    def _submit(self, run: QueuedRun, progress: Progress) -> None:
+    def _submit(self, run: QueuedRun) -> None:
         try:
             future = self._executor.submit(execute, run.condition, run.seed, run.key)
         except (BrokenExecutor, RuntimeError) as error:  # broken, or shut down
-            self._fail(run, error, progress, is_own=False)
+            self._fail(run, error, is_own=False)
             return
         self._under_way[future] = run
         future.add_done_callback(self._ended.put)
 
-    def _take_ended(self, progress: Progress) -> None:
-        """Wait a moment for a run to end, and take it in."""
-        try:
-            future = self._ended.get(timeout=LOOK_SECONDS)
-        except Empty:
-            return
-        with interrupts_deferred():
-            self._take_in(future, progress)
-
-    def _take_in(self, future: Future[Finished], progress: Progress) -> None:
-        run = self._under_way.pop(future)
+    def _take_in(self, future: Future[Record]) -> None:
+        """Keep the record of a run that ended, run it again, or count it as failed."""
+        run, progress = self._under_way.pop(future), self._progress
         error = CancelledError() if future.cancelled() else future.exception()
         if error is None:
-            self._keep(run, future.result(), progress)
+            record = future.result()
+            self._store.save(record)
+            progress.n_done += 1
+            progress.steps += record.spent.steps
+            progress.latest = run.name, record
         elif not is_loss(error):
-            self._fail(run, error, progress, is_own=not isinstance(error, OtherWorkerError))
+            self._fail(run, error, is_own=not isinstance(error, OtherWorkerError))
         else:
             progress.n_lost += 1
             self._losses[run.key] += 1
             if self._losses[run.key] <= self._retries:
-                self._submit(run, progress)
+                self._submit(run)
             else:
-                self._fail(run, error, progress, is_own=False)
+                self._fail(run, error, is_own=False)
 
-    def _keep(self, run: QueuedRun, finished: Finished, progress: Progress) -> None:
-        record = finished.record
-        self._store.save(record)
-        self._forecast.finish(run, record.spent.seconds, finished.worker)
-        progress.n_done += 1
-        progress.steps += record.spent.steps
-        progress.latest = run.name, record
-
-    def _fail(
-        self, run: QueuedRun, error: BaseException, progress: Progress, *, is_own: bool
-    ) -> None:
-        self._forecast.drop(run)
+    def _fail(self, run: QueuedRun, error: BaseException, *, is_own: bool) -> None:
         line = " ".join(str(error).split()) or type(error).__name__
         details = "".join(traceback.format_exception(error))
-        progress.failures.append(Failure(run.name, line, details, is_own))
+        self._progress.failures.append(Failure(run.name, line, details, is_own, run.key))
 
-    def _give_up(self, progress: Progress) -> None:
-        """Keep the runs that have finished in the meantime."""
-        for future, run in list(self._under_way.items()):
-            if future.done() and not future.cancelled() and future.exception() is None:
-                del self._under_way[future]
-                self._keep(run, future.result(), progress)
+
+def _succeeded(future: Future[Record]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
 
 
 def is_loss(error: BaseException) -> bool:

@@ -12,8 +12,8 @@ from typing import Any
 
 from rich import progress as bars
 
-from smgrnn.batch.executor import find_executor
 from smgrnn.batch.store import Store
+from smgrnn.batch.workers import find_executor
 from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder
 from smgrnn.commands.flags import Effort, Workers

@@ -11,7 +11,7 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,10 +20,11 @@ from typing import Any
 
 from smgrnn.batch.condition import Condition
 from smgrnn.batch.experiment import Experiment
-from smgrnn.batch.runner import Failure, Progress, run_experiments
+from smgrnn.batch.runner import Progress, run_experiments
 from smgrnn.batch.store import Store
 from smgrnn.config import RunConfig, by_part, setting_of
-from smgrnn.errors import ConfigError, FileFormatError, reason
+from smgrnn.errors import ConfigError, FileFormatError, MissingPackageError, reason
+from smgrnn.runs.record import Record
 from smgrnn.storage import write_file
 from smgrnn.tuning.front import Point, area, best_few, front
 from smgrnn.tuning.space import Dimension
@@ -31,7 +32,7 @@ from smgrnn.tuning.space import Dimension
 try:
     import optuna
 except ImportError as error:
-    raise ConfigError("Tuning needs optuna: pip install 'smgrnn[tune]'.") from error
+    raise MissingPackageError("Tuning needs Optuna: pip install 'smgrnn[tune]'.") from error
 
 FAILED = "failed.json"
 """File beside the store with the runs that raised an error, by key."""
@@ -289,68 +290,54 @@ class Study:
 
     def _runs(self, trials: list[Trial], n_seeds: int, watch: Watch) -> list[Trial]:
         """Return trials with the results of so many seeds, run where the store lacks them."""
-        found = [replace(each, error=self._obstacle(each, n_seeds)) for each in trials]
-        conditions = {
-            str(each.number): self._question.condition(each.settings)
-            for each in found
-            if not each.error
-        }
-        n_done = len(trials[0].returns) if trials else 0
-        self._execute(conditions, self._question.seeds[n_done:n_seeds], watch)
-        return [each if each.error else self._taken(each, n_seeds) for each in found]
+        seeds, before = self._question.seeds[:n_seeds], self._found
+        conditions: dict[int, Condition] = {}
+        keys: dict[int, list[str]] = {}
+        errors: dict[int, str] = {}
+        for trial in trials:
+            try:
+                condition = self._question.condition(trial.settings)
+                keys[trial.number] = [condition.key(seed) for seed in seeds]
+                conditions[trial.number] = condition
+            except ConfigError as error:  # settings that contradict each other
+                errors[trial.number] = str(error)
 
-    def _obstacle(self, trial: Trial, n_seeds: int) -> str:
-        """Return why a trial cannot be run with so many seeds, or not again; nothing if it can."""
-        try:
-            condition = self._question.condition(trial.settings)
-            keys = [condition.key(seed) for seed in self._question.seeds[:n_seeds]]
-        except ConfigError as error:  # settings that contradict each other
-            return str(error)
-        return next((self._failures[key] for key in keys if key in self._failures), "")
-
-    def _execute(
-        self, conditions: dict[str, Condition], seeds: Sequence[int], watch: Watch
-    ) -> None:
-        """Run what the store lacks; keep in mind which runs failed by themselves."""
-        before = self._found
+        def note_failures() -> None:
+            for number, some in keys.items():
+                failed = [self._failures[key] for key in some if key in self._failures]
+                errors.update({number: failed[0]} if failed else {})
 
         def show(progress: Progress) -> None:
             n_runs, n_stored = before.n_runs + progress.n_done, before.n_stored + progress.n_found
             self._found = replace(self._found, n_runs=n_runs, n_stored=n_stored)
             watch(self._found)
 
+        note_failures()
+        n_done = len(trials[0].returns) if trials else 0
         experiment = Experiment(
-            id="tune-v1", question="", artefacts=(), conditions=conditions, seeds=tuple(seeds)
+            id="tune-v1",
+            question="",
+            artefacts=(),
+            conditions={str(n): each for n, each in conditions.items() if n not in errors},
+            seeds=seeds[n_done:],
         )
         progress = run_experiments([experiment], self._store, self._executor, watch=show)
-        self._remember([each for each in progress.failures if each.is_own], conditions)
+        if own := {each.key: each.error for each in progress.failures if each.is_own}:
+            self._failures |= own  # they would fail again
+            write_file(self._failed, json.dumps(self._failures, indent=1).encode())
         for failure in progress.failures:
             if not failure.is_own:
                 raise ConfigError(
                     f"The study stopped where no worker could run a trial, and goes on by the same "
                     f"command: {failure.error}"
                 )
-
-    def _remember(self, failures: list[Failure], conditions: dict[str, Condition]) -> None:
-        """Write down the runs that failed, as they would fail again."""
-        for failure in failures:
-            _, name, _, seed = failure.name.split()
-            self._failures[conditions[name].key(int(seed))] = failure.error
-        if failures:
-            write_file(self._failed, json.dumps(self._failures, indent=1).encode())
-
-    def _taken(self, trial: Trial, n_seeds: int) -> Trial:
-        """Return a trial with the results of so many seeds, from the store."""
-        if error := self._obstacle(trial, n_seeds):
-            return replace(trial, error=error)
-        condition = self._question.condition(trial.settings)
-        seeds = self._question.seeds[:n_seeds]
-        records = [self._store.load(condition.key(seed)) for seed in seeds]
-        return replace(
-            trial,
-            returns=tuple(float(record.held_out.mean()) for record in records),
-            parameters=tuple(record.handed_over.n_parameters for record in records),
-        )
+        note_failures()
+        return [
+            replace(each, error=errors[each.number])
+            if each.number in errors
+            else _with_results(each, [self._store.load(key) for key in keys[each.number]])
+            for each in trials
+        ]
 
     def _tell(self, asked: Any, trial: Trial) -> None:
         """Tell the search how good a trial is; a poor one by the seeds that it had."""
@@ -371,6 +358,14 @@ class Study:
         if self._question.price is not None:
             return {}
         return {"floor": self._found.worst.mean_return - trial.point.mean_return}
+
+
+def _with_results(trial: Trial, records: list[Record]) -> Trial:
+    return replace(
+        trial,
+        returns=tuple(float(record.held_out.mean()) for record in records),
+        parameters=tuple(record.handed_over.n_parameters for record in records),
+    )
 
 
 def _new_search(question: Question) -> Any:

@@ -1,4 +1,4 @@
-"""All the measurements of `smgrnn bench`, side by side in one process."""
+"""All the measurements of `smgrnn bench`, side by side in one process, and their tables."""
 
 import os
 import platform
@@ -8,20 +8,23 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from smgrnn.engine import Learner
+from smgrnn.config import RunConfig, Student
 from smgrnn.errors import ConfigError, GrowthLimitWarning
+from smgrnn.runs.run import new_run
 from smgrnn_paper.bench import workload
-from smgrnn_paper.bench.phases import median_us, multiply_adds, peak_multiply_adds, phases
-from smgrnn_paper.bench.runs import beside_the_environment, whole_runs
-from smgrnn_paper.bench.workload import WATCHING, active_rules, grown_graph, new_learner
+from smgrnn_paper.bench.workload import active_rules, grown_graph
 
+TASKS = ("CartPole-v1", "Acrobot-v1")
+STUDENTS: tuple[Student, ...] = ("smgrnn", "static")
+EDGES = 84
+"""Size at which the cost of a call and of an edit is told."""
 _START = """
 import numpy as np
 from smgrnn import Learner, NetworkConfig
@@ -41,45 +44,38 @@ def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[st
         raise ConfigError(f"The number of repeats must be at least 1. Got {repeats} instead.")
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", GrowthLimitWarning)  # the active rules live at their limit
-    repeats = 2 if quick else repeats
-    episodes = 200 if quick else 2000
-    sizes = (10, 84) if quick else (10, 84, 1000, 10_000)
-    report("machine peak")
-    peak = peak_multiply_adds(repeats)
-    rows, parts = [], []
-    for n_edges in sizes:
-        graph = grown_graph(n_edges)
+    repeats, episodes = (2, 200) if quick else (repeats, 2000)
+    rows = []
+    for n_edges in (10, EDGES) if quick else (10, EDGES, 1000, 10_000):
         for iterations in (1, 3):
             report(f"{n_edges} edges, K = {iterations}")
-            floor = multiply_adds(graph, iterations) / peak
-            rows += _rows(n_edges, iterations, floor, repeats)
-            times = phases(graph, iterations, repeats)
-            parts.append({"edges": n_edges, "iterations": iterations, **times})
-    report("linear fit, statistics at every update, calls from Python")
-    results: dict[str, Any] = {
+            rows += _rows(n_edges, iterations, repeats)
+    report("calls from Python")
+    called = median_us(workload.called_from_python(grown_graph(EDGES), 1), 20_000, repeats)
+    fused, edited = (row["compiled_us"] for row in rows if _is_usual(row))
+    report("whole runs")
+    results = {
         "is_quick": quick,
         "repeats": repeats,
         "episodes": episodes,
         "machine": {"cpu": _cpu(), "cores": os.cpu_count()},
-        "peak_multiply_adds_per_us": peak,
         "rows": rows,
-        "phases": parts,
-        "fit": _fit((84, 300) if quick else (84, 300, 1000, 3000, 10_000), repeats),
-        "edit": _edits((84, 300) if quick else (300, 1000, 3000, 10_000, 30_000), repeats),
-        "statistics_every_update": _watching(repeats),
-        "python_call": _python_call(repeats),
+        "edit": {"edges": EDGES, "us": 100 * (edited - fused)},
+        "python_call": {"edges": EDGES, "called_us": called, "added_us": called - fused},
+        "runs": [_whole_run(task, student, episodes) for task in TASKS for student in STUDENTS],
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
-    report("whole runs")
-    results["runs"] = whole_runs(episodes)
-    results["beside_environment"] = beside_the_environment(10 if quick else 300)
     if not quick:
         report("start-up times")
         results["startup_s"] = _startup()
     return results
 
 
-def _rows(n_edges: int, iterations: int, floor: float, repeats: int) -> list[dict[str, Any]]:
+def _is_usual(row: dict[str, Any]) -> bool:
+    return (row["edges"], row["iterations"]) == (EDGES, 1)
+
+
+def _rows(n_edges: int, iterations: int, repeats: int) -> list[dict[str, Any]]:
     """Measure the three engines in turn, so that a slow moment of the machine meets them all."""
     graph = grown_graph(n_edges)
     runs = {
@@ -106,79 +102,112 @@ def _rows(n_edges: int, iterations: int, floor: float, repeats: int) -> list[dic
             "torch_us": us["torch" + suffix],
             "compiled_us": us["compiled" + suffix],
             "ratio": us["eager"] / us["compiled" + suffix],
-            "floor_us": floor,
         }
         for suffix in ("", "+")
     ]
 
 
-def _fit(sizes: tuple[int, ...], repeats: int) -> dict[str, Any]:
-    """Fit a line through the compiled step times at K = 1 over network sizes."""
+def median_us(run: Callable[[int], None], n: int, repeats: int) -> float:
+    """Return the median over `repeats` of the µs that one of `n` steps takes; one warm-up first."""
+    run(min(n, 10))
     times = []
-    for n_edges in sizes:
-        run = workload.compiled_engine(grown_graph(n_edges), 1, None)
-        times.append(median_us(run, int(np.clip(5_000_000 // n_edges, 2000, 50_000)), repeats))
-    return _line(sizes, times)
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        run(n)
+        times.append((time.perf_counter() - begin) / n * 1e6)
+    return float(np.median(times))
 
 
-def _edits(sizes: tuple[int, ...], repeats: int) -> dict[str, Any]:
-    """Fit a line through the times of one structural edit: decided, applied, state carried over."""
-    times = []
-    for n_edges in sizes:
-        learner = new_learner(grown_graph(n_edges), 1, active_rules(n_edges))
-        learner.learn_stream(*workload.stream(150))
-
-        def edit(n: int, learner: Learner = learner) -> None:
-            for _ in range(n):
-                learner._restructure()
-
-        times.append(median_us(edit, 20, repeats))
-    return _line(sizes, times)
-
-
-def _line(sizes: tuple[int, ...], times: list[float]) -> dict[str, Any]:
-    slope, intercept = np.polyfit(sizes, times, 1)
-    residual = np.array(times) - (slope * np.array(sizes) + intercept)
-    r2 = 1 - residual.var() / np.var(times)
-    return {"edges": sizes, "us": times, "us_per_edge": slope, "us_fixed": intercept, "r2": r2}
-
-
-def _watching(repeats: int) -> dict[str, float]:
-    """Compare a step that takes statistics at every update with one that never does."""
-    graph = grown_graph(84)
-    plain, watching = (workload.compiled_engine(graph, 1, rules) for rules in (None, WATCHING))
-    never, every = median_us(plain, 50_000, repeats), median_us(watching, 50_000, repeats)
-    return {"edges": 84, "never_us": never, "every_us": every, "ratio": every / never}
-
-
-def _python_call(repeats: int) -> dict[str, float]:
-    """Compare one call from Python per step with a fused stream."""
-    graph = grown_graph(84)
-    fused = median_us(workload.compiled_engine(graph, 1, None), 50_000, repeats)
-    called = median_us(workload.called_from_python(graph, 1), 20_000, repeats)
-    return {"edges": 84, "fused_us": fused, "called_us": called, "added_us": called - fused}
+def _whole_run(task: str, student: Student, episodes: int) -> dict[str, Any]:
+    """Time one run with the paper's settings."""
+    run = new_run(task, RunConfig.for_task(task, student=student, episodes=episodes))
+    run.train()
+    us_per_step = 1e6 * run.seconds / run.episodes.steps.sum()
+    return {"task": task, "student": student, "seconds": run.seconds, "step_us": us_per_step}
 
 
 def _startup() -> dict[str, float]:
     """Time the first learning in a new process, without and with the compiled code on disk."""
+
+    def timed(*arguments: str, **environment: str) -> float:
+        begin, given = time.perf_counter(), os.environ | environment
+        subprocess.run([sys.executable, *arguments], env=given, check=True, capture_output=True)
+        return time.perf_counter() - begin
+
     with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        cold, cached = (_timed([sys.executable, "-c", _START], environment) for _ in range(2))
-    package = _timed([sys.executable, "-c", "import smgrnn"], dict(os.environ))
-    usage = _timed([sys.executable, "-m", "smgrnn", "--help"], dict(os.environ))
+        cold, cached = (timed("-c", _START, NUMBA_CACHE_DIR=cache) for _ in range(2))
+    package, usage = timed("-c", "import smgrnn"), timed("-m", "smgrnn", "--help")
     return {"cold": cold, "cached": cached, "import": package, "help": usage}
-
-
-def _timed(command: list[str], environment: dict[str, str]) -> float:
-    begin = time.perf_counter()
-    subprocess.run(command, env=environment, check=True, capture_output=True)
-    return time.perf_counter() - begin
 
 
 def _cpu() -> str:
     try:
-        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
-            names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
-        return names[0]
-    except (OSError, IndexError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if "model name" in line)
+    except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def title(results: dict[str, Any]) -> str:
+    """Return in one sentence what was measured, and how often."""
+    sizes = sorted({row["edges"] for row in results["rows"]})
+    startup = "start-up times" if "startup_s" in results else "no start-up times"
+    return (
+        f"{'A quick look' if results['is_quick'] else 'All measurements'}: medians of "
+        f"{results['repeats']} repeats, networks of "
+        f"{', '.join(f'{n:,}' for n in sizes)} edges, runs of {results['episodes']} episodes, "
+        f"{startup}."
+    )
+
+
+def tables(results: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], list[Sequence[str]]]]:
+    """Return each table as its title, its header and its rows."""
+    yield (
+        "µs per learning step",
+        ("edges", "K", "plasticity", "eager", "torch", "compiled", "eager / compiled"),
+        [
+            (
+                f"{row['edges']:,}",
+                str(row["iterations"]),
+                "on" if row["plasticity"] else "off",
+                f"{row['eager_us']:.0f}",
+                f"{row['torch_us']:.0f}",
+                f"{row['compiled_us']:.2f}",
+                f"{row['ratio']:.0f}",
+            )
+            for row in results["rows"]
+        ],
+    )
+    yield (
+        f"Whole runs ({results['episodes']} episodes; a step is environment, expert, learning and "
+        f"plasticity)",
+        ("task", "student", "seconds", "µs per step"),
+        [
+            (row["task"], row["student"], f"{row['seconds']:.2f}", f"{row['step_us']:.2f}")
+            for row in results["runs"]
+        ],
+    )
+    machine, startup = results["machine"], results.get("startup_s", {})
+    facts = {
+        "machine": f"{machine['cpu']}, {machine['cores']} cores",
+        f"one edit, {EDGES} edges": f"{results['edit']['us']:.1f} µs",
+        "one call from Python per step adds": f"{results['python_call']['added_us']:.2f} µs",
+        "peak memory of this process": f"{results['peak_memory_mb']:.0f} MB",
+    }
+    labels = {
+        "cold": "first learning, nothing compiled yet",
+        "cached": "first learning, compiled before",
+        "import": "python -c 'import smgrnn'",
+        "help": "smgrnn --help",
+    }
+    facts |= {labels[name]: f"{seconds:.2f} s" for name, seconds in startup.items()}
+    yield "Other figures", ("what", "measured"), list(facts.items())
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """Return all tables as Markdown."""
+    parts = [title(results)]
+    for heading, header, rows in tables(results):
+        lines = [header, ["---"] * len(header), *rows]
+        parts.append(f"## {heading}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines))
+    return "\n\n".join(parts) + "\n"

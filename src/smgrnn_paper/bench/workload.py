@@ -1,4 +1,4 @@
-"""The workload: grown networks of a given size, three ways to train them, and a stream."""
+"""The workload of `smgrnn bench`: grown networks, a stream, and three ways to train on it."""
 
 from collections.abc import Callable
 
@@ -11,18 +11,8 @@ from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.graph.state import Graph
 from smgrnn.nn import SMGrNN, StructuralPlasticity
-from smgrnn_paper.bench.eager import eager_loop
 
 N_INPUTS, N_OUTPUTS = 4, 2
-
-# Statistics at every update, and nothing ever found.
-WATCHING = PlasticityConfig(
-    interval=1,
-    growth="relay-alone",
-    orphan_removal=False,
-    fluctuation_threshold=1e9,
-    weight_threshold=0.0,
-)
 
 Run = Callable[[int], None]
 
@@ -68,6 +58,28 @@ def stream(n: int) -> tuple[Floats, Ints]:
     """Return observations and the labels of a simple teacher."""
     observations = np.random.default_rng(0).normal(size=(n, N_INPUTS))
     return observations, (observations[:, 0] > 0).astype(np.int64)
+
+
+def eager_loop(graph: Graph, iterations: int, observations: Floats, labels: Ints) -> torch.Tensor:
+    """Train as a PyTorch user would write it, and return the weights: the frozen baseline."""
+    source, target = torch.tensor(graph.source), torch.tensor(graph.target)
+    weight = torch.tensor(graph.weight, dtype=torch.float32, requires_grad=True)
+    optimizer = torch.optim.Adam([weight], lr=0.01)
+    states = torch.zeros(graph.n_nodes)
+    first, last = graph.n_inputs, graph.n_inputs + graph.n_outputs
+    for row, number in zip(observations, labels, strict=True):
+        observation, label = torch.as_tensor(row, dtype=torch.float32), torch.tensor(number)
+        states = torch.cat([observation, states[first:]])
+        for _ in range(iterations):
+            message = weight * states[source]
+            total = torch.zeros(graph.n_nodes).index_add(0, target, message)
+            states = torch.cat([observation, torch.tanh(total[first:])])
+        loss = cross_entropy(states[first:last], label)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        states = states.detach()
+    return weight.detach()
 
 
 def eager(graph: Graph, iterations: int) -> Run:

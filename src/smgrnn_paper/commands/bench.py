@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+from rich.table import Table
+
 from smgrnn.commands.output import Output, Terminal, say_out
 from smgrnn.storage import check_folder_of
-from smgrnn_paper.bench.measure import measure
-from smgrnn_paper.bench.tables import markdown, printable, title
+from smgrnn_paper.bench.measure import markdown, measure, tables, title
 
 
 def bench_command(repeats: int, out: Path | None, output: Output, *, quick: bool) -> None:
@@ -21,5 +22,11 @@ def bench_command(repeats: int, out: Path | None, output: Output, *, quick: bool
     elif not output.quiet:
         say_out(title(results))
         terminal = Terminal()
-        for table in printable(results):
+        for heading, header, rows in tables(results):
+            table = Table(title=heading, title_justify="left")
+            for place, name in enumerate(header):
+                is_label = len(header) == 2 and place == 0
+                table.add_column(name, justify="left" if is_label else "right")
+            for row in rows:
+                table.add_row(*row)
             terminal.print(table)

@@ -32,7 +32,7 @@ class EvolutionDisplay(Display):
         """Show the progress of an evolutionary search."""
         episodes, best = evolution.episodes, evolution.generations
         recent = episodes.returns[-evolution.plan.population :]
-        speed = episodes.steps.sum() / max(evolution.seconds, 1e-9)
+        speed = episodes.steps.sum() / max(evolution.record.times.training, 1e-9)
         self.line = (
             f"generation {best.n}: best {best.returns[-1]:.0f}, mean {recent.mean():.1f} · "
             f"{size_text(best)} · {short_text(speed)} steps/s"

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from smgrnn.batch.executor import find_executor
 from smgrnn.batch.experiment import Experiment
 from smgrnn.batch.runner import Progress, run_experiments
 from smgrnn.batch.store import Store
+from smgrnn.batch.workers import find_executor
 from smgrnn.commands.display import SessionDisplay, describe_session, stoppable
 from smgrnn.commands.flags import Workers
 from smgrnn.commands.output import Output

@@ -1,14 +1,17 @@
-"""Settings of an evolutionary search, and its plan."""
+"""Settings of an evolutionary search."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 from smgrnn.config import Method
 from smgrnn.errors import ConfigError
-from smgrnn.machine import check_memory
-from smgrnn.runs.plan import EvolutionPlan, check_episodes
-from smgrnn.tasks import Task
 from smgrnn.validation import Count, Settings, Whole, Within
+
+METHODS = {
+    "neat": "topologies and weights evolved together, by neat-python",
+    "ndp": "developmental programs that grow a network, by CMA-ES",
+}
+"""The evolutionary methods by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,25 +45,10 @@ class EvolutionConfig(Settings):
                 f"A budget of {self.rollouts} rollouts does not divide into generations of "
                 f"{self.population}."
             )
+        if self.method != "neat" and self.neat_config is not None:
+            raise ConfigError("A configuration for NEAT says nothing to NDP; leave it out.")
 
     @property
     def generations(self) -> int:
         """Generations that the budget pays for."""
         return self.rollouts // self.population
-
-
-def plan_evolution(config: EvolutionConfig, task: Task, neat_settings: str) -> EvolutionPlan:
-    """Return the plan of a search; `neat_settings` is the text of NEAT's configuration."""
-    if config.method != "neat" and config.neat_config is not None:
-        raise ConfigError("A configuration for NEAT says nothing to NDP; leave it out.")
-    check_episodes(config.held_out)
-    check_memory(2e4 * config.population, f"A population of {config.population} candidates")
-    return EvolutionPlan(
-        task=replace(task, make=None),
-        method=config.method,
-        seed=config.seed,
-        rollouts=config.rollouts,
-        population=config.population,
-        held_out=config.held_out,
-        neat_settings=neat_settings,
-    )

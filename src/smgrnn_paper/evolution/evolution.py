@@ -11,17 +11,19 @@ to be kept of it: one that was stopped is bred anew from the returns on record, 
 import time
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from smgrnn.arrays import Floats
+from smgrnn.batch.condition import check_length, describe_task
 from smgrnn.episodes.backends import Backend, find_backend
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.graph.log import EditLog
 from smgrnn.interrupts import interrupts_deferred
+from smgrnn.machine import check_memory
 from smgrnn.policy import Policy
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.folder import (
@@ -33,24 +35,18 @@ from smgrnn.runs.folder import (
     write_results,
 )
 from smgrnn.runs.metrics import best_of_generations
-from smgrnn.runs.plan import EvolutionPlan
+from smgrnn.runs.plan import EvolutionPlan, check_episodes
 from smgrnn.runs.record import Record, versions
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.times import Times
 from smgrnn.runs.watch import Watch
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again, find_task
-from smgrnn_paper.evolution.config import EvolutionConfig, plan_evolution
-from smgrnn_paper.evolution.ndp_search import NDPSearch
-from smgrnn_paper.evolution.neat import NEATSearch
-from smgrnn_paper.evolution.neat_settings import read_settings, read_text
+from smgrnn_paper.evolution.config import EvolutionConfig
 from smgrnn_paper.evolution.search import Candidate, Player, Search
 
-METHODS = {
-    "neat": "topologies and weights evolved together, by neat-python",
-    "ndp": "developmental programs that grow a network, by CMA-ES",
-}
-"""The evolutionary methods by name."""
+FEWEST = 4
+"""Smallest population that a shortened evolution has."""
 
 
 class Evolution:
@@ -114,17 +110,10 @@ class Evolution:
 
     @cached_property
     def _search(self) -> Search:
-        """The search after the last generation on record.
-
-        It is bred anew from the returns on record, for which nothing has to be played.
-        """
+        """The search after the last generation on record, bred again from the returns there."""
         search, episodes = _new_search(self.plan, self.task), self.episodes
-        last = episodes.n - self.plan.population
         for start in range(0, episodes.n, self.plan.population):
             these = slice(start, start + self.plan.population)
-            if start < last:
-                search.retell(episodes.returns[these], episodes.steps[these] > 0)
-                continue
             sizes = zip(episodes.n_nodes[these], episodes.n_edges[these], strict=True)
             if [_size(candidate) for candidate in search.ask()] != list(sizes):
                 raise ConfigError(
@@ -154,11 +143,6 @@ class Evolution:
         return self.record.held_out
 
     @property
-    def seconds(self) -> float:
-        """Seconds spent so far."""
-        return self.record.times.training
-
-    @property
     def champion(self) -> Player:
         """The candidate with the best episode of all, the later of equals."""
         if self._search.champion is None:
@@ -173,14 +157,7 @@ class Evolution:
         return best_of_generations(self.episodes, self.plan.population)
 
     def begin(self) -> None:
-        """Make the folder, if there is to be one, with a record of no generation in it.
-
-        >>> from smgrnn_paper import EvolutionConfig
-        >>> config = EvolutionConfig(rollouts=20, population=10)
-        >>> new_evolution("CartPole-v1", config, Path("to-breed")).begin()
-        >>> [file.name for file in Path("to-breed").iterdir()]
-        ['model.safetensors']
-        """
+        """Make the folder, if there is to be one, with a record of no generation in it."""
         if self._home is None:
             return
         with self._home.owned():
@@ -192,28 +169,24 @@ class Evolution:
         with nullcontext() if self._home is None else self._home.owned():
             self.begin()
             try:
-                self._train_and_save(watches)
+                try:
+                    if not self.held_out.size:
+                        self._search_and_judge(watches)
+                finally:  # after a Ctrl-C too
+                    self._save()
             except SmgrnnError:
                 if self._home is not None and not self.episodes.n:
                     self._home.discard()
                 raise
         return self.record
 
-    def _train_and_save(self, watches: Iterable[Watch["Evolution"]]) -> None:
-        try:
-            self._train_all(watches)
-        finally:  # after a Ctrl-C too
-            if self._home is not None:
-                self._home.save(self.record)
-                self._write_results()
+    def _save(self) -> None:
+        if self._home is not None:
+            self._home.save(self.record)
+            if self.record.students:
+                write_results(self._home.path, self.record)
 
-    def _write_results(self) -> None:
-        if self._home is not None and self.record.students:
-            write_results(self._home.path, self.record)
-
-    def _train_all(self, watches: Iterable[Watch["Evolution"]]) -> None:
-        if self.held_out.size:
-            return
+    def _search_and_judge(self, watches: Iterable[Watch["Evolution"]]) -> None:
         for generation in range(self._search.generation, self.plan.generations):
             start = time.perf_counter()
             seed = episode_seed(self.plan.seed, generation, "train")
@@ -257,21 +230,14 @@ class Evolution:
             self._home.keep(self.record)
 
     def summary(self) -> dict[str, Any]:
-        """Return every figure of the search: those of a run, and those of generations.
-
-        >>> config = EvolutionConfig(rollouts=10, population=10)
-        >>> evolution = new_evolution("CartPole-v1", config)
-        >>> evolution.train().summary() == evolution.summary()
-        True
-        """
+        """Return every figure of the search: those of a run, and those of generations."""
         return self.record.summary()
 
     def save(self, folder: str | Path) -> dict[str, Any]:
         """Write a new run folder, with the generations as one more table; return its summary."""
         self._home = new_run_folder(folder)
         with self._home.owned():
-            self._home.save(self.record)
-            self._write_results()
+            self._save()
         return folder_summary(self.record, self.folder)
 
 
@@ -285,18 +251,34 @@ def new_evolution(
     home = None if folder is None else RunFolder(folder)
     record = None if home is None else home.find_record()
     found = find_task(task)
-    plan = find_evolution_plan(found, config)
+    plan = plan_evolution(found, config)
     if home is not None and record is not None:
         check_same(plan, record.plan, home.path)
     if plan.neat_settings and found.is_discrete:  # what is wrong in a file is told with its name
+        from smgrnn_paper.evolution.neat import read_settings
+
         read_settings(found, config.population, config.neat_config)
     return Evolution(plan, home, task=found, record=record)
 
 
-def find_evolution_plan(task: Task, config: EvolutionConfig) -> EvolutionPlan:
+def plan_evolution(task: Task, config: EvolutionConfig) -> EvolutionPlan:
     """Return the plan of a search, with the text of the settings that NEAT reads from a file."""
-    text = read_text(task, config.neat_config) if config.method == "neat" else ""
-    return plan_evolution(config, task, text)
+    neat_settings = ""
+    if config.method == "neat":
+        from smgrnn_paper.evolution.neat import read_text
+
+        neat_settings = read_text(task, config.neat_config)
+    check_episodes(config.held_out)
+    check_memory(2e4 * config.population, f"A population of {config.population} candidates")
+    return EvolutionPlan(
+        task=replace(task, make=None),
+        method=config.method,
+        seed=config.seed,
+        rollouts=config.rollouts,
+        population=config.population,
+        held_out=config.held_out,
+        neat_settings=neat_settings,
+    )
 
 
 def evolve(
@@ -336,7 +318,11 @@ def evolve(
 def _new_search(plan: EvolutionPlan, task: Task) -> Search:
     size = {"population": plan.population, "generations": plan.generations}
     if plan.method == "neat":
+        from smgrnn_paper.evolution.neat import NEATSearch
+
         return NEATSearch(task, seed=plan.seed, settings=plan.neat_settings, **size)
+    from smgrnn_paper.evolution.ndp import NDPSearch
+
     return NDPSearch(task, seed=plan.seed, **size)
 
 
@@ -359,3 +345,66 @@ def _size(candidate: Candidate) -> tuple[int, int]:
     if not isinstance(candidate, Policy):
         return 0, 0
     return candidate.graph.n_nodes, candidate.graph.n_edges
+
+
+@dataclass(frozen=True)
+class EvolutionCondition:
+    """A task and the settings of its searches; the seed comes with each run."""
+
+    task: str
+    """A Gymnasium id."""
+    settings: EvolutionConfig
+    """Settings of the search; the seed in them is always 0."""
+
+    @classmethod
+    def evolve(cls, task: str, **changes: Any) -> Self:
+        """Return a search; every field of EvolutionConfig is a keyword."""
+        return cls(task, EvolutionConfig(**changes))
+
+    @property
+    def teachers(self) -> tuple[str, ...]:
+        """No experts: a search has none."""
+        return ()
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The task."""
+        return (self.task,)
+
+    @property
+    def variant(self) -> str:
+        """The method."""
+        return self.settings.method
+
+    @property
+    def episodes(self) -> int:
+        """Episodes of a search, one for each candidate."""
+        return self.settings.rollouts
+
+    def with_episodes(self, n: int) -> Self:
+        """Return the condition with `n` episodes; at least two generations stay.
+
+        >>> EvolutionCondition.evolve("CartPole-v1").with_episodes(20).settings.population
+        10
+        """
+        check_length(n)
+        settings = self.settings
+        population = max(min(settings.population, n // 2), FEWEST)
+        rollouts, held_out = population * max(n // population, 2), min(settings.held_out, n)
+        short = replace(settings, rollouts=rollouts, population=population, held_out=held_out)
+        return replace(self, settings=short)
+
+    def expert(self, seed: int) -> None:
+        """Return None: a search has no expert."""
+
+    def plan(self, seed: int) -> EvolutionPlan:
+        """Return the plan of a search."""
+        return plan_evolution(describe_task(self.task), replace(self.settings, seed=seed))
+
+    def key(self, seed: int) -> str:
+        """Return the digest of all that a search depends on; equal content has equal keys."""
+        return self.plan(seed).key()
+
+    def train(self, plan: EvolutionPlan) -> Record:
+        """Run a plan of this condition and return its record."""
+        return Evolution(plan, task=self.task).train()

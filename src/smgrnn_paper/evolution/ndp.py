@@ -9,21 +9,35 @@ and tanh on both layers; the embedding of the first node is part of the program;
 weight 1 until the first cycle sets it; all children of a cycle are born at once, in the order of
 their parents, into the graph as it was; the older end of an edge comes first; a cycle has five
 rounds of exchange more than the graph's diameter, and so has the controller.
+
+Programs are searched by CMA-ES, that of the package `cma`: x0 uniform in [-1, 1], σ0 = 0.1,
+elitist.  Its authors gave it a budget over a hundred times larger than the 2000 episodes here.  Two
+choices keep the search at work.  A graph too small for the task scores the nodes it lacks, below
+zero; where returns are negative too, that would be the best score there is, so here such graphs
+rank below all that have played.  And as every second x0 grows too small a graph, x0 is drawn until
+it does not, which takes no episode.
 """
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats
 from smgrnn.config import NetworkConfig
+from smgrnn.errors import MissingPackageError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
+from smgrnn.seeding import stream
 from smgrnn.tasks import Task
-from smgrnn_paper.evolution.search import Candidate, TooSmall
+from smgrnn_paper.evolution.search import Candidate, Search, TooSmall
 
 CYCLES = 6
 EXTRA_STEPS = 5
+SIZES = {"LunarLander-v3": (16, 10)}
+"""Sizes of an embedding and of a hidden layer, by task; (5, 5) for any other."""
+SIGMA = 0.1
+BELOW_ALL = 1e9
+"""Cost of a graph too small to play; CMA-ES looks at ranks only."""
 
 
 class MLP(NamedTuple):
@@ -176,3 +190,59 @@ def controller(tissue: Tissue, task: Task) -> Candidate:
         iterations=diameter(tissue.links) + EXTRA_STEPS,
     )
     return Policy(graph, network, task, student="ndp")
+
+
+class NDPSearch(Search):
+    """CMA-ES over developmental programs for a task.
+
+    Parameters
+    ----------
+    task, population, generations
+        See `Search`.
+    seed
+        Seed of every random choice.
+
+    Examples
+    --------
+    >>> from smgrnn.tasks import find_task
+    >>> search = NDPSearch(find_task("CartPole-v1"), population=50, generations=40, seed=0)
+    >>> len(search.ask())
+    50
+    """
+
+    def __init__(self, task: Task, *, population: int, generations: int, seed: int) -> None:
+        super().__init__(task, population, generations)
+        try:
+            import cma  # takes a second
+        except ImportError as error:
+            raise MissingPackageError("NDP needs cma: pip install 'smgrnn[paper]'.") from error
+        self._sizes = SIZES.get(task.id, (5, 5))
+        self.n_parameters = n_parameters(*self._sizes)
+        """Numbers that make up a program."""
+        rng = stream(seed, "init")
+        start = rng.uniform(-1, 1, self.n_parameters)
+        while isinstance(self._grow(start), TooSmall):
+            start = rng.uniform(-1, 1, self.n_parameters)
+        options = {
+            "popsize": population,
+            "CMA_elitist": True,
+            "randn": lambda *shape: rng.standard_normal(shape),
+            "seed": np.nan,  # nothing to seed: `randn` draws from a generator of its own
+            "verbose": -9,
+            "verb_log": 0,
+            "signals_filename": "",  # reads nothing from the working directory
+        }
+        self._strategy: Any = cma.CMAEvolutionStrategy(start, SIGMA, options)
+        self._vectors: list[Floats] = []
+
+    def _draw(self) -> list[Candidate]:
+        self._vectors = self._strategy.ask()
+        return [self._grow(vector) for vector in self._vectors]
+
+    def _breed(self, scores: Floats, is_small: Bools) -> None:
+        costs = BELOW_ALL * is_small - scores
+        self._strategy.tell(self._vectors, costs.tolist())
+
+    def _grow(self, vector: Floats) -> Candidate:
+        """Return the candidate grown by the program that a vector encodes."""
+        return controller(develop(Program.from_vector(vector, *self._sizes)), self.task)

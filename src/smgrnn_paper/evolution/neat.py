@@ -7,27 +7,49 @@ longest path is long then compute exactly what neat-python's own network does.
 
 A genome is judged anew in every generation it lives through, elites too.  Where all species have
 stagnated a new population starts, with what is left of the budget.
+
+Settings are neat-python's own configuration files, one per task; tasks without one use
+`default.ini`.  Values that the task and the budget decide are filled in where a file leaves them
+out, and must agree where a file states them.
 """
 
 import random
+import tempfile
 from collections.abc import Iterator
+from configparser import ConfigParser
+from configparser import Error as ParsingError
 from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
-
-import neat
-from neat.graphs import feed_forward_layers
 
 from smgrnn.arrays import Bools, Floats
 from smgrnn.config import NetworkConfig
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, MissingPackageError, reason
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.seeding import stream
 from smgrnn.tasks import Task
-from smgrnn_paper.evolution.neat_settings import parse_settings, read_text
 from smgrnn_paper.evolution.search import Candidate, Search
 
+try:
+    import neat
+    from neat.genome import DefaultGenomeConfig
+    from neat.graphs import feed_forward_layers
+except ImportError as error:
+    raise MissingPackageError("NEAT needs neat-python: pip install 'smgrnn[paper]'.") from error
+
 _SLOPE = 2.5  # neat-python's "tanh" is tanh(2.5 x)
+_WHOLE_BUDGET = {"no_fitness_termination": "True", "reset_on_extinction": "True"}
+"""Settings that keep a search going to its last generation."""
+_COMPILABLE = {
+    "feed_forward": "True",
+    "activation_default": "tanh",
+    "activation_options": "tanh",
+    "aggregation_default": "sum",
+    "aggregation_options": "sum",
+}
+"""Settings that a genome must have to be compiled to a graph."""
 
 
 class NEATSearch(Search):
@@ -64,19 +86,15 @@ class NEATSearch(Search):
         text = read_text(task) if settings is None else settings
         self._config = parse_settings(text, task, population, "of the search")
         self._random = random.Random(int(stream(seed, "init").integers(2**63)))
-        self._genomes: list[Any] = []
         try:
             with _global_random(self._random):
                 self._neat = neat.Population(self._config)
         except RuntimeError as error:
             raise ConfigError(f"NEAT cannot start with these settings: {error}.") from error
 
-    def _draw(self) -> int:
-        self._genomes = list(self._neat.population.values())
-        return len(self._genomes)
-
-    def _candidate(self, place: int) -> Candidate:
-        return compile_genome(self._genomes[place], self._config, self.task)
+    def _draw(self) -> list[Candidate]:
+        genomes = self._neat.population.values()
+        return [compile_genome(genome, self._config, self.task) for genome in genomes]
 
     def _breed(self, scores: Floats, is_small: Bools) -> None:
         def judge(genomes: list[tuple[int, Any]], config: Any) -> None:
@@ -134,3 +152,90 @@ def _global_random(own: random.Random) -> Iterator[None]:
     finally:
         own.setstate(random.getstate())
         random.setstate(others)
+
+
+def read_text(task: Task, path: str | Path | None = None) -> str:
+    """Return the text of a settings file, or of the one that comes with the package."""
+    file = Path(path) if path else _shipped(task)
+    name = str(path or file.name)
+    if not file.is_file():  # a device could have no end
+        raise ConfigError(f"The NEAT settings {name} cannot be read: No such file.")
+    try:
+        return str(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The NEAT settings {name} cannot be read: {reason(error)}.") from error
+
+
+def read_settings(task: Task, population: int, path: str | Path | None = None) -> Any:
+    """Return the neat.Config for a task, from a file or from the one shipped for the task."""
+    return parse_settings(read_text(task, path), task, population, str(path or _shipped(task).name))
+
+
+def _shipped(task: Task) -> Any:
+    folder = files("smgrnn_paper.evolution").joinpath("neat_configs")
+    own = folder.joinpath(f"{task.id}.ini")
+    return own if own.is_file() else folder.joinpath("default.ini")
+
+
+def parse_settings(text: str, task: Task, population: int, name: str) -> Any:
+    """Return the neat.Config of a text; `name` identifies it in error messages."""
+    stated = ConfigParser(interpolation=None)
+    try:
+        stated.read_string(text)
+    except ParsingError as error:
+        raise ConfigError(f"The NEAT settings {name} cannot be read: {reason(error)}.") from error
+    if stated.has_option("NEAT", "seed"):
+        raise ConfigError(f"The NEAT settings {name} must not have a seed; the search has one.")
+    widths = {"num_inputs": str(task.n_inputs), "num_outputs": str(task.n_outputs)}
+    _fill_in(stated, "NEAT", {"pop_size": str(population), **_WHOLE_BUDGET}, name)
+    _fill_in(stated, "DefaultGenome", {**widths, **_COMPILABLE}, name)
+    # neat-python asks for both and, without termination, uses neither.
+    stated["NEAT"].setdefault("fitness_criterion", "max")
+    stated["NEAT"].setdefault("fitness_threshold", "inf")
+    kinds = DefaultGenomeConfig.allowed_connectivity
+    connection = stated["DefaultGenome"].get("initial_connection", kinds[0])
+    if connection.partition(" ")[0] not in kinds:  # neat-python has a bare assert for it
+        raise ConfigError(
+            f"The initial_connection of the NEAT settings {name} must be one of "
+            f"{', '.join(kinds)}. Got {connection!r} instead."
+        )
+    return _parse(stated, name)
+
+
+def _fill_in(stated: ConfigParser, section: str, values: dict[str, str], name: str) -> None:
+    """Add the values to a section, or check that they agree with those it states."""
+    if not stated.has_section(section):
+        raise ConfigError(f"The NEAT settings {name} have no section [{section}].")
+    for key, value in values.items():
+        found = stated.get(section, key, fallback=value)
+        if found.lower() != value.lower():
+            raise ConfigError(
+                f"The NEAT settings {name} must have {key} = {value} here. Got {found} instead."
+            )
+        stated.set(section, key, value)
+
+
+def _parse(stated: ConfigParser, name: str) -> Any:
+    """Let neat-python read the settings, which it does from files only."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, understood = Path(folder, "given"), Path(folder, "understood")
+        with given.open("w") as file:
+            stated.write(file)
+        try:
+            config = neat.Config(
+                neat.DefaultGenome,
+                neat.DefaultReproduction,
+                neat.DefaultSpeciesSet,
+                neat.DefaultStagnation,
+                str(given),
+            )
+            config.save(str(understood))
+        except Exception as error:  # neat-python raises whatever comes to hand
+            raise ConfigError(f"The NEAT settings {name} are wrong: {reason(error)}.") from error
+        known = ConfigParser()
+        known.read(understood)
+    for section in stated.sections():
+        for key in stated.options(section):
+            if not known.has_option(section, key):  # neat-python overlooks some of them
+                raise ConfigError(f"The NEAT settings {name} have an unknown {section}.{key}.")
+    return config

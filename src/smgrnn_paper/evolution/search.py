@@ -61,12 +61,6 @@ class Search(ABC):
             raise TaskError(
                 f"Evolution is for tasks with discrete actions; those of {task.id!r} are not."
             )
-        for name, value, least in (("population", population, 2), ("generations", generations, 1)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ConfigError(
-                    f"The {name!r} of a search must be an int in [{least}, inf). "
-                    f"Got {value!r} instead."
-                )
         self.task = task
         self.population = population
         self.generations = generations
@@ -83,7 +77,7 @@ class Search(ABC):
         if self.generation == self.generations:
             raise ConfigError(f"The search is over after its {self.generations} generations.")
         if not self._asked:
-            self._asked = [self._candidate(place) for place in range(self._draw())]
+            self._asked = self._draw()
         return self._asked
 
     def tell(self, returns: Sequence[float] | Floats) -> None:
@@ -111,36 +105,9 @@ class Search(ABC):
             self._breed(scores, np.array(is_small))
         self._asked = []
 
-    def retell(self, returns: Floats, has_played: Bools) -> None:
-        """Take the returns of a generation that a search like this one was told before.
-
-        Of its candidates only a champion is made: making all of them takes most of the time.
-
-        Parameters
-        ----------
-        returns
-            The score of each candidate.
-        has_played
-            Which of them were large enough to play.
-        """
-        self._draw()
-        place = int(np.where(has_played, returns, -np.inf).argmax())  # the first of equals
-        is_higher = self.champion is None or returns[place] >= self.champion.episode_return
-        if has_played[place] and is_higher:
-            candidate = self._candidate(place)
-            if isinstance(candidate, Policy):
-                self.champion = Player(candidate, float(returns[place]), self.generation + 1)
-        self.generation += 1
-        if self.generation < self.generations:
-            self._breed(returns, ~has_played)
-
     @abstractmethod
-    def _draw(self) -> int:
-        """Draw what the candidates of this generation are made from; return how many they are."""
-
-    @abstractmethod
-    def _candidate(self, place: int) -> Candidate:
-        """Make one of the candidates of this generation."""
+    def _draw(self) -> list[Candidate]:
+        """Return the candidates of this generation."""
 
     @abstractmethod
     def _breed(self, scores: Floats, is_small: Bools) -> None:

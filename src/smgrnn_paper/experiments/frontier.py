@@ -8,9 +8,8 @@ was; the seeds here chose nothing.  Pruned MLPs start with about twice to three 
 from typing import Any
 
 from smgrnn.batch.condition import Condition
-from smgrnn.batch.experiment import AnyCondition, Experiment
-from smgrnn_paper.evolution.condition import EvolutionCondition
-from smgrnn_paper.experiments.paper.protocol import EPISODES, SEEDS, TASKS
+from smgrnn.batch.experiment import AnyCondition, Experiment, LazyMapping
+from smgrnn_paper.experiments.paper import EPISODES, SEEDS, TASKS
 
 SIZES = {"CartPole-v1": (6, 8), "Acrobot-v1": (12, 30), "LunarLander-v3": (36, 44, 60)}
 """Parameters that growing and pruned students are asked for."""
@@ -34,6 +33,8 @@ def _frugal(task: str, **changes: Any) -> Condition:
 
 
 def _conditions(task: str) -> dict[str, AnyCondition]:
+    from smgrnn_paper.evolution import EvolutionCondition
+
     rate, pruned = ({"learning_rate": rates[task]} for rates in (MLP_RATES, PRUNED_RATES))
     found: dict[str, AnyCondition] = {
         f"{task}/frugal-{size}": _frugal(task, parameters=size) for size in SIZES[task]
@@ -55,10 +56,12 @@ def _conditions(task: str) -> dict[str, AnyCondition]:
     return found
 
 
-EXPERIMENT = Experiment(
+FRONTIER = Experiment(
     id="frontier-v1",
     question="How much does a network return for its size, grown, dense, pruned or evolved?",
     artefacts=("Fig. frontier",),
-    conditions={name: each for task in TASKS for name, each in _conditions(task).items()},
+    conditions=LazyMapping(
+        lambda: {name: each for task in TASKS for name, each in _conditions(task).items()}
+    ),
     seeds=SEEDS,
 )

@@ -4,40 +4,15 @@ from collections.abc import Iterable
 
 from smgrnn.batch.experiment import Experiment
 from smgrnn.errors import ConfigError, suggest
-from smgrnn_paper.experiments import frontier, teachers
 from smgrnn_paper.experiments.beyond import BEYOND
-from smgrnn_paper.experiments.calibration.stages import COMPARISON, FINAL, SCREENING, SMOOTH
-from smgrnn_paper.experiments.paper import (
-    baseline_comparison,
-    final_topologies,
-    growth_ablation,
-    hyperparameter_grid,
-    hyperparameter_sweeps,
-    initial_topology,
-    optimizer_sensitivity,
-    pruning_ablation,
-    task_difficulty,
-)
+from smgrnn_paper.experiments.calibration import CALIBRATION
+from smgrnn_paper.experiments.frontier import FRONTIER
+from smgrnn_paper.experiments.paper import PAPER
 
-EXPERIMENTS: dict[str, Experiment] = {
-    module.EXPERIMENT.id: module.EXPERIMENT
-    for module in (
-        baseline_comparison,
-        growth_ablation,
-        pruning_ablation,
-        initial_topology,
-        task_difficulty,
-        final_topologies,
-        optimizer_sensitivity,
-        hyperparameter_grid,
-        hyperparameter_sweeps,
-        teachers,
-    )
-}
+EXPERIMENTS: dict[str, Experiment] = PAPER
 """The paper's experiments by id, in its order, and ours on the teachers that they have."""
 STUDIES: dict[str, Experiment] = {
-    each.id: each
-    for each in (frontier.EXPERIMENT, *BEYOND.values(), SCREENING, COMPARISON, FINAL, SMOOTH)
+    each.id: each for each in (FRONTIER, *BEYOND.values(), *CALIBRATION)
 }
 """Experiments of our own by id; they run when they are named."""
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
-from smgrnn_paper.experiments.paper.hyperparameter_grid import EXPERIMENT as GRID
+from smgrnn_paper.experiments.paper import HYPERPARAMETER_GRID as GRID
 from smgrnn_paper.report import statistics
 from smgrnn_paper.report.paper import Catalogue, read_data
 from smgrnn_paper.report.statistics import Outlook, Significance, Verdict

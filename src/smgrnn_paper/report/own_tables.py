@@ -11,8 +11,7 @@ from smgrnn.config import PlasticityConfig
 from smgrnn.runs.plan import Plan
 from smgrnn_paper.experiments import STUDIES
 from smgrnn_paper.experiments.beyond import BEYOND
-from smgrnn_paper.experiments.paper.hyperparameter_grid import TASK as GRID_TASK
-from smgrnn_paper.experiments.paper.protocol import TASKS
+from smgrnn_paper.experiments.paper import GRID_TASK, TASKS
 from smgrnn_paper.report.beyond_tables import beyond_tables
 from smgrnn_paper.report.calibration import calibration_tables
 from smgrnn_paper.report.frontier_tables import frontier_tables

@@ -16,7 +16,7 @@ from smgrnn.arrays import Floats
 from smgrnn.batch import AnyCondition, Experiment
 from smgrnn.runs.plan import Plan
 from smgrnn.text import MISSING, number, plus_minus
-from smgrnn_paper.experiments.paper.protocol import TASKS
+from smgrnn_paper.experiments.paper import TASKS
 from smgrnn_paper.report import statistics, wording
 from smgrnn_paper.report.paper import Cell, Column, PaperTable, Row, parse_printed
 from smgrnn_paper.report.results import Results, Runs

@@ -5,8 +5,7 @@ import numpy as np
 from smgrnn.batch import Experiment
 from smgrnn.experts import shipped_experts
 from smgrnn.text import number
-from smgrnn_paper.experiments.paper.protocol import TASKS, TEACHERS
-from smgrnn_paper.experiments.teachers import SMOOTH, STUDENTS
+from smgrnn_paper.experiments.paper import SMOOTH, STUDENTS, TASKS, TEACHERS
 from smgrnn_paper.report.paper import Column
 from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.tables import Line, ReportTable, measured_entries

@@ -2,9 +2,7 @@
 
 import csv
 import json
-import multiprocessing
 import random
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +56,8 @@ def test_the_best_of_each_generation_is_recorded(tmp_path: Path) -> None:
     assert evolution.champion.episode_return == returns.max()
 
 
-def test_all_candidates_of_a_generation_play_the_same_episode() -> None:
-    evolution = evolved()
-    twin = evolved(rollouts=10)
-    candidates = twin._search.champion
-    assert candidates is not None
-    # The champion of the first generation, played again from that generation's seed.
-    first = evolution.episodes.returns[:10]
-    assert candidates.episode_return == first.max()
+def test_neat_solves_cartpole_within_ten_generations() -> None:
+    assert evolved(rollouts=500, population=50).generations.returns.max() >= 475
 
 
 def test_a_candidate_too_small_to_play_is_never_the_best_of_its_generation() -> None:
@@ -82,20 +74,14 @@ def test_a_candidate_too_small_to_play_is_never_the_best_of_its_generation() -> 
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_champion_is_judged_again_on_held_out_episodes(method: Any, tmp_path: Path) -> None:
+def test_the_champion_is_judged_again_and_loads_as_a_policy(method: Any, tmp_path: Path) -> None:
     evolution = evolved(tmp_path / "run", method=method)
     assert evolution.held_out.size == 100
     record = Record.load(tmp_path / "run")
     np.testing.assert_array_equal(evaluate(record, 100), evolution.held_out)
     np.testing.assert_array_equal(evaluate(record, 100, final=True), evolution.held_out)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_the_champion_loads_as_a_policy(method: Any, tmp_path: Path) -> None:
-    evolution = evolved(tmp_path / "run", method=method)
     champion, policy = evolution.champion.policy, smgrnn.load(tmp_path / "run")
-    assert policy.config == champion.config
-    assert policy.graph == champion.graph
+    assert (policy.config, policy.graph) == (champion.config, champion.graph)
     assert policy.student == method
     assert policy([0.1, 0.2, 0.3, 0.4]) in (0, 1)
 
@@ -111,14 +97,6 @@ def test_one_seed_gives_one_record_whatever_ran_before(method: Any, tmp_path: Pa
     for name in ("a", "b"):
         evolved(tmp_path / name, method=method)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_two_seeds_in_one_process_pool_do_not_disturb_each_other(method: Any) -> None:
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
-        found = list(pool.map(record, [method, method], [3, 4]))
-    assert found == [record(method, 3), record(method, 4)]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -143,23 +121,18 @@ def test_a_search_is_not_resumed_as_a_distillation_nor_the_other_way(tmp_path: P
     assert contents(tmp_path / "run") == before
 
 
-def test_a_budget_that_leaves_a_rest_is_refused() -> None:
-    with pytest.raises(ConfigError) as caught:
-        evolved(rollouts=45)
-    assert str(caught.value) == ("A budget of 45 rollouts does not divide into generations of 10.")
-
-
-def test_a_task_without_discrete_actions_is_refused() -> None:
-    with pytest.raises(TaskError) as caught:
-        smgrnn_paper.evolve("Pendulum-v1", **SMALL)
-    assert str(caught.value) == (
-        "Evolution is for tasks with discrete actions; those of 'Pendulum-v1' are not."
-    )
-
-
-def test_a_configuration_of_neat_is_refused_by_ndp() -> None:
-    with pytest.raises(ConfigError, match=r"^A configuration for NEAT says nothing to NDP"):
-        evolved(method="ndp", neat_config="neat.ini")
+@pytest.mark.parametrize(
+    ("task", "settings", "sentence"),
+    [
+        ("CartPole-v1", {"rollouts": 45}, "45 rollouts does not divide into generations of 10."),
+        ("CartPole-v1", {"method": "ndp", "neat_config": "a.ini"}, "for NEAT says nothing to NDP"),
+        ("Pendulum-v1", {}, "discrete actions; those of 'Pendulum-v1' are not."),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(task: str, settings: Any, sentence: str) -> None:
+    with pytest.raises((ConfigError, TaskError)) as caught:
+        smgrnn_paper.evolve(task, **{**SMALL, **settings})
+    assert sentence in str(caught.value)
 
 
 def test_an_evolved_student_cannot_be_distilled() -> None:
@@ -167,19 +140,14 @@ def test_an_evolved_student_cannot_be_distilled() -> None:
         smgrnn.distill("CartPole-v1", student="neat")
 
 
-def test_a_folder_that_exists_is_refused_before_anything_is_played(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").touch()
-    with pytest.raises(ConfigError, match="exists and holds no run"):
-        evolved(tmp_path)
-
-
-def test_a_folder_that_cannot_be_made_is_met_before_anything_is_played(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_used_is_met_before_anything_is_played(tmp_path: Path) -> None:
     def fail(_: Evolution) -> None:
         pytest.fail("A generation was played.")
 
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match="cannot be made"):
-        smgrnn_paper.evolve("CartPole-v1", out=tmp_path / "file" / "run", watch=fail, **SMALL)
+    for folder, sentence in ((tmp_path, "holds no run"), (tmp_path / "file" / "run", "be made")):
+        with pytest.raises(ConfigError, match=sentence):
+            smgrnn_paper.evolve("CartPole-v1", out=folder, watch=fail, **SMALL)
 
 
 def test_a_search_that_was_begun_has_no_champion_yet(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from smgrnn.tasks import Task, find_task
 from smgrnn_paper.evolution.ndp import (
     EXTRA_STEPS,
     MLP,
+    NDPSearch,
     Program,
     Tissue,
     controller,
@@ -21,7 +22,6 @@ from smgrnn_paper.evolution.ndp import (
     diameter,
     n_parameters,
 )
-from smgrnn_paper.evolution.ndp_search import NDPSearch
 from smgrnn_paper.evolution.search import TooSmall
 
 TOY = Task(id="toy", n_inputs=1, n_outputs=2, is_discrete=True)
@@ -95,11 +95,6 @@ def test_what_develops_is_connected_undirected_and_bounded(seed: int) -> None:
     assert diameter(tissue.links) < tissue.n_nodes
 
 
-def test_the_same_parameters_grow_the_same_graph() -> None:
-    one, other = (develop(random_program(3)) for _ in range(2))
-    assert all(np.array_equal(mine, theirs) for mine, theirs in zip(one, other, strict=True))
-
-
 def test_the_diameter_is_the_longest_shortest_path() -> None:
     assert diameter(np.ones((1, 1), np.bool_)) == 0
     assert diameter(np.ones((4, 4), np.bool_)) == 1
@@ -155,33 +150,6 @@ def score(search: NDPSearch) -> list[float]:
     ]
 
 
-def evolved(seed: int, generations: int = 5) -> list[list[Graph]]:
-    search = NDPSearch(TOY, population=8, generations=generations, seed=seed)
-    seen = []
-    for _ in range(generations):
-        seen.append(graphs(search))
-        search.tell(score(search))
-    return seen
-
-
-def test_a_seed_determines_the_search() -> None:
-    assert evolved(0) == evolved(0)
-    assert evolved(0) != evolved(1)
-
-
-def test_two_searches_in_turns_do_not_disturb_each_other_or_the_caller() -> None:
-    searches = [NDPSearch(TOY, population=8, generations=5, seed=seed) for seed in (0, 1)]
-    seen: list[list[list[Graph]]] = [[], []]
-    before = np.random.get_state()  # noqa: NPY002
-    for _ in range(5):
-        for search, generations in zip(searches, seen, strict=True):
-            generations.append(graphs(search))
-            search.tell(score(search))
-    after = np.random.get_state()  # noqa: NPY002
-    assert seen == [evolved(0), evolved(1)]
-    assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
-
-
 def test_the_search_comes_closer_to_what_it_is_told_to() -> None:
     search = NDPSearch(TOY, population=20, generations=25, seed=0)
     best = []
@@ -204,23 +172,20 @@ def test_graphs_that_cannot_play_rank_below_all_that_can() -> None:
     assert min(n_players[-3:]) >= 18
 
 
-def test_every_search_starts_with_a_graph_that_can_play() -> None:
-    for seed in range(10):
-        search = NDPSearch(find_task("CartPole-v1"), population=10, generations=1, seed=seed)
-        assert graphs(search)
-
-
 @pytest.mark.parametrize(("id", "n"), [("CartPole-v1", 162), ("LunarLander-v3", 884)])
-def test_lunar_lander_has_larger_programs(id: str, n: int) -> None:
-    search = NDPSearch(find_task(id), population=4, generations=1, seed=0)
-    assert search.n_parameters == n
-    assert len(search.ask()) == 4
+def test_every_search_starts_with_a_graph_that_can_play(id: str, n: int) -> None:
+    for seed in range(4):
+        search = NDPSearch(find_task(id), population=4, generations=1, seed=seed)
+        assert search.n_parameters == n
+        assert graphs(search)
 
 
 def test_a_search_prints_nothing_and_writes_no_files(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    evolved(0, generations=12)
+    search = NDPSearch(TOY, population=8, generations=12, seed=0)
+    for _ in range(search.generations):
+        search.tell(score(search))
     assert capfd.readouterr() == ("", "")
     assert not list(tmp_path.iterdir())

@@ -1,6 +1,5 @@
 """NEAT evolves what neat-python says, in isolation, and its genomes run as graphs."""
 
-import random
 from collections.abc import Callable
 from configparser import ConfigParser
 from importlib.resources import files
@@ -15,10 +14,8 @@ from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
-from smgrnn.seeding import episode_seed
-from smgrnn.tasks import Task, compiled, find_task
-from smgrnn_paper.evolution.neat import NEATSearch, compile_genome
-from smgrnn_paper.evolution.neat_settings import read_settings
+from smgrnn.tasks import Task, find_task
+from smgrnn_paper.evolution.neat import NEATSearch, compile_genome, read_settings
 
 TOY = Task(id="toy", n_inputs=2, n_outputs=2, is_discrete=True)
 DEFAULT = files("smgrnn_paper.evolution").joinpath("neat_configs", "default.ini").read_text()
@@ -123,69 +120,6 @@ def test_the_graph_of_a_genome_computes_what_neat_python_does(write: Write) -> N
             if best - runner_up > 1e-9:
                 assert action == int(np.argmax(expected))
     assert max(depths) >= 4
-
-
-def graphs(search: NEATSearch) -> list[Graph]:
-    return [candidate.graph for candidate in search.ask() if isinstance(candidate, Policy)]
-
-
-def score(search: NEATSearch) -> list[float]:
-    """Judge by something that needs no task: the sum of the weights."""
-    return [float(graph.weight.sum()) for graph in graphs(search)]
-
-
-def evolved(seed: int) -> list[list[Graph]]:
-    search = NEATSearch(TOY, population=12, generations=6, seed=seed)
-    generations = []
-    for _ in range(search.generations):
-        generations.append(graphs(search))
-        search.tell(score(search))
-    return generations
-
-
-def test_a_seed_determines_the_evolution() -> None:
-    assert evolved(0) == evolved(0)
-    assert evolved(0) != evolved(1)
-
-
-def test_two_searches_in_turns_do_not_disturb_each_other_or_the_caller() -> None:
-    searches = [NEATSearch(TOY, population=12, generations=6, seed=seed) for seed in (0, 1)]
-    seen: list[list[list[Graph]]] = [[], []]
-    random.seed(5)
-    for _ in range(6):
-        for search, generations in zip(searches, seen, strict=True):
-            generations.append(graphs(search))
-            search.tell(score(search))
-            random.random()
-    after = random.random()
-    assert seen == [evolved(0), evolved(1)]
-    random.seed(5)
-    for _ in range(12):
-        random.random()
-    assert after == random.random()
-
-
-def play_cartpole(policy: Policy, seed: int) -> float:
-    """Return the return of one episode."""
-    learner = Learner(policy.config, graph=policy.graph)
-    observation = np.ones(5)
-    for state in compiled.start_states(compiled.CARTPOLE, [seed]):
-        for time in range(500):
-            compiled.observe(compiled.CARTPOLE, state, observation)
-            action = learner.act(observation)
-            assert isinstance(action, int)
-            _, is_terminal = compiled.step(compiled.CARTPOLE, state, action)
-            if is_terminal:
-                return time + 1.0
-    return 500.0
-
-
-def test_cartpole_is_solved_within_ten_generations() -> None:
-    search = NEATSearch(find_task("CartPole-v1"), population=50, generations=10, seed=0)
-    while search.best is None or search.best.episode_return < 475:
-        seed = episode_seed(0, search.generation, "train")
-        players = [c for c in search.ask() if isinstance(c, Policy)]
-        search.tell([play_cartpole(player, seed) for player in players])
 
 
 def test_when_every_species_has_stagnated_a_new_population_starts(write: Write) -> None:

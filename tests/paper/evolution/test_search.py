@@ -1,5 +1,8 @@
 """A search asks and is told, keeps its budget and knows its champion."""
 
+import random
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,8 @@ from smgrnn.errors import ConfigError, NonFiniteError, ShapeError, TaskError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task, find_task
+from smgrnn_paper.evolution.ndp import NDPSearch
+from smgrnn_paper.evolution.neat import NEATSearch
 from smgrnn_paper.evolution.search import Candidate, Search, TooSmall
 
 TASK = Task(id="toy", n_inputs=1, n_outputs=2, is_discrete=True)
@@ -28,11 +33,8 @@ class Scripted(Search):
         self.bred: list[list[float]] = []
         self.small: list[list[bool]] = []
 
-    def _draw(self) -> int:
-        return len(self.script[self.generation])
-
-    def _candidate(self, place: int) -> Candidate:
-        return self.script[self.generation][place]
+    def _draw(self) -> list[Candidate]:
+        return self.script[self.generation]
 
     def _breed(self, scores: Floats, is_small: Bools) -> None:
         self.bred.append(scores.tolist())
@@ -56,26 +58,6 @@ def test_of_equals_the_later_generation_and_in_it_the_first_is_champion() -> Non
     assert search.champion == (one, 7.0, 1)
     search.tell([7.0, 7.0])
     assert search.champion == (three, 7.0, 2)
-
-
-def test_a_search_that_is_told_again_is_where_the_first_was() -> None:
-    one, two, three = map(policy, (1.0, 2.0, 3.0))
-    script: list[list[Candidate]] = [
-        [TooSmall(-1.0), TooSmall(-2.0)],
-        [TooSmall(9.0), one],
-        [two, three],
-        [three, two],
-    ]
-    told = [[-1.0, -2.0], [9.0, 4.0], [4.0, 4.0], [1.0, 2.0]]
-    first, again = Scripted(*script), Scripted(*script)
-    for candidates, returns in zip(script, told, strict=True):
-        first.tell(returns)
-        has_played = [isinstance(candidate, Policy) for candidate in candidates]
-        again.retell(np.array(returns), np.array(has_played))
-        assert again.champion == first.champion
-    assert again.champion == (two, 4.0, 3)
-    assert (again.bred, again.small) == (first.bred, first.small)
-    assert again.generation == 4
 
 
 def test_a_candidate_that_cannot_play_is_never_champion() -> None:
@@ -115,13 +97,38 @@ def test_every_candidate_needs_one_finite_return() -> None:
     assert search.generation == 0
 
 
-@pytest.mark.parametrize(("population", "generations"), [(1, 4), (0, 4), (2.5, 4), (4, 0)])
-def test_a_budget_is_a_whole_number(population: int, generations: int) -> None:
-    with pytest.raises(ConfigError, match=r"of a search must be an int in \[\d, inf\)\. Got"):
-        Search.__init__(Scripted([policy(1.0)] * 2), TASK, population, generations)
-
-
 @pytest.mark.parametrize("id", ["xor", "Pendulum-v1"])
 def test_a_task_without_discrete_actions_is_refused(id: str) -> None:
     with pytest.raises(TaskError, match=f"^Evolution is for tasks with discrete actions.*{id}"):
         Search.__init__(Scripted([policy(1.0)] * 2), find_task(id), 2, 2)
+
+
+def advance(search: Search) -> list[Any]:
+    """Return the graphs of a generation, judged by something that needs no task."""
+    found = [c.graph if isinstance(c, Policy) else c for c in search.ask()]
+    search.tell([c.score if isinstance(c, TooSmall) else c.weight.sum() for c in found])
+    return found
+
+
+@pytest.mark.parametrize("kind", [NEATSearch, NDPSearch])
+def test_a_seed_determines_a_search_whatever_else_is_drawn(kind: Any) -> None:
+    """Neither another search in turns nor the caller disturbs it, nor it the caller."""
+
+    def new(seed: int) -> Any:
+        return kind(TASK, population=8, generations=5, seed=seed)
+
+    alone = [[advance(each) for _ in range(5)] for each in (new(0), new(1))]
+    assert alone[0] != alone[1]
+    random.seed(5)
+    before = np.random.get_state()[1].tolist()  # type: ignore[index]  # noqa: NPY002
+    expected = [random.random() for _ in range(5)]
+    random.seed(5)
+    searches, drawn = (new(0), new(1)), list[float]()
+    seen: tuple[list[Any], ...] = ([], [])
+    for _ in range(5):
+        for search, generations in zip(searches, seen, strict=True):
+            generations.append(advance(search))
+        drawn.append(random.random())
+    assert list(seen) == alone
+    assert drawn == expected
+    assert np.random.get_state()[1].tolist() == before  # type: ignore[index]  # noqa: NPY002

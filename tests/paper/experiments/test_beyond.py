@@ -8,7 +8,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.runs.plan import Plan
 from smgrnn_paper.experiments.beyond import BEYOND
-from smgrnn_paper.experiments.beyond.gru import distil_gru
+from smgrnn_paper.experiments.gru import distil_gru
 from smgrnn_paper.experiments.registry import choose_experiments, is_experiment
 from smgrnn_paper.report.claims import Claim, load_hypotheses
 

@@ -9,12 +9,14 @@ import pytest
 from smgrnn.batch import AnyCondition, Condition, Experiment, Store
 from smgrnn.config import RunConfig
 from smgrnn_paper.experiments import STUDIES
-from smgrnn_paper.experiments.calibration.readings import AXES, READINGS, Reading
-from smgrnn_paper.experiments.calibration.stages import (
+from smgrnn_paper.experiments.calibration import (
+    AXES,
     FINALISTS,
     PAPER,
+    READINGS,
     ROWS,
     SHORTLIST,
+    Reading,
     condition_name,
 )
 from smgrnn_paper.report.calibration import (

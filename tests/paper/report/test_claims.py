@@ -7,7 +7,7 @@ import pytest
 
 from smgrnn.config import Method, Student
 from smgrnn.errors import ConfigError, UnknownNameError
-from smgrnn_paper.experiments.paper.hyperparameter_grid import EXPERIMENT as GRID
+from smgrnn_paper.experiments.paper import HYPERPARAMETER_GRID as GRID
 from smgrnn_paper.report.claims import (
     Claim,
     Judgement,

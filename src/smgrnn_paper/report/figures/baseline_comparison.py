@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from smgrnn.arrays import Floats
 from smgrnn.runs.record import Record
-from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
 from smgrnn_paper.report.figures import panels, style
 from smgrnn_paper.report.figures.curves import (
     BANDS,

@@ -9,9 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from smgrnn.runs.record import Record
-from smgrnn_paper.experiments.beyond.credit_assignment import ITERATIONS, WINDOWS
-from smgrnn_paper.experiments.beyond.growth_operators import EQUAL_SIZE
-from smgrnn_paper.experiments.beyond.local_learning import RULES
+from smgrnn_paper.experiments.beyond import EQUAL_SIZE, ITERATIONS, RULES, WINDOWS
 from smgrnn_paper.report.beyond_tables import gru_returns
 from smgrnn_paper.report.figures import style
 from smgrnn_paper.report.statistics import Estimate

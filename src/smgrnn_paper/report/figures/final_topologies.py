@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from smgrnn.graph import draw
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.runs.record import Record
-from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
 from smgrnn_paper.report.figures import style
 
 MOST_LINES = 360

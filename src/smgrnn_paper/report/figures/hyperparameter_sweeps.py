@@ -10,8 +10,7 @@ from matplotlib.gridspec import GridSpec
 
 from smgrnn.config import PlasticityConfig
 from smgrnn.runs.record import Record
-from smgrnn_paper.experiments.paper.hyperparameter_sweeps import SWEEPS
-from smgrnn_paper.experiments.paper.hyperparameter_sweeps import TASKS as SWEPT_TASKS
+from smgrnn_paper.experiments.paper import SWEEPS, SWEPT_TASKS
 from smgrnn_paper.report.figures import panels, style
 from smgrnn_paper.report.figures.curves import mean_and_bar
 from smgrnn_paper.report.topology import measure

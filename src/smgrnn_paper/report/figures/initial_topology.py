@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from smgrnn.config import PlasticityConfig
 from smgrnn.runs.record import Record
-from smgrnn_paper.experiments.paper.initial_topology import N_HIDDEN
+from smgrnn_paper.experiments.paper import N_HIDDEN
 from smgrnn_paper.report.figures import panels, style
 from smgrnn_paper.report.figures.curves import BANDS, smoothing_width
 

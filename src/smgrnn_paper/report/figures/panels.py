@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from smgrnn.runs.record import Record
 from smgrnn.text import quantity
-from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
 from smgrnn_paper.report.figures import style
 from smgrnn_paper.report.figures.curves import Band, Bounds, Curve, plot_curve
 

@@ -4,7 +4,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from smgrnn.text import quantity
-from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
 from smgrnn_paper.report.figures import panels, style
 from smgrnn_paper.report.figures.curves import Curve, plot_curve, smoothing_width
 from smgrnn_paper.report.figures.weights import Runs, draw_weights

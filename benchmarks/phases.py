@@ -1,15 +1,23 @@
-"""The time that each phase of a compiled step takes, and a lower bound on the whole."""
+"""Inside a compiled step: its phases, a lower bound, and how step and edit scale with the graph.
 
+python benchmarks/phases.py --repeats 7
+"""
+
+import argparse
+import json
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from smgrnn.arrays import Floats
+from smgrnn.config import PlasticityConfig
 from smgrnn.engine.learner import Learner
 from smgrnn.engine.protection import spared_edges
 from smgrnn.engine.state import EngineSettings, LearnerState
+from smgrnn.errors import GrowthLimitWarning
 from smgrnn.graph.propagation import forward
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel, reduction
@@ -19,7 +27,25 @@ from smgrnn.learning.optimizers import Pace, optimize
 from smgrnn.learning.rule import Pass
 from smgrnn.plasticity.history import push
 from smgrnn.plasticity.schedule import Plasticity, decide
-from smgrnn_paper.bench.workload import N_INPUTS, N_OUTPUTS, new_learner, stream
+from smgrnn_paper.bench.measure import median_us
+from smgrnn_paper.bench.workload import (
+    N_INPUTS,
+    N_OUTPUTS,
+    active_rules,
+    compiled_engine,
+    grown_graph,
+    new_learner,
+    stream,
+)
+
+# Statistics at every update, and nothing ever found.
+WATCHING = PlasticityConfig(
+    interval=1,
+    growth="relay-alone",
+    orphan_removal=False,
+    fluctuation_threshold=1e9,
+    weight_threshold=0.0,
+)
 
 
 @inlined
@@ -103,17 +129,6 @@ def _inside(learner: Learner) -> tuple[LearnerState, EngineSettings]:
     return learner._state, learner._settings
 
 
-def median_us(run: Callable[[int], None], n: int, repeats: int) -> float:
-    """Return the median over `repeats` of the µs that one of `n` steps takes; one warm-up first."""
-    run(min(n, 10))
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        run(n)
-        times.append((time.perf_counter() - begin) / n * 1e6)
-    return float(np.median(times))
-
-
 @reduction
 def _multiply_adds(sums: Floats, n: int) -> None:
     """Do 32 · n independent multiply-adds on 32 sums, enough to keep every unit busy."""
@@ -146,3 +161,58 @@ def multiply_adds(graph: Graph, iterations: int) -> int:
     n_learning = n_last if iterations == 1 else n_live
     forward_count = iterations * (n_live + 20 * (graph.n_nodes - graph.n_inputs))
     return forward_count + n_last + 2 * (iterations - 1) * n_live + 8 * n_learning
+
+
+def scaling(sizes: tuple[int, ...], repeats: int) -> dict[str, dict[str, float]]:
+    """Fit lines through the µs of one step at K = 1, and of one edit, over network sizes."""
+    steps, edits = [], []
+    for n_edges in sizes:
+        run = compiled_engine(grown_graph(n_edges), 1, None)
+        steps.append(median_us(run, int(np.clip(5_000_000 // n_edges, 2000, 50_000)), repeats))
+        learner = new_learner(grown_graph(n_edges), 1, active_rules(n_edges))
+        learner.learn_stream(*stream(150))
+
+        def edit(n: int, learner: Learner = learner) -> None:
+            for _ in range(n):
+                learner._restructure()
+
+        edits.append(median_us(edit, 20, repeats))
+    return {"step": _line(sizes, steps), "edit": _line(sizes, edits)}
+
+
+def _line(sizes: tuple[int, ...], times: list[float]) -> dict[str, float]:
+    slope, intercept = np.polyfit(sizes, times, 1)
+    residual = np.array(times) - (slope * np.array(sizes) + intercept)
+    return {
+        "us_fixed": intercept,
+        "us_per_edge": slope,
+        "r2": float(1 - residual.var() / np.var(times)),
+    }
+
+
+def main() -> None:
+    """Measure, and print one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=7)
+    repeats = parser.parse_args().repeats
+    warnings.simplefilter("ignore", GrowthLimitWarning)  # the active rules live at their limit
+    peak, rows = peak_multiply_adds(repeats), []
+    for n_edges in (10, 84, 1000, 10_000):
+        graph = grown_graph(n_edges)
+        for iterations in (1, 3):
+            floor = multiply_adds(graph, iterations) / peak
+            times = phases(graph, iterations, repeats)
+            rows.append({"edges": n_edges, "iterations": iterations, "floor": floor, **times})
+    plain, watching = (compiled_engine(grown_graph(84), 1, rules) for rules in (None, WATCHING))
+    never, every = (median_us(run, 50_000, repeats) for run in (plain, watching))
+    found = {
+        "peak_multiply_adds_per_us": peak,
+        "phases_us": rows,
+        **scaling((300, 1000, 3000, 10_000, 30_000), repeats),
+        "statistics_every_update": every / never,
+    }
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,35 +1,24 @@
-"""Timings of whole runs, and the cost of learning beside an environment that is not compiled."""
+"""The cost of learning beside an environment that is not compiled: LunarLander-v3.
 
+python benchmarks/beside_environment.py --episodes 300
+"""
+
+import argparse
+import json
 import time
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
-from smgrnn.config import RunConfig, Student
+from smgrnn.config import RunConfig
 from smgrnn.episodes.backends import GymnasiumBackend
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.run import new_run
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task, make_env
 
-COMPILED = ("CartPole-v1", "Acrobot-v1")
-STUDENTS: tuple[Student, ...] = ("smgrnn", "static")
 BLOCK = 5  # episodes that are timed at a stretch
-
-
-def whole_runs(episodes: int) -> list[dict[str, Any]]:
-    """Time one run with the paper's settings for each compiled task and kind of student."""
-    rows = []
-    for task in COMPILED:
-        for student in STUDENTS:
-            run = new_run(task, RunConfig.for_task(task, student=student, episodes=episodes))
-            run.train()
-            us_per_step = 1e6 * run.seconds / run.episodes.steps.sum()
-            rows.append(
-                {"task": task, "student": student, "seconds": run.seconds, "step_us": us_per_step}
-            )
-    return rows
 
 
 def beside_the_environment(episodes: int) -> dict[str, Any]:
@@ -87,3 +76,14 @@ def _replay(env: gym.Env[Any, Any], seeds: list[int], actions: list[list[Any]]) 
         env.reset(seed=seed)
         for action in episode:
             env.step(action)
+
+
+def main() -> None:
+    """Measure, and print one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--episodes", type=int, default=300)
+    print(json.dumps(beside_the_environment(parser.parse_args().episodes)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 """A GRU as rival on tasks that need memory: PyTorch's own, as small as the students are.
 
 It acts, the expert labels, and gradients flow back through at most 16 steps.  It is no student of
-the engine, so its returns are no records: `python -m smgrnn_paper.experiments.beyond.gru` computes
+the engine, so its returns are no records: `python -m smgrnn_paper.experiments.gru` computes
 them anew and prints them, and `report/gru.toml` has them for reports.
 """
 
@@ -17,7 +17,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.experts import find_teacher
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task, make_env
-from smgrnn_paper.experiments.beyond.credit_assignment import EPISODES
+from smgrnn_paper.experiments.beyond import CREDIT_EPISODES
 
 MOST_EPISODES = 500
 """Episodes of a run at most: a step takes a thousand times as long as a compiled one."""
@@ -106,5 +106,5 @@ def late_returns(task: str) -> list[float]:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     print("[late_return]")
-    for name in EPISODES:
+    for name in CREDIT_EPISODES:
         print(f'"{name}" = {late_returns(name)}', flush=True)

@@ -1,0 +1,178 @@
+"""Workers: processes of this machine, or a Dask cluster, as executors of `concurrent.futures`."""
+
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any
+
+from smgrnn.errors import ConfigError, MissingPackageError
+from smgrnn.machine import usable_cores
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_ENVIRONMENT = dict.fromkeys(_THREADS, "1") | {
+    "PYTHONWARNINGS": "ignore:Compiled code cannot be kept"  # the driver has said so
+}
+PATIENCE = 10.0
+"""Seconds in which a Dask scheduler must answer, or be back."""
+
+
+def find_executor(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Executor]:
+    """Return the cluster at an address or, without one, processes here: one for each core."""
+    if jobs is not None and jobs < 1:
+        raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
+    if scheduler is None:
+        return LocalProcesses(jobs or usable_cores())
+    if jobs is not None:
+        raise ConfigError("A cluster has the workers it has; give --jobs or --scheduler, not both.")
+    return cluster_executor(scheduler)
+
+
+class WorkerLostError(BrokenExecutor):
+    """The process that worked on a call has died."""
+
+
+class LocalProcesses(Executor):
+    """Calls functions in up to `n_workers` processes of this machine, one thread in each.
+
+    A pool of processes breaks as a whole when one of them dies.  So each process is a pool of its
+    own, and one that dies loses only its own call.  Leaving the `with` block by an exception, such
+    as a Ctrl-C, stops the processes at once; they also end when this process is killed.
+    """
+
+    def __init__(self, n_workers: int) -> None:
+        self._reader, self._writer = multiprocessing.Pipe(duplex=False)
+        self._pools: list[Any] = []
+        self._idle: SimpleQueue[Any] = SimpleQueue()
+        self._changing = threading.Lock()
+        self._is_stopped = False
+        for _ in range(n_workers):  # a pool starts its process when it is first used
+            self._idle.put(self._new_pool())
+        # Starts Python's resource tracker: in a thread below, that would unblock SIGINT again.
+        multiprocessing.get_context("spawn").Lock()
+        self._threads = ThreadPoolExecutor(n_workers, initializer=_leave_interrupts_to_driver)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call a function in the next process that is free."""
+        return self._threads.submit(self._call, fn, args, kwargs)
+
+    def _call(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        pool = self._idle.get()
+        try:
+            return pool.submit(fn, *args, **kwargs).result()
+        except BrokenExecutor as error:
+            self._pools.remove(pool)
+            pool = self._new_pool()
+            raise WorkerLostError("The worker process died.") from error
+        finally:
+            self._idle.put(pool)
+
+    def _new_pool(self) -> Any:
+        try:
+            import loky
+        except ImportError as error:
+            raise MissingPackageError(
+                "Worker processes need loky: pip install 'smgrnn[paper]'."
+            ) from error
+        start = {"initializer": _follow_driver, "initargs": (self._reader,), "env": _ENVIRONMENT}
+        pool = loky.ProcessPoolExecutor(1, **start)
+        with self._changing:
+            self._pools.append(pool)
+            if self._is_stopped:  # meanwhile: no call may start a process any more
+                pool.shutdown()
+        return pool
+
+    def stop(self) -> None:
+        """Stop all processes, whatever they are doing."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        with self._changing:
+            self._is_stopped = True
+            pools = [*self._pools]
+        for pool in pools:
+            pool.shutdown(kill_workers=True)
+        self._threads.shutdown()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let the calls finish, or only those already begun, and stop the processes."""
+        self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
+        if wait:
+            self.stop()
+
+    def __exit__(self, kind: object, *details: object) -> None:
+        if kind is None:
+            self.shutdown()
+        else:
+            self.stop()
+
+
+def _leave_interrupts_to_driver() -> None:
+    """Let the processes that this thread starts ignore Ctrl-C from their first moment."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def _follow_driver(connection: Connection) -> None:
+    """End this process when its driver ends, even in the middle of a run."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def wait() -> None:
+        with suppress(EOFError, OSError):
+            connection.recv_bytes()  # nothing is sent: it returns when the other end is closed
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+@contextmanager
+def cluster_executor(address: str) -> Iterator[Executor]:
+    """Connect to the Dask scheduler at an address, such as tcp://10.0.0.1:8786.
+
+    Workers need smgrnn, no disk in common, and one thread each (`dask worker --nthreads 1`):
+    threads of one process would wait for each other in tasks that are not compiled.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingPackageError(
+            "A cluster needs Dask: pip install 'smgrnn[cluster]', here and on its workers."
+        ) from error
+    for name in ("asyncio", *logging.root.manager.loggerDict):
+        # Dask reports a lost connection by hundreds of lines from many threads.
+        if name.partition(".")[0] in ("asyncio", "distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"There is no Dask scheduler at {address}.") from error
+    try:
+        yield _Cluster(client, address)
+    finally:
+        with suppress(Exception):  # the scheduler may be gone
+            client.close(timeout=2)
+
+
+class _Cluster(Executor):
+    """The workers of a Dask scheduler; refuses calls once the scheduler is gone."""
+
+    def __init__(self, client: Any, address: str) -> None:
+        self._client, self._address = client, address
+        self._executor: Executor = client.get_executor(pure=False)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call a function on the next worker that is free."""
+        begin = time.monotonic()
+        while self._client.status != "running":  # Dask looks for a lost scheduler by itself
+            if self._client.status == "closed" or time.monotonic() - begin > 2 * PATIENCE:
+                raise ConfigError(
+                    f"The Dask scheduler at {self._address} is gone. Finished runs are kept; the "
+                    f"same command runs the others."
+                )
+            time.sleep(0.1)
+        return self._executor.submit(fn, *args, **kwargs)

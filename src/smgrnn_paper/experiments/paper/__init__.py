@@ -1,1 +1,0 @@
-"""The paper's questions, one file each."""

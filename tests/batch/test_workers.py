@@ -1,0 +1,270 @@
+"""Workers may die: only their own call is lost, and nothing outlives the driver."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smgrnn.batch import LocalProcesses, Store, run_experiments
+from smgrnn.batch.runner import is_loss
+from smgrnn.batch.workers import WorkerLostError, cluster_executor, find_executor
+from smgrnn.errors import ConfigError, MissingPackageError
+from support.trials import (
+    PATIENCE,
+    Inline,
+    Replacing,
+    asking,
+    busy,
+    hang_once,
+    is_alive,
+    results,
+    tell_and_wait,
+    tiny,
+    told,
+    wait_for,
+)
+
+pytestmark = [
+    pytest.mark.xdist_group("experiments"),
+    pytest.mark.filterwarnings("ignore:Creating scratch directories"),  # on a busy machine
+]
+
+distributed = pytest.importorskip("distributed", reason="no Dask: pip install 'smgrnn[cluster]'")
+
+
+def fail(sentence: str) -> None:
+    raise ConfigError(sentence)
+
+
+def interrupt_self() -> str:
+    os.kill(os.getpid(), signal.SIGINT)
+    return "still here"
+
+
+def kill_self() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_calls_return_and_raise_as_they_would_here() -> None:
+    with LocalProcesses(1) as processes:
+        assert processes.submit(divmod, 7, 2).result() == (3, 1)
+        failed = processes.submit(fail, "It is wrong.").exception()
+        assert isinstance(failed, ConfigError)
+        assert str(failed) == "It is wrong."
+        assert "raise ConfigError(sentence)" in str(failed.__cause__)
+        assert "cannot pickle" in str(processes.submit(threading.Lock).exception())
+        assert processes.submit(interrupt_self).result() == "still here"
+
+
+def test_each_process_has_one_thread_for_arithmetic() -> None:
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    here = dict(os.environ)
+    with LocalProcesses(1) as processes:
+        assert {processes.submit(os.getenv, name).result() for name in names} == {"1"}
+    assert dict(os.environ) == here
+
+
+def test_a_process_that_dies_loses_only_its_own_call(tmp_path: Path) -> None:
+    for name in ("lost", "kept"):
+        (tmp_path / name).mkdir()
+    with LocalProcesses(2) as processes:
+        lost = processes.submit(tell_and_wait, tmp_path / "lost")
+        wait_for(lambda: told(tmp_path / "lost"))
+        [victim] = told(tmp_path / "lost")
+        kept = processes.submit(tell_and_wait, tmp_path / "kept")
+        waiting = [processes.submit(os.getpid) for _ in range(3)]
+        wait_for(lambda: told(tmp_path / "kept"))
+        os.kill(victim, signal.SIGKILL)
+        with pytest.raises(WorkerLostError, match="The worker process died"):
+            lost.result()
+        (tmp_path / "kept" / "go").touch()
+        assert victim not in {kept.result(), *(future.result() for future in waiting)}
+
+
+def test_many_processes_may_die_at_once() -> None:
+    with LocalProcesses(3) as processes:
+        lost = [processes.submit(kill_self) for _ in range(6)]
+        assert all(isinstance(future.exception(), WorkerLostError) for future in lost)
+        assert processes.submit(divmod, 7, 2).result() == (3, 1)
+
+
+def test_leaving_by_an_exception_stops_the_processes_at_once(tmp_path: Path) -> None:
+    futures: list[Any] = []
+
+    def leave_early() -> None:
+        with LocalProcesses(2) as processes:
+            futures.extend(processes.submit(tell_and_wait, tmp_path) for _ in range(3))
+            wait_for(lambda: len(told(tmp_path)) == 2)
+            raise KeyboardInterrupt
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        leave_early()
+    assert time.monotonic() - start < PATIENCE / 2
+    assert not any(is_alive(pid) for pid in told(tmp_path))
+    assert futures[0].exception() is not None
+    assert futures[2].cancelled()
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from smgrnn.batch import LocalProcesses
+from support.trials import tell_and_wait
+
+with LocalProcesses(2) as processes:
+    for future in [processes.submit(tell_and_wait, Path(sys.argv[1])) for _ in range(2)]:
+        future.result()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_processes_end_with_their_driver(number: signal.Signals, tmp_path: Path) -> None:
+    """Also in the middle of a call; a Ctrl-C goes to the whole group, as from a terminal."""
+    paths = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", DRIVER, str(tmp_path)]
+    heard: Any = {"stderr": subprocess.PIPE, "text": True, "env": paths}
+    with subprocess.Popen(command, start_new_session=True, **heard) as driver:
+        wait_for(lambda: len(told(tmp_path)) == 2)
+        if number == signal.SIGINT:
+            os.killpg(driver.pid, number)
+        else:
+            driver.send_signal(number)
+        said = driver.communicate()[1]
+    assert driver.returncode == -number
+    assert said.count("Traceback") == (number == signal.SIGINT)  # the driver's own
+    wait_for(lambda: not any(is_alive(pid) for pid in told(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("module", "make", "sentence"),
+    [
+        ("loky", lambda: LocalProcesses(1), "pip install 'smgrnn[paper]'"),
+        ("distributed", lambda: find_executor(None, "tcp://127.0.0.1:9").__enter__(), "[cluster]"),
+    ],
+)
+def test_a_missing_package_is_one_sentence_with_the_command(
+    module: str, make: Callable[[], object], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingPackageError) as caught:
+        make()
+    assert sentence in str(caught.value)
+
+
+def test_a_run_that_dask_gave_up_or_could_not_reach_was_lost() -> None:
+    """A refused connection counted as a failure of the run, which was not run again."""
+    assert is_loss(distributed.KilledWorker("run", None, 3))
+    assert is_loss(distributed.comm.CommClosedError("in <TCP>: Stream is closed"))
+    assert is_loss(OSError("Timed out trying to connect to tcp://127.0.0.1:9 after 30 s"))
+    assert is_loss(ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"))
+    assert is_loss(TimeoutError())
+    assert not is_loss(ValueError())
+    assert not is_loss(FileNotFoundError(errno.ENOENT, "No such file or directory"))
+
+
+class Unreachable(Executor):
+    """Loses the first call of each run to a connection, and makes the second."""
+
+    def __init__(self) -> None:
+        self._inline, self._seen = Inline(), set[str]()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if args[2] in self._seen:
+            return self._inline.submit(fn, *args, **kwargs)
+        self._seen.add(args[2])
+        future: Future[Any] = Future()
+        future.set_exception(OSError("Timed out trying to connect to tcp://127.0.0.1:9"))
+        return future
+
+
+def test_a_refused_connection_is_a_loss_that_is_run_again(tmp_path: Path) -> None:
+    experiment, store = asking({"a": tiny(tmp_path)}, n_seeds=2), Store(tmp_path / "store")
+    done = run_experiments([experiment], store, Unreachable())
+    assert (done.n_done, done.n_lost, done.failures) == (2, 2, [])
+
+
+def start(program: str, *flags: str) -> subprocess.Popen[bytes]:
+    """Start a process of Dask on the loopback interface."""
+    command = [sys.executable, "-m", f"distributed.cli.dask_{program}", "--host", "127.0.0.1"]
+    paths = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": paths}
+    return subprocess.Popen([*command, "--no-dashboard", *flags], **quiet)
+
+
+def is_whole(file: Path) -> bool:
+    """Return whether Dask has written all of a file, which is there before its content."""
+    try:
+        return bool(json.loads(file.read_text()))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return False
+
+
+def test_a_scheduler_that_dies_is_one_sentence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It was 1,243 lines, from many threads, and a failure of every run."""
+    hung, file = tmp_path / "pid", tmp_path / "scheduler.json"
+    experiment, store = asking({"a": tiny(tmp_path)}, n_seeds=2), Store(tmp_path / "store")
+    scheduler = start("scheduler", "--port", "0", "--scheduler-file", str(file))
+    processes = [scheduler]
+
+    def kill() -> None:
+        wait_for(hung.exists)
+        scheduler.kill()
+
+    killer = threading.Thread(target=kill)
+    try:
+        wait_for(lambda: is_whole(file))
+        address = json.loads(file.read_text())["address"]
+        processes.append(start("worker", address, "--nthreads", "1", "--no-nanny"))
+        with cluster_executor(address) as executor:
+            killer.start()
+            calls = Replacing(executor, hang_once, tmp_path)
+            with pytest.raises(ConfigError) as caught:
+                run_experiments([experiment], store, calls)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    killer.join()
+    assert str(caught.value) == (
+        f"The Dask scheduler at {address} is gone. Finished runs are kept; the same command runs "
+        f"the others."
+    )
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_cluster_gives_the_same_records_though_a_worker_is_killed(tmp_path: Path) -> None:
+    experiment = asking({"a": busy(tmp_path), "b": busy(tmp_path, n_hidden=2)}, n_seeds=2)
+    hung = tmp_path / "pid"
+
+    def kill() -> None:
+        wait_for(hung.exists)
+        os.kill(int(hung.read_text()), signal.SIGKILL)
+
+    stores = Store(tmp_path / "cluster"), Store(tmp_path / "local")
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
+    )
+    with cluster, cluster_executor(cluster.scheduler_address) as executor:
+        killer = threading.Thread(target=kill)
+        killer.start()
+        done = run_experiments([experiment], stores[0], Replacing(executor, hang_once, tmp_path))
+        killer.join()
+    assert (done.n_done, done.failures) == (4, [])
+    with LocalProcesses(2) as processes:
+        run_experiments([experiment], stores[1], processes)
+    there, here = (store.records(experiment) for store in stores)
+    for name in experiment.conditions:
+        assert list(map(results, there[name])) == list(map(results, here[name]))
