@@ -15,22 +15,26 @@ from typing import Any, Literal
 
 from smgrnn.batch.condition import Condition
 from smgrnn.batch.experiment import Experiment, LazyMapping
-from smgrnn.config import (
-    BiasCorrection,
-    Loss,
-    NetworkSettings,
-    NewWeights,
-    OnEdit,
-    PlasticityConfig,
-    Readout,
-    RunConfig,
-    Scale,
-)
+from smgrnn.config import RunConfig, by_part, setting_of
+from smgrnn.graph.settings import Readout
+from smgrnn.learning.settings import BiasCorrection, Loss
+from smgrnn.rules.instability import Scale
+from smgrnn.rules.rule import NewWeights
+from smgrnn.rules.settings import OnEdit
 from smgrnn_paper.experiments.paper import (
     INITIAL_TOPOLOGY,
     OPTIMIZER_SENSITIVITY,
     PRUNING_ABLATION,
 )
+
+
+PLACES = {
+    "loss": "learning",
+    "bias_correction": "optimizer",
+    **dict.fromkeys(("interval", "history_on_edit", "optimizer_on_edit"), "plasticity"),
+    **dict.fromkeys(("scale", "max_relays", "initial_weight", "new_weights"), "growth"),
+}
+"""Where the settings of a reading belong; that of the network goes by its own name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,26 +55,22 @@ class Reading:
     @classmethod
     def of(cls, settings: RunConfig) -> "Reading":
         """Return the reading in a run's settings."""
-        parts = (settings.network, settings.learning, settings.plasticity)
-        found = {name: value for part in parts for name, value in part.to_dict().items()}
+        found = {entry.name: setting_of(settings, _place(entry.name)) for entry in fields(cls)}
         loss: Loss = settings.learning.loss or "cross_entropy"
         readout = settings.network.readout or ("sum" if loss == "cross_entropy" else "state")
-        chosen = found | {"loss": loss, "readout": readout}
-        return cls(**{field.name: chosen[field.name] for field in fields(cls)})
+        return cls(**found | {"loss": loss, "readout": readout})
 
     def apply(self, condition: Condition) -> Condition:
         """Return a distillation with the text read this way."""
-        settings, values = condition.settings, asdict(self)
-        assert isinstance(settings, RunConfig)
-        network, plasticity = (
-            {entry.name: values.pop(entry.name) for entry in fields(kind) if entry.name in values}
-            for kind in (NetworkSettings, PlasticityConfig)
-        )
-        changed = settings.with_changes(network=network, plasticity=plasticity, learning=values)
-        return replace(condition, settings=changed)
+        values = {_place(name): value for name, value in asdict(self).items()}
+        return replace(condition, settings=condition.settings.with_changes(**by_part(values)))
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value}" for name, value in asdict(self).items())
+
+
+def _place(name: str) -> str:
+    return f"{PLACES[name]}.{name}" if name in PLACES else name
 
 
 AXES: dict[str, tuple[Any, ...]] = {
@@ -155,7 +155,6 @@ def _rows() -> dict[str, Condition]:
 
 def _limit(condition: Condition, max_nodes: int, max_edges: int) -> Condition:
     settings = condition.settings
-    assert isinstance(settings, RunConfig)
     rules = replace(settings.plasticity, max_nodes=max_nodes, max_edges=max_edges)
     return replace(condition, settings=replace(settings, plasticity=rules))
 

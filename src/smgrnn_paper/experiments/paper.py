@@ -10,11 +10,13 @@ more can show and the time allows it.
 """
 
 from collections.abc import Callable, Container, Mapping
+from dataclasses import fields
 from itertools import product
 from typing import Any
 
 from smgrnn.batch.condition import Condition
 from smgrnn.batch.experiment import AnyCondition, Experiment, LazyMapping
+from smgrnn.config import PlasticityConfig, by_part
 
 TASKS = ("CartPole-v1", "Acrobot-v1", "LunarLander-v3")
 """The control tasks, by difficulty."""
@@ -39,6 +41,18 @@ def standard(task: str, **changes: Any) -> Condition:
     """Return the growing and pruning network of the main experiments, with some changes."""
     settings = {"episodes": EPISODES, "teachers": TEACHERS.get(task, ()), **changes}
     return Condition.distill(task, **settings)
+
+
+def with_rules(task: str, values: Mapping[str, Any], **changes: Any) -> Condition:
+    """Return the network of the main experiments with settings of the module or its growth rule.
+
+    >>> with_rules("CartPole-v1", {"window": 50, "interval_width": 1.0}).settings.plasticity.window
+    50
+    """
+    own = {entry.name for entry in fields(PlasticityConfig)}
+    names = {name: f"plasticity.{name}" if name in own else f"growth.{name}" for name in values}
+    settings = by_part({names[name]: value for name, value in values.items()})
+    return standard(task, **changes, **settings)
 
 
 def more_seeds(conditions: Conditions, without: Container[str] = ()) -> dict[str, tuple[int, ...]]:
@@ -234,7 +248,7 @@ def point_name(values: dict[str, float]) -> str:
 def _grid() -> Conditions:
     points = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
     return {
-        point_name(point): standard(GRID_TASK, episodes=GRID_EPISODES, plasticity=point)
+        point_name(point): with_rules(GRID_TASK, point, episodes=GRID_EPISODES)
         for point in points
     }
 
@@ -264,7 +278,7 @@ HYPERPARAMETER_SWEEPS = _experiment(
     "How much does each setting of the plasticity module matter by itself?",
     ("Fig. A.1",),
     lambda: {
-        f"{task}/{name}={value}": standard(task, episodes=SWEPT_EPISODES, plasticity={name: value})
+        f"{task}/{name}={value}": with_rules(task, {name: value}, episodes=SWEPT_EPISODES)
         for task in SWEPT_TASKS
         for name, values in SWEEPS.items()
         for value in values
