@@ -21,6 +21,7 @@ from smgrnn.experts import find_expert
 from smgrnn.machine import usable_cores
 from smgrnn.policy import Policy
 from smgrnn.tasks import find_task
+from smgrnn.tasks.cartpole import CARTPOLE
 
 _beside: list[Popen[bytes]] = []
 """The process that compiles the loops, if one was started."""
@@ -45,7 +46,7 @@ def wait_for_loops() -> None:
 def compile_loops() -> None:
     """Compile the loops by calling them with no episodes."""
     compile_carrying()
-    task = find_task("CartPole-v1")
+    task = find_task(CARTPOLE.id)
     network = NetworkConfig(n_inputs=task.n_inputs, n_outputs=task.n_outputs)
     learner = Learner(network, plasticity=PlasticityConfig.static())
     backend = CompiledBackend(task)

@@ -25,7 +25,7 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.experts.mlp import Expert, expert_action
 from smgrnn.graph.log import EditLog
 from smgrnn.kernels import inlined, kernel, lean
-from smgrnn.tasks import Task, compiled
+from smgrnn.tasks import Task, known
 
 
 class Course(NamedTuple):
@@ -61,7 +61,7 @@ class Course(NamedTuple):
         assert task.max_steps is not None
         return cls(
             task.compiled,
-            compiled.start_states(task.compiled, seeds, task.constants),
+            task.start_states(seeds),
             task.max_steps,
             progress=np.full(len(seeds), -1.0),
             bar=np.nan,
@@ -87,7 +87,7 @@ def _begin(handle: Handle, course: Course, number: int) -> None:
 def _show(course: Course, world: Floats) -> None:
     """Show the student the world as it is."""
     observation, inputs, scale = course.observation, course.inputs, course.scale
-    compiled.observe(course.task, world, observation)
+    known.observe(course.task, world, observation)
     for i in range(course.places.size):
         inputs[i] = observation[course.places[i]] * scale[i]
 
@@ -110,7 +110,7 @@ def _learn_steps(
         action, loss = learn_step(handle, inputs, label, no_target)
         if not np.isfinite(loss):
             return loss, True, False
-        reward, is_terminal = compiled.step(task, world, action)
+        reward, is_terminal = known.step(task, world, action)
         _show(course, world)
         counts[0] += 1
         counts[1] += action == label
@@ -190,7 +190,7 @@ def play_episodes(handle: Handle, course: Course, episodes: Episodes) -> None:
                 # An output was not finite; there is no action to take.
                 episodes.returns[number] = np.nan
                 break
-            reward, is_terminal = compiled.step(task, world, action)
+            reward, is_terminal = known.step(task, world, action)
             episodes.returns[number] += reward
             episodes.steps[number] += 1
             if is_terminal:

@@ -3,9 +3,17 @@
 from smgrnn.experts.evaluation import Score, check_expert, evaluate_expert, score_expert
 from smgrnn.experts.files import read_expert, write_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, function_name, is_function_name
-from smgrnn.experts.library import find_expert, load_expert, shipped_experts, shipped_name
+from smgrnn.experts.library import (
+    ExpertSource,
+    TeacherId,
+    find_expert,
+    find_teacher,
+    find_teacher_again,
+    load_expert,
+    shipped_experts,
+    shipped_name,
+)
 from smgrnn.experts.mlp import Expert
-from smgrnn.experts.teacher import ExpertSource, TeacherId, find_teacher, find_teacher_again
 
 __all__ = [
     "Expert",

@@ -25,6 +25,7 @@ from smgrnn.config import (
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.mlp import mlp_graph, mlp_width
 from smgrnn.graph.state import Graph, check_width
 from smgrnn.learning.rules import LEARNING
 from smgrnn.learning.through_time import check_window
@@ -33,11 +34,11 @@ from smgrnn.plasticity import GROWTH, PRUNING, follows_size
 from smgrnn.plasticity.schedule import check_errors
 from smgrnn.policy import Policy
 from smgrnn.runs.ancestor import Ancestor
-from smgrnn.runs.mlp import find_budget, mlp_graph, mlp_width
 from smgrnn.runs.refusals import check_settings, require
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
+from smgrnn.tasks.known import find_budget
 from smgrnn.validation import (
     Count,
     Finite,

@@ -1,4 +1,4 @@
-"""Gymnasium environments of variants of a task, and recall."""
+"""Gymnasium environments: those of variants of a task, and of compiled tasks of our own."""
 
 from typing import Any
 
@@ -6,38 +6,29 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 
-from smgrnn.tasks import recall
-from smgrnn.tasks.variants import PHYSICS, read_cue, read_physics, split_name
+from smgrnn.kernels import as_python
+from smgrnn.tasks.known import observe, step
+from smgrnn.tasks.task import Task
 
 
-def varied(env: Any, name: str, seen: tuple[int, ...] | None) -> gym.Env[Any, Any]:
-    """Return the environment with the settings of a variant; a student sees these places of it.
+def as_variant(env: Any, task: Task) -> gym.Env[Any, Any]:
+    """Return the environment of a task as its variant has it.
 
-    >>> env: Any = varied(gym.make("CartPole-v1"), "CartPole-v1,gravity=20", None)
+    >>> from smgrnn.tasks import find_task
+    >>> env: Any = as_variant(gym.make("CartPole-v1"), find_task("CartPole-v1,gravity=20"))
     >>> env.unwrapped.gravity
     20.0
     """
-    base, settings = split_name(name)
-    physics, cue = read_physics(base, settings), read_cue(settings)
-    if set(settings) & set(PHYSICS.get(base, ())):
-        _set_physics(env.unwrapped, physics.values)
-    if physics.is_mirrored:
+    if task.facts.set_physics is not None and task.physics_id != task.base:
+        task.facts.set_physics(env.unwrapped, task.numbers)
+    if task.is_mirrored:
         env = Mirrored(env)
-    if cue:
-        n_own = env.observation_space.shape[0]
-        seen = None if seen is None else (*seen, *range(n_own, n_own + len(cue)))
-        env = Cued(env, cue)
-    found: gym.Env[Any, Any] = env if seen is None else Hidden(env, seen)
+    if task.cue:
+        env = Cued(env, task.cue)
+    if task.seen is not None:
+        env = Hidden(env, task.seen)
+    found: gym.Env[Any, Any] = env
     return found
-
-
-def _set_physics(env: Any, values: dict[str, float]) -> None:
-    """Set the attributes of Gymnasium's environment, and those that it derives from them."""
-    for name, value in values.items():
-        setattr(env, name if hasattr(env, name) else name.upper(), value)
-    if "masspole" in values:  # CartPole
-        env.total_mass = env.masspole + env.masscart
-        env.polemass_length = env.masspole * env.length
 
 
 class Hidden(gym.ObservationWrapper[Any, Any, Any]):
@@ -95,35 +86,38 @@ class Cued(gym.ObservationWrapper[Any, Any, Any]):
         return np.concatenate([observation, self.cue])
 
 
-class Recall(gym.Env[Any, Any]):
-    """The task of `tasks.recall`, with its whole observation.
+class CompiledEnv(gym.Env[Any, Any]):
+    """A compiled task that Gymnasium does not have, with its whole observation and without a cue.
 
-    >>> env = Recall(delay=1)
+    >>> from smgrnn.tasks import find_task
+    >>> env = CompiledEnv(find_task("recall,delay=1"))
     >>> env.reset(seed=0)[0].tolist(), env.step(2)[0].tolist(), env.step(2)[0].tolist()
     ([1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 1.0, 1.0])
     >>> env.step(1)[1:3]
     (1.0, True)
     """
 
-    def __init__(self, delay: int = recall.DELAY) -> None:
-        self.observation_space = Box(-1.0, 1.0, (recall.N_INPUTS,))
-        self.action_space = Discrete(recall.N_OUTPUTS)
-        self._n_steps = delay + 2
-        self._state = np.array([*recall.start(0), self._n_steps])
+    def __init__(self, task: Task) -> None:
+        assert task.compiled is not None
+        self._task, self._code, self._n_values = task, task.compiled, len(task.facts.inputs)
+        self.observation_space = Box(-np.inf, np.inf, (self._n_values,))
+        self.action_space = Discrete(task.n_outputs)
+        self._state, self._n_steps = task.start_states([0])[0], 0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """Start an episode, whose cue the seed decides."""
+        """Start the episode of this seed."""
         super().reset(seed=seed)
         chosen = int(self.np_random.integers(2**31)) if seed is None else seed
-        self._state = np.array([*recall.start(chosen), self._n_steps])
+        self._state, self._n_steps = self._task.start_states([chosen])[0], 0
         return self._observe(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Wait or answer."""
-        reward, is_over = recall.step(self._state, int(action))
-        return self._observe(), reward, is_over, False, {}
+        """Act for one time step."""
+        reward, is_over = as_python(step)(self._code, self._state, int(action))
+        self._n_steps += 1
+        return self._observe(), reward, is_over, self._n_steps == self._task.max_steps, {}
 
     def _observe(self) -> Any:
-        observation = np.zeros(recall.N_INPUTS)
-        recall.observe(self._state, observation)
+        observation = np.zeros(self._n_values)
+        as_python(observe)(self._code, self._state, observation)
         return observation.astype(np.float32)

@@ -16,7 +16,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.seeding import episode_seed
-from smgrnn.tasks import Task, compiled, find_task
+from smgrnn.tasks import Task, cartpole, find_task
 from smgrnn_paper.evolution.neat import NEATSearch, compile_genome
 from smgrnn_paper.evolution.neat_settings import read_settings
 
@@ -169,12 +169,12 @@ def play_cartpole(policy: Policy, seed: int) -> float:
     """Return the return of one episode."""
     learner = Learner(policy.config, graph=policy.graph)
     observation = np.ones(5)
-    for state in compiled.start_states(compiled.CARTPOLE, [seed]):
+    for state in find_task("CartPole-v1").start_states([seed]):
         for time in range(500):
-            compiled.observe(compiled.CARTPOLE, state, observation)
+            cartpole.observe(state, observation)
             action = learner.act(observation)
             assert isinstance(action, int)
-            _, is_terminal = compiled.step(compiled.CARTPOLE, state, action)
+            _, is_terminal = cartpole.step(state, action)
             if is_terminal:
                 return time + 1.0
     return 500.0
