@@ -94,10 +94,6 @@ class Facts:
     constants: Callable[..., list[float]] | None = None
     """Returns how it ends: constants by the settings and `is_mirrored`."""
 
-    def n_steps(self, numbers: Mapping[str, float]) -> int | None:
-        """Return the steps after which an episode of a variant ends."""
-        return self.max_steps(numbers) if callable(self.max_steps) else self.max_steps
-
     @property
     def known_settings(self) -> tuple[str, ...]:
         """What variants write behind the name, in the order of a plain name."""

@@ -64,6 +64,7 @@ def _describe_known(name: str, facts: Facts) -> Task:
     unseen = (*facts.hidden, *(facts.velocities if "hide" in settings else ()))
     seen = tuple(place for place in range(n_whole) if place not in unseen)
     low, high = facts.action_bounds or (None, None)
+    steps = facts.max_steps
     return Task(
         id=id,
         n_inputs=len(seen),
@@ -71,7 +72,7 @@ def _describe_known(name: str, facts: Facts) -> Task:
         is_discrete=facts.action_bounds is None,
         action_low=None if low is None else (low,) * n_outputs,
         action_high=None if high is None else (high,) * n_outputs,
-        max_steps=facts.n_steps(read_numbers(settings, facts)),
+        max_steps=steps(read_numbers(settings, facts)) if callable(steps) else steps,
         reward_threshold=facts.reward_threshold,
         seen=seen if unseen else None,
         n_whole=n_whole if unseen else None,
@@ -158,8 +159,8 @@ def _describe_recording(path: Path) -> Task:
         n_inputs=recording.observations.shape[1],
         n_outputs=int(actions.max()) + 1 if is_discrete else actions.shape[1],
         is_discrete=is_discrete,
-        action_low=None if is_discrete else _values(actions.min(axis=0)),
-        action_high=None if is_discrete else _values(actions.max(axis=0)),
+        action_low=None if is_discrete else tuple(map(float, actions.min(axis=0))),
+        action_high=None if is_discrete else tuple(map(float, actions.max(axis=0))),
         recording=str(path),
     )
 
@@ -205,13 +206,17 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
     from gymnasium.spaces import Box, Discrete, Space
 
     seen, done = (getattr(env, name, None) for name in ("observation_space", "action_space"))
-    spec = env.spec
     if not (isinstance(seen, Box) and _is_flat(seen)):
+        advice = ""
+        if isinstance(seen, Space) and not (isinstance(seen, Box) and 0 in seen.shape):
+            name = "FlattenObservation" if seen.is_np_flattenable else "TransformObservation"
+            advice = (
+                f"; register it with gymnasium.wrappers.{name} around it, which can make them one"
+            )
         raise TaskError(
             f"The observations of a task must be a flat Box, of shape (n,). "
-            f"{id!r} has {_text(seen)} instead{_way_to_flatten(seen)}."
+            f"{id!r} has {_text(seen)} instead{advice}."
         )
-    threshold = spec.reward_threshold if spec else None
     low = high = None
     if isinstance(done, Discrete):
         n_outputs = int(done.n)
@@ -224,8 +229,8 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
             )
     elif isinstance(done, Box) and _is_flat(done) and done.dtype.kind == "f":
         n_outputs = done.shape[0]
-        low, high = _values(done.low), _values(done.high)
-        if not (np.isfinite([done.low, done.high]).all() and (done.low < done.high).all()):
+        low, high = (tuple(map(float, bound)) for bound in (done.low, done.high))
+        if not (np.isfinite([low, high]).all() and (done.low < done.high).all()):
             raise TaskError(
                 f"Continuous actions must have finite bounds, the lower below the upper. "
                 f"{id!r} has {_text(done)} instead{WAY_TO_ACT}."
@@ -235,6 +240,8 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
             f"The actions of a task must be Discrete or a flat Box of floats, of shape (n,). "
             f"{id!r} has {_text(done)} instead{WAY_TO_ACT if isinstance(done, Space) else ''}."
         )
+    spec: Any = env.spec  # None for an environment that was not registered
+    threshold = spec and spec.reward_threshold
     return Task(
         id=id,
         n_inputs=seen.shape[0],
@@ -242,19 +249,9 @@ def _describe(id: str, env: "gym.Env[Any, Any]") -> Task:
         is_discrete=isinstance(done, Discrete),
         action_low=low,
         action_high=high,
-        max_steps=spec.max_episode_steps if spec else None,
-        reward_threshold=float(threshold) if threshold is not None else None,
+        max_steps=spec and spec.max_episode_steps,
+        reward_threshold=None if threshold is None else float(threshold),
     )
-
-
-def _way_to_flatten(space: object) -> str:
-    """Return the wrapper that would help with observations that are no vectors, if one does."""
-    from gymnasium.spaces import Box, Space
-
-    if not isinstance(space, Space) or (isinstance(space, Box) and 0 in space.shape):
-        return ""
-    name = "FlattenObservation" if space.is_np_flattenable else "TransformObservation"
-    return f"; register it with gymnasium.wrappers.{name} around it, which can make them one"
 
 
 def _is_flat(space: "gym.spaces.Box") -> bool:
@@ -265,7 +262,3 @@ def _is_flat(space: "gym.spaces.Box") -> bool:
 def _text(thing: object) -> str:
     """Return a space, or any object given in its place, in one line."""
     return " ".join(str(thing).split())
-
-
-def _values(bound: Any) -> tuple[float, ...] | None:
-    return None if bound is None else tuple(float(value) for value in bound)

@@ -58,26 +58,20 @@ class Task(Settings):
             raise TaskError(f"The name {short(self.id)} of a task has characters that are no text.")
 
     @property
-    def base(self) -> str:
-        """The name without the settings of a variant, for which there is an expert.
-
-        >>> from smgrnn.tasks import find_task
-        >>> find_task("CartPole-v1,hide=velocities").base
-        'CartPole-v1'
-        """
-        return self._parts[0]
-
-    @property
     def _parts(self) -> tuple[str, dict[str, str]]:
         """The name without settings, and these; only a name that we make tasks by has any."""
         is_named = self.recording is None and not self.is_made
-        return split_name(self.id) if is_named else (self.id, {})
+        return split_name(self.id) if is_named else ("", {})
+
+    @property
+    def base(self) -> str:
+        """The name without the settings of a variant, for which there is an expert."""
+        return self._parts[0] or self.id
 
     @property
     def facts(self) -> Facts:
-        """The facts about the task of this name, if the library knows it."""
-        is_named = self.recording is None and not self.is_made
-        return KNOWN.get(self.base, UNKNOWN) if is_named else UNKNOWN
+        """What the library knows about the task of this name; nothing if it is a user's own."""
+        return KNOWN.get(self._parts[0], UNKNOWN)
 
     @property
     def compiled(self) -> int | None:
@@ -85,13 +79,23 @@ class Task(Settings):
         return self.facts.code
 
     @property
-    def needs_memory(self) -> bool:
-        """Whether no student without memory solves it, as far as is known.
+    def numbers(self) -> dict[str, float]:
+        """The numbers that variants change, such as those of the physics."""
+        return read_numbers(self._parts[1], self.facts)
 
-        >>> from smgrnn.tasks import find_task
-        >>> find_task("recall").needs_memory, find_task("Acrobot-v1,hide=velocities").needs_memory
-        (True, True)
-        """
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether its actions have changed places."""
+        return MIRRORED in self._parts[1]
+
+    @property
+    def cue(self) -> tuple[float, ...]:
+        """The values behind those of an observation that say which of several tasks it is."""
+        return read_cue(self._parts[1])
+
+    @property
+    def needs_memory(self) -> bool:
+        """Whether no student without memory solves it, as far as is known."""
         return self.facts.needs_memory or "hide" in self._parts[1]
 
     @property
@@ -104,6 +108,13 @@ class Task(Settings):
         """Mean return of an expert that is good enough to teach."""
         good = self.facts.good_return if self.id == self.base else None
         return self.reward_threshold if good is None else good
+
+    @property
+    def physics_id(self) -> str:
+        """The name of the variant by its numbers alone, which decide how good its teacher is."""
+        settings = self._parts[1].items()
+        own = [f"{key}={value}" for key, value in settings if key in self.facts.settings]
+        return ",".join([self.base, *own])
 
     @property
     def teacher_score(self) -> tuple[float, float] | None:
@@ -119,7 +130,7 @@ class Task(Settings):
     def names(self) -> Names:
         """Names of what a student sees and does; numbers where none are known.
 
-        >>> from smgrnn.tasks import XOR, find_task
+        >>> from smgrnn.tasks import find_task
         >>> find_task("CartPole-v1,hide=velocities,cue=1of2").names.inputs
         ('position', 'angle', 'cue 1', 'cue 2')
         """
@@ -130,55 +141,13 @@ class Task(Settings):
         return Names(tuple(inputs[place] for place in self.places), outputs)
 
     @property
-    def numbers(self) -> dict[str, float]:
-        """The numbers that variants change, such as the physics.
-
-        >>> from smgrnn.tasks import find_task
-        >>> find_task("recall,delay=4").numbers
-        {'delay': 4}
-        """
-        return read_numbers(self._parts[1], self.facts)
-
-    @property
-    def is_mirrored(self) -> bool:
-        """Whether its actions have changed places."""
-        return MIRRORED in self._parts[1]
-
-    @property
-    def cue(self) -> tuple[float, ...]:
-        """The values behind those of an observation that say which of several tasks it is.
-
-        >>> from smgrnn.tasks import find_task
-        >>> find_task("CartPole-v1,cue=1of2").cue
-        (1.0, 0.0)
-        """
-        return read_cue(self._parts[1])
-
-    @property
-    def physics_id(self) -> str:
-        """The name of the variant by its numbers alone, which decide how good its teacher is.
-
-        >>> from smgrnn.tasks import find_task
-        >>> find_task("CartPole-v1,hide=velocities,length=2,mirrored").physics_id
-        'CartPole-v1,length=2'
-        """
-        base, settings = self._parts
-        own = [f"{key}={value}" for key, value in settings.items() if key in self.facts.settings]
-        return ",".join([base, *own])
-
-    @property
     def n_observed(self) -> int:
         """Values of the whole observation, which an expert sees."""
         return self.n_whole or self.n_inputs
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Places of what a student sees in the whole observation.
-
-        >>> from smgrnn.tasks import XOR, find_task
-        >>> find_task("CartPole-v1,hide=velocities").places, XOR.places
-        ((0, 2), (0, 1))
-        """
+        """Places of what a student sees in the whole observation."""
         return tuple(range(self.n_inputs)) if self.seen is None else self.seen
 
     @property
@@ -208,28 +177,18 @@ class Task(Settings):
 
     @property
     def return_bounds(self) -> tuple[float, float]:
-        """The least and the largest return of an episode, infinite where none is known.
-
-        >>> from smgrnn.tasks import find_task
-        >>> find_task("CartPole-v1").return_bounds
-        (1.0, 500.0)
-        """
+        """The least and the largest return of an episode, infinite where none is known."""
         low, high = self.facts.rewards
         return min(low, low * self.most_steps), max(high, high * self.most_steps)
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the facts, except the path of a recording."""
+        """SHA-256 of what records keep, except the path of a recording."""
         return digest("task", self.to_dict() | {"recording": self.recording is not None}, {})
 
     @property
     def key(self) -> str:
-        """Its name in the keys of stored runs; code of the user's own can change under its name.
-
-        >>> from smgrnn.tasks import find_task
-        >>> find_task("CartPole-v1").key
-        'CartPole-v1'
-        """
+        """Its name in the keys of stored runs; code of the user's own can change under its name."""
         return f"{self.id} {self.digest}" if self.is_own_code else self.id
 
     def start_states(self, seeds: Sequence[int]) -> Floats:
@@ -239,14 +198,13 @@ class Task(Settings):
         >>> find_task("recall,delay=4").start_states([0, 2]).tolist()
         [[0.0, 1.0, 6.0], [0.0, 1.0, 6.0]]
         """
-        facts = self.facts
-        assert facts.start is not None
-        assert facts.constants is not None
-        constants = facts.constants(self.numbers, is_mirrored=self.is_mirrored)
-        n_moving = len(facts.start(0))
-        states = np.empty((len(seeds), n_moving + len(constants)))
+        start, constants = self.facts.start, self.facts.constants
+        assert start is not None
+        assert constants is not None
+        tail = constants(self.numbers, is_mirrored=self.is_mirrored)
+        states = np.empty((len(seeds), len(start(0)) + len(tail)))
         for row, seed in zip(states, seeds, strict=True):
-            row[:n_moving], row[n_moving:] = facts.start(seed), constants
+            row[:] = [*start(seed), *tail]
         return states
 
     def read(self, observation: Any, *, is_whole: bool = False) -> Any:
