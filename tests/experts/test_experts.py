@@ -21,7 +21,6 @@ from safetensors.torch import save_file as save_tensors
 from smgrnn.errors import ExpertError, NonFiniteError, ShapeError, TaskError
 from smgrnn.experts import (
     Expert,
-    check_expert,
     evaluate_expert,
     find_teacher,
     find_teacher_again,
@@ -32,7 +31,7 @@ from smgrnn.experts import (
     write_expert,
 )
 from smgrnn.experts.dqn import find_recipe
-from smgrnn.experts.evaluation import FIRST_SEED
+from smgrnn.experts.evaluation import FIRST_SEED, check_expert
 from smgrnn.experts.mlp import expert_action
 from smgrnn.tasks import find_task
 

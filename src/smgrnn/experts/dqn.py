@@ -154,7 +154,11 @@ def train(
 def _train(
     env: gym.Env[Any, Any], config: DQNConfig, seed: int, mirror: Mirror | None
 ) -> Iterator[Checkpoint]:
-    n_inputs, n_actions = _widths(env)
+    if not isinstance(env.action_space, gym.spaces.Discrete):
+        raise ExpertError(
+            f"DQN trains experts for discrete actions. The task has {env.action_space}."
+        )
+    n_inputs, n_actions = gym.spaces.flatdim(env.observation_space), int(env.action_space.n)
     init, rng = stream(seed, "init"), stream(seed, "task")
     # The mirror image has as many units as the network it reflects.
     n_hidden = config.hidden // 2 if config.mirror else config.hidden
@@ -167,10 +171,13 @@ def _train(
     observation, _ = env.reset(seed=int(rng.integers(2**31)))
     for step in range(1, config.steps + 1):
         progress = step / config.steps
-        if step <= config.warmup or rng.random() < _exploration(config, progress):
+        fall = min(progress / config.epsilon_share, 1.0)
+        epsilon = config.epsilon_start + fall * (config.epsilon_end - config.epsilon_start)
+        if step <= config.warmup or rng.random() < epsilon:
             action = int(rng.integers(n_actions))
         else:
-            action = int(np.argmax(_values(weights, observation * scale)))
+            hidden = np.maximum(weights[0] @ (observation * scale) + weights[1], 0)
+            action = int(np.argmax(weights[2] @ hidden + weights[3]))
         performed = action
         if config.action_noise > 0 and rng.random() < config.action_noise:
             performed = int(rng.integers(n_actions))
@@ -194,12 +201,6 @@ def _train(
             _follow(policy, online, config.policy_averaging)
         if step % config.check_every == 0 or step == config.steps:
             yield Checkpoint(step, _expert(policy, scale, mirror))
-
-
-def _exploration(config: DQNConfig, progress: float) -> float:
-    """Return ε, which falls linearly over the first `epsilon_share` of the steps."""
-    fall = min(progress / config.epsilon_share, 1.0)
-    return config.epsilon_start + fall * (config.epsilon_end - config.epsilon_start)
 
 
 class _Replay:
@@ -236,13 +237,6 @@ class _Replay:
         return np.where(deviation > 0, 1 / np.maximum(deviation, 1e-3), 1).astype(np.float32)
 
 
-def _widths(env: gym.Env[Any, Any]) -> tuple[int, int]:
-    seen, done = env.observation_space, env.action_space
-    if not isinstance(done, gym.spaces.Discrete):
-        raise ExpertError(f"DQN trains experts for discrete actions. The task has {done}.")
-    return int(np.prod(seen.shape or (1,))), int(done.n)
-
-
 def _network(n_inputs: int, hidden: int, n_actions: int, rng: np.random.Generator) -> nn.Sequential:
     """Return a network with torch's own initial distribution, drawn from `rng`."""
     network = nn.Sequential(nn.Linear(n_inputs, hidden), nn.ReLU(), nn.Linear(hidden, n_actions))
@@ -252,11 +246,6 @@ def _network(n_inputs: int, hidden: int, n_actions: int, rng: np.random.Generato
             bound = fan**-0.5
             parameter.copy_(torch.from_numpy(rng.uniform(-bound, bound, tuple(parameter.shape))))
     return network
-
-
-def _values(weights: list[Any], observation: Any) -> Any:
-    hidden = np.maximum(weights[0] @ observation + weights[1], 0)
-    return weights[2] @ hidden + weights[3]
 
 
 def _update(

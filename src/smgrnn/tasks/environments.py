@@ -11,79 +11,41 @@ from smgrnn.tasks.known import observe, step
 from smgrnn.tasks.task import Task
 
 
-def as_variant(env: Any, task: Task) -> gym.Env[Any, Any]:
-    """Return the environment of a task as its variant has it.
+class Variant(gym.Wrapper[Any, Any, Any, Any]):
+    """The environment of a task as its variant has it; `whole` is what an expert sees of it.
 
     >>> from smgrnn.tasks import find_task
-    >>> env: Any = as_variant(gym.make("CartPole-v1"), find_task("CartPole-v1,gravity=20"))
-    >>> env.unwrapped.gravity
-    20.0
-    """
-    if task.facts.set_physics is not None and task.physics_id != task.base:
-        task.facts.set_physics(env.unwrapped, task.numbers)
-    if task.is_mirrored:
-        env = Mirrored(env)
-    if task.cue:
-        env = Cued(env, task.cue)
-    if task.seen is not None:
-        env = Hidden(env, task.seen)
-    found: gym.Env[Any, Any] = env
-    return found
-
-
-class Hidden(gym.ObservationWrapper[Any, Any, Any]):
-    """Shows some values of each observation only; `whole` is all of the last one.
-
-    >>> env = Hidden(gym.make("CartPole-v1"), (0, 2))
-    >>> shown, _ = env.reset(seed=0)
-    >>> shown.shape, env.whole.shape
-    ((2,), (4,))
+    >>> task = find_task("CartPole-v1,hide=velocities,gravity=20,cue=2of2")
+    >>> env = Variant(gym.make("CartPole-v1"), task)
+    >>> env.reset(seed=0)[0][2:].tolist(), env.whole.shape, env.unwrapped.gravity
+    ([0.0, 1.0], (6,), 20.0)
     """
 
-    def __init__(self, env: Any, seen: tuple[int, ...]) -> None:
+    def __init__(self, env: Any, task: Task) -> None:
         super().__init__(env)
-        space, self.seen = env.observation_space, seen
-        self.observation_space = Box(space.low[[*seen]], space.high[[*seen]])
-        self.whole = np.zeros(space.shape)
+        if task.facts.set_physics is not None and task.physics_id != task.base:
+            task.facts.set_physics(env.unwrapped, task.numbers)
+        space, self._places = env.observation_space, [*task.places]
+        self._cue = np.array(task.cue, dtype=space.dtype)
+        self._last_action = task.n_outputs - 1 if task.is_mirrored else None
+        low, high = np.append(space.low, 0 * self._cue), np.append(space.high, 0 * self._cue + 1)
+        self.observation_space = Box(low[self._places], high[self._places], dtype=space.dtype)
+        self.whole = np.zeros(low.size, dtype=space.dtype)
 
-    def observation(self, observation: Any) -> Any:
-        """Return the values that are not hidden."""
-        self.whole = observation
-        return observation[[*self.seen]]
+    def reset(self, **settings: Any) -> tuple[Any, dict[str, Any]]:
+        """Start an episode."""
+        observation, info = self.env.reset(**settings)
+        return self._show(observation), info
 
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Act; mirrored actions have changed places."""
+        taken = action if self._last_action is None else self._last_action - action
+        observation, *rest = self.env.step(taken)
+        return self._show(observation), *rest
 
-class Mirrored(gym.ActionWrapper[Any, Any, Any]):
-    """Takes the actions in the reverse order.
-
-    >>> env = Mirrored(gym.make("CartPole-v1"))
-    >>> int(env.action(0)), int(env.action(1))
-    (1, 0)
-    """
-
-    def action(self, action: Any) -> Any:
-        """Return the action that the environment takes."""
-        space: Any = self.action_space
-        return space.n - 1 - action
-
-
-class Cued(gym.ObservationWrapper[Any, Any, Any]):
-    """Shows values that do not change, behind those of each observation.
-
-    >>> env = Cued(gym.make("CartPole-v1"), (0.0, 1.0))
-    >>> env.reset(seed=0)[0][4:].tolist()
-    [0.0, 1.0]
-    """
-
-    def __init__(self, env: Any, cue: tuple[float, ...]) -> None:
-        super().__init__(env)
-        space, self.cue = env.observation_space, np.array(cue, dtype=env.observation_space.dtype)
-        none, one = np.zeros_like(self.cue), np.ones_like(self.cue)
-        low, high = np.concatenate([space.low, none]), np.concatenate([space.high, one])
-        self.observation_space = Box(low, high, dtype=space.dtype)
-
-    def observation(self, observation: Any) -> Any:
-        """Return the observation and the cue."""
-        return np.concatenate([observation, self.cue])
+    def _show(self, observation: Any) -> Any:
+        self.whole = np.concatenate([observation, self._cue])
+        return self.whole[self._places]
 
 
 class CompiledEnv(gym.Env[Any, Any]):

@@ -113,16 +113,13 @@ def make_env(task: Task) -> "gym.Env[Any, Any]":
     """Return a new environment of the task; it ends an episode after `max_steps` steps."""
     if task.is_supervised:
         raise TaskError(f"The task {task.id!r} is learned from examples and has no environment.")
-    from smgrnn.tasks.environments import CompiledEnv, as_variant
-
-    env: gym.Env[Any, Any]
     if task.make is not None:
-        env = task.make()
-    elif task.facts.in_gymnasium:
-        env = as_variant(_make_registered(task.base), task)
-    else:
-        env = as_variant(CompiledEnv(task), task)
-    return env
+        made: gym.Env[Any, Any] = task.make()
+        return made
+    from smgrnn.tasks.environments import CompiledEnv, Variant
+
+    env = _make_registered(task.base) if task.facts.in_gymnasium else CompiledEnv(task)
+    return env if task.id == task.base and task.seen is None else Variant(env, task)
 
 
 def close_env(env: Any, name: str) -> None:
