@@ -17,7 +17,6 @@ from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.names import Names
 from smgrnn.storage import kind_of, read_arrays
 from smgrnn.tasks import Task
-from smgrnn.tasks.names import names_of
 
 NETWORK_KINDS = ("network", "learner")
 """Kinds of files that hold a bare network."""
@@ -109,7 +108,7 @@ class Policy:
         self.task = task
         self.student = student
         self.normalisation = normalisation
-        self.names = names_of(task) if names is None else names
+        self.names = task.names if names is None else names
         self._players: list[Learner] = []  # one for each row of a batch, each with its own states
         self._shape: tuple[int, ...] | None = None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smgrnn.experts.library import VARIANTS
+from smgrnn.tasks.known import KNOWN
 
 
 def smgrnn(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -52,7 +52,8 @@ def test_list_names_what_other_commands_take() -> None:
     listed = json.loads(smgrnn("list", "--json").stdout)
     control = {"CartPole-v1", "Acrobot-v1", "LunarLander-v3"}
     hidden = {"CartPole-v1,hide=velocities", "Acrobot-v1,hide=velocities"}
-    assert set(listed["tasks"]) == {"xor", "recall"} | control | hidden | set(VARIANTS)
+    variants = {f"{id},{name}" for id in KNOWN for name in KNOWN[id].teacher_scores}
+    assert set(listed["tasks"]) == {"xor", "recall"} | control | hidden | variants
     assert "mlp-100" in listed["students"]
     assert set(listed["methods"]) == {"neat", "ndp"}
     assert "growth-ablation-v2" in listed["experiments"]

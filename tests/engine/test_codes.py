@@ -26,7 +26,6 @@ from smgrnn.graph.activation import ACTIVATIONS, activate, slope
 from smgrnn.learning.numbers import LOSSES, OPTIMIZERS, RATES
 from smgrnn.learning.schedule import rate_at
 from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
-from smgrnn.tasks import compiled
 from support.learners import stream
 
 
@@ -118,21 +117,6 @@ def test_every_choice_of_network_and_plasticity_learns(
     made = Learner(network, plasticity=rules, seed=0)
     made.learn_stream(*stream(60))
     assert made.n_updates == 60
-
-
-def test_every_compiled_task_has_a_code_of_its_own_and_no_other_code_is_a_task() -> None:
-    codes = list(compiled.CODES.values())
-    assert sorted(codes) == list(range(len(codes)))
-    for code in codes:
-        world = compiled.start_states(code, [0])[0]
-        observation = np.full(8, np.nan)
-        compiled.observe(code, world, observation)
-        assert np.isfinite(observation).any()
-        reward, _ = compiled.step(code, world, 0)
-        assert np.isfinite(reward)
-    reward, is_over = compiled.step(len(codes), np.zeros(8), 0)
-    assert np.isnan(reward)
-    assert is_over
 
 
 def holds_an_array(kind: Any) -> bool:

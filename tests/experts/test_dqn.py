@@ -9,19 +9,22 @@ import numpy as np
 import pytest
 import torch
 
-from smgrnn.errors import ConfigError, ExpertError
+from smgrnn.errors import ExpertError
 from smgrnn.experts import Expert
-from smgrnn.experts.dqn import Checkpoint, train
-from smgrnn.experts.recipes import (
+from smgrnn.experts.dqn import (
     CHOICES,
-    MIRRORS,
+    Checkpoint,
     Choice,
     DQNConfig,
     RecipeName,
     changes,
     find_recipe,
+    train,
 )
 from smgrnn.tasks import find_task, make_env
+from smgrnn.tasks.known import KNOWN
+
+MIRRORS = {id: facts.mirror for id, facts in KNOWN.items() if facts.mirror is not None}
 
 QUICK = DQNConfig(
     steps=3000, hidden=32, warmup=100, check_every=3000, policy_averaging=0.05, reward_scale=1.0
@@ -104,7 +107,7 @@ def test_the_scale_of_observations_ends_up_in_the_first_layer() -> None:
 def test_a_mirrored_expert_is_symmetric(task_id: str) -> None:
     signs, order, actions = (list(part) for part in MIRRORS[task_id])
     config = DQNConfig(steps=300, hidden=16, warmup=100, mirror=True, policy_averaging=0.1)
-    expert = last(train(make_env(find_task(task_id)), config, 0))
+    expert = last(train(make_env(find_task(task_id)), config, 0, MIRRORS[task_id]))
     assert expert.sizes[1] == 16
     for observation in np.random.default_rng(0).normal(size=(20, len(signs))):
         values, reflected = expert.values(observation), expert.values(observation[order] * signs)
@@ -150,29 +153,17 @@ def test_the_side_engines_of_the_lander_mirror_each_other() -> None:
     assert mirror.actions[1] == 3
 
 
-def test_a_mirrored_expert_of_an_odd_width_is_refused() -> None:
-    env = make_env(find_task("CartPole-v1"))
-    with pytest.raises(ExpertError, match=r"^A mirrored expert needs an even number of hidden uni"):
-        next(train(env, DQNConfig(hidden=15, mirror=True), 0))
-
-
-def test_a_task_without_a_known_mirror_image_is_refused() -> None:
-    config = DQNConfig(steps=10, mirror=True)
-    with pytest.raises(ExpertError) as caught:
-        next(train(Identity(), config, 0))
-    assert str(caught.value) == (
-        "The task has no known mirror image; train its expert with mirror=False."
-    )
-
-
-def test_only_discrete_actions_are_trained() -> None:
-    with pytest.raises(ExpertError, match="DQN trains experts for discrete actions"):
-        next(train(make_env(find_task("Pendulum-v1")), QUICK, 0))
-
-
-def test_settings_are_checked() -> None:
-    with pytest.raises(ConfigError, match="'discount' parameter of DQNConfig"):
-        DQNConfig(discount=1.0)
+@pytest.mark.parametrize(
+    ("id", "config", "sentence"),
+    [
+        ("CartPole-v1", DQNConfig(hidden=15, mirror=True), "A mirrored expert needs an even"),
+        ("MountainCar-v0", DQNConfig(mirror=True), "The task has no known mirror image; train its"),
+        ("Pendulum-v1", QUICK, "DQN trains experts for discrete actions. The task has Box"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(id: str, config: DQNConfig, sentence: str) -> None:
+    with pytest.raises(ExpertError, match=f"^{sentence}"):
+        next(train(make_env(find_task(id)), config, 0, MIRRORS.get(id)))
 
 
 def test_the_paper_s_recipe_is_what_it_prints() -> None:
@@ -181,37 +172,26 @@ def test_the_paper_s_recipe_is_what_it_prints() -> None:
     assert (paper.hidden, paper.learning_rate, paper.discount) == (2048, 1e-3, 0.99)
     assert (paper.replay, paper.batch, paper.update_every) == (10_000, 64, 4)
     assert changes(paper) == {}
+    assert changes(DQNConfig(batch=32))["batch"] == "Set by hand."
 
 
 @pytest.mark.parametrize("task_id", MIRRORS)
 @pytest.mark.parametrize("name", CHOICES)
 def test_every_change_of_a_recipe_has_a_reason(name: RecipeName, task_id: str) -> None:
+    assert tuple(CHOICES) == get_args(RecipeName)
+    assert set(CHOICES.values()) == set(get_args(Choice))
     reasons = changes(find_recipe(task_id, name).config)
     assert ("policy_averaging" in reasons) == (name != "printed")
     assert "Set by hand." not in reasons.values()
 
 
-def test_every_recipe_has_a_way_to_choose() -> None:
-    assert tuple(CHOICES) == get_args(RecipeName)
-    assert set(CHOICES.values()) == set(get_args(Choice))
-
-
-@pytest.mark.parametrize("name", ["plain", "printed"])
-def test_recipes_of_teachers_are_the_same_for_all_but_the_lander(name: RecipeName) -> None:
-    usual = DQNConfig() if name == "plain" else DQNConfig.paper()
+def test_recipes_of_teachers_are_the_same_for_all_but_the_lander() -> None:
+    """The lander's plain recipe is its smooth one without the mirror and the noise, and shorter."""
     for task_id in ("CartPole-v1", "Acrobot-v1", "Taxi-v3"):
-        assert find_recipe(task_id, name) == (usual, "own return")
-
-
-def test_the_printed_recipe_lands_with_more_steps_and_the_plain_one_without_tricks() -> None:
-    """Plain is the smooth recipe of the lander without the mirror and the noise, and shorter."""
-    printed, plain, smooth = (
-        find_recipe("LunarLander-v3", name).config for name in ("printed", "plain", "smooth")
-    )
+        assert find_recipe(task_id, "plain") == (DQNConfig(), "own return")
+        assert find_recipe(task_id, "printed") == (DQNConfig.paper(), "own return")
+    names: tuple[RecipeName, ...] = ("printed", "plain", "smooth")
+    printed, plain, smooth = (find_recipe("LunarLander-v3", name).config for name in names)
     assert printed == DQNConfig.paper(steps=400_000, check_every=20_000)
     bare = replace(smooth, mirror=False, action_noise=0.0)
     assert plain == replace(bare, steps=300_000, check_every=25_000)
-
-
-def test_a_change_by_the_user_is_recorded_as_such() -> None:
-    assert changes(DQNConfig(batch=32))["batch"] == "Set by hand."

@@ -9,12 +9,11 @@ import torch
 from smgrnn.config import RunConfig
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError
-from smgrnn.experts import Expert, TeacherId
+from smgrnn.experts import TeacherId
+from smgrnn.graph.mlp import mlp_graph, mlp_width
 from smgrnn.graph.state import Graph
-from smgrnn.runs.mlp import mlp_graph, mlp_width
 from smgrnn.runs.plan import plan_run
 from smgrnn.runs.students import new_learner
-from smgrnn.runs.teachability import late_returns
 from smgrnn.seeding import stream
 from smgrnn.tasks import Task, find_task
 
@@ -119,14 +118,3 @@ def test_a_task_of_unknown_size_needs_a_budget() -> None:
     with pytest.raises(ConfigError) as caught:
         student_of(task, student="mlp-100")
     assert str(caught.value) == "No budget is known for MountainCar-v0; set one with --budget."
-
-
-def test_a_smooth_teacher_is_teachable_and_a_useless_one_is_not() -> None:
-    direction = np.array([0.1, 0.3, 1.0, 0.5])
-    hidden = (np.stack([direction, -direction]), np.zeros(2))
-    smooth = Expert.from_layers([hidden, (np.array([[-1.0, 1.0], [1.0, -1.0]]), np.zeros(2))])
-    useless = Expert.from_layers([hidden, (np.zeros((2, 2)), np.array([1.0, 0.0]))])
-    teachers = (smooth, useless)
-    good, bad = (late_returns(teacher, CARTPOLE, 100, (1000,)).mean() for teacher in teachers)
-    assert good > 400
-    assert bad < 20

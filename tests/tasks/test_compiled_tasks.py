@@ -9,12 +9,23 @@ import numpy as np
 import pytest
 
 from smgrnn.arrays import Floats
-from smgrnn.tasks import acrobot, cartpole
-from smgrnn.tasks.compiled import ACROBOT, CARTPOLE, CODES, observe, start_states, step
+from smgrnn.tasks import Task, acrobot, cartpole, find_task, make_env
+from smgrnn.tasks.facts import RANGE
+from smgrnn.tasks.known import KNOWN, observe, step
 
 Policy = Callable[[int, Floats, np.random.Generator], int]
-
-N_EPISODES = 200
+IDS = ["CartPole-v1", "Acrobot-v1"]
+PHYSICS = {"CartPole-v1": cartpole.PHYSICS, "Acrobot-v1": acrobot.PHYSICS}
+VARIANTS: list[tuple[str, dict[str, float], bool]] = [
+    ("CartPole-v1", {"gravity": 20.0, "length": 1.0}, False),
+    ("CartPole-v1", {"masscart": 1.7, "masspole": 0.33, "force_mag": 7.3, "tau": 0.013}, False),
+    ("CartPole-v1", {}, True),
+    ("CartPole-v1", {"gravity": 3.7, "length": 0.31}, True),
+    ("Acrobot-v1", {"link_mass_2": 2.0}, False),
+    ("Acrobot-v1", {"link_length_1": 1.3, "link_mass_1": 0.7, "link_com_pos_1": 0.61}, False),
+    ("Acrobot-v1", {"link_mass_2": 1.9, "link_com_pos_2": 0.37, "link_moi": 0.83}, False),
+    ("Acrobot-v1", {}, True),
+]
 
 
 def balance(time: int, observation: Floats, rng: np.random.Generator) -> int:
@@ -26,6 +37,9 @@ def balance(time: int, observation: Floats, rng: np.random.Generator) -> int:
 def pump(time: int, observation: Floats, rng: np.random.Generator) -> int:
     """Drive the elbow of Acrobot the way it turns, which adds energy."""
     return 2 if observation[5] > 0 else 0
+
+
+SKILLED: dict[str, Policy] = {"CartPole-v1": balance, "Acrobot-v1": pump}
 
 
 def policies(n_actions: int, skilled: Policy) -> list[Policy]:
@@ -40,72 +54,153 @@ def policies(n_actions: int, skilled: Policy) -> list[Policy]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("id", "n_actions", "skilled"), [("CartPole-v1", 2, balance), ("Acrobot-v1", 3, pump)]
-)
-def test_an_episode_is_that_of_gymnasium_to_the_last_bit(
-    id: str, n_actions: int, skilled: Policy
-) -> None:
-    env = gym.make(id)
-    task, lengths, repertoire = CODES[id], set(), policies(n_actions, skilled)
-    for seed, state in enumerate(start_states(task, range(N_EPISODES))):
-        rng, policy = np.random.default_rng(seed), repertoire[seed % len(repertoire)]
-        shown, _ = env.reset(seed=seed)
-        seen = np.empty(shown.size)
-        observe(task, state, seen)
+def code_of(task: Task) -> int:
+    assert task.compiled is not None
+    return task.compiled
+
+
+def play_both(env: Any, task: Task, seed: int, *, is_mirrored: bool = False) -> int:
+    """Play an episode in Gymnasium and compiled; every bit must be the same."""
+    code, repertoire = code_of(task), policies(task.n_outputs, SKILLED[task.base])
+    rng, policy = np.random.default_rng(seed), repertoire[seed % len(repertoire)]
+    (state,), seen = task.start_states([seed]), np.empty(task.n_observed)
+    shown, _ = env.reset(seed=seed)
+    for time in count():
+        observe(code, state, seen)
         assert np.array_equal(seen, shown)
-        for time in count():
-            action = policy(time, seen, rng)
-            shown, reward, is_terminated, is_truncated, _ = env.step(action)
-            assert step(task, state, action) == (reward, is_terminated)
-            observe(task, state, seen)
-            assert np.array_equal(state[:4], env.unwrapped.state)  # type: ignore[attr-defined]
-            assert np.array_equal(seen, shown)
-            if is_terminated or is_truncated:
-                lengths.add(time + 1)
-                break
+        action = policy(time, seen, rng)
+        taken = task.n_outputs - 1 - action if is_mirrored else action
+        shown, reward, is_terminated, is_truncated, _ = env.step(taken)
+        assert step(code, state, action) == (reward, is_terminated)
+        assert np.array_equal(state[:4], env.unwrapped.state)
+        if is_terminated or is_truncated:
+            return time + 1
+    raise AssertionError
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_an_episode_is_that_of_gymnasium_to_the_last_bit(id: str) -> None:
+    env, task = gym.make(id), find_task(id)
+    lengths = {play_both(env, task, seed) for seed in range(200)}
     assert max(lengths) == 500
     assert min(lengths) < 100
 
 
+def name_of(base: str, physics: dict[str, float], is_mirrored: bool) -> str:
+    settings = [f"{key}={value!r}" for key, value in physics.items()]
+    return ",".join([base, *settings, *(["mirrored"] if is_mirrored else [])])
+
+
+@pytest.mark.parametrize(("base", "physics", "is_mirrored"), VARIANTS)
+def test_a_variant_is_gymnasium_with_these_attributes_to_the_last_bit(
+    base: str, physics: dict[str, float], is_mirrored: bool
+) -> None:
+    env, task = gym.make(base), find_task(name_of(base, physics, is_mirrored))
+    inner: Any = env.unwrapped
+    for key, value in physics.items():
+        name = key if base == "CartPole-v1" else key.upper()
+        assert hasattr(inner, name)
+        setattr(inner, name, value)
+    if base == "CartPole-v1":
+        inner.total_mass = inner.masspole + inner.masscart
+        inner.polemass_length = inner.masspole * inner.length
+    lengths = {play_both(env, task, seed, is_mirrored=is_mirrored) for seed in range(100)}
+    assert len(lengths) > 1
+    for seed in range(3):  # the environment that we make of it is the same
+        play_both(make_env(task), task, seed)
+
+
 @pytest.mark.parametrize(
-    ("id", "n_actions", "reach"),
-    [("CartPole-v1", 2, (2.5, 5, 3, 20)), ("Acrobot-v1", 3, (3.2, 3.2, 14, 30))],
+    ("id", "reach"), [("CartPole-v1", (2.5, 5, 3, 20)), ("Acrobot-v1", (3.2, 3.2, 14, 30))]
 )
 def test_a_step_from_anywhere_is_that_of_gymnasium_to_the_last_bit(
-    id: str, n_actions: int, reach: tuple[float, ...]
+    id: str, reach: tuple[float, ...]
 ) -> None:
     """Fast and wide swings: they tell orders of rounding apart that an episode does not."""
     env: Any = gym.make(id).unwrapped
-    rng = np.random.default_rng(0)
-    state = start_states(CODES[id], [0])[0]
+    rng, task = np.random.default_rng(0), find_task(id)
+    (state,) = task.start_states([0])
     for _ in range(5000):
         env.reset()
         env.state = rng.uniform(-1, 1, 4) * reach
         state[:4] = env.state
-        action = int(rng.integers(n_actions))
+        action = int(rng.integers(task.n_outputs))
         _, reward, is_terminated, _, _ = env.step(action)
-        assert step(CODES[id], state, action) == (reward, is_terminated)
+        assert step(code_of(task), state, action) == (reward, is_terminated)
         assert np.array_equal(state[:4], env.state)
 
 
-@pytest.mark.parametrize("id", ["CartPole-v1", "Acrobot-v1"])
+@pytest.mark.parametrize("id", IDS)
 def test_the_first_observation_is_that_of_gymnasium(id: str) -> None:
     """Acrobot's first sines are single precision: one episode of 500 showed another last bit."""
-    env, seeds = gym.make(id), range(3000)
-    for seed, state in zip(seeds, start_states(CODES[id], seeds), strict=True):
+    env, task, seeds = gym.make(id), find_task(id), range(3000)
+    for seed, state in zip(seeds, task.start_states(seeds), strict=True):
         shown, _ = env.reset(seed=seed)
         seen = np.empty(shown.size)
-        observe(CODES[id], state, seen)
+        observe(code_of(task), state, seen)
         assert np.array_equal(seen, shown)
 
 
 def test_there_may_be_no_episode_to_start() -> None:
-    assert start_states(CARTPOLE, []).shape == (0, 11)
-    assert start_states(ACROBOT, []).shape == (0, 19)
+    shapes = [find_task(id).start_states([]).shape for id in (*IDS, "recall")]
+    assert shapes == [(0, 11), (0, 19), (0, 3)]
 
 
-# --- CartPole ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("base", IDS)
+def test_each_constant_of_the_physics_matters(base: str) -> None:
+    """A setting that did nothing would pass every comparison of one that does nothing either."""
+    for key, value in PHYSICS[base].items():
+        after = []
+        for id in (base, f"{base},{key}={2 * value}"):
+            (state,), code = find_task(id).start_states([0]), code_of(find_task(id))
+            for _ in range(3):
+                step(code, state, 0)
+            after.append(state[:4].tolist())
+        assert after[0] != after[1], key
+
+
+@pytest.mark.parametrize("base", IDS)
+def test_no_value_in_the_range_breaks_the_physics(base: str) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        drawn = {key: value * RANGE ** rng.uniform(-1, 1) for key, value in PHYSICS[base].items()}
+        task = find_task(name_of(base, drawn, bool(rng.integers(2))))
+        (state,) = task.start_states([0])
+        for _ in range(300):
+            _, is_over = step(code_of(task), state, int(rng.integers(task.n_outputs)))
+            assert np.isfinite(state).all()
+            if is_over:
+                break
+
+
+def test_every_compiled_task_has_a_code_of_its_own_and_no_other_code_is_a_task() -> None:
+    codes = [facts.code for facts in KNOWN.values() if facts.code is not None]
+    assert sorted(codes) == list(range(len(codes)))
+    for id in [id for id, facts in KNOWN.items() if facts.code is not None]:
+        task = find_task(id)
+        (state,), seen = task.start_states([0]), np.full(task.n_observed, np.nan)
+        observe(code_of(task), state, seen)
+        assert np.isfinite(seen).all()
+        assert np.isfinite(step(code_of(task), state, 0)[0])
+    reward, is_over = step(len(codes), np.zeros(8), 0)
+    assert (np.isnan(reward), is_over) == (True, True)
+
+
+@pytest.mark.parametrize("facts", [each for each in KNOWN.values() if each.in_gymnasium])
+def test_the_facts_are_those_of_gymnasium(facts: Any) -> None:
+    if facts.examples is not None:
+        return
+    env: Any = make_env(find_task(facts.id))
+    assert env.observation_space.shape == (len(facts.inputs),)
+    assert env.action_space.n == len(facts.outputs)
+    assert env.spec.max_episode_steps == facts.max_steps
+    assert env.spec.reward_threshold == facts.reward_threshold
+    for name, setting in facts.settings.items():
+        found = getattr(env.unwrapped, name, None) or getattr(env.unwrapped, name.upper())
+        assert (setting.usual, setting.low) == (found, found / RANGE)
+
+
+# --- by hand --------------------------------------------------------------------------------------
 
 
 def cartpole_state(position: float, velocity: float, angle: float, spin: float) -> Floats:
@@ -137,26 +232,14 @@ def test_the_pole_falls_at_12_degrees_and_the_track_ends_at_2_4(
     assert cartpole.step(cartpole_state(position, 0, angle, 0), 0) == (1.0, ends)
 
 
-def test_an_observation_has_single_precision() -> None:
-    state, seen = cartpole_state(0.1, 1 / 3, 0.0, 1.0), np.empty(4)
-    cartpole.observe(state, seen)
-    assert seen.tolist() == [float(np.float32(value)) for value in state[:4]]
-
-
-# --- Acrobot -------------------------------------------------------------------------------------
-
-
 def acrobot_state(angle_1: float, angle_2: float, spin_1: float, spin_2: float) -> Floats:
     return np.array([angle_1, angle_2, spin_1, spin_2, 0, 0, 0, 0, *acrobot.constants()])
 
 
-def test_an_arm_that_hangs_still_keeps_hanging() -> None:
+def test_an_arm_hangs_still_or_has_arrived() -> None:
     state = acrobot_state(0, 0, 0, 0)
     assert acrobot.step(state, 1) == (-1.0, False)
     np.testing.assert_allclose(state[:4], 0, atol=1e-15)
-
-
-def test_a_raised_arm_has_arrived() -> None:
     assert acrobot.step(acrobot_state(np.pi, 0, 0, 0), 1) == (0.0, True)
 
 
@@ -164,10 +247,7 @@ def test_a_spinning_arm_is_wrapped_and_bounded() -> None:
     state = acrobot_state(3, 3, 100, -200)
     acrobot.step(state, 1)
     assert (np.abs(state[:2]) <= np.pi).all()
-    assert state[2:4].tolist() in [[a, b] for a in BOUNDS_1 for b in BOUNDS_2]
-
-
-BOUNDS_1, BOUNDS_2 = (-4 * np.pi, 4 * np.pi), (-9 * np.pi, 9 * np.pi)
+    assert np.abs(state[2:4]).tolist() == [4 * np.pi, 9 * np.pi]
 
 
 def test_squares_are_those_of_the_c_library() -> None:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import smgrnn
-from smgrnn.config import RunConfig
-from smgrnn.policy import widen
 from smgrnn.runs import Run
+from smgrnn.tasks.xor import PATTERNS, TARGETS
 from support.runs import contents
 
 
@@ -53,12 +52,6 @@ def test_every_round_shows_each_pattern_once_in_an_order_of_its_own() -> None:
     assert not np.array_equal(run.episodes.loss, other.episodes.loss)
 
 
-def test_its_settings_can_be_changed_one_by_one() -> None:
-    changed = RunConfig.for_task("xor", iterations=2)
-    assert (changed.network.iterations, changed.bias, changed.network.density) == (2, True, 1.0)
-    assert RunConfig.for_task("CartPole-v1") == RunConfig()
-
-
 def test_a_solved_network_is_a_policy(tmp_path: Path) -> None:
     smgrnn.distill("xor", out=tmp_path / "run")
     policy = smgrnn.load(tmp_path / "run")
@@ -67,8 +60,9 @@ def test_a_solved_network_is_a_policy(tmp_path: Path) -> None:
         assert np.sign(policy(bits)[0]) == -bits[0] * bits[1]
 
 
-def test_inputs_beyond_the_observation_are_one() -> None:
-    np.testing.assert_array_equal(widen([2.0, 3.0], 3), [2.0, 3.0, 1.0])
+def test_the_target_is_the_negative_product_of_the_bits() -> None:
+    assert len({tuple(row) for row in PATTERNS}) == 4
+    assert np.array_equal(TARGETS[:, 0], -PATTERNS[:, 0] * PATTERNS[:, 1])
 
 
 @pytest.mark.parametrize("backend", ["compiled", "gymnasium"])

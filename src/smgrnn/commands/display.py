@@ -19,6 +19,7 @@ from smgrnn.experts import Expert, Teacher
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
+from smgrnn.tasks import XOR
 from smgrnn.text import duration, quantity
 
 if TYPE_CHECKING:  # it imports all experiments
@@ -278,7 +279,7 @@ def _convergence(summary: dict[str, Any]) -> str:
 def _likeness(summary: dict[str, Any]) -> str:
     if summary["agreement"] is None:
         return f"its late loss is {summary['late_loss']:.4f}"
-    teacher = "is right" if summary["task"] == "xor" else "agrees with the expert"
+    teacher = "is right" if summary["task"] == XOR.id else "agrees with the expert"
     return f"it {teacher} on {summary['agreement']:.1%} of the late steps"
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.experts import evaluate_expert, find_expert, shipped_experts, write_expert
-from smgrnn.experts.recipes import RecipeName, find_recipe
 from smgrnn.storage import check_new_file
 from smgrnn.tasks import find_task
 
 if TYPE_CHECKING:  # it imports torch
-    from smgrnn.runs.selection import ScoredCheckpoint
+    from smgrnn.experts.choice import ScoredCheckpoint
+    from smgrnn.experts.dqn import RecipeName
 
 CHOSEN_BY = {"own return": "its own return", "students": "what MLP students made of it"}
 
@@ -66,13 +66,14 @@ def _describe(record: dict[str, Any]) -> str:
 def expert_train_command(
     task: str,
     out: Path,
-    recipe: RecipeName,
+    recipe: "RecipeName",
     seed: int,
     steps: int | None,
     output: Output = Output(),
 ) -> None:
     """Train an expert and write it."""
-    from smgrnn.runs.selection import train_expert
+    from smgrnn.experts.choice import train_expert
+    from smgrnn.experts.dqn import find_recipe
 
     check_new_file(out)
     described = find_task(task)

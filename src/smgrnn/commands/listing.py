@@ -5,34 +5,40 @@ from typing import Any
 
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, SmgrnnError
-from smgrnn.experts import shipped_experts, shipped_name
-from smgrnn.experts.library import VARIANTS
+from smgrnn.experts import shipped_experts
 from smgrnn.learning import LEARNING
 from smgrnn.plugins import plugins
 from smgrnn.rules import GROWTH, PRUNING
 from smgrnn.runs.folder import RunFolder, runs_in
 from smgrnn.runs.students import STUDENTS
 from smgrnn.storage import is_locked
-from smgrnn.tasks.compiled import CODES
-from smgrnn.tasks.registry import RECALL, XOR
-from smgrnn.tasks.variants import VELOCITIES
+from smgrnn.tasks.known import KNOWN
 
 
 def list_command(output: Output) -> None:
     """List tasks, students, methods, rules and experiments, each with a few words."""
-    tasks = {XOR.id: "four examples, no expert"}
-    for name, record in shipped_experts().items():
-        task, mean = record["task"], record["held_out"]["mean"]
-        if name == shipped_name(task):
-            tasks[task] = f"{'compiled' if task in CODES else 'Gymnasium'}, expert {mean:.1f}"
-            if task in VELOCITIES:
-                tasks[f"{task},hide=velocities"] = "compiled, its expert sees them"
-    for id, score in VARIANTS.items():
-        tasks[id] = f"compiled, expert {score.mean:.1f}"
-    tasks[RECALL.id] = "compiled, a cue to remember; recall,delay=4 for 4 steps"
+    tasks: dict[str, str] = {}
+    records = shipped_experts()
+    for id, facts in KNOWN.items():
+        place = "Gymnasium" if facts.code is None else "compiled"
+        if facts.examples is not None:
+            tasks[id] = f"{len(facts.examples[0])} examples, no expert"
+        elif facts.rule is not None:
+            tasks[id] = f"{place}, its expert is a rule"
+        elif facts.experts:
+            mean = records[f"{id}-{facts.experts[0]}"]["held_out"]["mean"]
+            tasks[id] = f"{place}, expert {mean:.1f}"
+        else:
+            tasks[id] = f"{place}, no expert"
+        if facts.needs_memory:
+            tasks[id] += "; needs memory"
+        if facts.velocities:
+            tasks[f"{id},hide=velocities"] = f"{place}, its expert sees them; needs memory"
+        for variant, (mean, _) in facts.teacher_scores.items():
+            tasks[f"{id},{variant}"] = f"{place}, expert {mean:.1f}"
     rules = {
-        f"{table.kind} rules": {name: table[name].summary for name in table}
-        for table in (GROWTH, PRUNING, LEARNING)
+        f"{kind} rules": {name: rule.summary for name, rule in table.items()}
+        for kind, table in (("growth", GROWTH), ("pruning", PRUNING), ("learning", LEARNING))
     }
     listed = {
         "tasks": tasks,

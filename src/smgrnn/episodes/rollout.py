@@ -15,7 +15,7 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.experts.mlp import Expert, expert_action
 from smgrnn.kernels import inlined, lean
 from smgrnn.rules.history import TOTAL
-from smgrnn.tasks import Task, compiled
+from smgrnn.tasks import Task, known
 
 
 class Course(NamedTuple):
@@ -47,7 +47,7 @@ class Course(NamedTuple):
         assert task.max_steps is not None
         return cls(
             task.compiled,
-            compiled.start_states(task.compiled, seeds, task.constants),
+            task.start_states(seeds),
             task.max_steps,
             observation=np.array([*np.zeros(task.n_observed - len(task.cue)), *task.cue]),
             places=np.array(task.places, dtype=np.int64),
@@ -62,7 +62,7 @@ class Course(NamedTuple):
 def _show(course: Course, world: Floats) -> None:
     """Show the student the world as it is."""
     observation, inputs, scale = course.observation, course.inputs, course.scale
-    compiled.observe(course.task, world, observation)
+    known.observe(course.task, world, observation)
     for i in range(course.places.size):
         inputs[i] = observation[course.places[i]] * scale[i]
 
@@ -91,7 +91,7 @@ def learn_steps(
         action, loss = learn_step(handle, inputs, label, no_target)
         if not np.isfinite(loss):
             return loss, True
-        reward, is_terminal = compiled.step(task, world, action)
+        reward, is_terminal = known.step(task, world, action)
         _show(course, world)
         counts[0] += 1
         counts[1] += action == label
@@ -142,7 +142,7 @@ def play_episodes(handle: Handle, course: Course, episodes: Episodes) -> None:
                 # An output was not finite; there is no action to take.
                 episodes.returns[number] = np.nan
                 break
-            reward, is_terminal = compiled.step(task, world, action)
+            reward, is_terminal = known.step(task, world, action)
             episodes.returns[number] += reward
             episodes.steps[number] += 1
             if is_terminal:

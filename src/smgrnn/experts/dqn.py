@@ -1,14 +1,22 @@
-"""DQN: how experts are trained.  Paper: Sec. IV-A1.
+"""DQN: how experts are trained, and the recipes by which they were.  Paper: Sec. IV-A1.
 
 One hidden layer of ReLU units, Adam, ε-greedy exploration, a replay buffer and an update every few
 steps, as the paper prints.  What it does not print is chosen so that the expert is good and smooth:
 double Q-learning with a target network that follows slowly, and as the policy that is kept an
 average of the weights that moves more slowly still.
+
+The recipe `printed` is what the paper prints.  The recipe `plain` learns more steadily, without
+mirror images or noise.  Both keep the checkpoint that returns most by itself.  The recipe `smooth`
+was made such that students learn well from its experts, and students choose its checkpoint.  What
+the tasks change, and the reasons, are in `recipes.toml`.
 """
 
+import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Literal, NamedTuple, Self
 
 import gymnasium as gym
 import numpy as np
@@ -18,10 +26,103 @@ from torch import nn
 from smgrnn.arrays import Singles
 from smgrnn.errors import ExpertError
 from smgrnn.experts.mlp import Expert
-from smgrnn.experts.recipes import MIRRORS, DQNConfig, Mirror
 from smgrnn.seeding import stream
+from smgrnn.tasks.facts import Mirror
+from smgrnn.validation import Count, Decay, Positive, Probability, Settings, Share
 
 MAX_GRADIENT_NORM = 10.0
+RecipeName = Literal["smooth", "plain", "printed"]
+Choice = Literal["own return", "students"]
+"""The judge of the checkpoints of a training: their own returns, or those of MLP students."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DQNConfig(Settings):
+    """Settings of expert training; the paper's where it prints them."""
+
+    steps: Count = 100_000
+    """Environment steps."""
+    hidden: Count = 2048
+    """ReLU units in the hidden layer."""
+    learning_rate: Positive = 1e-3
+    """Adam's step size at the start."""
+    final_learning_rate: Positive = 1e-4
+    """Adam's step size at the end, approached linearly."""
+    discount: Decay = 0.99
+    """Discount factor (γ)."""
+    replay: Count = 10_000
+    """Transitions kept for replay."""
+    batch: Count = 64
+    """Transitions per update."""
+    update_every: Count = 4
+    """Environment steps between two updates."""
+    warmup: Count = 1000
+    """Random steps before the first update."""
+    epsilon_start: Probability = 1.0
+    """Exploration rate at the start."""
+    epsilon_end: Probability = 0.05
+    """Exploration rate at the end."""
+    epsilon_share: Share = 0.3
+    """Share of the steps over which exploration falls."""
+    reward_scale: Positive = 0.01
+    """Factor on rewards, which brings values near 1, where the Huber loss is a square."""
+    standardise: bool = True
+    """Divide observations by their deviation in the random steps, as part of the first layer."""
+    target_averaging: Share = 0.02
+    """Share of the trained weights that flows into the target network at each update."""
+    policy_averaging: Share = 0.001
+    """Share of the trained weights that flows, at each update, into the policy that is kept."""
+    action_noise: Probability = 0.0
+    """Share of actions replaced by random ones while training, as if the task were disturbed."""
+    mirror: bool = False
+    """Learn from each transition's mirror image too, and make the expert exactly symmetric."""
+    check_every: Count = 5000
+    """Environment steps between two checkpoints."""
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Self:
+        """Return the settings that the paper prints, and the plainest choice where it is silent."""
+        plain = {
+            "final_learning_rate": 1e-3,
+            "reward_scale": 1.0,
+            "standardise": False,
+            "target_averaging": 0.005,
+            "policy_averaging": 1.0,
+        }
+        return cls(**{**plain, **changes})
+
+
+class Recipe(NamedTuple):
+    """A way to get an expert: the settings of its training, and how its checkpoint is chosen."""
+
+    config: DQNConfig
+    chosen_by: Choice
+
+
+_DATA = tomllib.loads(files("smgrnn.experts").joinpath("recipes.toml").read_text(encoding="utf-8"))
+CHOICES: dict[RecipeName, Choice] = {
+    "smooth": "students",
+    "plain": "own return",
+    "printed": "own return",
+}
+"""How each recipe chooses among checkpoints."""
+
+
+def find_recipe(task_id: str, name: RecipeName = "smooth") -> Recipe:
+    """Return a recipe for this task; one that says nothing about it is the same as for others.
+
+    A variant has the recipe of its task.
+    """
+    make, base = DQNConfig.paper if name == "printed" else DQNConfig, task_id.partition(",")[0]
+    return Recipe(make(**_DATA[name].get(base, {})), CHOICES[name])
+
+
+def changes(config: DQNConfig) -> dict[str, str]:
+    """Return the settings in which training differs from the paper's recipe, with the reasons."""
+    ours = config.to_dict()
+    paper = DQNConfig.paper(steps=config.steps, check_every=config.check_every).to_dict()
+    different = [name for name in ours if ours[name] != paper[name]]
+    return {name: _DATA["reasons"].get(name, "Set by hand.") for name in different}
 
 
 class Checkpoint(NamedTuple):
@@ -31,22 +132,34 @@ class Checkpoint(NamedTuple):
     expert: Expert
 
 
-def train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Checkpoint]:
-    """Train a Q-network and yield a checkpoint every `check_every` steps and at the end."""
+def train(
+    env: gym.Env[Any, Any], config: DQNConfig, seed: int, mirror: Mirror | None = None
+) -> Iterator[Checkpoint]:
+    """Train a Q-network and yield a checkpoint every `check_every` steps and at the end.
+
+    `mirror` is the mirror image of the task, for settings with `mirror`.
+    """
+    if config.mirror and mirror is None:
+        raise ExpertError("The task has no known mirror image; train its expert with mirror=False.")
+    if config.mirror and config.hidden % 2:
+        raise ExpertError("A mirrored expert needs an even number of hidden units.")
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)  # fastest for matrices this small, and the same sums on any machine
     try:
-        yield from _train(env, config, seed)
+        yield from _train(env, config, seed, mirror if config.mirror else None)
     finally:
         torch.set_num_threads(n_threads)
 
 
-def _train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Checkpoint]:
-    n_inputs, n_actions = _widths(env)
+def _train(
+    env: gym.Env[Any, Any], config: DQNConfig, seed: int, mirror: Mirror | None
+) -> Iterator[Checkpoint]:
+    if not isinstance(env.action_space, gym.spaces.Discrete):
+        raise ExpertError(
+            f"DQN trains experts for discrete actions. The task has {env.action_space}."
+        )
+    n_inputs, n_actions = gym.spaces.flatdim(env.observation_space), int(env.action_space.n)
     init, rng = stream(seed, "init"), stream(seed, "task")
-    mirror = _find_mirror(env) if config.mirror else None
-    if config.mirror and config.hidden % 2:
-        raise ExpertError("A mirrored expert needs an even number of hidden units.")
     # The mirror image has as many units as the network it reflects.
     n_hidden = config.hidden // 2 if config.mirror else config.hidden
     online = _network(n_inputs, n_hidden, n_actions, init)
@@ -58,10 +171,13 @@ def _train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Che
     observation, _ = env.reset(seed=int(rng.integers(2**31)))
     for step in range(1, config.steps + 1):
         progress = step / config.steps
-        if step <= config.warmup or rng.random() < _exploration(config, progress):
+        fall = min(progress / config.epsilon_share, 1.0)
+        epsilon = config.epsilon_start + fall * (config.epsilon_end - config.epsilon_start)
+        if step <= config.warmup or rng.random() < epsilon:
             action = int(rng.integers(n_actions))
         else:
-            action = int(np.argmax(_values(weights, observation * scale)))
+            hidden = np.maximum(weights[0] @ (observation * scale) + weights[1], 0)
+            action = int(np.argmax(weights[2] @ hidden + weights[3]))
         performed = action
         if config.action_noise > 0 and rng.random() < config.action_noise:
             performed = int(rng.integers(n_actions))
@@ -85,12 +201,6 @@ def _train(env: gym.Env[Any, Any], config: DQNConfig, seed: int) -> Iterator[Che
             _follow(policy, online, config.policy_averaging)
         if step % config.check_every == 0 or step == config.steps:
             yield Checkpoint(step, _expert(policy, scale, mirror))
-
-
-def _exploration(config: DQNConfig, progress: float) -> float:
-    """Return ε, which falls linearly over the first `epsilon_share` of the steps."""
-    fall = min(progress / config.epsilon_share, 1.0)
-    return config.epsilon_start + fall * (config.epsilon_end - config.epsilon_start)
 
 
 class _Replay:
@@ -127,13 +237,6 @@ class _Replay:
         return np.where(deviation > 0, 1 / np.maximum(deviation, 1e-3), 1).astype(np.float32)
 
 
-def _widths(env: gym.Env[Any, Any]) -> tuple[int, int]:
-    seen, done = env.observation_space, env.action_space
-    if not isinstance(done, gym.spaces.Discrete):
-        raise ExpertError(f"DQN trains experts for discrete actions. The task has {done}.")
-    return int(np.prod(seen.shape or (1,))), int(done.n)
-
-
 def _network(n_inputs: int, hidden: int, n_actions: int, rng: np.random.Generator) -> nn.Sequential:
     """Return a network with torch's own initial distribution, drawn from `rng`."""
     network = nn.Sequential(nn.Linear(n_inputs, hidden), nn.ReLU(), nn.Linear(hidden, n_actions))
@@ -143,11 +246,6 @@ def _network(n_inputs: int, hidden: int, n_actions: int, rng: np.random.Generato
             bound = fan**-0.5
             parameter.copy_(torch.from_numpy(rng.uniform(-bound, bound, tuple(parameter.shape))))
     return network
-
-
-def _values(weights: list[Any], observation: Any) -> Any:
-    hidden = np.maximum(weights[0] @ observation + weights[1], 0)
-    return weights[2] @ hidden + weights[3]
 
 
 def _update(
@@ -190,13 +288,6 @@ def _expert(policy: nn.Sequential, scale: Singles, mirror: Mirror | None) -> Exp
     hidden = (np.concatenate([first, _reflect(mirror, first)]), np.concatenate([bias, bias]))
     both, biases = np.concatenate([last, last[actions]], axis=1), last_bias + last_bias[actions]
     return Expert.from_layers([hidden, (both / 2, biases / 2)])
-
-
-def _find_mirror(env: gym.Env[Any, Any]) -> Mirror:
-    name = env.spec.id if env.spec is not None else "The task"
-    if name not in MIRRORS:
-        raise ExpertError(f"{name} has no known mirror image; train its expert with mirror=False.")
-    return MIRRORS[name]
 
 
 def _reflect(mirror: Mirror, observations: Any) -> Singles:

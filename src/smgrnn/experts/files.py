@@ -35,52 +35,44 @@ def write_expert(path: str | Path, expert: Expert, record: Record) -> None:
 def read_expert(path: str | Path) -> tuple[Expert, Record]:
     """Read an expert and its record; a file that is not ours has an empty record."""
     path = Path(path)
-    record, arrays = _read(path)
-    names = _layer_names(path, arrays)
-    try:
-        layers = [(arrays[_key(name, "weight")], arrays[_key(name, "bias")]) for name in names]
-        return Expert.from_layers(layers, record.pop(ACTIVATIONS, None)), record
-    except (ExpertError, TypeError) as error:  # the latter: a header that names no activations
-        order = ", ".join(repr(name) for name in names)
-        raise ExpertError(f"{path} is no expert (layers {order}): {error}") from error
-
-
-def _read(path: Path) -> tuple[Record, Arrays]:
-    """Return the record and the arrays of a safetensors file."""
     if not path.is_file():
         raise ExpertError(f"There is no expert file {path}.")
     try:
         with safe_open(path, framework="numpy") as file:
-            if not is_ours(file.metadata()):
-                return {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        return read_arrays(path, KIND)
+            if is_ours(file.metadata()):
+                record, arrays = read_arrays(path, KIND)
+            else:
+                record, arrays = {}, {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, TypeError, AttributeError) as error:
         # the last two: a number type that numpy does not have
         raise ExpertError(f"{path} is damaged or not a safetensors file ({error}).") from error
     except FileFormatError as error:
         raise ExpertError(str(error)) from error
+    layers = _layers(path, arrays)
+    try:
+        return Expert.from_layers([*layers.values()], record.pop(ACTIVATIONS, None)), record
+    except (ExpertError, TypeError) as error:  # the latter: a header that names no activations
+        order = ", ".join(map(repr, layers))
+        raise ExpertError(f"{path} is no expert (layers {order}): {error}") from error
 
 
-def _layer_names(path: Path, arrays: Arrays) -> list[str]:
-    """Return the names of the layers in their natural order, in which 10 comes after 9."""
-    kinds: dict[str, set[str]] = {}
-    for key in arrays:
+def _layers(path: Path, arrays: Arrays) -> dict[str, tuple[Any, Any]]:
+    """Return weight and bias of each layer in the natural order of names: 10 comes after 9."""
+    parts: dict[str, dict[str, Any]] = {}
+    for key, array in arrays.items():
         name, _, kind = key.rpartition(".")
         if kind not in ("weight", "bias"):
             raise ExpertError(
                 f"{path} is no expert: {key!r} is neither the weight nor the bias of a layer."
             )
-        kinds.setdefault(name, set()).add(kind)
-    if not kinds:
+        parts.setdefault(name, {})[kind] = array
+    if not parts:
         raise ExpertError(f"{path} is no expert: it holds no layers.")
-    for name in sorted(kinds, key=_natural):
-        for missing in sorted({"weight", "bias"} - kinds[name]):
+    names = sorted(parts, key=_natural)
+    for name in names:
+        for missing in sorted({"weight", "bias"} - set(parts[name])):
             raise ExpertError(f"{path} is no expert: its layer {name!r} has no {missing}.")
-    return sorted(kinds, key=_natural)
-
-
-def _key(name: str, kind: str) -> str:
-    return f"{name}.{kind}" if name else kind
+    return {name: (parts[name]["weight"], parts[name]["bias"]) for name in names}
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

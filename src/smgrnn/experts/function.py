@@ -24,23 +24,9 @@ class FunctionExpert:
     """
 
     def __init__(self, function: Callable[[Any], Any], task: Task, name: str) -> None:
-        self._function, self._task, self._n_cues = function, task, len(task.cue)
-        self.name = name
-
-    @property
-    def n_inputs(self) -> int:
-        """Values in an observation, as many as the task has."""
-        return self._task.n_observed
-
-    @property
-    def n_outputs(self) -> int:
-        """Actions to choose from, or values of one, as many as the task has."""
-        return self._task.n_outputs
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of its name, which is all that can be compared of a function."""
-        return sha256(self.name.encode()).hexdigest()
+        self._function, self._n_cues, self.name = function, len(task.cue), name
+        self.n_inputs, self.n_outputs = task.n_observed, task.n_outputs
+        self.digest = sha256(name.encode()).hexdigest()  # all that can be compared of a function
 
     def action(self, observation: Any) -> int:
         """Return the number of the action."""

@@ -78,7 +78,10 @@ def _network(path: Path, policy: Any) -> tuple[Layers, list[Activation]]:
         kind, wanted = type(module).__name__, ("ReLU", "Tanh") if place % 2 else ("Linear",)
         if kind not in wanted:
             raise ExpertError(f"{path} has a {kind} where an expert has a {' or '.join(wanted)}.")
-    layers: Layers = [_arrays(module) for module in modules[::2]]
+    layers: Layers = [
+        (linear.weight.detach().numpy().copy(), linear.bias.detach().numpy().copy())
+        for linear in modules[::2]
+    ]
     activations: Any = [type(module).__name__.lower() for module in modules[1::2]]
     space = policy.action_space
     if type(space).__name__ not in ("Discrete", "Box"):
@@ -96,11 +99,6 @@ def _modules(policy: Any) -> tuple[Any, list[Any]]:
     if hasattr(policy, "actor"):
         return policy.actor.features_extractor, [*policy.actor.latent_pi, policy.actor.mu]
     return policy.features_extractor, [*policy.mlp_extractor.policy_net, policy.action_net]
-
-
-def _arrays(linear: Any) -> tuple[Any, Any]:
-    weight, bias = linear.weight.detach().numpy(), linear.bias.detach().numpy()
-    return weight.copy(), bias.copy()
 
 
 def _normalised(layer: tuple[Any, Any], path: Path) -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.episodes.backends import find_backend
 from smgrnn.experts import evaluate_expert, find_expert
-from smgrnn.experts.library import VARIANTS, warn_if_weak
+from smgrnn.experts.library import warn_if_weak
 from smgrnn.policy import Policy
 from smgrnn.runs.distillation import held_out_seeds
 from smgrnn.runs.plan import Plan
@@ -60,7 +60,7 @@ def _ends(id: str) -> tuple[float, float]:
     expert = find_expert(None, task)
     random = evaluate_expert(expert, task, N_MEASURED, disturbance=1.0)
     teacher = float(evaluate_expert(expert, task, N_MEASURED).mean())
-    if task.physics_id not in VARIANTS:
+    if task.teacher_score is None:
         warn_if_weak(task, teacher)
     return float(random.mean()), teacher
 

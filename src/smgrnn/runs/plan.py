@@ -13,6 +13,7 @@ from smgrnn.config import HandOver, Method, RunConfig, Student, check_student
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.mlp import mlp_graph, mlp_width
 from smgrnn.graph.settings import NetworkConfig, Readout
 from smgrnn.graph.state import Graph, check_width
 from smgrnn.learning.settings import LearningConfig, Loss
@@ -22,10 +23,10 @@ from smgrnn.policy import Policy
 from smgrnn.rules import PlasticityConfig
 from smgrnn.rules.rule import follows_size
 from smgrnn.runs.ancestor import Ancestor
-from smgrnn.runs.mlp import find_budget, mlp_graph, mlp_width
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
+from smgrnn.tasks.known import find_budget
 from smgrnn.validation import Count, Finite, Positive, Probability, Settings, Share, Whole
 
 CHOICE_LOSSES: tuple[Loss, ...] = ("cross_entropy", "one_hot", "plus_minus")

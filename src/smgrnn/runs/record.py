@@ -46,13 +46,12 @@ KIND = "run"
 PACKAGES = ("smgrnn", "numpy", "numba", "gymnasium")
 """Packages that every result depends on."""
 OF_STUDENTS = {"neat": ("neat-python",), "ndp": ("cma",)}
-OF_TASKS = {"LunarLander-v3": ("box2d",)}
-"""Packages that only some results depend on, by student and by task."""
+"""Packages that only some results depend on, by student; those of a task are in its facts."""
 
 
 def versions(plan: AnyPlan) -> dict[str, str]:
     """Return the versions of Python and of the packages that the results of a plan depend on."""
-    others = (*OF_STUDENTS.get(plan.student, ()), *OF_TASKS.get(plan.task.id, ()))
+    others = (*OF_STUDENTS.get(plan.student, ()), *plan.task.facts.packages)
     found = {name: version(name) for name in (*PACKAGES, *others)}
     return found | {"python": platform.python_version()}
 

@@ -1,13 +1,6 @@
-"""Tasks: CartPole and Acrobot as compiled code, any fitting environment, recorded examples, XOR."""
+"""Tasks: compiled ones, any fitting environment of Gymnasium, recorded examples, XOR."""
 
-from smgrnn.tasks.registry import (
-    XOR,
-    Task,
-    TaskSource,
-    close_env,
-    find_again,
-    find_task,
-    make_env,
-)
+from smgrnn.tasks.registry import XOR, TaskSource, close_env, find_again, find_task, make_env
+from smgrnn.tasks.task import Task
 
 __all__ = ["XOR", "Task", "TaskSource", "close_env", "find_again", "find_task", "make_env"]

@@ -12,16 +12,15 @@ not change.
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined
+from smgrnn.tasks.facts import Facts, Mirror, Setting
 
-N_INPUTS = 6
-N_OUTPUTS = 3
-STATE_SIZE = 19
-
+CODE = 1
 GRAVITY = 9.8
 PHYSICS = {
     "link_length_1": 1.0,
@@ -167,3 +166,35 @@ def _wrapped(angle: float) -> float:
 @inlined
 def _bounded(spin: float, most: float) -> float:
     return min(max(spin, -most), most)
+
+
+def set_physics(env: Any, physics: Mapping[str, float]) -> None:
+    """Set the physics of Gymnasium's environment."""
+    for name, value in physics.items():
+        setattr(env, name.upper(), value)
+
+
+ACROBOT = Facts(
+    id="Acrobot-v1",
+    inputs=("cos θ₁", "sin θ₁", "cos θ₂", "sin θ₂", "velocity of θ₁", "velocity of θ₂"),
+    outputs=("torque −1", "no torque", "torque +1"),
+    max_steps=500,
+    reward_threshold=-100.0,
+    rewards=(-1.0, 0.0),
+    good_return=-85.0,
+    budget=109,
+    experts=("smooth", "plain-0", "plain-1", "plain-2"),
+    teacher_scores={
+        "link_mass_1=2": (-96.47, 11.38),
+        "link_mass_2=2": (-128.14, 38.91),
+        "mirrored": (-80.49, 14.37),
+    },
+    mirror=Mirror((1, -1, 1, -1, -1, -1), (0, 1, 2, 3, 4, 5), (2, 1, 0)),
+    settings=Setting.physics(PHYSICS),
+    can_be_mirrored=True,
+    velocities=(4, 5),
+    set_physics=set_physics,
+    code=CODE,
+    start=start,
+    constants=constants,
+)

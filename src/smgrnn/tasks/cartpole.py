@@ -10,16 +10,15 @@ change.
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined
+from smgrnn.tasks.facts import Facts, Mirror, Setting
 
-N_INPUTS = 4
-N_OUTPUTS = 2
-STATE_SIZE = 11
-
+CODE = 0
 PHYSICS = {
     "gravity": 9.8,
     "masscart": 1.0,
@@ -81,3 +80,41 @@ def step(state: Floats, action: int) -> tuple[float, bool]:
     state[3] = spin + time_step * spin_change
     is_terminal = abs(position) > MOST_POSITION or abs(angle) > MOST_ANGLE
     return 1.0, is_terminal
+
+
+def set_physics(env: Any, physics: Mapping[str, float]) -> None:
+    """Set the physics of Gymnasium's environment, and what it derives from it."""
+    for name, value in physics.items():
+        setattr(env, name, value)
+    env.total_mass = env.masspole + env.masscart
+    env.polemass_length = env.masspole * env.length
+
+
+CARTPOLE = Facts(
+    id="CartPole-v1",
+    inputs=("position", "velocity", "angle", "angular velocity"),
+    outputs=("left", "right"),
+    max_steps=500,
+    reward_threshold=475.0,
+    rewards=(1.0, 1.0),
+    good_return=500.0,
+    budget=91,
+    experts=("smooth", "plain-0", "plain-1", "plain-2"),
+    teacher_scores={
+        "gravity=5": (500.0, 0.0),
+        "gravity=20": (500.0, 0.0),
+        "length=0.25": (499.77, 2.288471),
+        "length=1": (500.0, 0.0),
+        "length=2": (500.0, 0.0),
+        "gravity=20,length=1": (500.0, 0.0),
+        "mirrored": (500.0, 0.0),
+    },
+    mirror=Mirror((-1, -1, -1, -1), (0, 1, 2, 3), (1, 0)),
+    settings=Setting.physics(PHYSICS),
+    can_be_mirrored=True,
+    velocities=(1, 3),
+    set_physics=set_physics,
+    code=CODE,
+    start=start,
+    constants=constants,
+)

@@ -8,18 +8,29 @@ A state is (time, cue, steps of an episode).  The whole observation is (cue, que
 a student sees the first two, and the third is for the expert, which is the rule itself.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined
+from smgrnn.tasks.facts import Facts, Setting
 
-N_INPUTS = 3
-N_OUTPUTS = 3
-STATE_SIZE = 3
+CODE = 2
 DELAY = 8
 """Steps between the cue and the question, unless the task's name says otherwise."""
-RULE = ([[0.0, 2.0, -1.0], [0.0, 2.0, 1.0], [0.0, 0.0, 0.0]], [0.0, 0.0, 1.5])
+EXPERT = ([[0.0, 2.0, -1.0], [0.0, 2.0, 1.0], [0.0, 0.0, 0.0]], [0.0, 0.0, 1.5])
 """The expert as a layer: wait until asked, then answer by the cue."""
+
+
+def steps(settings: Mapping[str, float]) -> int:
+    """Return the steps of an episode: those of the delay, the cue's and the question's."""
+    return int(settings["delay"]) + 2
+
+
+def constants(settings: Mapping[str, float], *, is_mirrored: bool = False) -> list[float]:
+    """Return the constant of a state: the steps of an episode."""
+    return [float(steps(settings))]
 
 
 def start(seed: int) -> Floats:
@@ -43,3 +54,20 @@ def step(state: Floats, action: int) -> tuple[float, bool]:
     is_right = is_asked and action == (1 if state[1] > 0.0 else 0)
     state[0] += 1.0
     return 1.0 if is_right else 0.0, is_asked
+
+
+RECALL = Facts(
+    id="recall",
+    inputs=("cue", "question", "cue before"),
+    outputs=("it was −1", "it was +1", "wait"),
+    max_steps=steps,
+    reward_threshold=0.95,
+    needs_memory=True,
+    rule=EXPERT,
+    in_gymnasium=False,
+    settings={"delay": Setting(DELAY, 0, 9998, is_whole=True)},
+    hidden=(2,),
+    code=CODE,
+    start=start,
+    constants=constants,
+)

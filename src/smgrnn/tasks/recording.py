@@ -89,21 +89,24 @@ def read_recording(path: Path) -> Recording:
 
 
 def _check(path: Path, arrays: dict[str, Any]) -> Recording:
-    observations, actions = arrays["observations"], arrays["actions"]
+    """Return the arrays of a file as a recording, or raise TaskError with what is wrong."""
+    observations = arrays["observations"]
     if observations.ndim != 2 or 0 in observations.shape or observations.dtype.kind not in "fiu":
         raise TaskError(
             f"The observations of a recording must be numbers of shape (n, n_inputs). "
             f"{path} has {observations.dtype} of shape {observations.shape}."
         )
     n = len(observations)
-    actions, episodes = _column(actions), _column(arrays.get("episodes", np.arange(n)))
+    actions, episodes = _column(arrays["actions"]), _column(arrays.get("episodes", np.arange(n)))
+    if arrays["actions"].ndim == 1 and actions.dtype.kind == "f":
+        found = np.unique(actions)  # all whole numbers from 0 up are choices, and no values
+        if found.size > 1 and np.array_equal(found, np.arange(found.size)):
+            raise TaskError(
+                f"The actions of {path} are the whole numbers 0 to {found[-1]:.0f}, written as "
+                f"floats. Write choices as ints, such as 1 for 1.0; if they are continuous, give "
+                f"an array of shape ({n}, 1) in an .npz file."
+            )
     is_discrete = actions.dtype.kind in "iu"
-    if arrays["actions"].ndim == 1 and _are_whole(actions):
-        raise TaskError(
-            f"The actions of {path} are the whole numbers 0 to {actions.max():.0f}, written as "
-            f"floats. Write choices as ints, such as 1 for 1.0; if they are continuous, give an "
-            f"array of shape ({n}, 1) in an .npz file."
-        )
     widths = (1,) if is_discrete else (1, 2)
     if actions.dtype.kind not in "fiu" or actions.ndim not in widths or len(actions) != n:
         raise TaskError(
@@ -114,49 +117,28 @@ def _check(path: Path, arrays: dict[str, Any]) -> Recording:
         raise TaskError(f"The episodes of a recording must be {n} ints, one per row of {path}.")
     if n < FEWEST:
         raise TaskError(f"A recording needs {FEWEST} rows at least. {path} has {n}.")
-    if not (np.isfinite(observations).all() and np.isfinite(actions).all()):
-        raise TaskError(f"{path} has {_name_bad(observations, actions)}.")
-    if is_discrete:
-        actions = actions.astype(np.int64)
-        least, most = actions.min(), actions.max()
-        if least < 0 or most >= n:  # an output node for each: there cannot be more than rows
+    for what, rows in (("observation", observations), ("action", actions.reshape(n, -1))):
+        for row, column in np.argwhere(~np.isfinite(rows))[:1]:
             raise TaskError(
-                f"Discrete actions must be numbered from 0, without gaps. "
-                f"{path} has {least} to {most} in {n} rows."
+                f"{path} has {rows[row, column]} in row {row} as value {column} of the {what}, "
+                f"from 0."
             )
-    else:
-        actions = actions.reshape(n, -1).astype(np.float64)
+    actions = actions.astype(np.int64) if is_discrete else actions.reshape(n, -1).astype(np.float64)
+    # Each choice has an output node: there cannot be more than rows.
+    if is_discrete and (actions.min() < 0 or actions.max() >= n):
+        raise TaskError(
+            f"Discrete actions must be numbered from 0, without gaps. "
+            f"{path} has {actions.min()} to {actions.max()} in {n} rows."
+        )
     if (actions.min(axis=0) == actions.max(axis=0)).any():
         raise TaskError(f"There is nothing to learn from {path}: its action is always the same.")
-    return Recording(
-        np.ascontiguousarray(observations, dtype=np.float64), actions, episodes.astype(np.int64)
-    )
+    values = np.ascontiguousarray(observations, dtype=np.float64)
+    return Recording(values, actions, episodes.astype(np.int64))
 
 
 def _column(array: Any) -> Any:
     """Return an array of one column without its second axis."""
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
-
-
-def _are_whole(actions: Any) -> bool:
-    """Return whether floats are all of the whole numbers from 0 up, as choices would be."""
-    if actions.dtype.kind != "f" or actions.ndim != 1 or actions.size == 0:
-        return False
-    found = np.unique(actions)
-    return found.size > 1 and np.array_equal(found, np.arange(found.size))
-
-
-def _name_bad(observations: Any, actions: Any) -> str:
-    """Return the first value that is not finite, with its place."""
-    for what, rows in (
-        ("observation", observations),
-        ("action", actions.reshape(len(actions), -1)),
-    ):
-        bad = np.argwhere(~np.isfinite(rows))
-        if bad.size:
-            row, column = bad[0]
-            return f"{rows[row, column]} in row {row} as value {column} of the {what}, from 0"
-    raise AssertionError("all values are finite")
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
@@ -165,23 +147,9 @@ def _read_npz(path: Path) -> dict[str, Any]:
 
 
 def _read_csv(path: Path) -> dict[str, Any]:
+    """Return the columns of a table by their names; refuse ragged rows and text."""
     with path.open(newline="", encoding="utf-8") as file:
         header, *rows = [row for row in csv.reader(file) if row]
-    _check_numbers(path, header, rows)
-    columns = np.array(rows, dtype=str).reshape(len(rows), len(header)).T
-    parts: dict[str, list[Any]] = {"observations": [], "actions": [], "episodes": []}
-    for name, column in zip(map(str.strip, header), columns, strict=True):
-        is_action, is_episode = name.startswith("action"), name == "episode"
-        part = "actions" if is_action else "episodes" if is_episode else "observations"
-        parts[part].append(column)
-    arrays = {part: _numbers(np.stack(cells, axis=1)) for part, cells in parts.items() if cells}
-    return {
-        part: array if part == "observations" else _column(array) for part, array in arrays.items()
-    }
-
-
-def _check_numbers(path: Path, header: list[str], rows: list[list[str]]) -> None:
-    """Refuse a table with rows of other lengths than its header, or with text in it."""
     for number, row in enumerate(rows, 1):
         if len(row) != len(header):
             raise TaskError(
@@ -197,6 +165,16 @@ def _check_numbers(path: Path, header: list[str], rows: list[list[str]]) -> None
                     f"in the column {short(name.strip(), 40)}; write numbers for it, or leave the "
                     f"column out."
                 ) from None
+    parts: dict[str, list[Any]] = {"observations": [], "actions": [], "episodes": []}
+    table = np.array(rows, dtype=str).reshape(len(rows), len(header))
+    for name, column in zip(map(str.strip, header), table.T, strict=True):
+        is_action, is_episode = name.startswith("action"), name == "episode"
+        part = "actions" if is_action else "episodes" if is_episode else "observations"
+        parts[part].append(column)
+    arrays = {part: _numbers(np.stack(cells, axis=1)) for part, cells in parts.items() if cells}
+    return {
+        part: array if part == "observations" else _column(array) for part, array in arrays.items()
+    }
 
 
 def _numbers(cells: Any) -> Any:

@@ -3,28 +3,14 @@
 A name is that of the task and then any number of settings, each a key and a value, or `mirrored`.
 """
 
-from math import isfinite
-from typing import NamedTuple
+from math import nan
 
 from smgrnn.errors import TaskError, suggest
-from smgrnn.tasks import acrobot, cartpole
+from smgrnn.tasks.facts import Facts
 
-VELOCITIES = {"CartPole-v1": (1, 3), "Acrobot-v1": (4, 5)}
-"""Places of velocities in an observation, by task."""
-PHYSICS = {"CartPole-v1": cartpole.PHYSICS, "Acrobot-v1": acrobot.PHYSICS}
-"""The physics of each task that takes it as settings, with the usual values."""
-RANGE = 10.0
-"""The physics may be up to this many times, and down to this part of, the usual value."""
 MIRRORED = "mirrored"
 MOST_CUES = 100
-_EXAMPLES = {"hide": "hide=velocities", "delay": "delay=4", "cue": "cue=1of2"}
-
-
-class Physics(NamedTuple):
-    """The physics of a task: its values, and whether the actions have changed places."""
-
-    values: dict[str, float]
-    is_mirrored: bool
+_EXAMPLES = {"hide": "hide=velocities", "cue": "cue=1of2"}
 
 
 def split_name(name: str) -> tuple[str, dict[str, str]]:
@@ -47,74 +33,60 @@ def split_name(name: str) -> tuple[str, dict[str, str]]:
     return base, found
 
 
-def known_settings(base: str) -> tuple[str, ...]:
-    """Return the settings that a task with an environment has."""
-    hidden = ("hide",) if base in VELOCITIES else ()
-    physics = (*PHYSICS[base], MIRRORED) if base in PHYSICS else ()
-    return (*hidden, *physics, "cue")
+def plain_name(name: str, facts: Facts) -> str:
+    """Return the name that equal variants of a task share; usual values are left out.
 
+    Raises TaskError for a setting that the task does not have, or has not with this value.
 
-def check_settings(name: str, known: tuple[str, ...]) -> None:
-    """Refuse a variant of a task by settings that the task does not have."""
-    base, settings = split_name(name)
-    for key in settings:
-        if key not in known:
-            hint = suggest(key, known) or f"It has {', '.join(_example(base, k) for k in known)}."
-            raise TaskError(f"The task {base!r} has no setting {key!r}. {hint}")
-
-
-def _example(base: str, key: str) -> str:
-    values = PHYSICS.get(base, {})
-    return f"{key}={values[key]:g}" if key in values else _EXAMPLES.get(key, key)
-
-
-def plain_name(name: str) -> str:
-    """Return the name that equal variants of a task share: usual values go without saying.
-
-    >>> plain_name("CartPole-v1,length=1.0,gravity=20"), plain_name("CartPole-v1,gravity=9.80")
-    ('CartPole-v1,gravity=20,length=1', 'CartPole-v1')
+    >>> from smgrnn.tasks.cartpole import CARTPOLE
+    >>> plain_name("CartPole-v1,length=1.0,gravity=2e1,tau=0.020", CARTPOLE)
+    'CartPole-v1,gravity=20,length=1'
     """
     base, settings = split_name(name)
-    usual = PHYSICS.get(base, {})
-    physics = read_physics(base, settings).values
-    kept = [
-        (key, repr(physics[key]).removesuffix(".0") if key in usual else settings[key])
-        for key in known_settings(base)
-        if key in settings and physics.get(key, "") != usual.get(key)
-    ]
-    return ",".join([base, *(f"{key}={value}" if value else key for key, value in kept)])
-
-
-def read_physics(base: str, settings: dict[str, str]) -> Physics:
-    """Return the physics of a variant, or raise TaskError with what is wrong with it."""
-    usual = PHYSICS.get(base, {})
-    given = {key: _number(base, key, settings[key]) for key in usual if key in settings}
-    return Physics(usual | given, MIRRORED in settings)
-
-
-def _number(base: str, key: str, text: str) -> float:
-    low, high = PHYSICS[base][key] / RANGE, PHYSICS[base][key] * RANGE
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not (isfinite(value) and low <= value <= high):
-        raise TaskError(
-            f"The setting {key!r} of {base!r} is a number in [{low:g}, {high:g}]. "
-            f"Got {text!r} instead."
-        )
-    return value
-
-
-def seen_places(base: str, settings: dict[str, str], n_values: int) -> tuple[int, ...] | None:
-    """Return the places in an observation that a student sees; None is all of them."""
-    if "hide" not in settings:
-        return None
-    if settings["hide"] != "velocities":
+    known = facts.known_settings
+    for key in settings:
+        if key not in known:
+            examples = ", ".join(_example(key, facts) for key in known) or "none"
+            hint = suggest(key, known) or f"It has {examples}."
+            raise TaskError(f"The task {base!r} has no setting {key!r}. {hint}")
+    if settings.get("hide", "velocities") != "velocities":
         raise TaskError(
             f"What can be hidden of {base!r} is velocities. Got {settings['hide']!r} instead."
         )
-    return tuple(place for place in range(n_values) if place not in VELOCITIES[base])
+    read_cue(settings)
+    values = read_numbers(settings, facts)
+    parts = [base]
+    for key in known:
+        if key in values and key in settings and values[key] != facts.settings[key].usual:
+            parts.append(f"{key}={repr(values[key]).removesuffix('.0')}")
+        elif key in settings and key not in values:
+            parts.append(f"{key}={settings[key]}" if settings[key] else key)
+    return ",".join(parts)
+
+
+def _example(key: str, facts: Facts) -> str:
+    if key in facts.settings:
+        return f"{key}={facts.settings[key].usual:g}"
+    return _EXAMPLES.get(key, key)
+
+
+def read_numbers(settings: dict[str, str], facts: Facts) -> dict[str, float]:
+    """Return all numbers of a variant, the usual ones and those that its name gives."""
+    values: dict[str, float] = {key: setting.usual for key, setting in facts.settings.items()}
+    for key, (_, low, high, is_whole) in facts.settings.items():
+        if key not in settings:
+            continue
+        text = settings[key]
+        try:
+            values[key] = int(text) if is_whole else float(text)
+        except ValueError:
+            values[key] = nan
+        if not low <= values[key] <= high:
+            raise TaskError(
+                f"The setting {key!r} of {facts.id!r} is {'an int' if is_whole else 'a number'} in "
+                f"[{low:g}, {high:g}]. Got {text!r} instead."
+            )
+    return values
 
 
 def read_cue(settings: dict[str, str]) -> tuple[float, ...]:
@@ -133,11 +105,3 @@ def read_cue(settings: dict[str, str]) -> tuple[float, ...]:
             f"Got {settings['cue']!r} instead."
         )
     return tuple(float(place == int(number)) for place in range(1, int(total) + 1))
-
-
-def delay_of(settings: dict[str, str], usual: int) -> int:
-    """Return the steps between cue and question."""
-    text = settings.get("delay", str(usual))
-    if not (text.isascii() and text.isdecimal() and 0 <= int(text) <= 9998):
-        raise TaskError(f"The delay of 'recall' is an int in [0, 9998]. Got {text!r} instead.")
-    return int(text)

@@ -27,7 +27,6 @@ from smgrnn_paper.experiments.paper import (
     PRUNING_ABLATION,
 )
 
-
 PLACES = {
     "loss": "learning",
     "bias_correction": "optimizer",

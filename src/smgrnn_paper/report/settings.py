@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from smgrnn.errors import plain
 from smgrnn.plasticity import settings_without_effect
+from smgrnn.runs.refusals import learning_without_effect
+
+from smgrnn.errors import plain
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
-from smgrnn.runs.refusals import learning_without_effect
 
 K = TypeVar("K")
 

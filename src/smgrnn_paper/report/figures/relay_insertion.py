@@ -3,11 +3,11 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from smgrnn.plasticity import UpdateHistory, decide_by
 
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import apply, draw
 from smgrnn.graph.state import Graph
-from smgrnn.plasticity import UpdateHistory, decide_by
 from smgrnn_paper.report.figures import style
 
 POSITIONS = {0: (0.0, 0.0), 1: (1.0, 0.0), 2: (0.5, 0.62)}

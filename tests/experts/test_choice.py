@@ -4,15 +4,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from smgrnn.commands.expert import expert_train_command
-from smgrnn.experts import Expert, load_expert, read_expert, score_expert
+from smgrnn.experts import Expert, choice, load_expert, read_expert, score_expert
+from smgrnn.experts.choice import ScoredCheckpoint, Teachability, late_returns, train_expert
+from smgrnn.experts.dqn import Choice, DQNConfig, Recipe
 from smgrnn.experts.evaluation import Score
-from smgrnn.experts.recipes import Choice, DQNConfig, Recipe
-from smgrnn.runs import selection
-from smgrnn.runs.selection import ScoredCheckpoint, train_expert
-from smgrnn.runs.teachability import Teachability
+from smgrnn.runs import distill
+from smgrnn.tasks import Task, find_task
 
 CONFIG = DQNConfig(steps=2000, hidden=16, warmup=100, check_every=500, policy_averaging=0.05)
 EXPERT = Expert.from_layers([([[1.0]], [0.0])])
@@ -51,9 +52,9 @@ def test_by_its_own_return_the_first_of_the_best_is_kept_and_no_student_is_train
     def refuse(*_: Any) -> Any:
         raise AssertionError("a student was trained")
 
-    monkeypatch.setattr(selection, "GOOD", {"CartPole-v1": 0.0})
-    monkeypatch.setattr(selection, "score_expert", score)
-    monkeypatch.setattr(selection, "teachability", refuse)
+    monkeypatch.setattr(Task, "good_return", 0.0)
+    monkeypatch.setattr(choice, "score_expert", score)
+    monkeypatch.setattr(choice, "late_returns", refuse)
     heard: list[ScoredCheckpoint] = []
     recipe = Recipe(CONFIG, "own return")
     expert, record = train_expert("CartPole-v1", recipe, 3, report=heard.append)
@@ -95,3 +96,22 @@ def test_the_command_trains_by_the_recipe_that_is_named(
     assert records[1]["changes"] == {}
     assert load_expert(files[0]) != load_expert(files[1])
     assert "random actions" not in capsys.readouterr().err
+
+
+def test_a_smooth_teacher_is_teachable_and_a_useless_one_is_not() -> None:
+    task, direction = find_task("CartPole-v1"), np.array([0.1, 0.3, 1.0, 0.5])
+    hidden = (np.stack([direction, -direction]), np.zeros(2))
+    smooth = Expert.from_layers([hidden, (np.array([[-1.0, 1.0], [1.0, -1.0]]), np.zeros(2))])
+    useless = Expert.from_layers([hidden, (np.zeros((2, 2)), np.array([1.0, 0.0]))])
+    good, bad = (late_returns(teacher, task, 100, (1000,)).mean() for teacher in (smooth, useless))
+    assert good > 400
+    assert bad < 20
+
+
+def test_the_students_that_choose_are_those_of_a_run_with_as_many_units() -> None:
+    task, n_parameters = find_task("Acrobot-v1"), 16 * (6 + 1 + 3) + 3
+    settings: Any = {"student": "mlp-100", "budget": n_parameters, "preset": "paper", "held_out": 1}
+    run = distill(task.id, episodes=20, seed=1001, handover="final", **settings)
+    assert run.graph.n_hidden == 16
+    (mean,) = late_returns(load_expert(task.id), task, 20, [1001])
+    assert mean == run.episodes.returns[-5:].mean()

@@ -10,20 +10,8 @@ from itertools import product
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph
 from smgrnn.machine import check_memory
-
-BUDGETS = {"CartPole-v1": 91, "Acrobot-v1": 109, "LunarLander-v3": 136}
-"""Parameters of the paper's growing network at the end, by task: the mean of its ten runs in the
-experiment `growth-ablation`."""
-
-
-def find_budget(task_id: str) -> int:
-    """Return how many parameters the growing network ends with on a task."""
-    if task_id not in BUDGETS:
-        raise ConfigError(f"No budget is known for {task_id}; set one with --budget.")
-    return BUDGETS[task_id]
 
 
 def mlp_width(n_inputs: int, n_outputs: int, n_parameters: int, *, has_bias: bool = True) -> int:

@@ -1,0 +1,108 @@
+"""Facts: everything that the library knows about a task by its name, as one value in its file."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, NamedTuple
+
+from smgrnn.arrays import Floats
+
+RANGE = 10.0
+"""Physics may be up to this many times, and down to this fraction of, the usual value."""
+
+
+class Mirror(NamedTuple):
+    """The mirror image of a task, in which left and right change places."""
+
+    signs: tuple[int, ...]
+    """Sign that each value of an observation takes."""
+    order: tuple[int, ...]
+    """Where each value of the mirrored observation comes from."""
+    actions: tuple[int, ...]
+    """The mirrored action of each action."""
+
+
+class Setting(NamedTuple):
+    """A number that a variant of a task changes: `CartPole-v1,gravity=20`."""
+
+    usual: float
+    low: float
+    high: float
+    is_whole: bool = False
+
+    @classmethod
+    def physics(cls, usual: Mapping[str, float]) -> dict[str, "Setting"]:
+        """Return the settings of a task's physics by its usual values."""
+        return {key: cls(value, value / RANGE, value * RANGE) for key, value in usual.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The facts about a task.  A task that is not in `tasks.known` has the defaults."""
+
+    id: str = ""
+    """Its name: a Gymnasium id, or one of our own."""
+    inputs: tuple[str, ...] = ()
+    """Names of the values of an observation, of which an expert sees all."""
+    outputs: tuple[str, ...] = ()
+    """Names of the actions to choose from, or of the values of a continuous action."""
+    action_bounds: tuple[float, float] | None = None
+    """Bounds of each value of a continuous action; None if an action is a choice."""
+    max_steps: int | Callable[[Mapping[str, float]], int] | None = None
+    """Steps after which an episode ends, or a function of the settings that returns them."""
+    reward_threshold: float | None = None
+    """Return at which the task counts as solved."""
+    rewards: tuple[float, float] = (-inf, inf)
+    """Least and largest reward of a step."""
+    good_return: float | None = None
+    """Mean return of an expert that is good enough to teach; the threshold if None."""
+    budget: int | None = None
+    """Parameters of the paper's growing network at the end, which MLP students are measured by: the
+    mean of its ten runs in the experiment `growth-ablation`."""
+    needs_memory: bool = False
+    """Whether no student without memory solves it."""
+    examples: tuple[Floats, Floats] | None = None
+    """Inputs and targets of a task that has no environment."""
+    experts: tuple[str, ...] = ()
+    """Names of its shipped experts, files `<id>-<name>.safetensors`; the first is the default."""
+    rule: tuple[Any, Any] | None = None
+    """Weight and bias of the one layer that is its expert, instead of a file."""
+    teacher_scores: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Mean and deviation of the default expert's returns in 100 held-out episodes of variants."""
+    mirror: Mirror | None = None
+    """Its mirror image, if it looks the same in a mirror."""
+    packages: tuple[str, ...] = ()
+    """Packages, beside Gymnasium, whose versions decide its results."""
+    in_gymnasium: bool = True
+    """Whether Gymnasium has it; any other compiled task is made an environment by itself."""
+
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    """Numbers that variants change."""
+    can_be_mirrored: bool = False
+    """Whether the variant `mirrored`, whose actions change places, exists."""
+    velocities: tuple[int, ...] = ()
+    """Places in an observation that `hide=velocities` hides from a student."""
+    hidden: tuple[int, ...] = ()
+    """Places in an observation that a student never sees."""
+    set_physics: Callable[[Any, Mapping[str, float]], None] | None = None
+    """Sets the physics of a variant in Gymnasium's environment."""
+
+    code: int | None = None
+    """Number of a compiled task, for the branches in `tasks.known`."""
+    start: Callable[[int], Floats] | None = None
+    """Returns how the state of a compiled task starts, by the seed of an episode."""
+    constants: Callable[..., list[float]] | None = None
+    """Returns how it ends: constants by the settings and `is_mirrored`."""
+
+    @property
+    def known_settings(self) -> tuple[str, ...]:
+        """What variants write behind the name, in the order of a plain name."""
+        if self.examples is not None:
+            return ()
+        hide = ("hide",) if self.velocities else ()
+        mirrored = ("mirrored",) if self.can_be_mirrored else ()
+        return (*hide, *self.settings, *mirrored, "cue")
+
+
+UNKNOWN = Facts()
+"""The facts about any other task, of which its environment or its recording says the rest."""

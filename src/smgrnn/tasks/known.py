@@ -1,0 +1,51 @@
+"""The tasks that the library knows by name, and the compiled ones behind integer codes.
+
+A task is added here: an entry of `KNOWN`, and for a compiled one a branch of `observe` and one of
+`step`, so that one fused loop plays them all.
+"""
+
+import numpy as np
+
+from smgrnn.arrays import Floats
+from smgrnn.errors import ConfigError
+from smgrnn.kernels import inlined
+from smgrnn.tasks import acrobot, cartpole, recall
+from smgrnn.tasks.lunarlander import LUNARLANDER
+from smgrnn.tasks.xor import XOR
+
+KNOWN = {
+    facts.id: facts
+    for facts in (cartpole.CARTPOLE, acrobot.ACROBOT, LUNARLANDER, recall.RECALL, XOR)
+}
+
+
+def find_budget(task_id: str) -> int:
+    """Return how many parameters the growing network ends with on a task."""
+    budget = KNOWN[task_id].budget if task_id in KNOWN else None
+    if budget is None:
+        raise ConfigError(f"No budget is known for {task_id}; set one with --budget.")
+    return budget
+
+
+@inlined
+def observe(code: int, state: Floats, observation: Floats) -> None:
+    """Write the observation that belongs to the state of a compiled task."""
+    if code == cartpole.CODE:
+        cartpole.observe(state, observation)
+    elif code == acrobot.CODE:
+        acrobot.observe(state, observation)
+    elif code == recall.CODE:
+        recall.observe(state, observation)
+
+
+@inlined
+def step(code: int, state: Floats, action: int) -> tuple[float, bool]:
+    """Act for one time step; return the reward and whether the episode has ended."""
+    reward, is_terminal = np.nan, True  # of a code that no task has
+    if code == cartpole.CODE:
+        reward, is_terminal = cartpole.step(state, action)
+    elif code == acrobot.CODE:
+        reward, is_terminal = acrobot.step(state, action)
+    elif code == recall.CODE:
+        reward, is_terminal = recall.step(state, action)
+    return reward, is_terminal
