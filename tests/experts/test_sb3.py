@@ -1,7 +1,6 @@
 """Experts from Stable-Baselines3: the policies it saves, and what is refused."""
 
 import json
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -141,16 +140,6 @@ def test_zips_that_are_no_policy_are_refused(tmp_path: Path) -> None:
     assert refused(path) == f"{path} is damaged or not a Stable-Baselines3 file."
     write_zip(path, {"policy_class": {"__module__": "stable_baselines3.dqn.policies"}})
     assert refused(path).startswith(f"{path} cannot be read by Stable-Baselines3: ")
-
-
-def test_without_the_package_the_way_to_install_it_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write_zip(
-        tmp_path / "a.zip", {"policy_class": {"__module__": "stable_baselines3.dqn.policies"}}
-    )
-    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
-    assert refused(path) == f"Reading {path} needs Stable-Baselines3: pip install 'smgrnn[sb3]'."
 
 
 class Still(gym.Env[Any, Any]):

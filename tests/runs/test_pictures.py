@@ -19,7 +19,7 @@ from smgrnn.runs.family import Member
 from smgrnn.runs.pictures import FEW, draw_course, draw_curves, draw_topology
 from support.runs import trained
 
-KEYS = ("input", "output", "hidden", "positive weight", "negative (wider: larger)")
+KEYS = ("input", "output", "hidden", "positive weight", "negative · width = |weight|")
 """The legend."""
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from typing import Any, ParamSpec, TypeVar
 
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, needs
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -23,12 +23,8 @@ def cluster_executor(address: str) -> Iterator[Executor]:
     Start its workers with one thread each (`dask worker --nthreads 1`): threads of one process
     would wait for each other in tasks that are not compiled.
     """
-    try:
+    with needs("A cluster"):
         from distributed import Client
-    except ImportError as error:
-        raise ConfigError(
-            "A cluster needs dask: pip install 'smgrnn[cluster]', here and on its workers."
-        ) from error
     _hush()
     try:
         client = Client(address, timeout=PATIENCE)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, needs
 from smgrnn.export.c import c_files
 from smgrnn.export.graph_files import graphml_files, json_files
 from smgrnn.policy import Policy, policy_of
@@ -20,10 +20,8 @@ class Format(NamedTuple):
 
 
 def _onnx_files(policy: Policy, stem: str) -> dict[str, bytes]:
-    try:
+    with needs("ONNX"):
         from smgrnn.export.to_onnx import onnx_files
-    except ImportError as error:
-        raise ConfigError("ONNX needs a package: pip install 'smgrnn[export]'.") from error
     return onnx_files(policy, stem)
 
 

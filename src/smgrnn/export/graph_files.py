@@ -6,42 +6,65 @@ rest.  Edges have their stable id and their weight, in full precision.  The attr
 itself state how the network runs.
 """
 
-import io
 import json
-from typing import TYPE_CHECKING
-
-import networkx as nx
+from typing import Any
+from xml.etree import ElementTree
 
 from smgrnn.export.wiring import facts
-from smgrnn.graph.drawing import to_networkx
+from smgrnn.graph.drawing import kinds
 from smgrnn.policy import Policy
 
-if TYPE_CHECKING:
-    from networkx import DiGraph
+Row = dict[str, Any]
+TYPES = {str: "string", bool: "boolean", int: "long", float: "double"}
+"""Names of types in GraphML."""
 
 
-def controller_graph(policy: Policy) -> "DiGraph[int]":
-    """Return the graph for networkx, with constant inputs marked as biases."""
-    view = to_networkx(policy.graph)
-    view.graph.update(facts(policy))
-    for node in range(policy.task.n_inputs, policy.config.n_inputs):
-        view.nodes[node]["kind"] = "bias"
-    for node, name in enumerate(policy.names.of_nodes(policy.config.n_inputs)):
-        view.nodes[node]["name"] = name
+def nodes_and_edges(policy: Policy) -> tuple[list[Row], list[Row]]:
+    """Return the attributes of all nodes and of all edges."""
+    graph = policy.graph
+    ids = graph.node_ids.tolist()
+    nodes: list[Row] = [{"id": id, "kind": k} for id, k in zip(ids, kinds(graph), strict=True)]
+    for node in nodes[policy.task.n_inputs : policy.config.n_inputs]:
+        node["kind"] = "bias"
+    for node, name in zip(nodes, policy.names.of_nodes(graph.n_inputs), strict=False):
+        node["name"] = name
     if policy.normalisation is not None:
-        for node, (mean, scale) in enumerate(zip(*policy.normalisation, strict=True)):
-            view.nodes[node].update(mean=float(mean), scale=float(scale))
-    return view
-
-
-def graphml_files(policy: Policy, stem: str) -> dict[str, bytes]:
-    """Return the GraphML by the suffix of its file."""
-    buffer = io.BytesIO()
-    nx.write_graphml_xml(controller_graph(policy), buffer)
-    return {".graphml": buffer.getvalue()}
+        for node, mean, scale in zip(nodes, *policy.normalisation, strict=False):
+            node.update(mean=float(mean), scale=float(scale))
+    return nodes, [edge._asdict() for edge in graph.edges()]
 
 
 def json_files(policy: Policy, stem: str) -> dict[str, bytes]:
     """Return the JSON by the suffix of its file."""
-    data = nx.node_link_data(controller_graph(policy), edges="edges")
-    return {".json": f"{json.dumps(data, indent=1)}\n".encode()}
+    nodes, edges = nodes_and_edges(policy)
+    data = {"directed": True, "multigraph": False, "graph": facts(policy)}
+    return {".json": f"{json.dumps(data | {'nodes': nodes, 'edges': edges}, indent=1)}\n".encode()}
+
+
+def graphml_files(policy: Policy, stem: str) -> dict[str, bytes]:
+    """Return the GraphML by the suffix of its file."""
+    nodes, edges = nodes_and_edges(policy)
+    root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
+    graph = ElementTree.Element("graph", edgedefault="directed")
+    keys: dict[tuple[str, str], str] = {}
+
+    def add(element: ElementTree.Element, kind: str, attributes: Row) -> None:
+        """Append attributes to an element, and declare those that are new."""
+        for name, value in attributes.items():
+            key = keys.setdefault((kind, name), f"d{len(keys)}")
+            if key == f"d{len(root)}":
+                look = {"id": key, "for": kind, "attr.name": name, "attr.type": TYPES[type(value)]}
+                ElementTree.SubElement(root, "key", look)
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            ElementTree.SubElement(element, "data", key=key).text = text
+
+    add(graph, "graph", facts(policy))
+    for node in nodes:
+        element = ElementTree.SubElement(graph, "node", id=str(node.pop("id")))
+        add(element, "node", node)
+    for edge in edges:
+        ends = {end: str(edge.pop(end)) for end in ("source", "target")}
+        add(ElementTree.SubElement(graph, "edge", ends), "edge", edge)
+    root.append(graph)
+    ElementTree.indent(root)
+    return {".graphml": ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"}

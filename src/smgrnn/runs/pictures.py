@@ -26,7 +26,7 @@ LABEL_WIDTH = 17
 
 def draw_curves(record: Record, path: Path) -> None:
     """Draw return and size over the episodes, and how close the student came to its teacher."""
-    from matplotlib.figure import Figure
+    from smgrnn.plotting import Figure
 
     episodes = record.episodes
     number = np.arange(1, episodes.n + 1)
@@ -113,9 +113,8 @@ def moving_average(values: Floats) -> Floats:
 
 def draw_topology(record: Record, path: Path) -> None:
     """Draw the network that is handed over."""
-    from matplotlib.figure import Figure
-
-    from smgrnn.graph.drawing import draw, layout
+    from smgrnn.graph.drawing import draw, layout, write_weights
+    from smgrnn.plotting import Figure
 
     figure = Figure(figsize=(7, 5.4), layout="constrained")
     graph = record.handed_over.policy.graph
@@ -126,9 +125,9 @@ def draw_topology(record: Record, path: Path) -> None:
     for (x, y), name in ends:
         side, shift = ("right", -0.04) if x < 0.5 else ("left", 0.04)
         ax.text(x + shift, y, name, ha=side, va="center", fontsize=11, parse_math=False)
-    if graph.n_edges <= FEW:
-        _write_weights(ax, graph, positions)
     ax.margins(0.12, 0.08)
+    if graph.n_edges <= FEW:
+        write_weights(ax, graph, positions)
     ax.set_title(_headline(record), parse_math=False)
     look: Any = {"fontsize": 9, "frameon": False, "columnspacing": 1.4, "handletextpad": 0.5}
     figure.legend(handles=_topology_keys(graph), loc="outside lower center", ncols=5, **look)
@@ -137,7 +136,7 @@ def draw_topology(record: Record, path: Path) -> None:
 
 def draw_course(record: Record, path: Path) -> None:
     """Draw the return on each task of a sequence after each stage, from random to the teacher."""
-    from matplotlib.figure import Figure
+    from smgrnn.plotting import Figure
 
     plan = record.plan
     assert isinstance(plan, Plan)
@@ -161,13 +160,12 @@ def draw_course(record: Record, path: Path) -> None:
 
 def _topology_keys(graph: Graph) -> list[Any]:
     """Return the entries of the legend: the kinds of nodes that there are, and signs of weights."""
-    from matplotlib.lines import Line2D
-
     from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
+    from smgrnn.plotting import Line2D
 
     dot: Any = {"linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "white"}
     kinds = [kind for kind in OUTLINE if kind != "hidden" or graph.n_hidden]
-    signs = {"positive weight": POSITIVE, "negative (wider: larger)": NEGATIVE}
+    signs = {"positive weight": POSITIVE, "negative · width = |weight|": NEGATIVE}
     return [
         *(Line2D([], [], label=kind, markeredgecolor=OUTLINE[kind], **dot) for kind in kinds),
         *(Line2D([], [], label=sign, color=colour, linewidth=2) for sign, colour in signs.items()),
@@ -179,27 +177,6 @@ def _write(figure: Any, path: Path) -> None:
     figure.savefig(buffer, format=path.suffix.removeprefix("."), dpi=120)
     with writing(path):
         write_file(path, buffer.getvalue(), is_durable=False)
-
-
-def _write_weights(ax: Any, graph: Graph, positions: Any) -> None:
-    """Write the weight of each edge on it, nearer to where it arrives, where edges cross less."""
-    import networkx as nx
-
-    from smgrnn.graph.drawing import NEGATIVE, POSITIVE, to_networkx
-
-    view = to_networkx(graph)
-    for source, target, weight in view.edges(data="weight"):
-        nx.draw_networkx_edge_labels(
-            view,
-            positions,
-            {(source, target): f"{weight:+.3g}"},
-            ax=ax,
-            label_pos=0.66,
-            font_size=10,
-            font_color=POSITIVE if weight >= 0 else NEGATIVE,
-            connectionstyle="arc3,rad=0.08",
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
-        )
 
 
 def _headline(record: Record) -> str:

@@ -5,18 +5,13 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.animation import FFMpegWriter
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgba_array
-from matplotlib.figure import Figure
 from PIL import Image
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, needs
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
+from smgrnn.plotting import Figure, FigureCanvasAgg, LineCollection, mpl, to_rgba_array
 from smgrnn.runs.family import Member
 from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import EDGES, RETURN, moving_average
@@ -44,23 +39,20 @@ def check_film(path: Path) -> None:
     """Refuse a film that cannot be written, before the work that is to go into it."""
     if path.suffix not in WRITERS:
         raise ConfigError(f"A film is a .gif or an .mp4 file. Got {path} instead.")
-    if path.suffix == ".mp4" and find_ffmpeg() is None:
-        raise ConfigError(
-            f"{path} cannot be written without ffmpeg: pip install 'smgrnn[film]', or record a "
-            ".gif instead."
-        )
+    if path.suffix == ".mp4":
+        find_ffmpeg()
 
 
-def find_ffmpeg() -> str | None:
+def find_ffmpeg() -> str:
     """Return the program that writes an MP4: the one of this machine, or that of a package."""
     if found := which("ffmpeg"):
         return found
-    try:
+    with needs("An .mp4 file"):
         from imageio_ffmpeg import get_ffmpeg_exe
-
+    try:
         return str(get_ffmpeg_exe())
-    except (ImportError, RuntimeError):  # it has none for every machine
-        return None
+    except RuntimeError as error:
+        raise ConfigError("There is no ffmpeg for this machine: record a .gif instead.") from error
 
 
 def film(run: Any, path: str | Path, student: Member | None = None) -> None:
@@ -100,6 +92,8 @@ def _tints() -> list[int]:
 
 
 def _write_mp4(film: "Film", times: list[float], path: Path) -> None:
+    from matplotlib.animation import FFMpegWriter
+
     writer = FFMpegWriter(fps=FRAMES_PER_SECOND)
     with (
         mpl.rc_context({"animation.ffmpeg_path": find_ffmpeg()}),

@@ -42,8 +42,6 @@ from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again, find_task
 from smgrnn_paper.evolution.config import EvolutionConfig, plan_evolution
 from smgrnn_paper.evolution.ndp_search import NDPSearch
-from smgrnn_paper.evolution.neat import NEATSearch
-from smgrnn_paper.evolution.neat_settings import read_settings, read_text
 from smgrnn_paper.evolution.search import Candidate, Player, Search
 
 METHODS = {
@@ -289,13 +287,19 @@ def new_evolution(
     if home is not None and record is not None:
         check_same(plan, record.plan, home.path)
     if plan.neat_settings and found.is_discrete:  # what is wrong in a file is told with its name
+        from smgrnn_paper.evolution.neat_settings import read_settings
+
         read_settings(found, config.population, config.neat_config)
     return Evolution(plan, home, task=found, record=record)
 
 
 def find_evolution_plan(task: Task, config: EvolutionConfig) -> EvolutionPlan:
     """Return the plan of a search, with the text of the settings that NEAT reads from a file."""
-    text = read_text(task, config.neat_config) if config.method == "neat" else ""
+    text = ""
+    if config.method == "neat":
+        from smgrnn_paper.evolution.neat_settings import read_text  # needs the extra "paper"
+
+        text = read_text(task, config.neat_config)
     return plan_evolution(config, task, text)
 
 
@@ -336,6 +340,8 @@ def evolve(
 def _new_search(plan: EvolutionPlan, task: Task) -> Search:
     size = {"population": plan.population, "generations": plan.generations}
     if plan.method == "neat":
+        from smgrnn_paper.evolution.neat import NEATSearch
+
         return NEATSearch(task, seed=plan.seed, settings=plan.neat_settings, **size)
     return NDPSearch(task, seed=plan.seed, **size)
 

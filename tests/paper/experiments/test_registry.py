@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -242,11 +241,3 @@ def test_a_wrong_option_is_met_at_the_door(
 ) -> None:
     with pytest.raises(ConfigError, match=sentence):
         reproduce_command([], tmp_path, Workers(**options))
-
-
-def test_without_dask_a_cluster_is_refused_with_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ConfigError, match=r"pip install 'smgrnn\[cluster\]'"):
-        reproduce_command([], tmp_path, Workers(scheduler="tcp://127.0.0.1:1"))
