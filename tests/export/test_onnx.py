@@ -9,7 +9,7 @@ import onnxruntime
 import pytest
 
 from smgrnn.export import export_policy
-from smgrnn.export.to_onnx import OPSET, onnx_files
+from smgrnn.export.to_onnx import OPSET
 from smgrnn.export.wiring import n_parameters
 from smgrnn.runs import Policy
 from support import exports
@@ -107,11 +107,3 @@ def test_the_model_says_what_it_is(tmp_path: Path) -> None:
     assert facts["iterations"] == "3"
     assert facts["readout"] == "sum"
     assert facts["n_parameters"] == str(n_parameters(policy))
-
-
-def test_one_policy_is_one_model() -> None:
-    first, second = (
-        onnx_files(random_policy(1, is_discrete=True, has_bias=True), "controller")
-        for _ in range(2)
-    )
-    assert first == second
