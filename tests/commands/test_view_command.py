@@ -131,14 +131,14 @@ def test_the_page_ends_with_the_student_that_is_asked_for(
     assert given.episode < 30
     run_command(monkeypatch, str(tmp_path / "run"), "--no-open")
     text = (tmp_path / "run" / "growth.html").read_text(encoding="utf-8")
-    assert f"{given.episode} episodes with " in text
+    assert f"{given.episode} episodes, " in text
     assert f"and {given.n_parameters} edges." in text
-    assert f"This is the student of episode {given.episode}; the run went on to episode 30" in text
+    assert f"This is the network of episode {given.episode} of 30." in text
     assert "interrupted" not in text
     run_command(monkeypatch, str(tmp_path / "run"), "--no-open", "--final")
     text = (tmp_path / "run" / "growth.html").read_text(encoding="utf-8")
     assert f"and {run.graph.n_edges} edges." in text
-    assert "This is the student of" not in text
+    assert "This is the network of" not in text
 
 
 @pytest.mark.parametrize("interval", [20, "episode"])

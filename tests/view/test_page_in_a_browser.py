@@ -333,7 +333,7 @@ def test_the_curves_mark_when_the_job_was_done(browser: Browser, tmp_path: Path,
     write_page(record, tmp_path / "growth.html")
     page = opened(browser, tmp_path / "growth.html", DESKTOP)
     assert page.evaluate("content.done") == find_done(record) == 115
-    assert "done in episode 115" in page.evaluate("document.getElementById('facts').innerText")
+    assert "Solved in episode 115" in page.evaluate("document.getElementById('facts').innerText")
     box = page.evaluate("document.getElementById('done').getBoundingClientRect().toJSON()")
     page.evaluate("player.seek(115); 0")
     here = page.evaluate("document.getElementById('cursor').getBoundingClientRect().toJSON()")

@@ -12,7 +12,7 @@ from smgrnn.graph.edit import Cause
 from smgrnn.runs import Run
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.view import Timeline
-from smgrnn.view.places import place_nodes
+from smgrnn.view.style import place_nodes
 from smgrnn.view.timeline import FOREVER, MOST_EDGES, MOST_NODES, NO_CAUSE, Tracks
 from support.runs import GROWING, replay, trained
 
