@@ -14,7 +14,7 @@ from smgrnn.runs.metrics import sustained_episode
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
-from smgrnn.text import quantity
+from smgrnn.text import plus_minus, quantity
 
 RETURN, NODES, EDGES, LIKENESS = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c"
 """Colours of the curves."""
@@ -124,9 +124,9 @@ def draw_topology(record: Record, path: Path) -> None:
     sizes = quantity(graph.n_edges, "parameter"), quantity(graph.n_hidden, "hidden node")
     title = f"{task.id}: {', '.join(sizes)}"
     if task.recording is None and record.held_out.size:
-        n = quantity(record.held_out.size, "new episode")
-        title += f", return {record.held_out.mean():.1f} over {n}"
-    ax.set_title(title, parse_math=False)
+        scores, n = record.held_out, quantity(record.held_out.size, "new episode")
+        title += f"\nSelected network: {plus_minus(scores.mean(), scores.std(), 1)} over {n}"
+    figure.suptitle(title, parse_math=False)
     dot: Any = {"linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "white"}
     kinds = [kind for kind in OUTLINE if kind != "hidden" or graph.n_hidden]
     signs = {"positive weight": POSITIVE, "negative · width = |weight|": NEGATIVE}
