@@ -20,7 +20,7 @@ import numpy as np
 import smgrnn
 from smgrnn.experts import shipped_experts
 from smgrnn.export import export_policy
-from smgrnn.export.sizes import CodeSize, measure
+from smgrnn.export.c import CodeSize, measure
 
 COMPILE = ("cc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic")
 TIMER = Path(__file__).parent / "controller_in_c" / "time_steps.c"

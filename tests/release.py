@@ -1,4 +1,4 @@
-"""Try a wheel as its users will: alone, in empty environments, first without and then with torch.
+"""Try a wheel as its users will: in an empty environment, first alone and then with extras.
 
 `make release` calls it.  It measures each install, checks that all package data is in, and runs the
 README and the main commands in a folder that has nothing of the source tree.
@@ -13,14 +13,20 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+LARGEST = 480.0
+"""Most megabytes of an environment with the wheel alone."""
 COMMANDS = """
 smgrnn --version
 smgrnn distill CartPole-v1 --parameters 6 --episodes 200 --out "a run"
+test -s "a run/topology.png" -a -s "a run/curves.png"
 smgrnn evaluate "a run" --episodes 5 --json
-smgrnn view "a run" --no-open
 smgrnn export "a run" --to c --out controller
-smgrnn report "a run" --quiet
+smgrnn export "a run" --to graphml
 smgrnn list
+"""
+WITH_EXTRAS = """
+smgrnn view "a run" --no-open
+smgrnn report "a run" --quiet
 """
 
 
@@ -40,26 +46,35 @@ def megabytes(folder: Path) -> float:
     return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
 
 
-def install(python: Path, what: str, home: Path) -> None:
-    """Install something, and tell how long it took and how much is there then."""
+def install(python: Path, what: str, home: Path) -> float:
+    """Install something; print how long it took, and return the megabytes that are there then."""
     begin = time.perf_counter()
     run([python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", what], home)
     seconds = time.perf_counter() - begin
     (packages,) = (home / "venv" / "lib").glob("python*/site-packages")
-    print(f"{what.rpartition('/')[2]}: {seconds:.0f} s, {megabytes(packages):.0f} MB", flush=True)
+    size = megabytes(packages)
+    print(f"{what.rpartition('/')[2]}: {seconds:.0f} s, {size:.0f} MB", flush=True)
+    return size
 
 
 def check_data(python: Path, home: Path) -> None:
-    """Check that every file of the package that is in the repository came with the wheel."""
+    """Check that every file of the packages that is in the repository came with the wheel."""
     code = "import smgrnn; print(smgrnn.__path__[0])"
-    installed = Path(run([python, "-c", code], home).strip())
+    installed = Path(run([python, "-c", code], home).strip()).parent
     assert installed.is_relative_to(home), f"smgrnn comes from {installed}"
-    source = ROOT / "src" / "smgrnn"
-    tracked = run(["git", "-C", ROOT, "ls-files", source], home).split()
-    wanted = {str(Path(file).relative_to("src/smgrnn")) for file in tracked}
+    tracked = run(["git", "-C", ROOT, "ls-files", ROOT / "src"], home).split()
+    wanted = {str(Path(file).relative_to("src")) for file in tracked}
     missing = [file for file in sorted(wanted) if not (installed / file).is_file()]
     assert not missing, f"the wheel lacks {missing}"
-    print(f"all {len(wanted)} files of the package are in", flush=True)
+    print(f"all {len(wanted)} files of the packages are in", flush=True)
+
+
+def try_commands(python: Path, lines: str, home: Path) -> None:
+    """Run commands, and print how long each took."""
+    for line in lines.strip().splitlines():
+        begin = time.perf_counter()
+        run(["bash", "-c", f'PATH="{python.parent}:$PATH"; {line}'], home)
+        print(f"{line}: {time.perf_counter() - begin:.1f} s", flush=True)
 
 
 def readme_blocks() -> list[str]:
@@ -69,7 +84,7 @@ def readme_blocks() -> list[str]:
 
 
 def main() -> None:
-    """Try the wheel without torch and then with it."""
+    """Try the wheel alone and then with extras."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--wheel", type=Path, required=True)
@@ -80,16 +95,15 @@ def main() -> None:
     run([options.python, "-m", "venv", home / "venv"], home)
     python, wheel = home / "venv" / "bin" / "python", options.wheel.absolute()
     print(run([python, "--version"], home).strip(), flush=True)
-    install(python, str(wheel), home)
+    size = install(python, str(wheel), home)
+    assert size <= LARGEST, f"the environment takes {size:.0f} MB"
     check_data(python, home)
-    for line in COMMANDS.strip().splitlines():
-        begin = time.perf_counter()
-        run(["bash", "-c", f'PATH="{python.parent}:$PATH"; {line}'], home)
-        print(f"{line}: {time.perf_counter() - begin:.1f} s", flush=True)
+    try_commands(python, COMMANDS, home)
     blocks = readme_blocks()
     for block in [each for each in blocks if "torch" not in each]:
         run([python, "-c", block], home)
-    install(python, f"{wheel}[torch]", home)
+    install(python, f"{wheel}[torch,view,paper]", home)
+    try_commands(python, WITH_EXTRAS, home)
     for block in [each for each in blocks if "torch" in each]:
         run([python, "-c", block], home)
     print(f"all {len(blocks)} Python blocks of the README run", flush=True)

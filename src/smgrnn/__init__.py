@@ -92,14 +92,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(home: str) -> Any:
-    try:
-        return import_module(f"smgrnn.{home}")
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        from smgrnn.errors import NO_TORCH, MissingPackageError
+    from smgrnn.errors import needs
 
-        raise MissingPackageError(NO_TORCH) from error
+    with needs():
+        return import_module(f"smgrnn.{home}")
 
 
 def __dir__() -> list[str]:

@@ -21,7 +21,7 @@ from smgrnn import __version__
 from smgrnn.commands.flags import Earlier, Effort, Extras, RunOptions, Which, Workers
 from smgrnn.commands.output import Flag, Output
 from smgrnn.config import USUAL_PRESET, Preset
-from smgrnn.errors import NO_TORCH, ConfigError, SmgrnnError, plain, reason, short
+from smgrnn.errors import ConfigError, SmgrnnError, needs, plain, reason, short
 from smgrnn.first_use import watching_compilation
 from smgrnn.interrupts import INTERRUPTED
 from smgrnn.plugins import plugins
@@ -564,7 +564,7 @@ def main() -> None:
     arguments = sys.argv[1:]
     gc.set_threshold(GARBAGE)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), needs():
             warnings.showwarning = _warn  # type: ignore[assignment]
             if "--quiet" in arguments:
                 warnings.simplefilter("ignore")
@@ -577,9 +577,7 @@ def main() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):  # which Python flushes once more when it ends
             os.dup2(nowhere, stream.fileno())
-    except (SmgrnnError, OSError, MemoryError, ModuleNotFoundError) as error:
-        if isinstance(error, ModuleNotFoundError) and error.name != "torch":
-            raise
+    except (SmgrnnError, OSError, MemoryError) as error:
         if "--debug" in arguments:
             traceback.print_exc()
         _refuse(_explain(error))
@@ -602,8 +600,6 @@ def _explain(error: Exception) -> str:
     """Return in one sentence why a command failed."""
     if isinstance(error, MemoryError):
         return f"There is not enough memory: {reason(error)}."
-    if isinstance(error, ModuleNotFoundError):
-        return NO_TORCH
     if isinstance(error, OSError):
         return f"{error.filename or 'A file'} cannot be written: {error.strerror}."
     return str(error)

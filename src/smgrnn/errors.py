@@ -1,7 +1,8 @@
 """One class for each way a caller can be wrong; every message is one clear sentence."""
 
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -79,7 +80,43 @@ class MissingPackageError(SmgrnnError, ImportError):
     """Something needs a package that is not installed."""
 
 
-NO_TORCH = "This needs PyTorch, which is not installed: pip install 'smgrnn[torch]'."
+EXTRAS = {
+    "bokeh": ("Bokeh", "view"),
+    "cma": ("cma", "paper"),
+    "distributed": ("Dask", "cluster"),
+    "imageio_ffmpeg": ("ffmpeg", "film"),
+    "loky": ("loky", "paper"),
+    "neat": ("neat-python", "paper"),
+    "networkx": ("networkx", "view"),
+    "onnx": ("onnx", "export"),
+    "optuna": ("Optuna", "tune"),
+    "scipy": ("SciPy", "paper"),
+    "sklearn": ("scikit-learn", "sklearn"),
+    "stable_baselines3": ("Stable-Baselines3", "sb3"),
+    "tensorboard": ("TensorBoard", "tensorboard"),
+    "torch": ("PyTorch", "torch"),
+}
+"""Name and extra of each optional package, by the module that is imported."""
+
+
+@contextmanager
+def needs(purpose: str = "This") -> Iterator[None]:
+    """Import optional packages in a block; a missing one is a sentence with the command to type.
+
+    >>> with needs("Viewing"):
+    ...     raise ModuleNotFoundError(name="bokeh")
+    Traceback (most recent call last):
+    smgrnn.errors.MissingPackageError: Viewing needs Bokeh: pip install 'smgrnn[view]'.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        name, extra = EXTRAS[package]
+        sentence = f"{purpose} needs {name}: pip install 'smgrnn[{extra}]'."
+        raise MissingPackageError(sentence, name=package) from error
 
 
 class GrowthLimitWarning(UserWarning):

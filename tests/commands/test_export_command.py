@@ -12,8 +12,8 @@ from smgrnn import SMGrNN, cli
 from smgrnn.commands.export import export_command
 from smgrnn.commands.flags import Which
 from smgrnn.commands.output import Output
-from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
-from smgrnn.export import FORMATS, sizes
+from smgrnn.errors import SmgrnnError
+from smgrnn.export import FORMATS, c
 from support import exports
 from support.runs import trained
 
@@ -52,19 +52,19 @@ def test_files_are_named_after_the_task_and_stand_in_the_run(
 
 
 @pytest.mark.parametrize("to", FORMATS)
-@pytest.mark.parametrize("final", [True, False])
 def test_json_reports_files_and_sizes(
-    to: str, final: bool, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    to: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    export_command(run, to, tmp_path / "x", which=Which(final=final), output=Output(as_json=True))
+    export_command(run, to, tmp_path / "x", output=Output(as_json=True))
     report = json.loads(capsys.readouterr().out)
-    assert report["format"] == to
-    assert report["task"] == "CartPole-v1"
-    assert report["student"] == "smgrnn"
+    assert (report["format"], report["task"], report["student"]) == (to, "CartPole-v1", "smgrnn")
     assert report["files"] == {str(file): file.stat().st_size for file in tmp_path.iterdir()}
     if to == "c":
+        exports.tool("cc")
+        exports.tool("size")
         assert report["table_bytes"] >= 5 * report["n_parameters"]
         assert report["state_bytes"] == 4 * (2 + report["n_hidden"])
+        assert report["table_bytes"] < report["compiled_bytes"] < report["table_bytes"] + 2000
 
 
 def test_the_student_that_is_asked_for_is_exported(
@@ -90,16 +90,6 @@ def test_the_student_that_is_asked_for_is_exported(
         assert sorted(edge["weight"] for edge in edges) == sorted(graph.weight.tolist())
 
 
-def test_the_compiled_size_holds_the_tables_and_little_else(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    exports.tool("cc")
-    exports.tool("size")
-    export_command(run, "c", tmp_path / "x", output=Output(as_json=True))
-    report = json.loads(capsys.readouterr().out)
-    assert report["table_bytes"] < report["compiled_bytes"] < report["table_bytes"] + 2000
-
-
 def test_without_a_compiler_the_size_says_so(
     run: Path,
     tmp_path: Path,
@@ -118,39 +108,34 @@ def test_a_compiler_that_fails_is_not_a_missing_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """That no compiler was found was said, too, where the code did not compile."""
-    monkeypatch.setattr(sizes, "COMPILE", ("false",))
+    monkeypatch.setattr(c, "COMPILE", ("false",))
     export_command(run, "c", tmp_path / "x", output=Output(as_json=True))
     report = json.loads(capsys.readouterr().out)
     assert (report["compiled_bytes"], report["obstacle"]) == (None, "false failed: exit code 1")
-    monkeypatch.setattr(sizes, "COMPILE", ("cc", "-std=c99", "-DINPUTS=1+"))
+    monkeypatch.setattr(c, "COMPILE", ("cc", "-std=c99", "-DINPUTS=1+"))
     export_command(run, "c", tmp_path / "y")
     said = capsys.readouterr().out
     assert "bytes of state; cc -std=c99 -DINPUTS=1+ failed: " in said
     assert "error" in said
 
 
-@pytest.mark.parametrize("out", ["my-net", "my-net.c", "my-net.h"])
-def test_out_may_have_the_suffix_of_any_of_its_files(out: str, run: Path, tmp_path: Path) -> None:
-    export_command(run, "c", tmp_path / out, output=Output(as_json=True))
-    assert {file.name for file in tmp_path.iterdir()} == {"my-net.c", "my-net.h"}
-    assert "my_net_step" in (tmp_path / "my-net.h").read_text()
-    assert '#include "my-net.h"' in (tmp_path / "my-net.c").read_text()
-
-
-def test_a_source_with_another_name_than_its_functions_compiles(run: Path, tmp_path: Path) -> None:
-    export_command(run, "c", tmp_path / "My net.c", output=Output(as_json=True))
-    subprocess.run([exports.tool("cc"), "-c", "My net.c"], cwd=tmp_path, check=True)
-
-
-def test_another_suffix_stays_in_the_name(run: Path, tmp_path: Path) -> None:
-    export_command(run, "json", tmp_path / "net.v2", output=Output(as_json=True))
-    assert [file.name for file in tmp_path.iterdir()] == ["net.v2.json"]
-
-
-def test_an_unknown_format_is_met_with_the_list(run: Path) -> None:
-    sentence = r"^There is no export format 'rust'; choose from onnx, c, graphml, json\.$"
-    with pytest.raises(ConfigError, match=sentence):
-        export_command(run, "rust", None)
+@pytest.mark.parametrize(
+    ("to", "out", "files"),
+    [
+        ("c", "my-net", {"my-net.c", "my-net.h"}),
+        ("c", "my-net.c", {"my-net.c", "my-net.h"}),
+        ("c", "My net.h", {"My net.c", "My net.h"}),
+        ("json", "net.v2", {"net.v2.json"}),
+    ],
+)
+def test_out_may_have_the_suffix_of_any_of_its_files(
+    to: str, out: str, files: set[str], run: Path, tmp_path: Path
+) -> None:
+    export_command(run, to, tmp_path / out, output=Output(as_json=True))
+    assert {file.name for file in tmp_path.iterdir()} == files
+    for source in (name for name in files if name.endswith(".c")):
+        assert "my_net_step" in (tmp_path / source).read_text()
+        subprocess.run([exports.tool("cc"), "-c", source], cwd=tmp_path, check=True)
 
 
 def test_one_of_a_kind_is_told_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,24 +145,28 @@ def test_one_of_a_kind_is_told_as_one(tmp_path: Path, capsys: pytest.CaptureFixt
     assert ", 1 hidden node." in (tmp_path / "net.h").read_text()
 
 
-def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileFormatError, match=f"^There is no run in {tmp_path}.$"):
-        export_command(tmp_path, "c", None)
-
-
-def test_a_file_that_exists_is_not_written_over(run: Path, tmp_path: Path) -> None:
-    (tmp_path / "x.c").write_text("mine")
-    with pytest.raises(ConfigError, match=r"x\.c exists; choose another file with --out\.$"):
-        export_command(run, "c", tmp_path / "x")
-    assert [file.name for file in tmp_path.iterdir()] == ["x.c"]
-    assert (tmp_path / "x.c").read_text() == "mine"
-
-
-def test_a_folder_that_is_missing_is_named(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"cannot be written: its folder is missing"):
-        export_command(run, "c", tmp_path / "nowhere" / "x")
-
-
-def test_a_run_that_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SmgrnnError, match=r"^There is no run folder .*nowhere\.$"):
-        export_command(tmp_path / "nowhere", "c", None)
+@pytest.mark.parametrize(
+    ("source", "to", "out", "sentence"),
+    [
+        (
+            "run",
+            "rust",
+            "x",
+            "There is no export format 'rust'; choose from onnx, c, graphml, json",
+        ),
+        ("run", "c", "mine", r"mine\.c exists; choose another file with --out\.$"),
+        ("run", "c", "nowhere/x", "cannot be written: its folder is missing"),
+        ("empty", "c", None, "^There is no run in .*empty.$"),
+        ("nowhere", "c", None, r"^There is no run folder .*nowhere\.$"),
+    ],
+)
+def test_wrong_input_is_refused_and_writes_nothing(
+    source: str, to: str, out: str | None, sentence: str, run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "mine.c").write_text("mine")
+    where = run if source == "run" else tmp_path / source
+    with pytest.raises(SmgrnnError, match=sentence):
+        export_command(where, to, None if out is None else tmp_path / out)
+    assert {file.name for file in tmp_path.iterdir()} == {"empty", "mine.c"}
+    assert (tmp_path / "mine.c").read_text() == "mine"

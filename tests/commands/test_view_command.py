@@ -13,7 +13,7 @@ from PIL import Image
 
 from smgrnn.cli import main
 from smgrnn.commands.view import view_command
-from smgrnn.errors import ConfigError, SmgrnnError
+from smgrnn.errors import ConfigError
 from smgrnn.names import LONGEST, Names
 from smgrnn.runs import Record, Run, distill
 from smgrnn.runs.run import new_run
@@ -131,14 +131,14 @@ def test_the_page_ends_with_the_student_that_is_asked_for(
     assert given.episode < 30
     run_command(monkeypatch, str(tmp_path / "run"), "--no-open")
     text = (tmp_path / "run" / "growth.html").read_text(encoding="utf-8")
-    assert f"{given.episode} episodes with " in text
+    assert f"{given.episode} episodes, " in text
     assert f"and {given.n_parameters} edges." in text
-    assert f"This is the student of episode {given.episode}; the run went on to episode 30" in text
+    assert f"This is the network of episode {given.episode} of 30." in text
     assert "interrupted" not in text
     run_command(monkeypatch, str(tmp_path / "run"), "--no-open", "--final")
     text = (tmp_path / "run" / "growth.html").read_text(encoding="utf-8")
     assert f"and {run.graph.n_edges} edges." in text
-    assert "This is the student of" not in text
+    assert "This is the network of" not in text
 
 
 @pytest.mark.parametrize("interval", [20, "episode"])
@@ -217,15 +217,6 @@ def test_wrong_input_is_refused_with_one_sentence(
     assert ended.value.code == 2
     assert sentence in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_mp4_needs_ffmpeg_or_the_extra(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(SmgrnnError, match=r"without ffmpeg: pip install 'smgrnn\[film\]'"):
-        view_command(folder, None, tmp_path / "a.mp4", opens=False)
 
 
 def test_an_mp4_is_recorded_where_there_is_no_ffmpeg_but_the_extra(

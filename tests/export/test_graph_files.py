@@ -8,20 +8,11 @@ import networkx as nx
 import pytest
 
 from smgrnn import NetworkConfig
-from smgrnn.export import export_policy
+from smgrnn.export import FORMATS, export_policy
 from smgrnn.graph.state import Edge
-from smgrnn.runs import Policy
 from smgrnn.tasks import Task
 from support import exports
 from support.networks import SMALL
-
-
-@pytest.fixture
-def policy() -> Policy:
-    """Return a policy with one observation, one bias, one output and two hidden nodes."""
-    config = NetworkConfig(n_inputs=2, n_outputs=1, iterations=3, activation="relu")
-    task = Task("small", 1, 1, is_discrete=False, action_low=(-2.0,), action_high=(2.0,))
-    return exports.policy_of(SMALL, config, task)
 
 
 def read_graphml(file: Path) -> Any:
@@ -33,27 +24,28 @@ def read_json(file: Path) -> Any:
 
 
 @pytest.mark.parametrize(("to", "read"), [("graphml", read_graphml), ("json", read_json)])
-def test_networkx_reads_back_the_same_graph(
-    to: str, read: Any, policy: Policy, tmp_path: Path
-) -> None:
+def test_networkx_reads_back_the_same_graph(to: str, read: Any, tmp_path: Path) -> None:
+    """The network has one observation, one bias, one output and two hidden nodes."""
+    config = NetworkConfig(n_inputs=2, n_outputs=1, iterations=3, activation="relu")
+    task = Task("small", 1, 1, is_discrete=False, action_low=(-2.0,), action_high=(2.0,))
+    policy = exports.policy_of(SMALL, config, task)
     (file,) = export_policy(policy, to, tmp_path / "controller")
     view = read(file)
     assert view.is_directed()
-    assert dict(view.nodes(data="kind")) == {
-        0: "input",
-        1: "bias",
-        2: "output",
-        3: "hidden",
-        4: "hidden",
-    }
+    kinds = ("input", "bias", "output", "hidden", "hidden")
+    assert dict(view.nodes(data="kind")) == dict(enumerate(kinds))
     edges = {Edge(e["id"], source, target, e["weight"]) for source, target, e in view.edges.data()}
     assert edges == set(SMALL.edges())
-    for name, fact in {"task": "small", "iterations": 3, "activation": "relu"}.items():
+    for name, fact in {"task": "small", "iterations": 3, "carry_state": True}.items():
         assert view.graph[name] == fact
 
 
-@pytest.mark.parametrize("to", ["graphml", "json"])
-def test_one_policy_is_one_file(to: str, policy: Policy, tmp_path: Path) -> None:
-    (first,) = export_policy(policy, to, tmp_path / "first")
-    (second,) = export_policy(policy, to, tmp_path / "second")
-    assert first.read_bytes() == second.read_bytes()
+@pytest.mark.parametrize("to", FORMATS)
+def test_one_policy_is_one_file(to: str, tmp_path: Path) -> None:
+    texts = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        policy = exports.random_policy(1, is_discrete=True, has_bias=True)
+        files = export_policy(policy, to, tmp_path / name / "controller")
+        texts.append([file.read_bytes() for file in files])
+    assert texts[0] == texts[1]

@@ -1,6 +1,5 @@
 """An exported ONNX model acts as the engine does."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,8 @@ import onnx
 import onnxruntime
 import pytest
 
-from smgrnn.errors import ConfigError
 from smgrnn.export import export_policy
-from smgrnn.export.to_onnx import OPSET, onnx_files
+from smgrnn.export.to_onnx import OPSET
 from smgrnn.export.wiring import n_parameters
 from smgrnn.runs import Policy
 from support import exports
@@ -109,22 +107,3 @@ def test_the_model_says_what_it_is(tmp_path: Path) -> None:
     assert facts["iterations"] == "3"
     assert facts["readout"] == "sum"
     assert facts["n_parameters"] == str(n_parameters(policy))
-
-
-def test_one_policy_is_one_model() -> None:
-    first, second = (
-        onnx_files(random_policy(1, is_discrete=True, has_bias=True), "controller")
-        for _ in range(2)
-    )
-    assert first == second
-
-
-def test_without_the_package_the_extra_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    monkeypatch.delitem(sys.modules, "smgrnn.export.to_onnx")
-    policy = random_policy(1, is_discrete=True, has_bias=True)
-    with pytest.raises(ConfigError, match=r"^ONNX needs a package: pip install 'smgrnn\[export\]'"):
-        export_policy(policy, "onnx", tmp_path / "controller")
-    assert not list(tmp_path.iterdir())

@@ -19,7 +19,7 @@ from smgrnn.runs.family import Member
 from smgrnn.runs.pictures import FEW, draw_course, draw_curves, draw_topology
 from support.runs import trained
 
-KEYS = ("input", "output", "hidden", "positive weight", "negative (wider: larger)")
+KEYS = ("input", "output", "hidden", "positive weight", "negative · width = |weight|")
 """The legend."""
 
 
@@ -44,10 +44,9 @@ def test_a_small_network_has_its_ends_named_and_its_weights_written(
     edges = [(0, 5, 0.51234), (4, 7, -1.0), (7, 6, 63.75)]
     found = words(record, Graph.from_edges(5, 2, 1, edges=edges), tmp_path)
     ends = ["position", "velocity", "angle", "angular velocity", "bias", "left", "right"]
-    title = (
-        f"CartPole-v1: 3 parameters, 1 hidden node, held-out return {record.held_out.mean():.1f}"
-    )
-    assert sorted(found) == sorted([*ends, "+0.512", "-1", "+63.8", title, *KEYS])
+    title = "CartPole-v1: 3 parameters, 1 hidden node"
+    score = f"Selected network: {record.held_out.mean():.1f} ± 0.0 over 1 new episode"
+    assert sorted(found) == sorted([*ends, "+0.512", "-1", "+63.8", title, score, *KEYS])
 
 
 def test_the_weights_of_a_large_network_are_left_out(record: Record, tmp_path: Path) -> None:
@@ -79,9 +78,9 @@ def test_the_curves_mark_when_the_job_was_done_and_what_is_handed_over(
         draw_curves(given, tmp_path / "curves.svg")
         draw_curves(record, tmp_path / "short.svg")
     text = (tmp_path / "curves.svg").read_text(encoding="utf-8")
-    assert "done in episode 115" in text
-    assert "handed over" in text
-    assert "done in" not in (tmp_path / "short.svg").read_text(encoding="utf-8")
+    assert "solved in episode 115" in text
+    assert "selected" in text
+    assert "solved in" not in (tmp_path / "short.svg").read_text(encoding="utf-8")
 
 
 @pytest.fixture

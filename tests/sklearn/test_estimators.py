@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_friedman1, make_moons
+from sklearn.datasets import make_friedman1, make_moons
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
@@ -46,22 +46,18 @@ def test_labels_of_any_type_come_back(moons: tuple[Any, Any], names: Any) -> Non
     assert found.score(moons[0], labels) > 0.8
 
 
-@pytest.mark.parametrize("budget", [5, 20, 60])
-@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize(
+    ("budget", "max_iter", "early_stopping"),
+    [(4, 1, False), (5, 60, False), (5, 60, True), (20, 60, False), (60, 60, True)],
+)
 def test_the_network_that_predicts_keeps_the_budget(
-    moons: tuple[Any, Any], budget: int, early_stopping: bool
+    moons: tuple[Any, Any], budget: int, max_iter: int, early_stopping: bool
 ) -> None:
-    found = GrowingClassifier(
-        max_parameters=budget, early_stopping=early_stopping, max_iter=60, random_state=0
-    ).fit(*moons)
+    """Also where there is no time to prune, in a single pass."""
+    settings: Any = {"max_parameters": budget, "max_iter": max_iter, "random_state": 0}
+    found = GrowingClassifier(early_stopping=early_stopping, **settings).fit(*moons)
     assert found.n_parameters_ == found.graph_.n_edges <= budget
-    assert found.score(*moons) > 0.8
-
-
-def test_a_budget_is_kept_where_there_is_no_time_to_prune() -> None:
-    features, species = load_iris(return_X_y=True)
-    found = GrowingClassifier(max_parameters=4, max_iter=1).fit(features, species)
-    assert found.n_parameters_ <= 4
+    assert found.score(*moons) > 0.8 or max_iter == 1
 
 
 def test_early_stopping_ends_soon_and_keeps_the_best(moons: tuple[Any, Any]) -> None:
@@ -82,34 +78,25 @@ def test_equal_seeds_give_equal_networks(moons: tuple[Any, Any]) -> None:
     assert one.graph_ == two.graph_ != other.graph_
 
 
-def test_the_network_that_predicts_keeps_to_its_budget_after_every_part(
-    moons: tuple[Any, Any],
-) -> None:
-    found = GrowingClassifier(max_parameters=4, random_state=0)
-    for _ in range(3):
-        found.partial_fit(*moons, classes=[0, 1])
-        assert found.n_parameters_ <= 4
-    with pytest.raises(ConfigError, match="cannot tell when to stop"):
-        GrowingClassifier(early_stopping=True).partial_fit(*moons, classes=[0, 1])
-
-
-def test_parts_of_a_table_are_learned_one_after_the_other(moons: tuple[Any, Any]) -> None:
-    found = GrowingClassifier(random_state=0)
-    with pytest.raises(ConfigError, match=r"^The first call of partial_fit must name all classes"):
-        found.partial_fit(*moons)
-    for first in range(0, 600, 50):
-        part = slice(first, first + 50)
+def test_parts_of_a_table_are_learned_within_the_budget(moons: tuple[Any, Any]) -> None:
+    found = GrowingClassifier(max_parameters=40, random_state=0)
+    scores = []
+    for part in [*(slice(first, first + 50) for first in range(0, 600, 50)), *[slice(None)] * 40]:
         found.partial_fit(moons[0][part], moons[1][part], classes=[0, 1])
-    first_score = found.score(*moons)
-    for _ in range(40):
-        found.partial_fit(*moons)
-    assert first_score > 0.8
-    assert found.score(*moons) > 0.95
+        assert found.n_parameters_ <= 40
+        scores.append(found.score(*moons))
+    assert scores[11] > 0.8
+    assert scores[-1] > 0.95
     assert found.graph_.n_hidden > 0
-    with pytest.raises(ConfigError, match=r"^The label 2 is none of the classes"):
-        found.partial_fit(moons[0], moons[1] + 1)
-    with pytest.raises(ConfigError, match=r"not those of earlier calls"):
-        found.partial_fit(*moons, classes=[0, 1, 2])
+    refused = {
+        "The first call of partial_fit must name all classes": (GrowingClassifier(), 0, None),
+        "partial_fit cannot stop early": (GrowingClassifier(early_stopping=True), 0, [0, 1]),
+        "The label 2 is none of the named classes": (found, 1, None),
+        "not those of earlier calls": (found, 0, [0, 1, 2]),
+    }
+    for sentence, (estimator, shift, classes) in refused.items():
+        with pytest.raises(ConfigError, match=sentence):
+            estimator.partial_fit(moons[0], moons[1] + shift, classes=classes)
 
 
 def test_a_fit_can_go_on_in_parts_also_after_a_pickle(moons: tuple[Any, Any]) -> None:

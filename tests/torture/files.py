@@ -87,7 +87,7 @@ def use_record(path: Path, rng: Random) -> object:
     if record.episodes.n:
         record.summary()
     policy = record.student(final=rng.random() < 0.3).policy
-    FORMATS[rng.choice(["c", "json", "graphml"])].files(policy, "a")
+    FORMATS[rng.choice(["c", "json", "graphml"])][0](policy, "a")
     policy.reset()
     policy(np.zeros(policy.task.n_inputs))
     if rng.random() < 0.3:

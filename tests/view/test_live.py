@@ -18,7 +18,7 @@ import pytest
 from smgrnn.runs import Record, Run
 from smgrnn.runs.run import new_run
 from smgrnn.view import FolderView, LiveView, Timeline
-from smgrnn.view.places import place_nodes
+from smgrnn.view.style import place_nodes
 from smgrnn_paper import evolve
 from support.browser import Browser, find_browser
 from support.runs import settings, trained

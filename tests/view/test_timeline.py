@@ -12,7 +12,7 @@ from smgrnn.graph.edit import Cause
 from smgrnn.runs import Run
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.view import Timeline
-from smgrnn.view.places import place_nodes
+from smgrnn.view.style import place_nodes
 from smgrnn.view.timeline import FOREVER, MOST_EDGES, MOST_NODES, NO_CAUSE, Tracks
 from support.runs import GROWING, replay, trained
 
@@ -46,16 +46,11 @@ def weights_of(graph: Graph) -> dict[int, float]:
     return {edge.id: edge.weight for edge in graph.edges()}
 
 
-def test_the_last_frame_is_the_final_graph(run: Run) -> None:
-    timeline, last = Timeline.of(run.record), int(run.episodes.steps.sum())
-    assert structure(timeline, last) == structure_of(run.graph)
-    assert weights(timeline, last) == weights_of(run.graph)
-
-
-def test_the_first_frame_is_the_initial_graph(run: Run) -> None:
+def test_the_first_and_last_frames_are_the_initial_and_the_final_graph(run: Run) -> None:
     timeline, start = Timeline.of(run.record), run.plan.make_graph()
-    assert structure(timeline, 0) == structure_of(start)
-    assert weights(timeline, 0) == pytest.approx(weights_of(start))
+    for update, graph in ((0, start), (int(run.episodes.steps.sum()), run.graph)):
+        assert structure(timeline, update) == structure_of(graph)
+        assert weights(timeline, update) == pytest.approx(weights_of(graph))
 
 
 def test_frames_in_between_are_the_graphs_that_the_edits_make(run: Run) -> None:
@@ -116,35 +111,22 @@ def test_time_is_counted_in_episodes(run: Run) -> None:
     assert timeline.times(timeline.ends).tolist() == list(range(31))
 
 
-# --- places --------------------------------------------------------------------------------------
-
-
-def test_no_two_nodes_that_live_at_once_share_a_place(run: Run) -> None:
+def test_nodes_have_places_of_their_own_inputs_left_and_outputs_right(run: Run) -> None:
     timeline = Timeline.of(run.record)
     places = place_nodes(timeline)
     for update in range(0, int(timeline.ends[-1]) + 1, 25):
         alive = places[timeline.frame(update).nodes]
         assert len(np.unique(alive.round(6), axis=0)) == len(alive)
-
-
-def test_inputs_stand_left_outputs_right_and_hidden_nodes_between(run: Run) -> None:
-    timeline = Timeline.of(run.record)
-    x = place_nodes(timeline)[:, 0]
+    x = places[:, 0]
     assert (x[:4] == 0).all()
     assert (x[4:6] == 1).all()
     assert ((x[6:] > 0.1) & (x[6:] < 0.9)).all()
-
-
-def test_the_same_run_is_always_drawn_in_the_same_way(run: Run) -> None:
-    assert (place_nodes(Timeline.of(run.record)) == place_nodes(Timeline.of(run.record))).all()
+    assert (place_nodes(Timeline.of(run.record)) == places).all()
 
 
 def test_the_hidden_nodes_of_an_mlp_stand_in_one_column(tmp_path: Path) -> None:
     run = trained(tmp_path, name=None, student="mlp-100", budget=60, episodes=2)
     assert set(place_nodes(Timeline.of(run.record))[:, 0]) == {0, 0.5, 1}
-
-
-# --- large networks ------------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:Growth stopped")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from smgrnn.errors import ExpertError
+from smgrnn.errors import ExpertError, needs
 from smgrnn.experts.mlp import Activation, Expert
 
 Layers = list[tuple[Any, Any]]
@@ -30,12 +30,9 @@ def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> E
     """
     path = Path(path)
     algorithm = _algorithm(path)
-    try:
+    with needs(f"Reading {path}"):
+        import_module("smgrnn.plotting")  # first: Stable-Baselines3 imports matplotlib
         library = import_module("stable_baselines3")
-    except ImportError as error:
-        raise ExpertError(
-            f"Reading {path} needs Stable-Baselines3: pip install 'smgrnn[sb3]'."
-        ) from error
     warnings.warn(
         f"{path} is a Stable-Baselines3 file, which can run code as it is read: load only files "
         f"you trust.",

@@ -1,18 +1,68 @@
 """A controller as C99: a header and a source file that need nothing but the C library's `math.h`.
 
-A step computes what `graph.propagation.forward` does, in single precision.
+A step computes what `graph.propagation.forward` does, in single precision.  The frames are
+`controller.h` and `controller.c`; the parts that not all controllers have are here.
 """
 
 import re
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from subprocess import CalledProcessError, run
+from tempfile import TemporaryDirectory
+from textwrap import fill, indent
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from smgrnn import __version__
-from smgrnn.errors import ConfigError, plain, short
-from smgrnn.export import c_templates
-from smgrnn.export.c_tables import c_tables
-from smgrnn.export.wiring import n_biases, n_parameters, n_states
+from smgrnn.errors import ConfigError, plain, reason, short
+from smgrnn.export.wiring import Wiring, n_biases, n_parameters, n_states
 from smgrnn.policy import Policy
 
-FLOAT_BYTES = 4
+COMPILE = ("cc", "-std=c99", "-Os")
+"""The command by which the size of a controller is measured."""
+FORMULAS = {
+    "tanh": "tanhf(sum)",
+    "sigmoid": "1.0f / (1.0f + expf(-sum))",
+    "relu": "sum <= 0.0f ? 0.0f : sum",
+    "identity": "sum",
+}
+ACTIVATION = "static float activate_{kind}(float sum)\n{{\n    return {formula};\n}}\n"
+SET_BIASES = """\
+    for (size_t i = OBSERVATIONS; i < INPUTS; i++) {
+        node[i] = 1.0f;
+    }
+"""
+ACTIVATE_HIDDEN = """\
+        for (size_t i = OUTPUTS; i < STATES; i++) {
+            node[INPUTS + i] = activate_hidden(sum[i]);
+        }
+"""
+CHOOSE = """\
+    int action = 0;
+    for (int i = 1; i < OUTPUTS; i++) {
+        if (output[i] > output[action]) {
+            action = i;
+        }
+    }
+    return action;
+"""
+COPY = """\
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        action[i] = output[i];
+    }
+    return 0;
+"""
+SCALE = """\
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        float share = output[i] < -1.0f ? -1.0f : output[i] > 1.0f ? 1.0f : output[i];
+        float value = action_low[i] + (share + 1.0f) * half_range[i];
+        action[i] = value > action_high[i] ? action_high[i] : value; /* it may round up past it */
+    }
+    return 0;
+"""
 
 
 def c_files(policy: Policy, stem: str) -> dict[str, bytes]:
@@ -20,8 +70,13 @@ def c_files(policy: Policy, stem: str) -> dict[str, bytes]:
     if not re.fullmatch(r"[^\"*/<>?\\]+", plain(stem)):
         raise ConfigError(f"Files of C cannot be named {short(stem)}; choose another --out.")
     parts = {"file": stem, **_header_parts(policy, c_name(stem)), **_source_parts(policy)}
-    texts = {".h": c_templates.HEADER, ".c": c_templates.SOURCE}
-    return {suffix: text.substitute(parts).encode() for suffix, text in texts.items()}
+    frames = files("smgrnn.export")
+    return {
+        suffix: Template(frames.joinpath(f"controller{suffix}").read_text(encoding="utf-8"))
+        .substitute(parts)
+        .encode()
+        for suffix in (".h", ".c")
+    }
 
 
 def c_name(stem: str) -> str:
@@ -47,19 +102,8 @@ def _comment(text: str) -> str:
     return plain(text).replace("*/", "* /").replace("/*", "/ *")
 
 
-def table_bytes(policy: Policy) -> int:
-    """Return the bytes that the constant arrays take."""
-    return sum(table.values.nbytes for table in c_tables(policy))
-
-
-def state_bytes(policy: Policy) -> int:
-    """Return the bytes that one controller keeps between two steps."""
-    return FLOAT_BYTES * n_states(policy)
-
-
 def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
-    task, graph = policy.task, policy.graph
-    n_floats = graph.n_nodes + n_states(policy)
+    task, graph, names = policy.task, policy.graph, policy.names
     arguments = [f"{name}_state *state", f"const float observation[{name.upper()}_OBSERVATIONS]"]
     call = f"int action = {name}_step(&state, observation);"
     promise = f"Return the action for an observation: 0 to {task.n_outputs - 1}."
@@ -69,19 +113,22 @@ def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
         bounds = ", within its bounds," if task.is_bounded else ""
         promise = f"Write the action for an observation{bounds} and return 0."
     student = f", student {policy.student}" if policy.student else ""
+    hidden, n_floats = _counted(graph.n_hidden, "hidden node"), graph.n_nodes + n_states(policy)
+    arrays = {"observation": names.inputs, "output": names.outputs}
     return {
         "name": name,
         "upper": name.upper(),
         "task": _comment(task.id),
         "version": __version__,
-        "about": f"{_counted(n_parameters(policy), 'parameter')}, "
-        f"{_counted(graph.n_hidden, 'hidden node')}{student}.",
+        "about": f"{_counted(n_parameters(policy), 'parameter')}, {hidden}{student}.",
         "memory": (
             f"{table_bytes(policy)} bytes of constant tables, {state_bytes(policy)} bytes "
-            f"of state, {FLOAT_BYTES * n_floats} bytes of arrays on the stack."
+            f"of state, {4 * n_floats} bytes of arrays on the stack."
         ),
         "names": "\n".join(
-            [_listed("observation", policy.names.inputs), _listed("output", policy.names.outputs)]
+            f" *     {array}[{n}]: {_comment(each)}"
+            for array, listed in arrays.items()
+            for n, each in enumerate(listed)
         ),
         "call": call,
         "promise": promise,
@@ -93,36 +140,112 @@ def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
 
 
 def _source_parts(policy: Policy) -> dict[str, str | int]:
-    network, has_hidden = policy.config, policy.graph.n_hidden > 0
+    network, task, has_hidden = policy.config, policy.task, policy.graph.n_hidden > 0
     kinds = {"output": network.output_activation}
     if has_hidden:
         kinds["hidden"] = network.activation
-    activations = (
-        c_templates.ACTIVATION.substitute(kind=kind, formula=c_templates.FORMULAS[activation])
-        for kind, activation in kinds.items()
-    )
+    has_biases, normalised = n_biases(policy) > 0, "(observation[i] - mean[i]) * scale[i]"
     return {
         "n_inputs": network.n_inputs,
-        "inputs": "the observation" + (", and a constant 1" if n_biases(policy) else ""),
-        "observed": c_templates.NORMALISED if policy.normalisation else "observation[i]",
+        "inputs": "the observation" + (", and a constant 1" if has_biases else ""),
+        "observed": normalised if policy.normalisation else "observation[i]",
         "iterations": network.iterations,
         "tables": "\n".join(map(str, c_tables(policy))),
-        "activations": "\n".join(activations),
-        "set_biases": c_templates.SET_BIASES if n_biases(policy) else "",
+        "activations": "\n".join(
+            ACTIVATION.format(kind=kind, formula=FORMULAS[each]) for kind, each in kinds.items()
+        ),
+        "set_biases": SET_BIASES if has_biases else "",
         "carried": "state->node[i]" if network.carry_state else "0.0f",
-        "activate_hidden": c_templates.ACTIVATE_HIDDEN if has_hidden else "",
+        "activate_hidden": ACTIVATE_HIDDEN if has_hidden else "",
         "output": "sum" if network.readout == "sum" else "node + INPUTS",
-        "act": _act(policy),
+        "act": CHOOSE if task.is_discrete else SCALE if task.is_bounded else COPY,
     }
 
 
-def _act(policy: Policy) -> str:
-    """Return how a step ends: with a choice, or with values as they are or within bounds."""
-    if policy.task.is_discrete:
-        return c_templates.CHOOSE
-    return c_templates.SCALE if policy.task.is_bounded else c_templates.COPY
+class CTable(NamedTuple):
+    """One constant array."""
+
+    name: str
+    comment: str
+    values: Any
+
+    def __str__(self) -> str:
+        kind = self.values.dtype.name
+        is_float = kind == "float32"
+        # str() of a float32 has the fewest digits that give the same float32 again.
+        cells = ", ".join(f"{value!s}{'f' if is_float else ''}" for value in self.values)
+        rows = indent(fill(cells, 96, break_on_hyphens=False), "    ")
+        array = f"{'float' if is_float else f'{kind}_t'} {self.name}[{self.values.size}]"
+        return f"/* {self.comment} */\nstatic const {array} = {{\n{rows}\n}};\n"
 
 
-def _listed(array: str, names: tuple[str, ...]) -> str:
-    """Return lines of a comment that say what each value of an array is."""
-    return "\n".join(f" *     {array}[{n}]: {_comment(name)}" for n, name in enumerate(names))
+def c_tables(policy: Policy) -> list[CTable]:
+    """Return the wiring and, where there are any, normalisation and action bounds as tables."""
+    wiring, task = Wiring.of(policy), policy.task
+    indices: Any = {
+        "fan_in": ("Edges into each output and then into each hidden node.", wiring.fan_in),
+        "source": ("The node each edge leaves: inputs, outputs, hidden nodes.", wiring.source),
+    }
+    floats: Any = {"weight": ("The weight of each edge.", wiring.weight)}
+    if policy.normalisation is not None:
+        mean, scale = policy.normalisation
+        floats["mean"] = ("What is taken off each value of the observation.", mean)
+        floats["scale"] = ("By what the rest is multiplied.", scale)
+    if task.is_bounded and not task.is_discrete:
+        low, high = np.asarray(task.action_low), np.asarray(task.action_high)
+        floats["action_low"] = ("Least value of each part of the action.", low)
+        floats["action_high"] = ("Largest value of each part of the action.", high)
+        floats["half_range"] = ("Half the way from one to the other.", high / 2 - low / 2)
+    tables = []
+    for name, (comment, values) in (indices | floats).items():
+        filled = values if values.size else np.zeros(1, values.dtype)  # C has no empty arrays
+        smallest = np.min_scalar_type(filled.max()) if name in indices else np.float32
+        tables.append(CTable(name, comment, filled.astype(smallest)))
+    return tables
+
+
+def table_bytes(policy: Policy) -> int:
+    """Return the bytes that the constant arrays take."""
+    return sum(table.values.nbytes for table in c_tables(policy))
+
+
+def state_bytes(policy: Policy) -> int:
+    """Return the bytes that one controller keeps between two steps."""
+    return 4 * n_states(policy)
+
+
+class CodeSize(NamedTuple):
+    """Bytes of a controller in C."""
+
+    table_bytes: int
+    """Constant arrays: weights and wiring."""
+    state_bytes: int
+    """State that one controller keeps between two steps."""
+    compiled_bytes: int | None
+    """Code and constants compiled for this machine for size; None if it could not be compiled."""
+    obstacle: str = ""
+    """Why it could not be compiled."""
+
+
+def measure(policy: Policy, source: Path) -> CodeSize:
+    """Return the sizes of a controller that was written to this source file."""
+    return CodeSize(table_bytes(policy), state_bytes(policy), *_compile(source))
+
+
+def _compile(source: Path) -> tuple[int | None, str]:
+    """Return the bytes of the compiled code, or None and why there are none."""
+    if not (shutil.which(COMPILE[0]) and shutil.which("size")):
+        return None, "no C compiler was found to measure the code with"
+    how: Any = {"capture_output": True, "text": True, "check": True}
+    with TemporaryDirectory() as folder:
+        compiled = Path(folder) / "controller.o"
+        try:
+            run([*COMPILE, "-c", source, "-o", compiled], **how)
+            text, data, *_ = run(["size", compiled], **how).stdout.splitlines()[1].split()
+            return int(text) + int(data), ""
+        except CalledProcessError as error:
+            code, lines = f"exit code {error.returncode}", error.stderr.splitlines()
+            said = next((plain(line) for line in lines if "error" in line), code)
+            return None, f"{' '.join(COMPILE)} failed: {said}"
+        except (OSError, ValueError, IndexError) as error:
+            return None, f"the code could not be measured: {reason(error)}"

@@ -1,38 +1,26 @@
-"""The export formats by name, and how their files are named and written."""
+"""The export formats by name, their files, and the graph as GraphML and JSON.
 
-from collections.abc import Callable
+In a graph, nodes have their stable id and a kind: input, bias, output or hidden.  Inputs of a
+network that normalises have the mean that is subtracted from the observation and the scale that
+multiplies the rest.  Edges have their stable id and their weight, in full precision.  The
+attributes of the graph itself state how the network runs.
+"""
+
+import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+from xml.etree import ElementTree
 
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, needs
 from smgrnn.export.c import c_files
-from smgrnn.export.graph_files import graphml_files, json_files
+from smgrnn.export.wiring import facts
+from smgrnn.graph.drawing import kinds
 from smgrnn.policy import Policy, policy_of
 from smgrnn.storage import check_new_file, write_file, writing
 
-
-class Format(NamedTuple):
-    """An export format: the function that makes its files, and their suffixes."""
-
-    files: Callable[[Policy, str], dict[str, bytes]]
-    """Returns the contents of a policy's files by suffix; takes the policy and the files' stem."""
-    suffixes: tuple[str, ...]
-
-
-def _onnx_files(policy: Policy, stem: str) -> dict[str, bytes]:
-    try:
-        from smgrnn.export.to_onnx import onnx_files
-    except ImportError as error:
-        raise ConfigError("ONNX needs a package: pip install 'smgrnn[export]'.") from error
-    return onnx_files(policy, stem)
-
-
-FORMATS = {
-    "onnx": Format(_onnx_files, (".onnx",)),
-    "c": Format(c_files, (".h", ".c")),
-    "graphml": Format(graphml_files, (".graphml",)),
-    "json": Format(json_files, (".json",)),
-}
+Row = dict[str, Any]
+TYPES = {str: "string", bool: "boolean", int: "long", float: "double"}
+"""Names of types in GraphML."""
 
 
 def export_policy(
@@ -65,13 +53,77 @@ def export_policy(
     out, policy = Path(out), policy_of(network, is_choice=is_choice)
     if to not in FORMATS:
         raise ConfigError(f"There is no export format {to!r}; choose from {', '.join(FORMATS)}.")
-    files, suffixes = FORMATS[to]
+    contents_of, suffixes = FORMATS[to]
     stem = out.stem if out.suffix in suffixes else out.name
     paths = {suffix: out.with_name(stem + suffix) for suffix in suffixes}
     for path in paths.values():
         check_new_file(path)
-    contents = files(policy, stem)
+    contents = contents_of(policy, stem)
     for suffix, path in paths.items():
         with writing(path):
             write_file(path, contents[suffix])
     return list(paths.values())
+
+
+def _onnx_files(policy: Policy, stem: str) -> dict[str, bytes]:
+    with needs("ONNX"):
+        from smgrnn.export.to_onnx import onnx_model
+    return {".onnx": onnx_model(policy).SerializeToString(deterministic=True)}
+
+
+def _nodes_and_edges(policy: Policy) -> tuple[list[Row], list[Row]]:
+    """Return the attributes of all nodes and of all edges."""
+    graph = policy.graph
+    ids = graph.node_ids.tolist()
+    nodes: list[Row] = [{"id": id, "kind": k} for id, k in zip(ids, kinds(graph), strict=True)]
+    for node in nodes[policy.task.n_inputs : policy.config.n_inputs]:
+        node["kind"] = "bias"
+    for node, name in zip(nodes, policy.names.of_nodes(graph.n_inputs), strict=False):
+        node["name"] = name
+    if policy.normalisation is not None:
+        for node, mean, scale in zip(nodes, *policy.normalisation, strict=False):
+            node.update(mean=float(mean), scale=float(scale))
+    return nodes, [edge._asdict() for edge in graph.edges()]
+
+
+def _json_files(policy: Policy, stem: str) -> dict[str, bytes]:
+    """Return the graph in the node-link form of networkx."""
+    nodes, edges = _nodes_and_edges(policy)
+    data = {"directed": True, "multigraph": False, "graph": facts(policy)}
+    return {".json": f"{json.dumps(data | {'nodes': nodes, 'edges': edges}, indent=1)}\n".encode()}
+
+
+def _graphml_files(policy: Policy, stem: str) -> dict[str, bytes]:
+    nodes, edges = _nodes_and_edges(policy)
+    root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
+    graph = ElementTree.Element("graph", edgedefault="directed")
+    keys: dict[tuple[str, str], str] = {}
+
+    def add(element: ElementTree.Element, kind: str, attributes: Row) -> None:
+        """Append attributes to an element, and declare those that are new."""
+        for name, value in attributes.items():
+            key = keys.setdefault((kind, name), f"d{len(keys)}")
+            if key == f"d{len(root)}":
+                look = {"id": key, "for": kind, "attr.name": name, "attr.type": TYPES[type(value)]}
+                ElementTree.SubElement(root, "key", look)
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            ElementTree.SubElement(element, "data", key=key).text = text
+
+    add(graph, "graph", facts(policy))
+    for node in nodes:
+        add(ElementTree.SubElement(graph, "node", id=str(node.pop("id"))), "node", node)
+    for edge in edges:
+        ends = {end: str(edge.pop(end)) for end in ("source", "target")}
+        add(ElementTree.SubElement(graph, "edge", ends), "edge", edge)
+    root.append(graph)
+    ElementTree.indent(root)
+    return {".graphml": ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"}
+
+
+FORMATS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "onnx": (_onnx_files, (".onnx",)),
+    "c": (c_files, (".h", ".c")),
+    "graphml": (_graphml_files, (".graphml",)),
+    "json": (_json_files, (".json",)),
+}
+"""The function that makes the contents of a format's files, and their suffixes, by its name."""

@@ -23,11 +23,6 @@ OPSET, IR_VERSION = 17, 8
 OPERATORS = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "identity": "Identity"}
 
 
-def onnx_files(policy: Policy, stem: str) -> dict[str, bytes]:
-    """Return the model by the suffix of its file."""
-    return {".onnx": onnx_model(policy).SerializeToString(deterministic=True)}
-
-
 def onnx_model(policy: Policy) -> ModelProto:
     """Return the model of one step."""
     n = policy.config.iterations
@@ -35,15 +30,17 @@ def onnx_model(policy: Policy) -> ModelProto:
     body = _Body()
     _step(body, policy)
     n_actions, width = policy.task.n_outputs, n_states(policy)
-    if policy.task.is_discrete:
-        action = helper.make_tensor_value_info("action", TensorProto.INT64, ["batch"])
-    else:
-        action = _rows("action", n_actions)
     graph = helper.make_graph(
         body.nodes,
         "step",
         inputs=[_rows("observation", policy.task.n_inputs), _rows("state", width)],
-        outputs=[action, _rows("outputs", n_actions), _rows("next_state", width)],
+        outputs=[
+            helper.make_tensor_value_info("action", TensorProto.INT64, ["batch"])
+            if policy.task.is_discrete
+            else _rows("action", n_actions),
+            _rows("outputs", n_actions),
+            _rows("next_state", width),
+        ],
         initializer=list(body.constants.values()),
     )
     model = helper.make_model(
@@ -90,13 +87,19 @@ class _Body:
 
 
 def _step(body: _Body, policy: Policy) -> None:
-    network, wiring = policy.config, Wiring.of(policy)
-    n_observed, n_inputs = policy.task.n_inputs, network.n_inputs
+    """Append normalisation, the iterations, the readout and the action."""
+    network, wiring, task = policy.config, Wiring.of(policy), policy.task
+    n_observed, n_inputs = task.n_inputs, network.n_inputs
     weights = np.zeros((policy.graph.n_nodes, n_states(policy)), np.float32)
     weights[wiring.source, wiring.target] = wiring.weight
     from_observation = body.constant("observation_weights", weights[:n_observed])
     biases = body.constant("biases", weights[n_observed:n_inputs].sum(axis=0))
-    seen = body.apply("MatMul", [_observed(body, policy), from_observation], "seen")
+    observed = "observation"
+    if policy.normalisation is not None:
+        mean, scale = policy.normalisation
+        centred = body.apply("Sub", [observed, body.constant("mean", mean)], "centred")
+        observed = body.apply("Mul", [centred, body.constant("scale", scale)], "normalised")
+    seen = body.apply("MatMul", [observed, from_observation], "seen")
     drive = body.apply("Add", [seen, biases], "drive")  # the same in every iteration
     state, sums = "state" if network.carry_state else None, drive
     for iteration in range(1, network.iterations + 1):
@@ -108,16 +111,19 @@ def _step(body: _Body, policy: Policy) -> None:
         state = _activate(body, policy, sums, "next_state" if is_last else f"state_{iteration}")
     read = sums if network.readout == "sum" else "next_state"
     body.columns(read, 0, network.n_outputs, "outputs")
-    _act(body, policy)
-
-
-def _observed(body: _Body, policy: Policy) -> str:
-    """Return the name of the network's input: the observation, normalised if the policy does so."""
-    if policy.normalisation is None:
-        return "observation"
-    mean, scale = policy.normalisation
-    rest = body.apply("Sub", ["observation", body.constant("mean", mean)], "centred")
-    return body.apply("Mul", [rest, body.constant("scale", scale)], "normalised")
+    if task.is_discrete:
+        body.apply("ArgMax", ["outputs"], "action", axis=1, keepdims=0)
+    elif not task.is_bounded:
+        body.apply("Identity", ["outputs"], "action")
+    else:  # from ±1 to the bounds
+        low, high = np.asarray(task.action_low), np.asarray(task.action_high)
+        least, most = body.constant("minus_one", -1.0), body.constant("one", 1.0)
+        share = body.apply("Clip", ["outputs", least, most], "share")
+        above = body.apply("Add", [share, most], "above")
+        half_range = body.constant("half_range", high / 2 - low / 2)
+        scaled = body.apply("Mul", [above, half_range], "scaled")
+        value = body.apply("Add", [scaled, body.constant("action_low", low)], "value")
+        body.apply("Min", [value, body.constant("action_high", high)], "action")
 
 
 def _activate(body: _Body, policy: Policy, sums: str, result: str) -> str:
@@ -133,22 +139,3 @@ def _activate(body: _Body, policy: Policy, sums: str, result: str) -> str:
         body.apply(of_hidden, [hidden], f"{result}_hidden"),
     ]
     return body.apply("Concat", parts, result, axis=1)
-
-
-def _act(body: _Body, policy: Policy) -> None:
-    """Choose the largest output, or take the outputs from ±1 to the bounds of the action."""
-    task = policy.task
-    if task.is_discrete:
-        body.apply("ArgMax", ["outputs"], "action", axis=1, keepdims=0)
-        return
-    if not task.is_bounded:
-        body.apply("Identity", ["outputs"], "action")
-        return
-    low, high = np.asarray(task.action_low), np.asarray(task.action_high)
-    least, most = body.constant("minus_one", -1.0), body.constant("one", 1.0)
-    share = body.apply("Clip", ["outputs", least, most], "share")
-    above = body.apply("Add", [share, most], "above")
-    half_range = body.constant("half_range", high / 2 - low / 2)
-    scaled = body.apply("Mul", [above, half_range], "scaled")
-    value = body.apply("Add", [scaled, body.constant("action_low", low)], "value")
-    body.apply("Min", [value, body.constant("action_high", high)], "action")

@@ -39,7 +39,7 @@ def n_biases(policy: Policy) -> int:
 
 
 def n_states(policy: Policy) -> int:
-    """Return the number of output and hidden nodes, whose states a step hands on to the next."""
+    """Return the number of output and hidden nodes, whose states a step passes to the next."""
     return policy.graph.n_nodes - policy.graph.n_inputs
 
 
@@ -50,16 +50,12 @@ def n_parameters(policy: Policy) -> int:
 
 def facts(policy: Policy) -> dict[str, str | int | bool]:
     """Return the facts that an exported file states about itself."""
-    network = policy.config
+    settings = ("iterations", "activation", "output_activation", "readout", "carry_state")
     return {
         "task": policy.task.id,
         "student": policy.student,
         "n_parameters": n_parameters(policy),
         "n_hidden": policy.graph.n_hidden,
-        "iterations": network.iterations,
-        "activation": network.activation,
-        "output_activation": network.output_activation,
-        "readout": network.readout,
-        "carry_state": network.carry_state,
+        **{name: getattr(policy.config, name) for name in settings},
         "normalise": policy.normalisation is not None,
     }

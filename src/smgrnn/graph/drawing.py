@@ -1,34 +1,40 @@
-"""The graph as a networkx graph, and drawn in the paper's style.  Paper: Fig. 8."""
+"""The graph drawn in the paper's style, and as a networkx graph.  Paper: Fig. 8."""
 
 import io
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from smgrnn.arrays import Floats
+from smgrnn.errors import needs
 from smgrnn.graph.state import Graph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from networkx import DiGraph
 
 OUTLINE = {"input": "#2ca02c", "output": "#d62728", "hidden": "#7f7f7f"}
 POSITIVE, NEGATIVE = "#1f5fa8", "#d9822b"
 Positions = dict[int, tuple[float, float]]
-BOX = ((0.12, 0.0), (0.88, 1.0))
-"""The corners between which hidden nodes stand."""
-APART = 0.7
-"""Least distance of two nodes, times the root of how many there are: what a small panel needs."""
-PUSHES = 300
-"""Most rounds in which nodes that are too close push each other away."""
-GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
+LEFT, RIGHT = 0.14, 0.86
+"""Where hidden nodes stand between inputs at 0 and outputs at 1."""
+ROUNDS = 100
+"""Rounds in which each hidden node moves to the middle of its neighbours."""
+BEND = 0.08
+"""How far an edge bends to its right, as a fraction of its length."""
 
 
-def to_networkx(graph: Graph) -> "nx.DiGraph[int]":
+def kinds(graph: Graph) -> list[str]:
+    """Return the kind of each node, "input", "output" or "hidden", in the graph's order."""
+    return ["input"] * graph.n_inputs + ["output"] * graph.n_outputs + ["hidden"] * graph.n_hidden
+
+
+def to_networkx(graph: Graph) -> "DiGraph[int]":
     """Return a DiGraph over stable node ids; nodes have a `kind`, edges an `id` and a `weight`."""
-    view: nx.DiGraph[int] = nx.DiGraph()
-    kinds = ["input"] * graph.n_inputs + ["output"] * graph.n_outputs + ["hidden"] * graph.n_hidden
-    for node, kind in zip(graph.node_ids.tolist(), kinds, strict=True):
+    with needs("to_networkx"):
+        from networkx import DiGraph
+    view: DiGraph[int] = DiGraph()
+    for node, kind in zip(graph.node_ids.tolist(), kinds(graph), strict=True):
         view.add_node(node, kind=kind)
     for edge in graph.edges():
         view.add_edge(edge.source, edge.target, id=edge.id, weight=edge.weight)
@@ -36,95 +42,70 @@ def to_networkx(graph: Graph) -> "nx.DiGraph[int]":
 
 
 def layout(graph: Graph) -> Positions:
-    """Place inputs left, outputs right and hidden nodes where their edges pull them."""
-    inputs, outputs, hidden = np.split(
-        graph.node_ids, [graph.n_inputs, graph.n_inputs + graph.n_outputs]
-    )
-    positions: Positions = {}
-    for nodes, x in ((inputs, 0.0), (outputs, 1.0)):
-        heights = np.linspace(1, 0, nodes.size + 2)[1:-1]
-        positions.update({int(n): (x, float(y)) for n, y in zip(nodes, heights, strict=True)})
-    if hidden.size == 0:
-        return positions
-    rng = np.random.default_rng(0)  # of the starting guess only: one graph, one picture
-    guess = rng.uniform((0.25, 0.05), (0.75, 0.95), (hidden.size, 2))
-    start = positions | {
-        int(n): (float(x), float(y)) for n, (x, y) in zip(hidden, guess, strict=True)
-    }
-    placed = nx.spring_layout(
-        to_networkx(graph).to_undirected(),
-        pos=start,
-        fixed=list(positions),
-        weight=None,
-        k=1.4 / np.sqrt(graph.n_nodes),
-        iterations=100,
-        seed=0,
-    )
-    free = np.array([placed[node] for node in hidden.tolist()])
-    for axis, (low, high) in enumerate(zip(*BOX, strict=True)):
-        least, most = min(free[:, axis].min(), low), max(free[:, axis].max(), high)
-        free[:, axis] = np.interp(
-            free[:, axis], (least, most), (low, high)
-        )  # shrink, never stretch
-    free = _push_apart(free, np.array(list(positions.values())), APART / np.sqrt(graph.n_nodes))
-    return positions | {
-        int(n): (float(x), float(y)) for n, (x, y) in zip(hidden, free, strict=True)
-    }
+    """Place inputs left, outputs right and hidden nodes in columns between, near their neighbours.
 
-
-def _push_apart(free: Floats, fixed: Floats, distance: float) -> Floats:
-    """Return places in the box (n, 2), moved as little as it takes to be apart from all others."""
-    from scipy.spatial import KDTree
-
-    n = len(free)
-    angle = np.arange(n) * GOLDEN_ANGLE  # or two on one place would have no way to part
-    free = free + 1e-3 * distance * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    for _ in range(PUSHES):
-        places = np.concatenate([free, fixed])
-        pairs = KDTree(places).query_pairs(distance, output_type="ndarray")
-        pairs = pairs[(pairs < n).any(axis=1)]
-        if not pairs.size:
-            break
-        way = places[pairs[:, 0]] - places[pairs[:, 1]]
-        length = np.linalg.norm(way, axis=1, keepdims=True)
-        push = way / length * (1.02 * distance - length) / 2
-        moves = np.zeros_like(places)
-        np.add.at(moves, pairs[:, 0], push)
-        np.add.at(moves, pairs[:, 1], -push)
-        free = np.clip(free + moves[:n], *BOX)
-    return free
+    Hidden nodes move to the middle of their neighbours.  Their order from left to right fills the
+    columns, and their order from top to bottom the places of a column, so no two share a place.
+    """
+    n_fixed, n_hidden = graph.n_inputs + graph.n_outputs, graph.n_hidden
+    places = np.full((graph.n_nodes, 2), 0.5)
+    for rows, x in ((slice(graph.n_inputs), 0.0), (slice(graph.n_inputs, n_fixed), 1.0)):
+        n = len(places[rows])
+        places[rows] = np.stack([np.full(n, x), np.linspace(1, 0, n + 2)[1:-1]], axis=1)
+    ends = np.concatenate([graph.source, graph.target])
+    others = np.concatenate([graph.target, graph.source])
+    degree = np.maximum(np.bincount(ends, minlength=graph.n_nodes), 1)[n_fixed:, None]
+    for _ in range(ROUNDS if n_hidden else 0):
+        sums = np.zeros_like(places)
+        np.add.at(sums, ends, places[others])
+        places[n_fixed:] = (places[n_fixed:] + sums[n_fixed:] / degree) / 2  # or pairs would swap
+    n_columns = max(1, round(np.sqrt(n_hidden / 1.3)))
+    from_left = n_fixed + np.argsort(places[n_fixed:, 0], kind="stable")
+    for number, column in enumerate(np.array_split(from_left, n_columns)):
+        from_top = column[np.argsort(-places[column, 1], kind="stable")]
+        # Neighbouring columns are shifted, or edges would run through nodes of the same height.
+        y = (np.arange(column.size)[::-1] + (0.25 if number % 2 else 0.75)) / max(column.size, 1)
+        x = LEFT + (RIGHT - LEFT) * (number + 0.5) / n_columns
+        places[from_top] = np.stack([np.full(column.size, x), y], axis=1)
+    found = zip(graph.node_ids.tolist(), places.tolist(), strict=True)
+    return {node: (x, y) for node, (x, y) in found}
 
 
 def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = None) -> "Axes":
     """Draw inputs outlined green, outputs red; edges coloured by sign, with a width by weight."""
+    from smgrnn.plotting import FancyArrowPatch
+
     if ax is None:
         import matplotlib.pyplot as plt
 
         _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
-    view = to_networkx(graph)
     positions = positions or layout(graph)
-    size = _node_size(np.array([positions[node] for node in view]))
-    weights = np.array([weight for _, _, weight in view.edges(data="weight")])
-    largest = np.abs(weights).max(initial=0.0) or 1.0
-    nx.draw_networkx_edges(
-        view,
-        positions,
-        ax=ax,
-        width=list(0.4 + 2.6 * np.abs(weights) / largest),
-        edge_color=[POSITIVE if weight >= 0 else NEGATIVE for weight in weights],
-        alpha=0.75,
-        arrowsize=float(np.clip(size / 25, 3, 10)),
-        node_size=size,
-        connectionstyle="arc3,rad=0.08",
-    )
-    nx.draw_networkx_nodes(
-        view,
-        positions,
-        ax=ax,
-        node_size=size,
-        node_color="white",
-        edgecolors=[OUTLINE[kind] for _, kind in view.nodes(data="kind")],
-        linewidths=[1.0 if kind == "hidden" else 2.0 for _, kind in view.nodes(data="kind")],
+    places = np.array([positions[node] for node in graph.node_ids.tolist()])
+    size = _node_size(places)
+    largest = np.abs(graph.weight).max(initial=0.0) or 1.0
+    for edge in graph.edges():
+        arrow = FancyArrowPatch(
+            positions[edge.source],
+            positions[edge.target],
+            arrowstyle="-|>",
+            connectionstyle=f"arc3,rad={BEND}",
+            mutation_scale=float(np.clip(size / 25, 3, 10)),
+            shrinkA=np.sqrt(size) / 2,
+            shrinkB=np.sqrt(size) / 2,
+            linewidth=0.4 + 2.6 * abs(edge.weight) / largest,
+            color=POSITIVE if edge.weight >= 0 else NEGATIVE,
+            alpha=0.75,
+            zorder=1,
+        )
+        ax.add_patch(arrow)
+    ax.scatter(
+        places[:, 0],
+        places[:, 1],
+        s=size,
+        c="white",
+        edgecolors=[OUTLINE[kind] for kind in kinds(graph)],
+        linewidths=[1.0 if kind == "hidden" else 2.0 for kind in kinds(graph)],
+        zorder=2,
     )
     ax.margins(0.08)
     ax.set_axis_off()
@@ -133,16 +114,33 @@ def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = N
 
 def _node_size(places: Floats) -> float:
     """Return the area of a node, in square points, at which no two touch in a small panel."""
-    from scipy.spatial import KDTree
+    n = len(places)
+    if n > 333:  # of which each gets the least area
+        return 12.0
+    distances = np.linalg.norm(places[:, None] - places, axis=2)
+    nearest = distances[~np.eye(n, dtype=np.bool_)].min()
+    return float(np.clip(min(4000 / n, 11_000 * nearest**2), 12, 320))
 
-    nearest = KDTree(places).query(places, k=2)[0][:, 1].min()
-    return float(np.clip(min(4000 / len(places), 11_000 * nearest**2), 12, 320))
+
+def write_weights(ax: "Axes", graph: Graph, positions: Positions) -> None:
+    """Write its weight on each edge of a drawing, nearer to its target, where edges cross less."""
+    look: Any = {"ha": "center", "va": "center", "rotation_mode": "anchor", "fontsize": 10}
+    look["bbox"] = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
+    ax.autoscale_view()  # or pixels would be those of an empty panel
+    share, pixels = 0.66, ax.transData
+    for edge in graph.edges():
+        start, end = pixels.transform([positions[edge.source], positions[edge.target]])
+        way = end - start
+        place = start + share * way + 2 * share * (1 - share) * BEND * way[::-1] * (1, -1)
+        look["rotation"] = np.degrees(np.arctan(way[1] / way[0])) if way[0] else 90.0
+        look["color"] = POSITIVE if edge.weight >= 0 else NEGATIVE
+        x, y = pixels.inverted().transform(place)
+        ax.text(x, y, f"{edge.weight:+.3g}", **look)
 
 
 def draw_svg(graph: Graph, **savefig: Any) -> str:
     """Return the drawing as an SVG element, without leaving a figure open."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+    from smgrnn.plotting import Figure, mpl
 
     figure = Figure(figsize=(4.5, 3.2), layout="constrained")
     draw(graph, figure.subplots())

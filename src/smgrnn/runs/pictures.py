@@ -1,4 +1,4 @@
-"""The pictures of a run: its curves and the network that it hands over."""
+"""The pictures of a run: its curves and its selected network."""
 
 import io
 from pathlib import Path
@@ -9,12 +9,12 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.episodes.table import Episodes
-from smgrnn.graph.state import Graph
 from smgrnn.runs.course import normalised
 from smgrnn.runs.metrics import sustained_episode
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
+from smgrnn.text import plus_minus, quantity
 
 RETURN, NODES, EDGES, LIKENESS = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c"
 """Colours of the curves."""
@@ -26,25 +26,28 @@ LABEL_WIDTH = 17
 
 def draw_curves(record: Record, path: Path) -> None:
     """Draw return and size over the episodes, and how close the student came to its teacher."""
-    from matplotlib.figure import Figure
+    from smgrnn.plotting import Figure
 
-    episodes = record.episodes
-    number = np.arange(1, episodes.n + 1)
-    likeness = find_likeness(episodes)
+    episodes, plan = record.episodes, record.plan
+    number, likeness = np.arange(1, episodes.n + 1), find_likeness(episodes)
     n_panels = 2 if likeness is None else 3
     figure = Figure(figsize=(7, 2 * n_panels), layout="constrained")
     panels = figure.subplots(n_panels, 1, sharex=True)
-    plan = record.plan
     # A name is no formula, though it may have two $ in it.
     figure.suptitle(f"{plan.task.id}, {plan.student}, seed {plan.seed}", parse_math=False)
-    _plot(panels[0], number, episodes.returns, "return", RETURN)
+    noisy = [(panels[0], episodes.returns, "return", RETURN)]
+    if likeness is not None:
+        noisy.append((panels[2], *likeness, LIKENESS))
+    for ax, values, label, colour in noisy:
+        ax.plot(number, values, color=colour, alpha=0.25, linewidth=0.6)
+        average = moving_average(values)
+        ax.plot(number[-average.size :], average, color=colour, linewidth=1.6)
+        ax.set_ylabel(fill(label, LABEL_WIDTH))
     panels[1].plot(number, episodes.n_nodes, color=NODES, label="nodes")
     panels[1].plot(number, episodes.n_edges, color=EDGES, label="edges")
     panels[1].set_ylabel("size")
     above: Any = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0}
     panels[1].legend(frameon=False, ncols=2, **above)
-    if likeness is not None:
-        _plot(panels[2], number, *likeness, LIKENESS)
     panels[-1].set_xlabel("episode")
     _mark_moments(panels, record)
     for ax in panels:
@@ -53,13 +56,13 @@ def draw_curves(record: Record, path: Path) -> None:
 
 
 def _mark_moments(panels: Any, record: Record) -> None:
-    """Draw the task's threshold, when the job was done, and whence the student is that is given."""
+    """Draw the task's threshold, and the episodes that solved it and that were selected."""
     threshold, done = record.plan.task.reward_threshold, find_done(record)
     if threshold is not None:
         panels[0].axhline(threshold, color=NODES, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    moments = {} if done is None else {f"done in episode {done}": done}
+    moments = {} if done is None else {f"solved in episode {done}": done}
     if record.held_out.size and record.handed_over.episode < record.episodes.n:
-        moments["handed over"] = record.handed_over.episode
+        moments["selected"] = record.handed_over.episode
     for height, (label, episode) in enumerate(moments.items()):
         for ax in panels:
             ax.axvline(episode, color=LIKENESS if episode == done else NODES, linewidth=1, ls=":")
@@ -87,22 +90,13 @@ def find_likeness(episodes: Episodes) -> tuple[Floats, str] | None:
 
 
 def find_done(record: Record) -> int | None:
-    """Return the episode in which the job was done, if it has been.
+    """Return the first episode at which the mean of the last 100 returns reaches the threshold.
 
-    It is the first at whose end the mean of the last 100 returns reaches the task's threshold;
-    the candidates of an evolution are not one student that gets better.
+    The candidates of an evolution are not one student that gets better, so it has none.
     """
     if record.is_evolved:
         return None
     return sustained_episode(record.episodes.returns, record.plan.task.reward_threshold)
-
-
-def _plot(ax: Any, number: Any, values: Any, label: str, colour: str) -> None:
-    """Plot every episode faintly and a moving average over it."""
-    ax.plot(number, values, color=colour, alpha=0.25, linewidth=0.6)
-    average = moving_average(values)
-    ax.plot(number[-average.size :], average, color=colour, linewidth=1.6)
-    ax.set_ylabel(fill(label, LABEL_WIDTH))
 
 
 def moving_average(values: Floats) -> Floats:
@@ -112,32 +106,40 @@ def moving_average(values: Floats) -> Floats:
 
 
 def draw_topology(record: Record, path: Path) -> None:
-    """Draw the network that is handed over."""
-    from matplotlib.figure import Figure
+    """Draw the selected network, with names, a legend, and the weights of few edges."""
+    from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE, draw, layout, write_weights
+    from smgrnn.plotting import Figure, Line2D
 
-    from smgrnn.graph.drawing import draw, layout
-
-    figure = Figure(figsize=(7, 5.4), layout="constrained")
-    graph = record.handed_over.policy.graph
+    policy, task = record.handed_over.policy, record.plan.task
+    graph, figure = policy.graph, Figure(figsize=(7, 5.4), layout="constrained")
     positions = layout(graph)
     ax = draw(graph, figure.subplots(), positions)
-    names = record.handed_over.policy.names.of_nodes(graph.n_inputs)
-    ends = zip(positions.values(), names, strict=False)
+    ends = zip(positions.values(), policy.names.of_nodes(graph.n_inputs), strict=False)
     for (x, y), name in ends:
         side, shift = ("right", -0.04) if x < 0.5 else ("left", 0.04)
         ax.text(x + shift, y, name, ha=side, va="center", fontsize=11, parse_math=False)
-    if graph.n_edges <= FEW:
-        _write_weights(ax, graph, positions)
     ax.margins(0.12, 0.08)
-    ax.set_title(_headline(record), parse_math=False)
+    if graph.n_edges <= FEW:
+        write_weights(ax, graph, positions)
+    sizes = quantity(graph.n_edges, "parameter"), quantity(graph.n_hidden, "hidden node")
+    title = f"{task.id}: {', '.join(sizes)}"
+    if task.recording is None and record.held_out.size:
+        scores, n = record.held_out, quantity(record.held_out.size, "new episode")
+        title += f"\nSelected network: {plus_minus(scores.mean(), scores.std(), 1)} over {n}"
+    figure.suptitle(title, parse_math=False)
+    dot: Any = {"linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "white"}
+    kinds = [kind for kind in OUTLINE if kind != "hidden" or graph.n_hidden]
+    signs = {"positive weight": POSITIVE, "negative · width = |weight|": NEGATIVE}
+    keys = [Line2D([], [], label=kind, markeredgecolor=OUTLINE[kind], **dot) for kind in kinds]
+    keys += [Line2D([], [], label=sign, color=each, linewidth=2) for sign, each in signs.items()]
     look: Any = {"fontsize": 9, "frameon": False, "columnspacing": 1.4, "handletextpad": 0.5}
-    figure.legend(handles=_topology_keys(graph), loc="outside lower center", ncols=5, **look)
+    figure.legend(handles=keys, loc="outside lower center", ncols=5, **look)
     _write(figure, path)
 
 
 def draw_course(record: Record, path: Path) -> None:
     """Draw the return on each task of a sequence after each stage, from random to the teacher."""
-    from matplotlib.figure import Figure
+    from smgrnn.plotting import Figure
 
     plan = record.plan
     assert isinstance(plan, Plan)
@@ -148,8 +150,7 @@ def draw_course(record: Record, path: Path) -> None:
     ax = figure.subplots()
     image = ax.imshow(scores, vmin=0, vmax=1, cmap="Blues", aspect="auto")
     for (stage, task), value in np.ndenumerate(scores):
-        colour = "white" if value > 0.5 else "black"
-        words = "" if np.isnan(value) else f"{value:.2f}"
+        colour, words = "white" if value > 0.5 else "black", f"{value:.2f}".removeprefix("nan")
         ax.text(task, stage, words, ha="center", va="center", color=colour)
     ax.set_xticks(range(len(tasks)), tasks, rotation=20, ha="right", parse_math=False)
     ax.set_yticks(range(len(stages)), stages, parse_math=False)
@@ -159,54 +160,8 @@ def draw_course(record: Record, path: Path) -> None:
     _write(figure, path)
 
 
-def _topology_keys(graph: Graph) -> list[Any]:
-    """Return the entries of the legend: the kinds of nodes that there are, and signs of weights."""
-    from matplotlib.lines import Line2D
-
-    from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
-
-    dot: Any = {"linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "white"}
-    kinds = [kind for kind in OUTLINE if kind != "hidden" or graph.n_hidden]
-    signs = {"positive weight": POSITIVE, "negative (wider: larger)": NEGATIVE}
-    return [
-        *(Line2D([], [], label=kind, markeredgecolor=OUTLINE[kind], **dot) for kind in kinds),
-        *(Line2D([], [], label=sign, color=colour, linewidth=2) for sign, colour in signs.items()),
-    ]
-
-
 def _write(figure: Any, path: Path) -> None:
     buffer = io.BytesIO()
     figure.savefig(buffer, format=path.suffix.removeprefix("."), dpi=120)
     with writing(path):
         write_file(path, buffer.getvalue(), is_durable=False)
-
-
-def _write_weights(ax: Any, graph: Graph, positions: Any) -> None:
-    """Write the weight of each edge on it, nearer to where it arrives, where edges cross less."""
-    import networkx as nx
-
-    from smgrnn.graph.drawing import NEGATIVE, POSITIVE, to_networkx
-
-    view = to_networkx(graph)
-    for source, target, weight in view.edges(data="weight"):
-        nx.draw_networkx_edge_labels(
-            view,
-            positions,
-            {(source, target): f"{weight:+.3g}"},
-            ax=ax,
-            label_pos=0.66,
-            font_size=10,
-            font_color=POSITIVE if weight >= 0 else NEGATIVE,
-            connectionstyle="arc3,rad=0.08",
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
-        )
-
-
-def _headline(record: Record) -> str:
-    """Return the title of the picture: the size of the network, and how good it is."""
-    task, graph = record.plan.task, record.handed_over.policy.graph
-    hidden = "1 hidden node" if graph.n_hidden == 1 else f"{graph.n_hidden} hidden nodes"
-    size = f"{task.id}: {graph.n_edges} parameters, {hidden}"
-    if task.recording is not None or not record.held_out.size:
-        return size
-    return f"{size}, held-out return {record.held_out.mean():.1f}"

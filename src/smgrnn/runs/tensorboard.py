@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from smgrnn.errors import ConfigError
+from smgrnn.errors import needs
 from smgrnn.runs.run import Run
 
 
@@ -11,12 +11,8 @@ class TensorBoard:
     """Writes one scalar per episode and quantity, from episode `first` on: give it as a watch."""
 
     def __init__(self, folder: Path, first: int = 0) -> None:
-        try:
+        with needs("Logging"):
             from tensorboard.summary import Writer
-        except ImportError as error:
-            raise ConfigError(
-                "TensorBoard logging needs a package: pip install 'smgrnn[tensorboard]'."
-            ) from error
         self._writer: Any = Writer(str(folder))
         self._n_written = first
 

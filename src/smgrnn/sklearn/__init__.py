@@ -3,13 +3,10 @@
 They need scikit-learn, which `pip install 'smgrnn[sklearn]'` brings.
 """
 
-try:
-    import sklearn as _  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        "smgrnn.sklearn needs scikit-learn: pip install 'smgrnn[sklearn]'."
-    ) from error
+from smgrnn.errors import needs
 
-from smgrnn.sklearn.estimators import GrowingClassifier, GrowingRegressor
+with needs("smgrnn.sklearn"):
+    import sklearn as _  # noqa: F401  (before SciPy, which comes with it)
+    from smgrnn.sklearn.estimators import GrowingClassifier, GrowingRegressor
 
 __all__ = ["GrowingClassifier", "GrowingRegressor"]

@@ -21,9 +21,7 @@ from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.graph.state import Graph
 from smgrnn.learning.settings import Loss
 from smgrnn.sklearn.training import (
-    LabelledRows,
     TrainingSettings,
-    interval_of,
     learn,
     learn_once,
     outputs_of,
@@ -69,50 +67,39 @@ class _GrowingEstimator(BaseEstimator, ABC):
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _train(self, rows: Floats, labels: Any, n_outputs: int) -> None:
-        """Train a new network on all examples, but those that say when to stop."""
+        """Train a new network on all examples but those set aside for early stopping."""
         settings, seed = self._settings(), self._seed()
         kept, asked = np.arange(len(rows)), np.arange(0)
         if settings.early_stopping:
             kept, asked = self._split(labels, settings.validation_fraction, seed)
         self.scaler_ = StandardScaler().fit(rows[kept])
-        scaled = self.scaler_.transform(rows)
-        interval = interval_of(len(kept), settings)
-        learner = start_learner(
-            rows.shape[1], n_outputs, self._loss, settings, interval=interval, seed=seed
-        )
+        scaled, shape = self.scaler_.transform(rows), (rows.shape[1], n_outputs)
+        learner = start_learner(*shape, self._loss, settings, n_rows=len(kept), seed=seed)
 
         def judge(graph: Graph) -> float:
             return self._judge(outputs_of(graph, learner.config, scaled[asked]), labels[asked])
 
-        passes = learn(
-            learner,
-            LabelledRows(scaled[kept], labels[kept]),
-            settings,
-            np.random.default_rng(seed),
-            judge if settings.early_stopping else None,
-        )
-        self.loss_curve_, self.n_iter_ = passes.losses, len(passes.losses)
-        self.validation_scores_ = passes.scores if settings.early_stopping else None
-        self._take(passes.learner)
+        judged, rng = judge if settings.early_stopping else None, np.random.default_rng(seed)
+        found = learn(learner, scaled[kept], labels[kept], settings, rng, judged)
+        trained, self.loss_curve_, scores = found
+        self.n_iter_ = len(self.loss_curve_)
+        self.validation_scores_ = scores if settings.early_stopping else None
+        self._take(trained)
 
     def _train_on(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Learn each example once, with the network that there is or with a new one."""
         settings = self._settings()
         if settings.early_stopping:
-            raise ConfigError("partial_fit cannot tell when to stop: use early_stopping=False.")
+            raise ConfigError("partial_fit cannot stop early: use early_stopping=False.")
         if not hasattr(self, "scaler_"):
             self.scaler_, self.loss_curve_, self.n_iter_ = StandardScaler(), [], 0
-            self._learner = start_learner(
-                rows.shape[1], n_outputs, self._loss, settings, seed=self._seed()
-            )
-        learner = self._learner
-        learner.progress = None
-        self.scaler_.partial_fit(rows)
-        self.loss_curve_.append(
-            learn_once(learner, LabelledRows(self.scaler_.transform(rows), labels))
-        )
+            shape, seed = (rows.shape[1], n_outputs), self._seed()
+            self._learner = start_learner(*shape, self._loss, settings, seed=seed)
+        self._learner.progress = None
+        scaled = self.scaler_.partial_fit(rows).transform(rows)
+        self.loss_curve_.append(learn_once(self._learner, scaled, labels))
         self.n_iter_ += 1
-        self._take(learner)
+        self._take(self._learner)
 
     def _take(self, learner: Learner) -> None:
         """Predict with a network from now on, pruned to the limit if it is above, and keep it."""
@@ -129,22 +116,18 @@ class _GrowingEstimator(BaseEstimator, ABC):
         return outputs_of(self.graph_, self._learner.config, self.scaler_.transform(rows))
 
     def _split(self, labels: Any, share: float, seed: int) -> list[Ints]:
-        """Return the places of examples to learn from, and of those that say when to stop."""
-        parts: list[Ints] = train_test_split(
-            np.arange(len(labels)),
-            test_size=share,
-            random_state=seed,
-            stratify=self._strata(labels),
-        )
+        """Return the rows to learn from, and those set aside."""
+        how = {"test_size": share, "random_state": seed, "stratify": self._strata(labels)}
+        parts: list[Ints] = train_test_split(np.arange(len(labels)), **how)
         return parts
 
     @abstractmethod
     def _strata(self, labels: Any) -> Any:
-        """Return the group of each example, if parts must have all; None if not."""
+        """Return the labels to stratify a split by, if any."""
 
     @abstractmethod
     def _judge(self, outputs: Floats, labels: Any) -> float:
-        """Return how good outputs are; more is better."""
+        """Return the score of outputs."""
 
 
 class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
@@ -156,23 +139,23 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
     Parameters
     ----------
     max_parameters
-        Most parameters of the network that predicts; it grows beyond that and is pruned to it by
-        60 % of the passes.  None is one and a half times those of a linear model, and 100.
+        Maximum parameters of the network that predicts; training exceeds it for up to 60 % of the
+        passes.  None is one and a half times those of a linear model, plus 100.
     max_iter
         Passes through the examples.
     learning_rate
         Adam's step size; it falls to 5 % in the second half of the passes.
     noise
-        Deviation by which examples are shaken at each pass, as a share of the usual distance of one
-        to its nearest; None is 0.8 for classes and 0.25 for targets.  0 shows them as they are, and
-        tends to learn them by heart.
+        Standard deviation of the Gaussian noise that augments examples, as a fraction of the median
+        distance to the nearest neighbour.  None is 0.8 for classes and 0.25 for targets; 0 tends to
+        overfit.
     early_stopping
-        Set some examples aside, and stop when the score on them has not risen for a while; the
-        network with the best score predicts.
+        Set some examples aside, and stop once the score on them no longer rises; the network with
+        the best score predicts.
     validation_fraction
-        Share of the examples that is set aside.
+        Fraction of the examples that is set aside.
     n_iter_no_change
-        Passes without a better score after which it stops.
+        Passes without a better score before it stops.
     random_state
         A seed, a `numpy.random.RandomState`, or None for another network at every fit.
 
@@ -219,10 +202,10 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:  # noqa: N803
-        """Learn some more examples, each once; the first call must name all `classes`.
+        """Learn more examples, each once; the first call must name all `classes`.
 
-        The scale of the features follows all that were seen.  Nothing is shaken, and the learning
-        rate does not fall, because nobody knows what is still to come.
+        The scale of the features follows all examples so far.  There is no noise, and the learning
+        rate does not fall, because the number of examples to come is unknown.
         """
         is_first = not hasattr(self, "scaler_")
         rows, labels = validate_data(self, X, y, dtype=np.float64, reset=is_first)
@@ -235,9 +218,7 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
             raise ConfigError("The classes of partial_fit are not those of earlier calls.")
         unknown = np.setdiff1d(labels, self.classes_)
         if unknown.size:
-            raise ConfigError(
-                f"The label {unknown.tolist()[0]!r} is none of the classes that were named."
-            )
+            raise ConfigError(f"The label {unknown.tolist()[0]!r} is none of the named classes.")
         self._train_on(rows, np.searchsorted(self.classes_, labels), self.classes_.size)
         return self
 
@@ -252,7 +233,7 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
         return labels
 
     def _strata(self, labels: Any) -> Any:
-        """Keep the shares of the classes, unless a class has too few examples to be split."""
+        """Stratify by class, unless a class has too few examples to be split."""
         n_asked = int(np.ceil(self.validation_fraction * len(labels)))
         counts = np.bincount(labels)
         is_enough = counts.min() > 1 and counts.size <= min(n_asked, len(labels) - n_asked)
@@ -296,7 +277,7 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
-        """Learn some more examples, each once: see `GrowingClassifier.partial_fit`."""
+        """Learn more examples, each once: see `GrowingClassifier.partial_fit`."""
         is_first = not hasattr(self, "scaler_")
         rows, targets = self._read(X, y, is_first)
         if is_first:
@@ -316,18 +297,9 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
         found: Floats = self.target_scaler_.inverse_transform(outputs)
         return found[:, 0] if self._is_flat else found
 
-    def _read(
-        self, features: ArrayLike, targets: ArrayLike, is_first: bool
-    ) -> tuple[Floats, Floats]:
-        rows, numbers = validate_data(
-            self,
-            features,
-            targets,
-            dtype=np.float64,
-            multi_output=True,
-            y_numeric=True,
-            reset=is_first,
-        )
+    def _read(self, features: Any, targets: Any, is_first: bool) -> tuple[Floats, Floats]:
+        how: Any = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
+        rows, numbers = validate_data(self, features, targets, reset=is_first, **how)
         self._is_flat = numbers.ndim == 1
         return rows, numbers.astype(np.float64).reshape(len(rows), -1)
 

@@ -1,13 +1,13 @@
 """Passes through a table of examples, in which a network grows and is pruned to its size.
 
-The network starts without hidden nodes.  Candidate nodes join it, what carries least is pruned, and
-the learning rate falls in the second half, as in the preset frugal.  At every pass each example is
-shaken a little: a table is seen many times, and what is seen often enough is learned by heart.
+The network starts without hidden nodes.  Candidate nodes join it, the edges that contribute least
+are pruned, and the learning rate falls in the second half, as in the preset frugal.  Gaussian noise
+augments each example in every pass, against overfitting.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -25,13 +25,13 @@ from smgrnn.validation import Count, NonNegative, Positive, Settings, Within
 CALLS, LEAST_APART, MOST_APART = 400, 250, 1000
 """Calls of the plasticity module in all, and the fewest and most updates between two."""
 SOURCES = 8
-"""Inputs that a candidate listens to."""
+"""Inputs of a candidate node."""
 AVERAGED = 1e-3
-"""Least share of an update in the running mean of the weights, which is what predicts."""
+"""Weight-averaging rate; the averaged weights predict."""
 BLOCK = 1000
-"""Examples between two looks at the schedule."""
+"""Examples between two updates of the schedule."""
 COMPARED = 1000
-"""Examples, drawn at random, by whose distances they are shaken."""
+"""Examples, drawn at random, whose distances set the noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,36 +52,22 @@ class TrainingSettings(Settings):
         return self.max_parameters or n_linear + n_linear // 2 + 100
 
 
-class LabelledRows(NamedTuple):
-    """Examples to learn from."""
-
-    rows: Floats
-    """Scaled features (n, n_features)."""
-    labels: Any
-    """Numbers of classes (n,), or scaled targets (n, n_outputs)."""
-
-
-class Passes(NamedTuple):
-    """The network after the last pass, and how each of them went."""
-
-    learner: Learner
-    losses: list[float]
-    """Mean loss of each pass."""
-    scores: list[float]
-    """Validation score after each pass; none without early stopping."""
-
-
 def start_learner(
     n_features: int,
     n_outputs: int,
     loss: Loss,
     settings: TrainingSettings,
     *,
-    interval: int = MOST_APART,
+    n_rows: int | None = None,
     seed: int = 0,
-    graph: Graph | None = None,
 ) -> Learner:
-    """Return a learner of features and a constant, whose outputs are linear."""
+    """Return a learner of features and a constant, whose outputs are linear.
+
+    `n_rows` are the examples of a pass, if that is known.
+    """
+    interval = MOST_APART
+    if n_rows is not None:
+        interval = min(max(n_rows * settings.max_iter // CALLS, LEAST_APART), MOST_APART)
     network = NetworkConfig(
         n_inputs=n_features + 1,
         n_outputs=n_outputs,
@@ -106,12 +92,7 @@ def start_learner(
         size=settings.budget(n_features, n_outputs),
         window=1,
     )
-    return Learner(network, learning, rules, graph=graph, seed=seed)
-
-
-def interval_of(n_rows: int, settings: TrainingSettings) -> int:
-    """Return the updates between two calls of the plasticity module."""
-    return min(max(n_rows * settings.max_iter // CALLS, LEAST_APART), MOST_APART)
+    return Learner(network, learning, rules, seed=seed)
 
 
 def widen(rows: Floats) -> Floats:
@@ -119,58 +100,58 @@ def widen(rows: Floats) -> Floats:
     return np.column_stack([rows, np.ones(len(rows))])
 
 
-def learn_once(learner: Learner, table: LabelledRows) -> float:
+def learn_once(learner: Learner, rows: Floats, labels: Any) -> float:
     """Learn each example once, in the order they have; return the mean loss."""
-    return float(learner.learn_stream(widen(table.rows), table.labels).losses.mean())
+    return float(learner.learn_stream(widen(rows), labels).losses.mean())
 
 
 def learn(
     learner: Learner,
-    table: LabelledRows,
+    rows: Floats,
+    labels: Any,
     settings: TrainingSettings,
     rng: np.random.Generator,
     judge: Callable[[Graph], float] | None,
-) -> Passes:
-    """Learn from the table until the last pass, or until `judge` sees no more improvement.
+) -> tuple[Learner, list[float], list[float]]:
+    """Learn from scaled features (n, n_features) and the numbers of classes or scaled targets.
 
-    Of the networks that were judged, the best that is within the budget is returned.
+    Returns the learner, the mean loss of each pass and, with `judge`, the score after each.  Then
+    learning ends once the score stops rising, and the best network within the budget is returned.
     """
-    spread = settings.noise * spacing(table.rows, rng)
-    plateau = _Plateau(settings.n_iter_no_change, learner.size or 0)
+    n, n_passes = len(rows), settings.max_iter
+    spread = settings.noise * spacing(rows, rng)
     losses: list[float] = []
-    for number in range(settings.max_iter):
-        losses.append(_one_pass(learner, table, spread, rng, number, settings.max_iter))
-        if number == settings.max_iter - 1:
+    scores: list[float] = []
+    best, highest, since = None, -np.inf, 0
+    for number in range(n_passes):
+        order, total = rng.permutation(n), 0.0
+        for first in range(0, n, BLOCK):
+            learner.progress = (number + first / n) / n_passes
+            chosen = order[first : first + BLOCK]
+            noise = spread * rng.standard_normal((chosen.size, spread.size))
+            total += chosen.size * learn_once(learner, rows[chosen] + noise, labels[chosen])
+        losses.append(total / n)
+        if number == n_passes - 1:
             learner.settle()
-        if judge is not None and plateau.has_ended(learner.averaged_graph, judge):
-            break
-    if plateau.best is not None:
-        learner = Learner(learner.config, learner.learning, learner.plasticity, graph=plateau.best)
-    return Passes(learner, losses, plateau.scores)
-
-
-def _one_pass(
-    learner: Learner,
-    table: LabelledRows,
-    spread: Floats,
-    rng: np.random.Generator,
-    number: int,
-    n_passes: int,
-) -> float:
-    n, total = len(table.rows), 0.0
-    order = rng.permutation(n)
-    for first in range(0, n, BLOCK):
-        learner.progress = (number + first / n) / n_passes
-        chosen = order[first : first + BLOCK]
-        shaken = table.rows[chosen] + spread * rng.standard_normal((chosen.size, spread.size))
-        total += chosen.size * learn_once(learner, LabelledRows(shaken, table.labels[chosen]))
-    return total / n
+        if judge is None:
+            continue
+        graph = learner.averaged_graph
+        scores.append(judge(graph))
+        if graph.n_edges <= (learner.size or 0):
+            since += 1
+            if scores[-1] > highest:
+                best, highest, since = graph, scores[-1], 0
+            if since >= settings.n_iter_no_change:
+                break
+    if best is not None:
+        learner = Learner(learner.config, learner.learning, learner.plasticity, graph=best)
+    return learner, losses, scores
 
 
 def spacing(rows: Floats, rng: np.random.Generator) -> Floats:
-    """Return the usual distance of an example to its nearest, as a deviation of each feature.
+    """Return the median distance of examples to their nearest neighbour, per feature (n_features,).
 
-    A feature that never changes stays as it is (n_features,).
+    A feature that never changes gets 0.
 
     >>> corners = np.array([[0.0, 0.0, 5.0], [0.0, 2.0, 5.0], [2.0, 0.0, 5.0], [2.0, 2.0, 5.0]])
     >>> spacing(corners, np.random.default_rng(0)).round(3).tolist()
@@ -185,27 +166,6 @@ def spacing(rows: Floats, rng: np.random.Generator) -> Floats:
     if len(rows) < 2 or not varies.any():
         return np.zeros(varies.size)
     return np.where(varies, np.median(nearest) / np.sqrt(varies.sum()), 0.0)
-
-
-class _Plateau:
-    """Remembers the best network within the budget, and how long ago that was."""
-
-    def __init__(self, patience: int, budget: int) -> None:
-        self._patience, self._budget = patience, budget
-        self._since, self._highest = 0, -np.inf
-        self.best: Graph | None = None
-        self.scores: list[float] = []
-
-    def has_ended(self, graph: Graph, judge: Callable[[Graph], float]) -> bool:
-        """Judge a network; return whether the last ones within the budget were no better."""
-        score = judge(graph)
-        self.scores.append(score)
-        if graph.n_edges > self._budget:
-            return False
-        self._since += 1
-        if score > self._highest:
-            self.best, self._highest, self._since = graph, score, 0
-        return self._since >= self._patience
 
 
 def outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:

@@ -23,16 +23,14 @@ from smgrnn.batch.experiment import Experiment
 from smgrnn.batch.runner import Progress, run_experiments
 from smgrnn.batch.store import Store
 from smgrnn.config import RunConfig, by_part, setting_of
-from smgrnn.errors import ConfigError, FileFormatError, MissingPackageError, reason
+from smgrnn.errors import ConfigError, FileFormatError, needs, reason
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file
 from smgrnn.tuning.front import Point, area, best_few, front
 from smgrnn.tuning.space import Dimension
 
-try:
+with needs("Tuning"):
     import optuna
-except ImportError as error:
-    raise MissingPackageError("Tuning needs Optuna: pip install 'smgrnn[tune]'.") from error
 
 FAILED = "failed.json"
 """File beside the store with the runs that raised an error, by key."""

@@ -3,8 +3,7 @@
 Lines and dots have names, by which `drawing.js` finds and fills them, in the colours of the window.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from bokeh.core.properties import value
@@ -32,66 +31,44 @@ MOST_POINTS = 2000
 """Most episodes whose values a curve shows."""
 LEFT, RIGHT = 52, 12
 """Room beside the curves for the numbers, in pixels; the page's cursor moves between."""
-LINE_COLUMNS = {"xs": "xs", "ys": "ys", "line_width": "width"}
-LINE_COLUMNS |= {"line_color": "colour", "line_alpha": "alpha"}
-"""The columns that `drawing.js` fills for lines, by what they are to Bokeh."""
-DOT_COLUMNS = {"x": "x", "y": "y", "size": "size", "fill_color": "fill"}
-DOT_COLUMNS |= {"line_color": "outline", "line_width": "border", "alpha": "alpha"}
-"""The columns that it fills for dots."""
-ARROW_COLUMNS = {"x": "x", "y": "y", "size": "size", "angle": "angle", "color": "colour"}
-ARROW_COLUMNS |= {"alpha": "alpha"}
-"""The columns that it fills for arrowheads."""
+BARE: Any = {
+    "toolbar_location": None,
+    "outline_line_color": None,
+    "background_fill_color": None,
+    "border_fill_color": None,
+}
+COLUMNS = {
+    "lines": {"xs": "xs", "ys": "ys", "line_width": "width"}
+    | {"line_color": "colour", "line_alpha": "alpha"},
+    "dots": {"x": "x", "y": "y", "size": "size", "fill_color": "fill"}
+    | {"line_color": "outline", "line_width": "border", "alpha": "alpha"},
+    "arrows": {"x": "x", "y": "y", "size": "size", "angle": "angle"}
+    | {"color": "colour", "alpha": "alpha"},
+}
+"""The columns that `drawing.js` fills, by what they are to Bokeh."""
 
 
 def network_figure(timeline: Timeline, places: Floats) -> UIElement:
     """Return the network's figure: the names of inputs and outputs, and room for the rest."""
-    plot = figure(
+    plot: Any = figure(
         x_range=Range1d(start=-0.1, end=1.1),  # the page makes room for the names
         y_range=Range1d(start=-0.04, end=1.04),
         sizing_mode="stretch_both",
         tools=[],
-        toolbar_location=None,
-        outline_line_color=None,
-        background_fill_color=None,
-        border_fill_color=None,
         min_border=4,
+        **BARE,
     )
     plot.axis.visible = plot.grid.visible = False
-    _add_lines(plot, "halos")
-    edges = _add_lines(plot, "edges")
-    _add_arrows(plot)
-    _add_dots(plot, "glows")
-    nodes = _add_dots(plot, "nodes")
-    _add_names(plot, timeline, places)
-    wheel = WheelZoomTool()
-    plot.toolbar.active_scroll, plot.toolbar.active_drag = wheel, None  # the page lets a mouse pan
-    plot.add_tools(
-        PanTool(),
-        wheel,
-        HoverTool(tooltips=None, renderers=[nodes, edges], visible=False),
-        # what hovering is to a finger
-        TapTool(behavior="inspect", renderers=[nodes, edges], visible=False),
-    )
-    return plot
 
+    def add(name: str, kind: str, glyph: Any, **look: Any) -> Any:
+        source = ColumnDataSource({key: [] for key in COLUMNS[kind].values()})
+        return glyph(**COLUMNS[kind], **look, source=source, name=name)
 
-def _add_lines(plot: Any, name: str) -> Any:
-    source = ColumnDataSource({key: [] for key in LINE_COLUMNS.values()})
-    look = {"line_cap": "round", "hover_line_color": INK}
-    return plot.multi_line(**LINE_COLUMNS, **look, source=source, name=name)
-
-
-def _add_dots(plot: Any, name: str) -> Any:
-    source = ColumnDataSource({key: [] for key in DOT_COLUMNS.values()})
-    return plot.scatter(**DOT_COLUMNS, hover_line_color=INK, source=source, name=name)
-
-
-def _add_arrows(plot: Any) -> None:
-    source = ColumnDataSource({key: [] for key in ARROW_COLUMNS.values()})
-    plot.scatter(marker="triangle", line_width=0, **ARROW_COLUMNS, source=source, name="arrows")
-
-
-def _add_names(plot: Any, timeline: Timeline, places: Floats) -> None:
+    add("halos", "lines", plot.multi_line, line_cap="round")
+    edges = add("edges", "lines", plot.multi_line, line_cap="round", hover_line_color=INK)
+    add("arrows", "arrows", plot.scatter, marker="triangle", line_width=0)
+    add("glows", "dots", plot.scatter)
+    nodes = add("nodes", "dots", plot.scatter, hover_line_color=INK)
     n_inputs, n_fixed = timeline.n_inputs, timeline.n_fixed
     for side, rows in (("right", slice(n_inputs)), ("left", slice(n_inputs, n_fixed))):
         plot.text(
@@ -106,63 +83,63 @@ def _add_names(plot: Any, timeline: Timeline, places: Floats) -> None:
             text_font_size="13px",
             name="names",
         )
+    wheel = WheelZoomTool()
+    plot.toolbar.active_scroll, plot.toolbar.active_drag = wheel, None  # the page lets a mouse pan
+    pointed: Any = {"renderers": [nodes, edges], "visible": False}
+    # A tap is to a finger what hovering is to a mouse.
+    tools = HoverTool(tooltips=None, **pointed), TapTool(behavior="inspect", **pointed)
+    plot.add_tools(PanTool(), wheel, *tools)
+    found: UIElement = plot
+    return found
 
 
-@dataclass(frozen=True)
-class TimeCurve:
-    """One line of a panel; a noisy one is drawn faintly, with its moving average over it."""
+class Curve(NamedTuple):
+    """One line of a panel over the episodes."""
 
-    label: str
-    values: Floats
+    name: str
     tone: str
     """Name of its colour."""
-    is_noisy: bool = False
-    is_goal: bool = False
-    """Whether it is what the others are to reach."""
+    x: Ints
+    y: Floats
+    look: dict[str, Any]
+    """Width, opacity, dashes and entry of the legend, as Bokeh names them."""
 
 
-def find_panels(episodes: Episodes, threshold: float | None = None) -> list[list[TimeCurve]]:
-    """Return the curves of a run by panel: return, size, and likeness where there is a teacher."""
+def find_panels(episodes: Episodes, threshold: float | None = None) -> list[list[Curve]]:
+    """Return the curves of a run by panel: return, size, and likeness where there is a teacher.
+
+    A noisy curve is drawn faintly, with its moving average over it.
+    """
+    n = episodes.n
+    shown = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
+
+    def curve(name: str, tone: str, values: Floats, **look: Any) -> Curve:
+        first = n - values.size  # an average begins later
+        rows = shown[shown >= first]
+        return Curve(name, tone, rows + 1, values[rows - first], {"line_width": 1.8} | look)
+
+    def noisy(name: str, tone: str, values: Floats) -> list[Curve]:
+        average = moving_average(values)
+        return [
+            curve(name, tone, values, line_width=0.7, alpha=0.3),
+            curve(f"{name}, averaged", tone, average, legend_label=name),
+        ]
+
+    sizes = {"nodes": episodes.n_nodes, "edges": episodes.n_edges}
     panels = [
-        [TimeCurve("return", episodes.returns, "return", is_noisy=True)],
-        [
-            TimeCurve("nodes", episodes.n_nodes.astype(float), "nodes"),
-            TimeCurve("edges", episodes.n_edges.astype(float), "edges"),
-        ],
+        noisy("return", "return", episodes.returns),
+        [curve(name, name, each.astype(float), legend_label=name) for name, each in sizes.items()],
     ]
     if threshold is not None:
-        goal = np.full(episodes.n, threshold)
-        panels[0].append(TimeCurve("threshold", goal, "soft", is_goal=True))
-    likeness = find_likeness(episodes)
-    if likeness is not None:
+        dashed = {"line_width": 1.2, "line_dash": "dashed", "legend_label": "threshold"}
+        panels[0].append(curve("threshold", "soft", np.full(n, threshold), **dashed))
+    if (likeness := find_likeness(episodes)) is not None:
         values, label = likeness
-        panels.append([TimeCurve(label, values, "likeness", is_noisy=True)])
+        panels.append(noisy(label, "likeness", values))
     return panels
 
 
-def curve_lines(panels: list[list[TimeCurve]]) -> dict[str, dict[str, Floats]]:
-    """Return x and y of each line by its name, at `MOST_POINTS` episodes at most."""
-    return {
-        name: {"x": x.astype(float), "y": y}
-        for curves in panels
-        for curve in curves
-        for name, x, y in _lines_of(curve)
-    }
-
-
-def _lines_of(curve: TimeCurve) -> list[tuple[str, Ints, Floats]]:
-    n = curve.values.size
-    shown = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
-    whole = (curve.label, shown + 1, curve.values[shown])
-    if not curve.is_noisy:
-        return [whole]
-    average = moving_average(curve.values)
-    first = n - average.size
-    shown = shown[shown >= first]
-    return [whole, (f"{curve.label}, averaged", shown + 1, average[shown - first])]
-
-
-def curves_figure(panels: list[list[TimeCurve]], unit: str) -> UIElement:
+def curves_figure(panels: list[list[Curve]], unit: str) -> UIElement:
     """Return the panels of curves over the episodes, all of one width."""
     x_range = Range1d(start=0, end=1)  # the page sets it
     plots = [_panel(curves, x_range) for curves in panels]
@@ -172,41 +149,22 @@ def curves_figure(panels: list[list[TimeCurve]], unit: str) -> UIElement:
     return column(*plots, sizing_mode="stretch_width", spacing=2)
 
 
-def _panel(curves: list[TimeCurve], x_range: Range1d) -> Any:
-    plot = figure(
+def _panel(curves: list[Curve], x_range: Range1d) -> Any:
+    plot: Any = figure(
         x_range=x_range,
         height=100,
         sizing_mode="stretch_width",
         tools="",
-        toolbar_location=None,
-        outline_line_color=None,
-        background_fill_color=None,
-        border_fill_color=None,
         min_border_left=LEFT,
         min_border_right=RIGHT,
+        **BARE,
     )
     plot.add_layout(Legend(), "above")
-    for curve in curves:
-        _draw_curve(plot, curve)
-    _style(plot)
-    return plot
-
-
-def _draw_curve(plot: Any, curve: TimeCurve) -> None:
-    lines = {name: y for name, _, y in _lines_of(curve)}
-    look: dict[str, Any] = {"line_color": LIGHT[curve.tone], "line_width": 1.8}
-    look |= {"line_width": 1.2, "line_dash": "dashed"} if curve.is_goal else {}
-    for place, (name, y) in enumerate(lines.items()):
-        is_faint = place < len(lines) - 1
-        own = look | ({"line_width": 0.7, "alpha": 0.3} if is_faint else {})
+    for name, tone, _, y, look in curves:
         # Bokeh warns of a panel that begins with nothing to choose its range by.
         source = ColumnDataSource({"x": [0, 1], "y": [float(y.min()), float(y.max())]})
-        label = {} if is_faint else {"legend_label": curve.label}
-        line = plot.line("x", "y", source=source, name=name, **own, **label)
-        line.tags = [curve.tone]
-
-
-def _style(plot: Any) -> None:
+        line = plot.line("x", "y", source=source, name=name, line_color=LIGHT[tone], **look)
+        line.tags = [tone]
     plot.xaxis.visible = plot.xgrid.visible = False
     plot.ygrid.grid_line_color = LINE
     plot.yaxis.ticker.desired_num_ticks = 3
@@ -225,3 +183,4 @@ def _style(plot: Any) -> None:
     plot.legend.padding = plot.legend.margin = 0
     plot.legend.background_fill_color = None
     plot.legend.glyph_height, plot.legend.spacing = 16, 16
+    return plot

@@ -9,10 +9,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from math import inf
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
@@ -35,7 +35,7 @@ HEADERS = {
 }
 WAITING = (
     '<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="1">'
-    "<title>smgrnn</title><p>There is nothing to show yet; this page waits for it.</p>"
+    "<title>smgrnn</title><p>There is nothing to show yet. This page waits for it.</p>"
 )
 
 
@@ -48,12 +48,10 @@ class FolderView:
 
     def __call__(self) -> Record:
         """Return the record as it is now."""
-        try:
+        with suppress(OSError, SmgrnnError):  # it is being replaced, or its folder is gone
             home = RunFolder(self._path)
             if home.stamp != self._stamp:
                 self._record, self._stamp = home.load(), home.stamp
-        except (OSError, SmgrnnError):  # it is being replaced, or its folder is gone
-            pass
         return self._record
 
 
@@ -87,14 +85,11 @@ class LiveView:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self._wait_for_pages()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        while kind is None and time.monotonic() < self._asked + RECENT:
+            if self._arrived == self._version and self._look() is self._record:
+                break  # the page that somebody looks at shows the end
+            time.sleep(0.05)
         self._server.shutdown()
         self._server.server_close()
 
@@ -102,41 +97,28 @@ class LiveView:
         """Take note that a page was just opened, which will ask in a moment."""
         self._asked = time.monotonic()
 
-    def _wait_for_pages(self) -> None:
-        """Wait until a page that somebody looks at has the last that there is to show."""
-        while time.monotonic() < self._asked + RECENT:
-            if self._arrived == self._version and self._look() is self._record:
-                break
-            time.sleep(0.05)
-
     def page(self) -> str:
         """Return the whole page."""
         with self._lock:
             self._renew()
-            self.expect_page()
             return fill_frame(self._content) if self._content else WAITING
 
     def moment(self, after: int) -> str | None:
-        """Return the changes since a version of the content, if there are any."""
+        """Return the content if it has changed since this version of it."""
         with self._lock:
             self._renew()
-            self.expect_page()
             self._arrived = after
-            if self._version == after:
-                return None
-            return json.dumps(self._content)
+            return None if self._version == after else json.dumps(self._content)
 
     def _renew(self) -> None:
+        self.expect_page()
         record = self._look()
         if record is self._record:
             return
         self._record = record
-        try:
-            found = contents(record, is_live=True)
-        except SmgrnnError:  # a search has no champion before a candidate has played
-            return
-        self._version += 1
-        self._content = found | {"version": self._version}
+        with suppress(SmgrnnError):  # a search has no champion before a candidate has played
+            self._content = contents(record, is_live=True) | {"version": self._version + 1}
+            self._version += 1
 
 
 class _Server(ThreadingHTTPServer):
@@ -153,20 +135,19 @@ def _handler(view: LiveView) -> type[BaseHTTPRequestHandler]:
         timeout = 10  # of a connection on which nothing is asked
 
         def do_GET(self) -> None:
+            asked, text, kind = urlsplit(self.path), None, "text/html; charset=utf-8"
             if self.headers.get("Host") not in {f"{name}:{view.port}" for name in NAMES}:
                 self.send_error(421)
                 return
-            asked = urlsplit(self.path)
             if asked.path == "/":
-                self._answer(view.page(), "text/html; charset=utf-8")
+                text = view.page()
             elif asked.path == "/moment":
                 (after,) = parse_qs(asked.query).get("after", ["0"])[:1]
-                found = view.moment(int(after) if after.isdecimal() else 0)
-                self._answer(found, "application/json")
+                text = view.moment(int(after) if after.isdecimal() else 0)
+                kind = "application/json"
             else:
                 self.send_error(404)
-
-        def _answer(self, text: str | None, kind: str) -> None:
+                return
             body = (text or "").encode()
             self.send_response(204 if text is None else 200)
             for name, value in HEADERS.items():

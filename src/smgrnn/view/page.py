@@ -17,7 +17,6 @@ from bokeh.embed import json_item
 from bokeh.resources import Resources
 from numpy.typing import NDArray
 
-from smgrnn.episodes.table import Episodes
 from smgrnn.graph.edit import Cause
 from smgrnn.runs.family import Member
 from smgrnn.runs.own_loop import record_of
@@ -26,16 +25,8 @@ from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
 from smgrnn.view import style
-from smgrnn.view.figures import (
-    LEFT,
-    RIGHT,
-    curve_lines,
-    curves_figure,
-    find_panels,
-    network_figure,
-)
-from smgrnn.view.places import place_nodes
-from smgrnn.view.timeline import Lives, Sizes, Timeline, Tracks
+from smgrnn.view.figures import LEFT, RIGHT, curves_figure, find_panels, network_figure
+from smgrnn.view.timeline import Timeline
 
 SCRIPTS = ("timeline.js", "drawing.js", "story.js", "player.js", "live.js")
 """The program of the page, in the order in which its parts are read."""
@@ -44,9 +35,9 @@ WORDS = ("title", "facts", "notices", "legend")
 
 
 def write_page(run: Any, path: str | Path, student: Member | None = None) -> None:
-    """Write the growth of what a run hands over, or of another student of it, as a page.
+    """Write a page on which a run's selected network, or another student of it, grows.
 
-    `run` is a run, its record, or a network of your own loop.
+    `run` is a run, its record, or a network that your own loop trained.
     """
     path, content = Path(path), page(record_of(run), student)
     with writing(path):
@@ -61,13 +52,17 @@ def page(run: Record, student: Member | None = None) -> str:
 def fill_frame(content: dict[str, Any]) -> str:
     """Return the page with this content as HTML."""
     folder = files("smgrnn.view")
-    frame = folder.joinpath("page.html").read_text(encoding="utf-8")
-    scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
+    frame, *scripts = (
+        folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.html", *SCRIPTS)
+    )
+    colours = {"light": style.LIGHT, "dark": style.DARK}
     return Template(frame).substitute(
         {name: content[name] for name in WORDS},
+        **{
+            theme: " ".join(f"--{name}: {colour};" for name, colour in each.items())
+            for theme, each in colours.items()
+        },
         connect="; connect-src 'self'" if content["isLive"] else "",
-        light=style.css(style.LIGHT),
-        dark=style.css(style.DARK),
         left=LEFT,
         right=RIGHT,
         bokeh="".join(Resources(mode="inline", components=["bokeh"]).js_raw),
@@ -85,25 +80,45 @@ def contents(run: Record, student: Member | None = None, *, is_live: bool = Fals
     record = run.until(student)
     plan, whole = record.plan, Timeline.of(record)
     timeline = whole.thinned()
-    places = place_nodes(timeline, spare=is_live)
+    places = style.place_nodes(timeline, spare=is_live)
     unit = "candidate" if record.is_evolved else "episode"
     panels = find_panels(record.episodes, plan.task.reward_threshold) if record.episodes.n else []
+    sentences = notices(run, whole, timeline, is_live=is_live)
     return {
         "title": escape(f"{plan.task.id}, {plan.student}, seed {plan.seed}"),
         "facts": escape(_facts(record)),
-        "notices": "".join(
-            f"<p>{escape(text)}</p>" for text in notices(run, whole, timeline, is_live=is_live)
-        ),
+        "notices": "".join(f"<p>{escape(text)}</p>" for text in sentences),
         "legend": _legend(timeline),
         "network": json_item(network_figure(timeline, places)),
         "curves": json_item(curves_figure(panels, unit)) if panels else None,
         "lines": {
-            name: {axis: _pack(values) for axis, values in line.items()}
-            for name, line in curve_lines(panels).items()
+            curve.name: _pack({"x": curve.x.astype(float), "y": curve.y})
+            for curves in panels
+            for curve in curves
         },
-        "timeline": _timeline(timeline, places) | {"sizes": _pack_all(whole.sizes())},
-        "episodes": _pack_all(record.episodes),
-        "style": _style(timeline),
+        "timeline": {
+            "nInputs": timeline.n_inputs,
+            "nFixed": timeline.n_fixed,
+            "nodes": _pack(timeline.nodes._asdict() | {"x": places[:, 0], "y": places[:, 1]}),
+            "edges": _pack(timeline.edges._asdict()),
+            "tracks": _pack(timeline.tracks._asdict()),
+            "sizes": _pack(whole.sizes()._asdict()),
+            **_pack({"ends": timeline.ends}),
+        },
+        "episodes": _pack(record.episodes._asdict()),
+        "style": {
+            "grown": {int(cause): tone for cause, tone in style.TONES.items()},
+            "causes": {int(cause): style.word(cause) for cause in Cause},
+            "glow": style.GLOW,
+            "fade": style.FADE,
+            "narrow": style.NARROW,
+            "wide": style.widest_edge(timeline),
+            "bend": style.BEND,
+            "nPoints": style.N_POINTS,
+            "nodeSize": style.node_size(timeline),
+            "largestWeight": style.largest_weight(timeline),
+            "names": [escape(name) for name in timeline.names],  # the player writes them as HTML
+        },
         "unit": unit,
         "done": find_done(record),
         "nEpisodes": plan.n_episodes if is_live else record.episodes.n,
@@ -112,68 +127,47 @@ def contents(run: Record, student: Member | None = None, *, is_live: bool = Fals
     }
 
 
-def notices(
-    record: Record, whole: Timeline, drawn: Timeline, *, is_live: bool = False
-) -> list[str]:
-    """Return the notices that a reader of the page needs, a sentence each."""
-    found = []
-    if record.is_evolved:
-        found.append(
-            "This network was evolved: it is the champion as it was found, and the curves are of "
-            "all candidates, one after the other."
-        )
-    elif not record.is_finished and not is_live:
-        found.append(
-            f"The run was interrupted after {record.episodes.n:,} of {record.plan.n_episodes:,} "
-            "episodes; this is what there is so far."
-        )
-    plan = record.plan
+def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool = False) -> list[str]:
+    """Return the notices that a reader of the page needs, a sentence or two each."""
+    found, plan, n, n_shown = [], run.plan, run.episodes.n, whole.ends.size - 1
+    if run.is_evolved:
+        found.append("This network was evolved. The curves show all candidates in order.")
+    elif not run.is_finished and not is_live:
+        found.append(f"The run was interrupted after {n:,} of {plan.n_episodes:,} episodes.")
     if isinstance(plan, Plan) and plan.origin is not None:
         stages = ", then ".join(stage.task.id for stage in plan.stages)
-        found.append(f"This student has learned a sequence of tasks: {stages}.")
-    n_shown = whole.ends.size - 1
-    if n_shown < record.episodes.n:
+        found.append(f"This student learned a sequence of tasks: {stages}.")
+    if n_shown < n:
         found.append(
-            f"This is the student of episode {n_shown:,}; the run went on to episode "
-            f"{record.episodes.n:,}, which --final shows."
+            f"This is the network of episode {n_shown:,} of {n:,}. --final shows the last one."
         )
-    if is_live and record.held_out.size and record.handed_over.episode < n_shown:
+    if is_live and run.held_out.size and run.handed_over.episode < n_shown:
+        found.append(f"Selected network: episode {run.handed_over.episode:,}; see `smgrnn view`.")
+    if run.snapshots.episode.size == 0 and not run.is_evolved:
         found.append(
-            f"The run hands over its student of episode {record.handed_over.episode:,}, which "
-            "`smgrnn view` shows."
-        )
-    if record.snapshots.episode.size == 0 and not record.is_evolved:
-        found.append(
-            "This run kept no weights on the way: they are known where the structure changed and "
-            "at the end, and drawn in a straight line between."
+            "This run kept no weights on the way. They are interpolated between structural changes."
         )
     if drawn.nodes.n < whole.nodes.n or drawn.edges.n < whole.edges.n:
         found.append(
             f"The network is too large to be drawn whole: {drawn.nodes.n:,} of the "
-            f"{whole.nodes.n:,} nodes and {drawn.edges.n:,} of the {whole.edges.n:,} edges that "
-            "it ever had are shown, evenly chosen. The curves and figures count all of them."
+            f"{whole.nodes.n:,} nodes and {drawn.edges.n:,} of the {whole.edges.n:,} edges are "
+            "shown. The curves and figures count all of them."
         )
     return found
 
 
 def _facts(record: Record) -> str:
-    n_changes, graph = len(record.edits.rows), record.graph
+    n_changes, graph, done = len(record.edits.rows), record.graph, find_done(record)
     what = f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges"
-    if n_changes == 0:
-        text = f"{record.episodes.n:,} episodes; {what} throughout."
-    else:
-        text = f"{record.episodes.n:,} episodes with {n_changes:,} structural changes, to {what}."
-    done, threshold = find_done(record), record.plan.task.reward_threshold
+    text = f"{record.episodes.n:,} episodes, {n_changes:,} structural changes: {what}."
     if done is None:
         return text
-    return (
-        f"{text} The job was done in episode {done:,}, when the last 100 returned {threshold:g} "
-        "on average."
-    )
+    threshold = record.plan.task.reward_threshold
+    return f"{text} Solved in episode {done:,}: the last 100 returned {threshold:g} on average."
 
 
 def _legend(timeline: Timeline) -> str:
-    entries = [("line", "positive", "positive weight"), ("line", "negative", "negative")]
+    entries = [("line", "positive", "positive weight"), ("line", "negative", "negative weight")]
     entries += [
         ("dot", style.TONES[cause], f"new by {style.word(cause)}")
         for cause in style.grown_by(timeline)
@@ -186,38 +180,10 @@ def _legend(timeline: Timeline) -> str:
     )
 
 
-def _timeline(timeline: Timeline, places: NDArray[Any]) -> dict[str, Any]:
+def _pack(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return numbers as the player unpacks them: the bytes of Int32Arrays or Float32Arrays."""
+    kinds = {name: "<i4" if each.dtype.kind == "i" else "<f4" for name, each in columns.items()}
     return {
-        "nInputs": timeline.n_inputs,
-        "nFixed": timeline.n_fixed,
-        "nodes": _pack_all(timeline.nodes) | {"x": _pack(places[:, 0]), "y": _pack(places[:, 1])},
-        "edges": _pack_all(timeline.edges),
-        "tracks": _pack_all(timeline.tracks),
-        "ends": _pack(timeline.ends),
+        name: {"kind": kind, "bytes": b64encode(columns[name].astype(kind).tobytes()).decode()}
+        for name, kind in kinds.items()
     }
-
-
-def _style(timeline: Timeline) -> dict[str, Any]:
-    return {
-        "grown": {int(cause): tone for cause, tone in style.TONES.items()},
-        "causes": {int(cause): style.word(cause) for cause in Cause},
-        "glow": style.GLOW,
-        "fade": style.FADE,
-        "narrow": style.NARROW,
-        "wide": style.widest_edge(timeline),
-        "bend": style.BEND,
-        "nPoints": style.N_POINTS,
-        "nodeSize": style.node_size(timeline),
-        "largestWeight": style.largest_weight(timeline),
-        "names": [escape(name) for name in timeline.names],  # the player writes them as HTML
-    }
-
-
-def _pack_all(columns: Episodes | Lives | Tracks | Sizes) -> dict[str, Any]:
-    return {name: _pack(column) for name, column in columns._asdict().items()}
-
-
-def _pack(column: NDArray[Any]) -> dict[str, str]:
-    """Return numbers as the player unpacks them: the bytes of an Int32Array or Float32Array."""
-    kind = "<i4" if column.dtype.kind == "i" else "<f4"
-    return {"kind": kind, "bytes": b64encode(column.astype(kind).tobytes()).decode()}

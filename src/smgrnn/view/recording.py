@@ -5,24 +5,18 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.animation import FFMpegWriter
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgba_array
-from matplotlib.figure import Figure
 from PIL import Image
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, needs
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
+from smgrnn.plotting import Figure, FigureCanvasAgg, LineCollection, mpl, to_rgba_array
 from smgrnn.runs.family import Member
 from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import EDGES, RETURN, moving_average
 from smgrnn.runs.record import Record
 from smgrnn.view import style
-from smgrnn.view.places import place_nodes
 from smgrnn.view.timeline import Frame, Lives, Timeline
 
 N_FRAMES, FRAMES_PER_SECOND, STILL_SECONDS = 32, 8, 2
@@ -42,39 +36,38 @@ WIDTH_STEP = 0.75
 
 def check_film(path: Path) -> None:
     """Refuse a film that cannot be written, before the work that is to go into it."""
-    if path.suffix not in WRITERS:
+    if path.suffix not in (".gif", ".mp4"):
         raise ConfigError(f"A film is a .gif or an .mp4 file. Got {path} instead.")
-    if path.suffix == ".mp4" and find_ffmpeg() is None:
-        raise ConfigError(
-            f"{path} cannot be written without ffmpeg: pip install 'smgrnn[film]', or record a "
-            ".gif instead."
-        )
+    if path.suffix == ".mp4":
+        find_ffmpeg()
 
 
-def find_ffmpeg() -> str | None:
+def find_ffmpeg() -> str:
     """Return the program that writes an MP4: the one of this machine, or that of a package."""
     if found := which("ffmpeg"):
         return found
-    try:
+    with needs("An .mp4 file"):
         from imageio_ffmpeg import get_ffmpeg_exe
-
+    try:
         return str(get_ffmpeg_exe())
-    except (ImportError, RuntimeError):  # it has none for every machine
-        return None
+    except RuntimeError as error:
+        raise ConfigError("There is no ffmpeg for this machine: record a .gif instead.") from error
 
 
 def film(run: Any, path: str | Path, student: Member | None = None) -> None:
-    """Write the growth of what a run hands over, or of another student of it, as a film.
+    """Write the growth of a run's selected network, or of another student of it, as a film.
 
-    It is a GIF or an MP4, by its ending; `run` is a run, its record, or a network of your own loop.
+    It is a GIF or an MP4, by its ending; `run` is a run, its record, or a network that your own
+    loop trained.
     """
     path, record = Path(path), record_of(run)
     check_film(path)
     if record.episodes.n == 0:
         raise ConfigError("The run has no episodes yet, so there is nothing to record.")
     record = record.until(student or record.handed_over)
-    times = np.linspace(0, record.episodes.n, N_FRAMES)
-    WRITERS[path.suffix](Film(record), times.tolist(), path)
+    times = np.linspace(0, record.episodes.n, N_FRAMES).tolist()
+    write = _write_gif if path.suffix == ".gif" else _write_mp4
+    write(Film(record), times, path)
 
 
 def _write_gif(film: "Film", times: list[float], path: Path) -> None:
@@ -84,22 +77,19 @@ def _write_gif(film: "Film", times: list[float], path: Path) -> None:
         film.show(time)
         canvas.draw()
         frames.append(Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"))
+    colours = (style.INK, style.SOFT, POSITIVE, NEGATIVE, *OUTLINE.values(), *style.GROWN.values())
+    shares = np.linspace(0, 1, N_TINTS + 1)[None, :, None]
+    tints = 1 - shares * (1 - to_rgba_array(colours)[:, None, :3])
     palette = Image.new("P", (1, 1))
-    palette.putpalette(_tints())
+    palette.putpalette((255 * tints).round().astype(int).ravel().tolist())
     first, *rest = (each.quantize(palette=palette, dither=Image.Dither.NONE) for each in frames)
     pauses = [1000 // FRAMES_PER_SECOND] * len(rest) + [1000 * STILL_SECONDS]
     first.save(path, save_all=True, append_images=rest, duration=pauses, loop=0, optimize=True)
 
 
-def _tints() -> list[int]:
-    """Return every colour of a film in steps from white, as red, green and blue from 0 to 255."""
-    colours = (style.INK, style.SOFT, POSITIVE, NEGATIVE, *OUTLINE.values(), *style.GROWN.values())
-    shares = np.linspace(0, 1, N_TINTS + 1)[None, :, None]
-    tints = 1 - shares * (1 - to_rgba_array(colours)[:, None, :3])
-    return [int(value) for value in (255 * tints).round().ravel()]
-
-
 def _write_mp4(film: "Film", times: list[float], path: Path) -> None:
+    from matplotlib.animation import FFMpegWriter
+
     writer = FFMpegWriter(fps=FRAMES_PER_SECOND)
     with (
         mpl.rc_context({"animation.ffmpeg_path": find_ffmpeg()}),
@@ -110,19 +100,15 @@ def _write_mp4(film: "Film", times: list[float], path: Path) -> None:
             writer.grab_frame()
 
 
-WRITERS = {".gif": _write_gif, ".mp4": _write_mp4}
-"""The function that writes a film, by the ending of its name."""
-
-
 class Film:
     """The picture at any time: the network above, return and number of edges under it."""
 
     def __init__(self, record: Record) -> None:
         whole = Timeline.of(record)
         self._timeline, self._sizes = whole.thinned(), whole.sizes()
-        self._record = record
         self._note = " (thinned)" if self._timeline.nodes.n < whole.nodes.n else ""
-        self._places = place_nodes(self._timeline)
+        self._is_evolved = record.is_evolved
+        self._places = style.place_nodes(self._timeline)
         self._size = SCALE * style.node_size(self._timeline)
         self._wide = style.widest_edge(self._timeline)
         self._largest = style.largest_weight(self._timeline)
@@ -135,12 +121,15 @@ class Film:
         for lines in (self._halos, self._edges):
             network.add_collection(lines)
         self._glows = network.scatter([], [], linewidths=0, zorder=2)
+        kinds = ["input"] * self._timeline.n_inputs + ["output"] * self._timeline.n_outputs
+        self._outlines = [OUTLINE[kind] for kind in kinds]
         self._nodes = network.scatter([], [], zorder=2)
         self._name_ends(network)
         self._cursors = self._draw_curves(record)
-        for row, (cause, colour) in enumerate(style.grown_by(self._timeline).items()):
+        for row, cause in enumerate(style.grown_by(self._timeline)):
             label, place = f"● new by {style.word(cause)}", (0.98, 0.955 - 0.04 * row)
-            self.figure.text(*place, label, ha="right", va="center", fontsize=8, color=colour)
+            look: Any = {"ha": "right", "va": "center", "fontsize": 8, "color": style.GROWN[cause]}
+            self.figure.text(*place, label, **look)
 
     def _name_ends(self, ax: Any) -> None:
         """Write the names beside inputs and outputs, and leave room for them."""
@@ -152,7 +141,9 @@ class Film:
             look: Any = {"ha": side, "va": "center", "fontsize": 8, "color": style.SOFT}
             look |= {"parse_math": False, "annotation_clip": False}  # a name is no formula
             text = ax.annotate(name, (x, y), (shift, 0), textcoords="offset points", **look)
-            _shorten(text, NAME_SHARE * width)
+            while text.get_window_extent().width > NAME_SHARE * width and name:
+                name = name[:-1]
+                text.set_text(f"{name.rstrip()}…")
             room[side] = max(room[side], text.get_window_extent().width)
         beside = 2 * gap * DOTS_PER_INCH / 72  # as much before a name as behind it
         inner = width - sum(room.values()) - 2 * beside
@@ -185,13 +176,9 @@ class Film:
         self._show_nodes(frame, self._newness(self._timeline.nodes, time)[frame.nodes])
         for cursor in self._cursors:
             cursor.set_xdata([time, time])
-        self._title.set_text(f"{self._moment(time, update)}{self._note}")
-
-    def _moment(self, time: float, update: int) -> str:
-        """Return the title of a moment: the network in an episode, or the evolved champion."""
-        what = "champion" if self._record.is_evolved else f"episode {max(ceil(time), 1)}"
+        what = "champion" if self._is_evolved else f"episode {max(ceil(time), 1)}"
         n_nodes, n_edges = self._sizes.at(update)
-        return f"{what}: {n_nodes:,} nodes, {n_edges:,} edges"
+        self._title.set_text(f"{what}: {n_nodes:,} nodes, {n_edges:,} edges{self._note}")
 
     def _newness(self, lives: Lives, time: float) -> Floats:
         """Return how new each node or edge is: 1 when it has just grown, falling to 0 (n,)."""
@@ -202,51 +189,34 @@ class Film:
     def _show_edges(self, frame: Frame, newness: Floats) -> None:
         lives, nodes = self._timeline.edges, self._timeline.nodes
         source, target = (
-            self._places[np.searchsorted(nodes.id, ends[frame.edges])]
+            self._places[np.searchsorted(nodes.id, ends[frame.edges])][:, None, :]
             for ends in (lives.source, lives.target)
         )
-        paths = _curves(source, target)
+        along, way = np.linspace(0, 1, style.N_POINTS)[None, :, None], target - source
+        bend = 2 * style.BEND * along * (1 - along) * way[..., ::-1] * (-1, 1)
+        paths = source + along * way + bend
         share = np.log1p(np.abs(frame.weight)) / np.log1p(self._largest)
         width = SCALE * (style.NARROW + (self._wide - style.NARROW) * share)
         width = WIDTH_STEP * np.maximum(np.round(width / WIDTH_STEP), 1)
         colours = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
         self._edges.set(segments=paths, linewidths=width, colors=colours)
         colours = [style.GROWN.get(cause, "white") for cause in lives.born_by[frame.edges].tolist()]
-        self._halos.set(
-            segments=paths, linewidths=width + 4, colors=to_rgba_array(colours, 0.45 * newness)
-        )
+        halos = to_rgba_array(colours, 0.45 * newness)
+        self._halos.set(segments=paths, linewidths=width + 4, colors=halos)
 
     def _show_nodes(self, frame: Frame, newness: Floats) -> None:
-        grown = self._timeline.nodes.born_by[frame.nodes].tolist()
+        grown, places = self._timeline.nodes.born_by[frame.nodes].tolist(), frame.nodes
         colours = [style.GROWN.get(cause, "white") for cause in grown]
         fills = [c if new > 0 else "white" for c, new in zip(colours, newness, strict=True)]
-        kinds = ["input"] * self._timeline.n_inputs + ["output"] * self._timeline.n_outputs
-        kinds += ["hidden"] * (frame.nodes.size - len(kinds))
-        area = self._size**2
+        n_hidden, area = frame.nodes.size - len(self._outlines), self._size**2
         self._glows.set(
-            offsets=self._places[frame.nodes],
+            offsets=self._places[places],
             sizes=area * (1 + 1.4 * newness) ** 2,
             facecolors=to_rgba_array(colours, 0.4 * newness),
         )
         self._nodes.set(
-            offsets=self._places[frame.nodes],
+            offsets=self._places[places],
             sizes=[area] * frame.nodes.size,
             facecolors=fills,
-            edgecolors=[OUTLINE[kind] for kind in kinds],
+            edgecolors=self._outlines + [OUTLINE["hidden"]] * n_hidden,
         )
-
-
-def _shorten(text: Any, width: float) -> None:
-    """Cut the end off a text that is wider than so many pixels."""
-    name = text.get_text()
-    while text.get_window_extent().width > width and name:
-        name = name[:-1]
-        text.set_text(f"{name.rstrip()}…")
-
-
-def _curves(source: Floats, target: Floats) -> Floats:
-    """Return the points of each edge from its source to its target (n_edges, n_points, 2)."""
-    share = np.linspace(0, 1, style.N_POINTS)[None, :, None]
-    way = (target - source)[:, None, :]
-    left = way[..., ::-1] * (-1, 1)
-    return source[:, None, :] + share * way + 2 * style.BEND * share * (1 - share) * left

@@ -1,52 +1,43 @@
-"""The colours, sizes and words that page and film share."""
+"""The colours, sizes and places of nodes and edges that page and film share.
+
+Inputs stand left, outputs right and hidden nodes in a disc between.  A node keeps its place for
+life.  The disc has as many places as there are ever hidden nodes at a time, and a place that a
+removed node left is given to a later one.
+"""
+
+from heapq import heappop, heappush
 
 import numpy as np
 
+from smgrnn.arrays import Floats
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.edit import Cause
 from smgrnn.runs.pictures import EDGES, LIKENESS, NODES, RETURN
 from smgrnn.view.timeline import Timeline
 
-INK, SOFT, LINE = "#1b2430", "#5a6675", "#dfe4ea"
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
-LIGHT = {
-    "paper": "#ffffff",
-    "ink": INK,
-    "soft": SOFT,
-    "line": LINE,
-    "accent": "#1f5a96",
-    "notice": "#fdf4dc",
-    "positive": POSITIVE,
-    "negative": NEGATIVE,
-    **OUTLINE,
-    "node": "#a3329f",
-    "edge": "#0b9a9e",
-    "return": RETURN,
-    "nodes": NODES,
-    "edges": EDGES,
-    "likeness": LIKENESS,
+INK, SOFT, LINE = "#1b2430", "#5a6675", "#dfe4ea"
+COLOURS = {
+    "paper": ("#ffffff", "#12161c"),
+    "ink": (INK, "#e8edf3"),
+    "soft": (SOFT, "#9aa7b6"),
+    "line": (LINE, "#2c3540"),
+    "accent": ("#1f5a96", "#5b9bdc"),
+    "notice": ("#fdf4dc", "#332a12"),
+    "positive": (POSITIVE, "#63a4ea"),
+    "negative": (NEGATIVE, "#eda45a"),
+    "input": (OUTLINE["input"], "#57c46a"),
+    "output": (OUTLINE["output"], "#f0716b"),
+    "hidden": (OUTLINE["hidden"], "#9aa7b6"),
+    "node": ("#a3329f", "#d977d5"),
+    "edge": ("#0b9a9e", "#3fc6c9"),
+    "return": (RETURN, "#63a4ea"),
+    "nodes": (NODES, "#a7b2bf"),
+    "edges": (EDGES, "#eda45a"),
+    "likeness": (LIKENESS, "#57c46a"),
 }
-"""Colours by what they are for; films have these, and the page in a light window."""
-DARK = {
-    "paper": "#12161c",
-    "ink": "#e8edf3",
-    "soft": "#9aa7b6",
-    "line": "#2c3540",
-    "accent": "#5b9bdc",
-    "notice": "#332a12",
-    "positive": "#63a4ea",
-    "negative": "#eda45a",
-    "input": "#57c46a",
-    "output": "#f0716b",
-    "hidden": "#9aa7b6",
-    "node": "#d977d5",
-    "edge": "#3fc6c9",
-    "return": "#63a4ea",
-    "nodes": "#a7b2bf",
-    "edges": "#eda45a",
-    "likeness": "#57c46a",
-}
-"""The same colours in a dark window."""
+"""Colours by what they are for, in a light window, as in films, and in a dark one."""
+LIGHT, DARK = ({name: pair[row] for name, pair in COLOURS.items()} for row in (0, 1))
 TONES = {
     Cause.RELAY: "node",
     Cause.EXPLORATION: "edge",
@@ -58,16 +49,15 @@ TONES = {
 """Names of the colours of nodes and edges that have just been added, by cause."""
 GROWN = {cause: LIGHT[tone] for cause, tone in TONES.items()}
 GLOW, FADE = 0.012, 0.006
-"""Share of the run for which new nodes and edges glow, and for which removed ones fade."""
+"""Fraction of the run for which new nodes and edges glow, and for which removed ones fade."""
 NARROW = 0.6
 """Width of an edge without weight, in points."""
 BEND, N_POINTS = 0.12, 9
 """How far an edge swings to the left of the straight way, and the points it is drawn through."""
-
-
-def css(colours: dict[str, str]) -> str:
-    """Return colours as the properties of a style sheet."""
-    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+CENTRE: Floats = np.array([0.5, 0.5])
+RADII: Floats = np.array([0.33, 0.46])
+LEAST_SPARE = 16
+"""Fewest places of a disc that has spare ones."""
 
 
 def word(cause: Cause) -> str:
@@ -75,10 +65,10 @@ def word(cause: Cause) -> str:
     return cause.name.lower().replace("_", " ")
 
 
-def grown_by(timeline: Timeline) -> dict[Cause, str]:
-    """Return the causes by which anything grew, with their colours."""
+def grown_by(timeline: Timeline) -> list[Cause]:
+    """Return the causes by which anything grew."""
     came = np.concatenate([timeline.nodes.born_by, timeline.edges.born_by])
-    return {cause: colour for cause, colour in GROWN.items() if (came == cause).any()}
+    return [cause for cause in TONES if (came == cause).any()]
 
 
 def node_size(timeline: Timeline) -> float:
@@ -95,3 +85,48 @@ def widest_edge(timeline: Timeline) -> float:
 def largest_weight(timeline: Timeline) -> float:
     """Return the weight of the widest edge; widths grow with the logarithm of 1 + |weight|."""
     return float(np.abs(timeline.tracks.weight).max(initial=0)) or 1.0
+
+
+def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
+    """Return x and y of every node, from 0 to 1 (n_nodes, 2).
+
+    With spare places, up to a power of two, few nodes that are to come make all others move.
+    """
+    nodes, hidden, n_fixed = timeline.nodes, timeline.hidden, timeline.n_fixed
+    found = np.tile(CENTRE, (nodes.n, 1))
+    found[: timeline.n_inputs] = _column(0, timeline.n_inputs)
+    found[timeline.n_inputs : n_fixed] = _column(1, timeline.n_outputs)
+    n_places = hidden.most_at_once()
+    if spare:
+        n_places = max(LEAST_SPARE, 1 << (n_places - 1).bit_length())
+    from_hidden, to_hidden = (
+        np.isin(ends, hidden.id) for ends in (timeline.edges.source, timeline.edges.target)
+    )
+    is_layer = not (from_hidden & to_hidden).any() and not hidden.born.any()  # as in a static MLP
+    places = _column(0.5, n_places) if is_layer else _disc(n_places)
+    is_free = np.ones(len(places), dtype=np.bool_)
+    taken: list[tuple[int, int]] = []  # when each place becomes free again
+    rows = {id: row for row, id in enumerate(nodes.id.tolist())}
+    for node in range(n_fixed, nodes.n):
+        while taken and taken[0][0] <= nodes.born[node]:
+            is_free[heappop(taken)[1]] = True
+        ends = [rows[id] for id in (nodes.source[node], nodes.target[node]) if id in rows]
+        wish = found[ends].mean(axis=0) if ends else CENTRE
+        distance = np.square((places - wish) / RADII).sum(axis=1)
+        place = int(np.where(is_free, distance, np.inf).argmin())
+        found[node], is_free[place] = places[place], False
+        heappush(taken, (int(nodes.died[node]), place))
+    return found
+
+
+def _column(x: float, n: int) -> Floats:
+    """Return `n` places above each other, from top to bottom."""
+    return np.stack([np.full(n, x), np.linspace(1, 0, n + 2)[1:-1]], axis=1)
+
+
+def _disc(n: int) -> Floats:
+    """Return `n` places at even distances from each other, in the manner of a sunflower."""
+    number = np.arange(n)
+    radius, angle = np.sqrt(number / max(n, 1)), number * np.pi * (3 - np.sqrt(5))
+    disc: Floats = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    return CENTRE + RADII * disc

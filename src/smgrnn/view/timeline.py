@@ -19,7 +19,6 @@ FOREVER = np.iinfo(np.int32).max
 """Update of removal of nodes and edges that stay to the end."""
 NO_CAUSE = -1
 """Cause of nodes and edges there from the start, and of a removal that never happened."""
-BORN_AND_DIED = ("born", "died")
 MOST_NODES, MOST_EDGES = 300, 1500
 """Most hidden nodes, and most edges, that are drawn at a time."""
 
@@ -47,15 +46,16 @@ class Lives(NamedTuple):
     ) -> Self:
         """Return the lives that the edits began and ended; `last` are those of the final graph."""
         lives: dict[int, list[int]] = {}
+        from_the_start = 0, NO_CAUSE, FOREVER, NO_CAUSE
         rows = zip(edits.update.tolist(), edits.rows.tolist(), strict=True)
         for update, (operation, cause, id, source, target) in rows:
             if operation == add:
                 lives[id] = [id, source, target, update, cause, FOREVER, NO_CAUSE]
             elif operation == remove:
-                life = lives.setdefault(id, _from_the_start(id, source, target))
+                life = lives.setdefault(id, [id, source, target, *from_the_start])
                 life[-2:] = update, cause
         for each in last:
-            lives.setdefault(each[0], _from_the_start(*each))
+            lives.setdefault(each[0], [*each, *from_the_start])
         table = np.array([lives[id] for id in sorted(lives)], dtype=np.int64)
         columns: Any = table.reshape(-1, len(cls._fields)).T
         return cls(*columns)
@@ -80,10 +80,6 @@ class Lives(NamedTuple):
         """Return the chosen ones."""
         columns: Any = (column[chosen] for column in self)
         return type(self)(*columns)
-
-
-def _from_the_start(id: int, source: int, target: int) -> list[int]:
-    return [id, source, target, 0, NO_CAUSE, FOREVER, NO_CAUSE]
 
 
 class Tracks(NamedTuple):
@@ -182,13 +178,14 @@ class Timeline:
 
     def sizes(self) -> Sizes:
         """Return how large the network ever was, and when."""
-        moments = [getattr(it, name) for it in (self.nodes, self.edges) for name in BORN_AND_DIED]
+        both = self.nodes, self.edges
+        moments = [column for lives in both for column in (lives.born, lives.died)]
         update = np.unique(np.concatenate([[0], *moments]))
         update = update[update < FOREVER]
         counts = (
             np.searchsorted(np.sort(lives.born), update, side="right")
             - np.searchsorted(np.sort(lives.died), update, side="right")
-            for lives in (self.nodes, self.edges)
+            for lives in both
         )
         return Sizes(update, *counts)
 
@@ -199,16 +196,10 @@ class Timeline:
         nodes = self.nodes.only((rows < 0) | (rows % step == 0))
         between = np.isin(self.edges.source, nodes.id) & np.isin(self.edges.target, nodes.id)
         step = -(-self.edges.only(between).most_at_once() // MOST_EDGES) or 1
-        return self._only(nodes, between & (np.cumsum(between) % step == 1 % step))
-
-    def _only(self, nodes: Lives, chosen: Bools) -> Self:
-        counts = np.diff(self.tracks.first)
-        entries = np.repeat(chosen, counts)
-        tracks = Tracks(
-            np.concatenate([[0], np.cumsum(counts[chosen])]),
-            self.tracks.update[entries],
-            self.tracks.weight[entries],
-        )
+        chosen = between & (np.cumsum(between) % step == 1 % step)
+        counts, tracks = np.diff(self.tracks.first), self.tracks
+        entries, first = np.repeat(chosen, counts), np.cumsum(counts[chosen])
+        tracks = Tracks(np.append(0, first), tracks.update[entries], tracks.weight[entries])
         return replace(self, nodes=nodes, edges=self.edges.only(chosen), tracks=tracks)
 
 

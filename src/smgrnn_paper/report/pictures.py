@@ -4,10 +4,8 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
-
 from smgrnn.errors import ConfigError, SmgrnnError
+from smgrnn.plotting import Figure, mpl
 
 LIMIT = 300_000
 """Most bytes that a picture may have."""

@@ -1,0 +1,31 @@
+"""matplotlib, imported without the settings of the working directory.
+
+matplotlib reads a `matplotlibrc` from the working directory as it is imported, and that file may be
+a stranger's.  Every import of matplotlib in this package goes through this module first.
+"""
+
+import os
+import sys
+from contextlib import ExitStack, chdir
+from tempfile import TemporaryDirectory
+
+with ExitStack() as elsewhere:
+    if "matplotlib" not in sys.modules and os.path.lexists("matplotlibrc"):
+        elsewhere.enter_context(chdir(elsewhere.enter_context(TemporaryDirectory())))
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgba_array
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import FancyArrowPatch
+
+__all__ = [
+    "FancyArrowPatch",
+    "Figure",
+    "FigureCanvasAgg",
+    "Line2D",
+    "LineCollection",
+    "mpl",
+    "to_rgba_array",
+]
