@@ -19,7 +19,7 @@ smgrnn distill CartPole-v1 --parameters 6 --episodes 200 --out "a run"
 smgrnn evaluate "a run" --episodes 5 --json
 smgrnn view "a run" --no-open
 smgrnn export "a run" --to c --out controller
-smgrnn report "a run" --quiet
+smgrnn compare "a run" --out page.html --quiet
 smgrnn list
 """
 
