@@ -22,6 +22,7 @@ test -s "a run/topology.png" -a -s "a run/curves.png"
 smgrnn evaluate "a run" --episodes 5 --json
 smgrnn export "a run" --to c --out controller
 smgrnn export "a run" --to graphml
+smgrnn compare "a run" --out page.html --quiet
 smgrnn list
 """
 WITH_EXTRAS = """

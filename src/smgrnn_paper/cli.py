@@ -92,13 +92,12 @@ def report(
     episodes: int | None = None,
     output: Outputs = Output(),
 ) -> None:
-    """Report on experiments, beside what the paper printed, or on runs of your own.
+    """Report on experiments, beside what the paper printed.
 
     Parameters
     ----------
     names
-        Experiments to report on, or all of the paper's by default; or run folders and files of the
-        store.
+        Experiments to report on, or all of the paper's by default.
     store
         Folder of finished runs.
     out

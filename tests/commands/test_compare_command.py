@@ -7,13 +7,18 @@ from textwrap import fill
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from smgrnn.batch import Condition
+from smgrnn.pages.comparison import comparison_page, group_named, student_quantile
+from smgrnn.pages.page import html
 from smgrnn.runs import Record, Run
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.run import new_run
 from smgrnn_paper.evolution.evolution import evolve
 from support.browser import Browser, find_browser
 from support.commands import Command, refused
+from support.fabricated import fabricate
 from support.runs import settings, trained
 
 pytestmark = pytest.mark.xdist_group("compare")
@@ -110,10 +115,25 @@ def test_the_page_has_the_table_and_the_curves(
         assert "405.0 [341.5, 468.5]" in text
         assert "learning.learning_rate" in text
         n_pictures = "[...document.images].filter(each => each.naturalWidth > 300).length"
-        assert browser.evaluate(n_pictures) == 2
+        assert browser.evaluate(n_pictures) == 1
         shade = browser.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (shade == "rgb(255, 255, 255)") == (theme == "light")
         assert browser.complaints == []
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 9, 10, 99, 1000])
+def test_intervals_are_students(n: int) -> None:
+    assert student_quantile(n) == pytest.approx(stats.t.ppf(0.975, n), rel=1e-12)
+
+
+def test_names_of_strangers_are_text_on_the_page() -> None:
+    """A run is named by its path, and a record names its task."""
+    name = "<img src=x> | \x1b[31m $x^ y$"
+    record = fabricate(Condition.distill("CartPole-v1", episodes=8), 0)
+    task = replace(record.plan.task, id="<b>$\\bad{$</b>")
+    groups = group_named({name: replace(record, plan=replace(record.plan, task=task))})
+    text = html(comparison_page(groups))
+    assert not any(each in text for each in ("<img src=x", "<b>$", "\x1b"))
 
 
 def test_a_run_under_way_is_compared_by_what_there_is(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from numba import types
+from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
 
 import smgrnn
 from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig
@@ -25,7 +26,6 @@ from smgrnn.config import (
 from smgrnn.graph.activation import ACTIVATIONS, activate, slope
 from smgrnn.learning.numbers import LOSSES, OPTIMIZERS, RATES
 from smgrnn.learning.schedule import rate_at
-from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
 from support.learners import stream
 
 

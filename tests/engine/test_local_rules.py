@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from smgrnn.learning.rule import LearningRule
+from smgrnn.learning.rules import LEARNING
 
 from smgrnn import (
     Graph,
@@ -18,8 +20,6 @@ from smgrnn import (
     StructuralPlasticity,
 )
 from smgrnn.errors import ConfigError, GraphError, ShapeError
-from smgrnn.learning.rule import LearningRule
-from smgrnn.learning.rules import LEARNING
 from support.learners import Stream, memory, stream
 from support.local_oracle import SlowLocalLearner
 from support.oracle import to_slow

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from smgrnn.learning.rules import LEARNING
+from smgrnn.parts import Table
+from smgrnn.plasticity import GROWTH, PRUNING, Decision, Rule, settings_without_effect
 
 from smgrnn import (
     EditDraft,
@@ -27,9 +30,6 @@ from smgrnn import (
 from smgrnn import parts as tables
 from smgrnn.errors import ConfigError, GraphError, ShapeError
 from smgrnn.graph import Cause, Operation
-from smgrnn.learning.rules import LEARNING
-from smgrnn.parts import Table
-from smgrnn.plasticity import GROWTH, PRUNING, Decision, Rule, settings_without_effect
 from support.learners import memory, stream
 from support.parts import CONNECT, SIGNS, absent_pairs, connect
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from smgrnn.plasticity import GROWTH, PRUNING
 
 from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine.protection import protection
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.graph import Graph, Operation
-from smgrnn.plasticity import GROWTH, PRUNING
 
 STALLED = LearningConfig(learning_rate=1e-9)
 ROWS = np.random.default_rng(0).normal(size=(600, 3))

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from smgrnn.compile_cache import is_missing
 
 import smgrnn
-from smgrnn.compile_cache import is_missing
 from smgrnn.engine import restructuring
 from smgrnn.episodes import first_run
 from smgrnn.episodes.rollout import distill_episodes

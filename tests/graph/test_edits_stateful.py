@@ -7,11 +7,11 @@ import torch
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from smgrnn.plasticity import GROWTH, PRUNING, RuleNumbers
+from smgrnn.plasticity.history import carry_history
 
 from smgrnn import EditDraft, Graph, GraphEdit, PlasticityConfig, SMGrNN, UpdateHistory
 from smgrnn.graph import Change, Edge, Operation, check
-from smgrnn.plasticity import GROWTH, PRUNING, RuleNumbers
-from smgrnn.plasticity.history import carry_history
 from support.decisions import evidence
 
 seeds = st.integers(0, 2**32 - 1)

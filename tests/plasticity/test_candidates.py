@@ -4,12 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from smgrnn import Learner, LearningConfig, NetworkConfig, SMGrNN
-from smgrnn.arrays import Floats
-from smgrnn.engine.state import CALLS
-from smgrnn.graph import Graph
-from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.plasticity import Memory, Moment
 from smgrnn.plasticity.candidates import (
     COUNT,
@@ -23,6 +17,12 @@ from smgrnn.plasticity.candidates import (
     step,
 )
 from smgrnn.plasticity.numbers import RuleNumbers
+
+from smgrnn import Learner, LearningConfig, NetworkConfig, SMGrNN
+from smgrnn.arrays import Floats
+from smgrnn.engine.state import CALLS
+from smgrnn.graph import Graph
+from smgrnn.graph.activation import ACTIVATIONS
 from support.frugal import lessons, rules_of
 
 NUMBERS = RuleNumbers.of(rules_of(n_candidates=3))

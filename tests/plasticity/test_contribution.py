@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from smgrnn import Learner, NetworkConfig, PlasticityConfig
-from smgrnn.graph import Graph, GraphEdit
 from smgrnn.plasticity import Evidence, UpdateHistory
 from smgrnn.plasticity.contribution import RULE as CONTRIBUTION
 from smgrnn.plasticity.contribution import contributions, release, weakest
 from smgrnn.plasticity.history import TOTAL
 from smgrnn.plasticity.numbers import RuleNumbers
 from smgrnn.plasticity.size import Goal
+
+from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn.graph import Graph, GraphEdit
 from support.decisions import causes, evidence
 from support.frugal import lessons, rules_of
 

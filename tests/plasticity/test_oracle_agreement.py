@@ -7,10 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-
-from smgrnn import SMGrNN
-from smgrnn.config import PlasticityConfig, Scale
-from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply, check
 from smgrnn.plasticity import RuleNumbers, UpdateHistory
 from smgrnn.plasticity.draw import subset
 from smgrnn.plasticity.exploration import missing_before, missing_edges
@@ -19,6 +15,10 @@ from smgrnn.plasticity.instability import unstable_edges
 from smgrnn.plasticity.numbers import SCALES
 from smgrnn.plasticity.orphans import orphans
 from smgrnn.plasticity.weak import weak_edges
+
+from smgrnn import SMGrNN
+from smgrnn.config import PlasticityConfig, Scale
+from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply, check
 from support import oracle
 from support.decisions import decide, evidence
 from support.oracle import SlowChange, SlowEdge, SlowGraph, SlowHistory

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from smgrnn.arrays import Bools
-from smgrnn.config import PlasticityConfig, Scale
-from smgrnn.graph import Cause, Change, Graph, Operation, apply
 from smgrnn.plasticity import RuleNumbers, UpdateHistory, exploration, instability, relay
 from smgrnn.plasticity.exploration import batch_size, missing_before, missing_edges
 from smgrnn.plasticity.numbers import SCALES
 from smgrnn.plasticity.orphans import orphans
 from smgrnn.plasticity.weak import prune_count, weak_edges
+
+from smgrnn.arrays import Bools
+from smgrnn.config import PlasticityConfig, Scale
+from smgrnn.graph import Cause, Change, Graph, Operation, apply
 from support.decisions import (
     AT_REST,
     CHI_SQUARE_999,

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from smgrnn.plasticity import UpdateHistory
+from smgrnn.plasticity.history import carry_history
 
 from smgrnn import Learner, NetworkConfig, SMGrNN, StructuralPlasticity
 from smgrnn.config import PlasticityConfig
 from smgrnn.engine.state import CALLED, CALLS
 from smgrnn.graph import Cause, Graph, Operation, apply
-from smgrnn.plasticity import UpdateHistory
-from smgrnn.plasticity.history import carry_history
 from support.decisions import AT_REST, DRIFTING, RESTLESS, call, causes, decide, remembering
 from support.learners import stream
 

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from smgrnn.arrays import Floats
 from smgrnn.plasticity.size import (
     BEFORE,
     COUNTDOWN,
@@ -21,6 +19,8 @@ from smgrnn.plasticity.size import (
     target_at,
 )
 from smgrnn.plasticity.size import goal_at as full_goal_at
+
+from smgrnn.arrays import Floats
 from support.frugal_oracle import SlowAim
 from support.frugal_oracle import target_at as slow_target_at
 

@@ -11,8 +11,8 @@ import pytest
 import smgrnn
 import smgrnn_paper
 from smgrnn.errors import ConfigError
+from smgrnn.pages.settings import alike
 from smgrnn.tasks import find_task
-from smgrnn_paper.report.settings import alike
 from support.commands import Command
 from support.runs import trained
 

@@ -6,6 +6,12 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+from smgrnn.engine.handle import held_by, whole
+from smgrnn.learning.rules import LEARNING
+from smgrnn.plasticity import GROWTH, PRUNING
+from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
+from smgrnn.plasticity.rule import NO_PARTS
+from smgrnn.plasticity.size import SIZE
 
 from smgrnn.config import (
     DEMANDS,
@@ -17,7 +23,6 @@ from smgrnn.config import (
     Student,
 )
 from smgrnn.engine import Learner
-from smgrnn.engine.handle import held_by, whole
 from smgrnn.engine.state import EngineSettings, LearnerState
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId, find_teacher
@@ -25,11 +30,6 @@ from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.kernels import lean
 from smgrnn.learning.numbers import LOSSES, OPTIMIZERS, RATES, LearningNumbers
-from smgrnn.learning.rules import LEARNING
-from smgrnn.plasticity import GROWTH, PRUNING
-from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
-from smgrnn.plasticity.rule import NO_PARTS
-from smgrnn.plasticity.size import SIZE
 from smgrnn.runs import Record
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.run import new_run

@@ -15,10 +15,10 @@ from smgrnn.commands.view import view_command
 from smgrnn.engine.protection import protection
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.graph import Operation
+from smgrnn.pages.settings import alike, stated_settings
 from smgrnn.runs import Plan, Record, Run
 from smgrnn.runs.sequences import Sequence
 from smgrnn.view.timeline import Timeline
-from smgrnn_paper.report.settings import alike, stated_settings
 
 PLAIN, MIRRORED = "CartPole-v1", "CartPole-v1,mirrored"
 SHORT: dict[str, Any] = {

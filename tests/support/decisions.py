@@ -4,12 +4,12 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+from smgrnn.plasticity import Decision, Evidence, Memory, UpdateHistory, decide_by
+from smgrnn.plasticity.size import Goal
 
 from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import Graph, GraphEdit
-from smgrnn.plasticity import Decision, Evidence, Memory, UpdateHistory, decide_by
-from smgrnn.plasticity.size import Goal
 
 RESTLESS, DRIFTING, AT_REST = [1.0, -1.0], [0.05, 0.05], [0.0, 0.0]  # the updates of an edge
 CHI_SQUARE_999 = {3: 16.3, 9: 27.9, 19: 43.8}  # exceeded once in 1000 times, by degrees of freedom

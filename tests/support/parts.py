@@ -1,14 +1,14 @@
 """Rules as another package would bring them: compiled, with all that a rule can have."""
 
 import numpy as np
+from smgrnn.learning.rule import LearningRule, Pass
+from smgrnn.plasticity import Decision, Evidence, Memory, Moment, Rule, RuleNumbers
 
 from smgrnn.arrays import Ints
 from smgrnn.graph import Graph, GraphEdit
 from smgrnn.graph.edit import Cause, Operation, write_change
 from smgrnn.graph.state import find_edge, row_starts
 from smgrnn.kernels import kernel
-from smgrnn.learning.rule import LearningRule, Pass
-from smgrnn.plasticity import Decision, Evidence, Memory, Moment, Rule, RuleNumbers
 
 
 @kernel

@@ -6,16 +6,16 @@ from textwrap import fill
 
 from smgrnn.commands.output import Output, line_width, open_from_terminal
 from smgrnn.errors import ConfigError
-from smgrnn.runs.folder import load_runs
-from smgrnn.storage import write_file, writing
-from smgrnn_paper.report.comparison import (
-    Compared,
-    comparison_numbers,
+from smgrnn.pages.comparison import (
+    Group,
+    comparison_page,
     comparison_table,
     differing_settings,
     group_named,
 )
-from smgrnn_paper.report.tables import ReportTable
+from smgrnn.pages.page import Table, html
+from smgrnn.runs.folder import load_runs
+from smgrnn.storage import write_file, writing
 
 MOST_SETTINGS = 12
 """Most settings that are told; students of different kinds differ in most of theirs."""
@@ -27,24 +27,24 @@ def compare_command(
     """Compare runs: print a table or JSON, and write the page if there is to be one."""
     if out is not None and out.suffix != ".html":
         raise ConfigError(f"A page is an .html file. Got {out} instead.")
-    records = load_runs(paths)
-    groups = group_named(records)
+    groups = group_named(load_runs(paths))
     if out is not None:
-        from smgrnn_paper.report.page import page
-        from smgrnn_paper.report.runs import build_run_report  # which imports Matplotlib
-
         with writing(out):
-            write_file(out, page(build_run_report(records)).encode())
+            write_file(out, html(comparison_page(groups)).encode())
     words = [describe_table(comparison_table(groups)), describe_settings(groups)]
     if out is not None:
         words.append(f"The page is {out}.")
-    numbers = comparison_numbers(groups) | {"page": None if out is None else str(out)}
+    numbers = {
+        "groups": [each.to_dict() for each in groups],
+        "settings": differing_settings(groups),
+        "page": None if out is None else str(out),
+    }
     output.result("\n".join(words), numbers)
     if out is not None:
         open_from_terminal(out.resolve().as_uri(), opens=opens and not output.as_json)
 
 
-def describe_settings(groups: Sequence[Compared]) -> str:
+def describe_settings(groups: Sequence[Group]) -> str:
     """Return the settings that differ, each with its values and the runs that have them."""
     differing = differing_settings(groups)
     if not differing:
@@ -63,33 +63,28 @@ def describe_settings(groups: Sequence[Compared]) -> str:
     return "\n".join(lines)
 
 
-def describe_table(table: ReportTable, left_out: Sequence[str] = ()) -> str:
+def describe_table(table: Table, left_out: Sequence[str] = ()) -> str:
     """Return a table as text, task by task, with its note; some columns may be left out."""
     others = table.headings[2:]
-    head = ("", *others, *(it.heading for it in table.columns if it.name not in left_out))
-    rows = {
-        line.labels: (
-            *line.labels[1:],
-            *(each.text for each in line.entries if each.column.name not in left_out),
-        )
-        for line in table.lines
-    }
-    widths = [max(map(len, column)) for column in zip(head, *rows.values(), strict=True)]
+    shown = [place for place, it in enumerate(table.columns) if it.name not in left_out]
+    head = ("", *others, *(table.columns[place].heading for place in shown))
+    rows = [
+        (row.labels[0], (*row.labels[1:], *(row.cells[place].text for place in shown)))
+        for row in table.rows
+    ]
+    tasks = dict.fromkeys(task for task, _ in rows)
+    widths = [max(map(len, column)) for column in zip(head, *(row for _, row in rows), strict=True)]
+    widths[0] = max(widths[0], *map(len, tasks))
     blocks = []
-    for task in dict.fromkeys(line.labels[0] for line in table.lines):
-        lines = [(task, *head[1:]), *(row for labels, row in rows.items() if labels[0] == task)]
-        widths[0] = max(widths[0], len(task))
-        blocks.append("\n".join(_aligned(line, widths, len(others)) for line in lines))
+    for task in tasks:
+        lines = [(task, *head[1:]), *(row for its, row in rows if its == task)]
+        blocks.append("\n".join(_aligned(line, widths, 1 + len(others)) for line in lines))
     return "\n\n".join((*blocks, fill(table.note, line_width())))
 
 
-def _aligned(texts: tuple[str, ...], widths: list[int], n_words: int) -> str:
-    """Return one line, its first text and some words to the left and the others to the right."""
-    pairs = list(zip(texts, widths, strict=True))
-    words, numbers = pairs[: 1 + n_words], pairs[1 + n_words :]
+def _aligned(texts: Sequence[str], widths: Sequence[int], n_words: int) -> str:
+    """Return one line, its first `n_words` texts to the left and the others to the right."""
     return "  ".join(
-        (
-            *(text.ljust(width) for text, width in words),
-            *(text.rjust(width) for text, width in numbers),
-        )
+        text.ljust(width) if place < n_words else text.rjust(width)
+        for place, (text, width) in enumerate(zip(texts, widths, strict=True))
     )

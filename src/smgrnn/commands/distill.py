@@ -18,6 +18,7 @@ from smgrnn.commands.output import Output, open_from_terminal, say
 from smgrnn.config import RECORDINGS, RunConfig
 from smgrnn.errors import ConfigError, short
 from smgrnn.machine import check_memory, in_words
+from smgrnn.pages.settings import flatten
 from smgrnn.runs.bounds import CHANGE_BYTES, most_kept, most_nodes_and_edges
 from smgrnn.runs.pictures import draw_curves, draw_topology
 from smgrnn.runs.plan import Plan, Start
@@ -25,7 +26,6 @@ from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run, settings_to_go_on, start_from
 from smgrnn.runs.tensorboard import TensorBoard
 from smgrnn.runs.watch import Watch
-from smgrnn_paper.report.settings import flatten
 
 
 class Asked(NamedTuple):

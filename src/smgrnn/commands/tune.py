@@ -20,12 +20,12 @@ from smgrnn.commands.flags import Effort, Workers
 from smgrnn.commands.output import Output
 from smgrnn.config import RunConfig, by_part, settings_file
 from smgrnn.errors import ConfigError, FileFormatError
+from smgrnn.pages.page import html
+from smgrnn.pages.tuning import describe_best, describe_point, tuning_page
 from smgrnn.storage import locked, make_folder, write_file, write_files, writing
 from smgrnn.text import quantity
 from smgrnn.tuning.space import find_space
 from smgrnn.tuning.study import Found, Question, Study, Trial
-from smgrnn_paper.report.page import page
-from smgrnn_paper.report.tuning import build_tuning_report, describe_best, describe_point
 
 IDENTITY = "study.json"
 """File that says what a study asks, so that no other one goes on in its folder."""
@@ -130,11 +130,10 @@ def _write(
 ) -> dict[str, Any]:
     """Write the settings files, the table of trials and the page; return the result as values."""
     importances = study.importances()
-    report = build_tuning_report(found, Store(folder / STORE), importances)
     results = {
         BEST: _file(found, found.best, preset, command),
         TABLE: _table(found).encode(),
-        "index.html": page(report).encode(),
+        "index.html": html(tuning_page(found, importances)).encode(),
     }
     files = {_name(each): _file(found, each, preset, command) for each in found.front}
     make_folder(folder / FRONT)

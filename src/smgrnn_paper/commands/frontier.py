@@ -8,6 +8,7 @@ from smgrnn.commands.compare import describe_table
 from smgrnn.commands.flags import STORE
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, suggest
+from smgrnn.pages.page import Cell, Column, Row, Table
 from smgrnn.runs.folder import load_runs
 from smgrnn.runs.record import Record
 from smgrnn_paper.report.figures.frontier import draw_groups
@@ -16,6 +17,7 @@ from smgrnn_paper.report.frontier_tables import frontier_numbers, frontier_table
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.pictures import check_picture, save_picture
 from smgrnn_paper.report.results import describe_shortness, find_results
+from smgrnn_paper.report.tables import ReportTable
 
 EXPERIMENT = "frontier"
 """The experiment that is shown if no runs are given."""
@@ -44,9 +46,20 @@ def frontier_command(
     if out is not None:
         save_picture(draw_groups(groups, paper), out)
     output.result(
-        f"{shortness}{describe_table(frontier_table(groups, paper), LEFT_OUT)}"
+        f"{shortness}{describe_table(_plain(frontier_table(groups, paper)), LEFT_OUT)}"
         + ("" if out is None else f"\nThe picture is in {out}."),
         {**frontier_numbers(groups, paper), "picture": None if out is None else str(out)},
+    )
+
+
+def _plain(table: ReportTable) -> Table:
+    return Table(
+        id=table.id,
+        title=table.title,
+        headings=table.headings,
+        columns=tuple(Column(it.name, it.heading) for it in table.columns),
+        rows=tuple(Row(it.labels, tuple(Cell(e.text) for e in it.entries)) for it in table.lines),
+        note=table.note,
     )
 
 

@@ -1,14 +1,12 @@
-"""`smgrnn report`: a report on experiments, or on given runs."""
+"""`smgrnn report`: a report on experiments."""
 
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from smgrnn.batch import Store
-from smgrnn.commands.flags import STORE
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
-from smgrnn.runs.record import Record
 from smgrnn.text import quantity
 from smgrnn_paper.experiments.registry import is_experiment
 from smgrnn_paper.report.contents import Report, build_report
@@ -16,7 +14,6 @@ from smgrnn_paper.report.markdown import FIGURES, markdown
 from smgrnn_paper.report.page import page
 from smgrnn_paper.report.pictures import SUFFIXES
 from smgrnn_paper.report.results import Results, find_results
-from smgrnn_paper.report.runs import build_run_report
 
 
 def report_command(
@@ -28,19 +25,14 @@ def report_command(
     seeds: int | None = None,
     episodes: int | None = None,
 ) -> None:
-    """Write a report on the named experiments, or on runs: a page, a text, and all numbers."""
+    """Write a report on the named experiments: a page, a text, and all numbers."""
     names = list(names)
     paths = [name for name in names if is_run(name)]
     if paths:
-        if paths != names:
-            raise ConfigError("A report is on experiments or on runs; name one or the other.")
-        if (seeds, episodes, store_folder) != (None, None, STORE):
-            raise ConfigError(
-                "--seeds, --episodes and --store are for experiments: leave them out for runs."
-            )
-        report = build_run_report({path: Record.load(path) for path in dict.fromkeys(paths)})
-    else:
-        report = build_report(_find(Store(store_folder), names, seeds, episodes))
+        raise ConfigError(
+            f"A report is on experiments. `smgrnn compare {paths[0]} --out page.html` shows runs."
+        )
+    report = build_report(_find(Store(store_folder), names, seeds, episodes))
     write_report(report, out)
     output.result(describe(report, out), report.to_dict())
 

@@ -248,8 +248,7 @@ def point_name(values: dict[str, float]) -> str:
 def _grid() -> Conditions:
     points = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
     return {
-        point_name(point): with_rules(GRID_TASK, point, episodes=GRID_EPISODES)
-        for point in points
+        point_name(point): with_rules(GRID_TASK, point, episodes=GRID_EPISODES) for point in points
     }
 
 

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any, Self
 
 from smgrnn.batch import Experiment
+from smgrnn.pages.settings import Stated
 from smgrnn.runs.plan import AnyPlan
 from smgrnn.runs.record import Record
 from smgrnn.text import duration, quantity
@@ -21,7 +22,7 @@ from smgrnn_paper.report.own_tables import at_a_glance, own_tables
 from smgrnn_paper.report.paper import Figure, Paper, load_paper
 from smgrnn_paper.report.pictures import Picture, take_picture
 from smgrnn_paper.report.results import Results, base_name, describe_shortness
-from smgrnn_paper.report.settings import Stated, own_settings, shared_settings
+from smgrnn_paper.report.settings import own_settings, shared_settings
 from smgrnn_paper.report.tables import ReportTable, compare, count_distances
 from smgrnn_paper.report.verdicts import STANDINGS, Finding, judge
 

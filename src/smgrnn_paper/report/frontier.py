@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Floats
+from smgrnn.pages.settings import alike, stated_settings
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan
 from smgrnn.runs.record import Record
 from smgrnn.text import number
 from smgrnn_paper.report.paper import Paper
-from smgrnn_paper.report.settings import alike, stated_settings
 from smgrnn_paper.report.statistics import (
     UNKNOWN,
     Estimate,

@@ -122,6 +122,10 @@ def test_unfinished_runs_are_refused(smgrnn: Command, tmp_path: Path) -> None:
     assert sentence.startswith("None of these runs is finished")
 
 
+def test_a_store_is_for_the_experiment(runs: list[Path], smgrnn: Command) -> None:
+    assert "leave it out" in refused(smgrnn("frontier", runs[0], "--store", "elsewhere"))
+
+
 def test_what_is_no_run_or_no_picture_is_refused(runs: list[Path], smgrnn: Command) -> None:
     assert refused(smgrnn("frontier", "runs/nowhere")) == "There is no run folder runs/nowhere."
     sentence = refused(smgrnn("frontier", *runs, "--out", "drawn.pdf"))

@@ -9,15 +9,11 @@ from matplotlib.figure import Figure
 from smgrnn.batch import Store
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
-from smgrnn.runs import Record
-from smgrnn.text import number
-from smgrnn_paper import evolve
 from smgrnn_paper.commands.report import report_command
 from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report import contents
 from support.commands import Command, refused
 from support.fabricated import fill_store
-from support.runs import trained
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -99,59 +95,6 @@ def test_an_unknown_experiment_is_refused(store: Path, tmp_path: Path) -> None:
         report_command(store, tmp_path / "report", ["task-dificulty"])
 
 
-# --- on runs of one's own -------------------------------------------------------------------------
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> list[str]:
-    """Return two run folders and a file of the store."""
-    trained(tmp_path, name="growing", episodes=4, seed=3)
-    trained(tmp_path, name="mlp", student="mlp-100", episodes=4)
-    evolve("CartPole-v1", rollouts=8, population=4, held_out=2, out=tmp_path / "evolved")
-    record = Record.load(tmp_path / "evolved")
-    kept = Store(tmp_path / "kept")
-    kept.save(record)
-    return [
-        *(str(tmp_path / name) for name in ("growing", "mlp")),
-        str(kept.path(record.plan.key())),
-    ]
-
-
-def test_a_report_on_runs_states_settings_figures_and_curves(
-    runs: list[str], smgrnn: Command, tmp_path: Path
-) -> None:
-    said = smgrnn("report", *runs, "--json")
-    assert said.code == 0
-    numbers = json.loads(said.out)
-    settings = numbers["experiments"][0]["settings"]
-    assert set(settings) == {"smgrnn", "mlp-100", "neat"}
-    assert settings["mlp-100"]["network.iterations"] == "2"
-    assert numbers["figures"] == {
-        "Return, size and agreement over training": "figure-runs.svg",
-        "Return against parameters": "figure-frontier.svg",
-    }
-    *_, table = numbers["tables"]
-    shown = [row["cells"]["late_return"]["ours"] for row in table["rows"]]
-    late = [Record.load(path).summary()["late_return"] for path in runs]
-    assert shown == [number(value, 1) for value in late]
-    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert "paper" not in text.lower()
-    for path in runs:
-        assert path in text
-    words = smgrnn("report", *runs).out
-    assert "3 of 3 runs." in words
-    assert "Claims" not in words
-    assert (tmp_path / "report" / "index.html").is_file()
-
-
-def test_runs_and_experiments_are_not_mixed(runs: list[str], smgrnn: Command) -> None:
-    sentence = "A report is on experiments or on runs; name one or the other."
-    assert refused(smgrnn("report", runs[0], NAME)) == sentence
-    for flag in (("--seeds", 2), ("--episodes", 2), ("--store", "elsewhere")):
-        assert "are for experiments: leave them out" in refused(smgrnn("report", runs[0], *flag))
-    assert "leave it out" in refused(smgrnn("frontier", runs[0], "--store", "elsewhere"))
-
-
-def test_a_run_that_is_not_there_is_refused(smgrnn: Command, tmp_path: Path) -> None:
-    assert refused(smgrnn("report", "runs/nowhere")) == "There is no run folder runs/nowhere."
-    assert not (tmp_path / "report").exists()
+def test_runs_are_shown_by_another_command(smgrnn: Command) -> None:
+    sentence = "A report is on experiments. `smgrnn compare runs/mine --out page.html` shows runs."
+    assert refused(smgrnn("report", "runs/mine")) == sentence

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from smgrnn.batch import AnyCondition, Condition, Store
+from smgrnn.batch import AnyCondition, Store
+from smgrnn.pages.settings import stated_settings
 from smgrnn_paper.commands.report import write_report
 from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments
 from smgrnn_paper.report import contents
@@ -25,8 +26,6 @@ from smgrnn_paper.report.page import page
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.pictures import take_picture
 from smgrnn_paper.report.results import Results, base_name, short_name
-from smgrnn_paper.report.runs import build_run_report
-from smgrnn_paper.report.settings import stated_settings
 from support.fabricated import fabricate, fill_store
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -334,21 +333,6 @@ def test_a_figure_of_too_many_lines_becomes_dots() -> None:
     assert lines.data == take_picture(scribble()).data
     dots = take_picture(scribble(), limit=len(lines.data) - 1)
     assert (dots.suffix, dots.data[:4]) == ("png", b"\x89PNG")
-
-
-def test_names_of_strangers_are_text_in_page_and_markdown() -> None:
-    """A run is named by its path, and a record names its task."""
-    name = "<img src=x> ![a](http://b) | \x1b[31m $x^ y$"
-    record = fabricate(Condition.distill("CartPole-v1", episodes=8), 0)
-    task = replace(record.plan.task, id="<b>$\\bad{$</b> [c](http://d)")
-    record = replace(record, plan=replace(record.plan, task=task), versions={"a](http://e": "<i>"})
-    found = build_run_report({name: record})
-    for text in (markdown(found), page(found)):
-        assert "<img src=x" not in text
-        assert "<b>$" not in text
-        assert "<i>" not in text
-        assert "\x1b" not in text
-    assert "](http" not in markdown(found)
 
 
 def test_a_report_on_short_runs_says_so_first(report: Report, tmp_path: Path) -> None:

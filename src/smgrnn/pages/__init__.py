@@ -1,0 +1,1 @@
+"""Pages: paragraphs, tables and pictures as data, written as HTML or Markdown."""

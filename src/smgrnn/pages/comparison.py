@@ -1,0 +1,209 @@
+"""Comparison: any runs side by side; those that differ in nothing but their seed are one group."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from smgrnn.pages.page import Block, Illustration, Page, Table
+from smgrnn.pages.settings import Stated, alike, stated_settings
+from smgrnn.runs.metrics import held_out_likeness
+from smgrnn.runs.record import Record
+from smgrnn.text import MISSING, duration, number
+
+NOTE = (
+    "Runs that differ in nothing but their seed are one line. Held-out return: the mean of what is "
+    "handed over [Student’s 95 % interval, over runs; of a single run, over its episodes]. Late "
+    "return: the mean over the final quarter of the episodes{}. Parameters: the median of what is "
+    "handed over. Agreement: with the teacher, late in training. Time: of the training of one run."
+)
+EVOLVED = "; of an evolution, over the best of each of the final quarter of its generations"
+"""Addition to the note where an evolution is among the runs."""
+CAPTION = (
+    "Return, with the task's threshold; nodes, inputs and outputs included; agreement with the "
+    "teacher. A dot is where the mean of 100 returns first reaches the threshold."
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in nothing but their seed."""
+
+    name: str
+    records: tuple[Record, ...]
+
+    @property
+    def task(self) -> str:
+        """The id of their task."""
+        return self.records[0].plan.task.id
+
+    @property
+    def settings(self) -> Stated:
+        """The settings that they were trained with."""
+        return stated_settings(self.records[0].plan)
+
+    @property
+    def held_out(self) -> tuple[float, float | None, float | None] | None:
+        """The mean held-out return and its interval; None if no run is finished."""
+        returns = [record.held_out for record in self.records if record.held_out.size]
+        if not returns:
+            return None
+        return mean_interval(returns[0] if len(returns) == 1 else [it.mean() for it in returns])
+
+    @property
+    def n_parameters(self) -> float:
+        """The median of the parameters of what is handed over."""
+        return float(np.median([record.handed_over.n_parameters for record in self.records]))
+
+    def mean(self, metric: str) -> float | None:
+        """Return the mean of a metric over the runs that have it."""
+        values = [each.summary()[metric] for each in self.records if each.episodes.n]
+        known = [value for value in values if value is not None]
+        return float(np.mean(known)) if known else None
+
+    def texts(self) -> tuple[str, ...]:
+        """Return its row in a table."""
+        late, agreement, seconds = map(self.mean, ("late_return", "agreement", "seconds"))
+        decimals = 1 if self.records[0].plan.task.recording is None else 4
+        held_out = MISSING
+        if self.held_out is not None:
+            value, *ends = (number(it, decimals) for it in self.held_out if it is not None)
+            is_point = not ends or ends[0] == ends[1] == value
+            held_out = value if is_point else f"{value} [{', '.join(ends)}]"
+        return (
+            *(self.task, self.name, self.records[0].plan.student, str(len(self.records)), held_out),
+            MISSING if late is None else number(late, decimals),
+            f"{self.n_parameters:g}",
+            MISSING if agreement is None else f"{100 * agreement:.1f} %",
+            MISSING
+            if seconds is None
+            else f"{seconds:.1f} s"
+            if seconds < 60
+            else duration(seconds),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number as plain values."""
+        each = [float(it.held_out.mean()) if it.held_out.size else None for it in self.records]
+        held_out = self.held_out
+        return {
+            "name": self.name,
+            "task": self.task,
+            "student": self.records[0].plan.student,
+            "seeds": [record.plan.seed for record in self.records],
+            "episodes": [record.episodes.n for record in self.records],
+            "parameters": self.n_parameters,
+            "held_out": held_out
+            and dict(zip(("mean", "low", "high"), held_out, strict=True)) | {"each": each},
+            "likeness": [held_out_likeness(it.plan.task, it.held_out) for it in self.records],
+            **{name: self.mean(name) for name in ("late_return", "agreement", "seconds")},
+        }
+
+
+def mean_interval(values: ArrayLike) -> tuple[float, float | None, float | None]:
+    """Return the mean and the ends of Student's 95 % interval, None for those of one value.
+
+    >>> mean, low, high = mean_interval([400.0, 410.0])
+    >>> mean, round(low, 3), round(high, 3)
+    (405.0, 341.469, 468.531)
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    mean = float(sample.mean())
+    if sample.size == 1:
+        return mean, None, None
+    half = student_quantile(sample.size - 1) * float(sample.std(ddof=1)) / math.sqrt(sample.size)
+    return mean, mean - half, mean + half
+
+
+def student_quantile(freedom: int) -> float:
+    """Return the t that a share of 2.5 % exceeds -- Abramowitz and Stegun, Eqs. 26.7.3 and 26.7.4.
+
+    >>> [round(student_quantile(n), 4) for n in (1, 2, 9, 99)]
+    [12.7062, 4.3027, 2.2622, 1.9842]
+    """
+    is_odd = freedom % 2
+
+    def share_within(angle: float) -> float:
+        """Return the share between -t and t, where t = √freedom tan(angle)."""
+        cos, total = math.cos(angle), 0.0
+        term = cos if is_odd else 1.0
+        for n in range(2 + is_odd, freedom + 1, 2):
+            total += term
+            term *= cos * cos * (n - 1) / n
+        sum_ = math.sin(angle) * total
+        return 2 / math.pi * (angle + sum_) if is_odd else sum_
+
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if share_within(middle) < 0.95 else (low, middle)
+    return math.sqrt(freedom) * math.tan(low)
+
+
+def group_named(records: Mapping[str, Record]) -> list[Group]:
+    """Return runs, which are given by name, in groups, by task and in the order of their names."""
+    groups = [Group(_common_name(list(runs)), tuple(runs.values())) for runs in alike(records)]
+    tasks = [each.task for each in groups]
+    return sorted(groups, key=lambda each: tasks.index(each.task))
+
+
+def _common_name(names: Sequence[str]) -> str:
+    """Return the name of a group: what the names of its runs begin with.
+
+    >>> _common_name(["runs/a-0", "runs/a-1"]), _common_name(["runs/b"]), _common_name(["x", "y"])
+    ('runs/a', 'runs/b', 'x, y')
+    """
+    if len(names) == 1:
+        return names[0]
+    letters = takewhile(lambda each: len(set(each)) == 1, zip(*names, strict=False))
+    common = "".join(each[0] for each in letters).rstrip("0123456789").rstrip("-_./ ")
+    return common or ", ".join(names)
+
+
+def differing_settings(groups: Sequence[Group]) -> dict[str, dict[str, str]]:
+    """Return the settings in which groups differ: the value of each by the group's name.
+
+    Task and student are left out; settings that not every group has come last.
+    """
+    stated = {each.name: each.settings for each in groups}
+    names = dict.fromkeys(name for each in stated.values() for name in each)
+    found = {
+        name: {group: each.get(name, MISSING) for group, each in stated.items()}
+        for name in names
+        if name not in ("task", "student")
+    }
+    differing = {name: values for name, values in found.items() if len(set(values.values())) > 1}
+    return dict(sorted(differing.items(), key=lambda item: MISSING in item[1].values()))
+
+
+def comparison_table(groups: Sequence[Group]) -> Table:
+    """Return a row for each group."""
+    is_evolved = any(group.records[0].is_evolved for group in groups)
+    metrics = ("Runs", "Held-out return", "Late return", "Parameters", "Agreement", "Time")
+    return Table.of(
+        "Runs side by side",
+        ("Task", "Run", "Student", *metrics),
+        [group.texts() for group in groups],
+        n_labels=3,
+        note=NOTE.format(EVOLVED if is_evolved else ""),
+    )
+
+
+def comparison_page(groups: Sequence[Group]) -> Page:
+    """Return a page with the table, the settings that differ and the curves."""
+    from smgrnn.pages.figure import draw_run_curves, take_picture
+
+    curves = take_picture(draw_run_curves({each.name: each.records for each in groups}))
+    blocks: tuple[Block, ...] = (
+        comparison_table(groups),
+        Illustration("runs", "Return, size and agreement over training", CAPTION, curves),
+    )
+    if differing := differing_settings(groups):
+        names = ("Setting", *(each.name for each in groups))
+        rows = [(name, *values.values()) for name, values in differing.items()]
+        blocks = (*blocks, Table.of("Settings that differ", names, rows))
+    return Page("Runs", blocks)

@@ -1,0 +1,264 @@
+"""Figures: the style that all of them share, curves over episodes, and pictures as bytes."""
+
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from textwrap import fill
+from typing import Any, Literal, NamedTuple, ParamSpec, Self
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, FigureBase, SubFigure
+from matplotlib.gridspec import GridSpec
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
+
+from smgrnn.arrays import Floats
+from smgrnn.errors import SmgrnnError, plain
+from smgrnn.pages.page import Picture
+from smgrnn.runs.pictures import find_done
+from smgrnn.runs.record import Record
+
+P = ParamSpec("P")
+SETTINGS = Path(__file__).with_name("smgrnn.mplstyle")
+"""Fonts, lines and grids, which replace the user's own."""
+WIDTH = 7.2
+"""Width of all figures, in inches."""
+GREY = "#6b6b6b"
+"""Colour of everything that is not data: notes, thresholds, guides."""
+THRESHOLD: Any = {"color": GREY, "linestyle": (0, (4, 3)), "linewidth": 0.9, "zorder": 1}
+"""The look of a line where a task counts as solved."""
+BAND_OPACITY = 0.2
+POINTS = 50
+"""Most points kept of a curve; they are closer together than the width of a moving mean."""
+SMOOTHED = 40
+"""A moving mean spans the number of episodes divided by this."""
+RESOLUTIONS = (160, 120, 90, 60)
+"""Dots per inch to try in a PNG, where an SVG is too large; the first is for dots in an SVG too."""
+LIMIT = 300_000
+"""Most bytes of a picture."""
+
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#8a5a00", "#7a1f5c")
+LETTERS, MOST_LETTERS = 84, 40
+"""Letters that fit in a row of the legend, and the most of one name, which are its last."""
+
+
+class Look(NamedTuple):
+    """The label, colour and line of a curve."""
+
+    label: str
+    colour: str
+    line: Literal["-", "--", ":"] = "-"
+
+    def key(self, **changes: Any) -> Line2D:
+        """Return its entry in a legend."""
+        return Line2D([], [], color=self.colour, linestyle=self.line, label=self.label, **changes)
+
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Let a function draw with our `SETTINGS`, and leave the user's as they are."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        with mpl.rc_context(fname=SETTINGS):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def literal(name: str) -> str:
+    """Return a name that is not taken for a formula, though it may have two $ in it."""
+    return plain(name).replace("$", r"\$")
+
+
+def new_figure(height: float) -> tuple[Figure, SubFigure]:
+    """Return an empty figure of the common width, in inches, and its body for panels and legend."""
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    return figure, figure.add_subfigure(GridSpec(1, 1, figure)[0])
+
+
+def add_title(figure: Figure, text: str) -> None:
+    """Put a title above all else, on as many lines as it takes."""
+    figure.suptitle(fill(text, 84), x=0.01, ha="left", fontsize=10.5, fontweight="bold")
+
+
+def name_panel(panel: Axes | FigureBase, number: int, text: str) -> None:
+    """Title a panel with its letter, counted from 0, and a text."""
+    title = f"({chr(ord('a') + number)}) {text}"
+    if isinstance(panel, Axes):
+        panel.set_title(title)
+    else:
+        panel.suptitle(title, x=0.02, ha="left", fontsize=9, fontweight="bold")
+
+
+def limit_ticks(axes: Iterable[Axes], n: int = 4) -> None:
+    """Limit the numbers at each axis to about `n`, at round places."""
+    for ax in axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            if axis.get_scale() == "linear":
+                axis.set_major_locator(MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]))
+
+
+def say_empty(ax: Axes) -> None:
+    """Mark a panel that has no runs yet."""
+    ax.text(0.5, 0.5, "not run", color=GREY, ha="center", va="center", transform=ax.transAxes)
+    ax.grid(visible=False)
+
+
+def add_legend(body: SubFigure, handles: Sequence[Artist], n_rows: int = 1) -> None:
+    """Put one legend above all panels, where it covers nothing."""
+    n_columns = -(-len(handles) // n_rows)
+    body.legend(handles=handles, loc="outside upper left", ncols=n_columns, columnspacing=1.4)
+
+
+def add_note(figure: Figure, *sentences: str) -> None:
+    """Write a note below the panels; empty sentences are left out."""
+    text = fill(" ".join(filter(None, sentences)), 126)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, color=GREY)
+
+
+class Curve(NamedTuple):
+    """The mean over runs and the bounds of the band around it."""
+
+    x: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(
+        cls,
+        runs: Sequence[ArrayLike],
+        *,
+        width: int = 1,
+        band: Literal["std", "range", ""] = "std",
+        length: int = 0,
+    ) -> Self:
+        """Smooth each run by a moving mean, then take mean and band over the runs.
+
+        A run that stopped early keeps its last value; NaN values are left out.  Episodes count
+        from 1, at least to `length`; a mean is drawn in the middle of the episodes that it is of.
+        """
+        each = [np.asarray(run, dtype=np.float64) for run in runs]
+        n = max(length, *(run.size for run in each))
+        width = min(width, n)
+        padded = (np.pad(run, (0, n - run.size), mode="edge") for run in each)
+        rows = np.ma.masked_invalid([moving_mean(run, width) for run in padded])
+        mean = rows.mean(axis=0)
+        if band == "range":
+            low, high = rows.min(axis=0), rows.max(axis=0)
+        else:
+            std = rows.std(axis=0) if band else 0.0
+            low, high = mean - std, mean + std
+        kept = np.unique(np.linspace(0, mean.size - 1, min(mean.size, POINTS)).round().astype(int))
+        columns = (np.ma.filled(each, np.nan)[kept] for each in (mean, low, high))
+        return cls(kept.astype(np.float64) + (width + 1) / 2, *columns)
+
+    def within(self, bounds: tuple[float, float]) -> Self:
+        """Return the curve with a band that stays within bounds."""
+        return self._replace(low=np.clip(self.low, *bounds), high=np.clip(self.high, *bounds))
+
+    def plot(self, ax: Axes, look: Look, **changes: Any) -> None:
+        """Draw the curve and its band."""
+        ax.plot(self.x, self.mean, **{"color": look.colour, "linestyle": look.line, **changes})
+        if (self.high > self.low).any():
+            band: Any = {"color": look.colour, "alpha": BAND_OPACITY, "linewidth": 0}
+            ax.fill_between(self.x, self.low, self.high, **band)
+
+
+def moving_mean(values: ArrayLike, width: int) -> Floats:
+    """Return the mean over every `width` values in a row (n - width + 1).
+
+    NaN values are left out; where there is no other value, the mean is NaN.
+
+    >>> moving_mean([0.0, 3.0, 6.0, 0.0], 3).tolist()
+    [3.0, 3.0]
+    """
+    row = np.asarray(values, dtype=np.float64)
+    there = np.isfinite(row)
+    sums, counts = (np.append(0.0, np.cumsum(each)) for each in (np.where(there, row, 0), there))
+    n = counts[width:] - counts[:-width]
+    means = np.full(n.size, np.nan)
+    np.divide(sums[width:] - sums[:-width], n, out=means, where=n > 0)
+    return means
+
+
+@styled
+def draw_run_curves(records: Mapping[str, Sequence[Record]]) -> Figure:
+    """Return a figure of return, nodes and agreement, with a column for each task."""
+
+    def agreement(run: Record) -> ArrayLike:
+        has_one = run.plan.task.has_agreement and not run.is_evolved
+        return run.episodes.agreed / np.maximum(run.episodes.steps, 1) if has_one else np.nan
+
+    quantities = {
+        "return": lambda run: np.where(run.episodes.steps > 0, run.episodes.returns, np.nan),
+        "nodes": lambda run: run.episodes.n_nodes,
+        "agreement": agreement,
+    }
+    tasks = list(dict.fromkeys(runs[0].plan.task.id for runs in records.values()))
+    figure, body = new_figure(6.4)
+    axes = body.subplots(3, len(tasks), sharex="col", squeeze=False)
+    looks = {}
+    for place, (name, runs) in enumerate(records.items()):
+        label = name if len(name) <= MOST_LETTERS else f"…{name[-MOST_LETTERS:]}"
+        line: Any = ("-", "--", ":")[place // len(COLOURS) % 3]
+        looks[name] = look = Look(literal(label), COLOURS[place % len(COLOURS)], line)
+        task, begun = runs[0].plan.task, [run for run in runs if run.episodes.n]
+        column = axes[:, tasks.index(task.id)]
+        for ax, take in zip(column, quantities.values(), strict=True):
+            rows = [row for run in begun if np.isfinite(row := take(run)).any()]
+            if rows:
+                width = max(max(row.size for row in rows) // SMOOTHED, 1)
+                Curve.of(rows, width=width).plot(ax, look)
+        if task.reward_threshold is not None:
+            column[0].axhline(task.reward_threshold, **THRESHOLD)
+            done = [found for run in runs if (found := find_done(run)) is not None]
+            if done:  # unclipped points without a place leave the layout no room
+                heights = [task.reward_threshold] * len(done)
+                column[0].plot(done, heights, "o", color=look.colour, markersize=4, clip_on=False)
+    for place, task_id in enumerate(tasks):
+        name_panel(axes[0, place], place, literal(task_id))
+        axes[1, place].set_ylim(0, None)
+        axes[-1, place].set_xlabel("episode")
+    for ax, quantity in zip(axes[:, 0], quantities, strict=True):
+        ax.set_ylabel(quantity)
+    for ax in axes.ravel():
+        if not ax.lines:
+            say_empty(ax)
+    limit_ticks(axes.ravel())
+    if len(looks) <= len(COLOURS):
+        n_letters = sum(len(look.label) + 6 for look in looks.values())
+        add_legend(body, [look.key() for look in looks.values()], 1 + n_letters // LETTERS)
+    add_note(
+        figure,
+        f"Moving means over one part in {SMOOTHED} of a run's episodes; of several runs, mean",
+        "and standard deviation. In an evolution each candidate plays one episode.",
+    )
+    return figure
+
+
+def take_picture(figure: Figure, limit: int = LIMIT) -> Picture:
+    """Return a figure as lines (SVG), or as dots (PNG) where lines take more than `limit` bytes.
+
+    The same figure always gives the same bytes.
+    """
+    for suffix, dpi in (("svg", RESOLUTIONS[0]), *(("png", dpi) for dpi in RESOLUTIONS)):
+        data = save_figure(figure, suffix, dpi)
+        if len(data) <= limit:
+            return Picture(suffix, data, float(figure.get_size_inches()[0]))
+    raise SmgrnnError(f"A figure takes {len(data)} bytes at {dpi} dpi, more than {limit}.")
+
+
+def save_figure(figure: Figure, suffix: str, dpi: int = RESOLUTIONS[0]) -> bytes:
+    """Return the bytes of a figure's file."""
+    buffer = io.BytesIO()
+    metadata = {"svg": {"Date": None}, "png": {"Software": None}}[suffix]
+    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):
+        figure.savefig(buffer, format=suffix, dpi=dpi, metadata=metadata)
+    return buffer.getvalue()
