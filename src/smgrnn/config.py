@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
@@ -280,6 +281,8 @@ def find_setting(name: str, config: "RunConfig | None" = None, *, in_run: bool =
         ends = {place.rpartition(".")[2]: place for place in known}
         last = name.rpartition(".")[2]
         hint = f"Did you mean {ends[last]!r}?" if last in ends else suggest(name, known)
+        if not hint and (close := get_close_matches(last, ends, n=1)):
+            hint = f"Did you mean {ends[close[0]]!r}?"
         raise ConfigError(f"The setting {name!r} does not exist. {hint}".strip())
     return known[name]
 

@@ -78,7 +78,8 @@ class _Inlined:
 def _compile(function: Function, **options: Any) -> Function:
     if _numba.DISABLE_JIT:
         return function
-    compiled = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    usual: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    compiled: Any = njit(**usual, **options)(function)
     try:
         compiled._cache = CompileCache(function)
     except (RuntimeError, OSError):  # Numba found no folder that it can write to

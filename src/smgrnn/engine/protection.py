@@ -45,4 +45,5 @@ def hold_back(weight: Floats, delta: Floats, protection: Floats, first: int, las
 
 def protected_edges(protection: Floats) -> Bools:
     """Flag the edges that no rule may remove (n_edges,)."""
-    return (protection > 0.0).any(axis=0)
+    flags: Bools = np.any(protection > 0.0, axis=0)
+    return flags

@@ -8,7 +8,7 @@ Candidates matter from the second iteration on, so they need K ≥ 2; they have 
 sources where K ≥ 3 lets an output depend on it.
 """
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Candidates(NamedTuple):
     """Its state in the last iteration (1, n)."""
     square: Floats
     """Sum of its squared state over updates (n,)."""
-    count: Ints
+    n_watched: Ints
     """Updates that it was watched for (n,)."""
     products: Floats
     """Sum of error × state for each output (n_outputs, n)."""
@@ -51,7 +51,7 @@ class Candidates(NamedTuple):
             weights=np.zeros((n_sources, n)),
             state=np.zeros((1, n)),
             square=np.zeros(n),
-            count=np.zeros(n, dtype=np.int64),
+            n_watched=np.zeros(n, dtype=np.int64),
             products=np.zeros((graph.n_outputs, n)),
             is_active=np.ones(1, dtype=np.int64),
         )
@@ -72,7 +72,8 @@ class Candidates(NamedTuple):
     @property
     def n_edges(self) -> Ints:
         """Incoming edges of each candidate (n,)."""
-        return np.count_nonzero(self.weights, axis=0)
+        found: Ints = np.count_nonzero(self.weights, axis=0)
+        return found
 
     def scores(self) -> Floats:
         """Return how each correlates with the error at each output (n_outputs, n).
@@ -80,8 +81,8 @@ class Candidates(NamedTuple):
         This is the mean of error × state for a state of mean square 1; 0 for one that was not
         watched long enough, or has no edges left since its source was pruned away.
         """
-        is_judged = (self.count >= LEAST_WATCHED) & (self.n_edges > 0) & (self.square > 0.0)
-        scale = np.sqrt(np.where(is_judged, self.square * self.count, 1.0))
+        is_judged = (self.n_watched >= LEAST_WATCHED) & (self.n_edges > 0) & (self.square > 0.0)
+        scale = np.sqrt(np.where(is_judged, self.square * self.n_watched, 1.0))
         return np.where(is_judged, self.products / scale, 0.0)
 
     def carry(self, graph: Graph, node_origin: Ints) -> "Candidates":
@@ -120,7 +121,7 @@ def step_candidates(
                 products[output, candidate] += error * state[0, candidate]
     for candidate in range(n):
         candidates.square[candidate] += state[0, candidate] ** 2
-        candidates.count[candidate] += 1
+        candidates.n_watched[candidate] += 1
 
 
 def best_candidate(scores: Floats) -> tuple[int, Ints]:
@@ -145,13 +146,14 @@ def redraw(
     interval between calls is.
     """
     candidates, graph = evidence.candidates, evidence.graph
-    new = Candidates(*(each.copy() for each in candidates))
+    copies: Any = (each.copy() for each in candidates)
+    new = Candidates(*copies)
     if evidence.goal.is_over:
         new.is_active[0] = 0
         return new
     worth = np.abs(scores).sum(axis=0)
     n_sources, n = new.sources.shape
-    is_early = (new.count < LEAST_WATCHED) & (new.n_edges > 0)
+    is_early = (new.n_watched < LEAST_WATCHED) & (new.n_edges > 0)
     n_nodes = graph.n_inputs if evidence.iterations < 3 else graph.n_nodes - graph.n_outputs
     for place, each in enumerate(np.argsort(worth, kind="stable")):
         if is_early[each]:
@@ -162,5 +164,5 @@ def redraw(
             strength = np.maximum(np.sqrt(evidence.square[nodes]), 1e-3)
             new.sources[:, each] = nodes
             new.weights[:, each] = gain * rng.standard_normal(n_sources) / strength
-        new.square[each], new.count[each], new.products[:, each] = 0.0, 0, 0.0
+        new.square[each], new.n_watched[each], new.products[:, each] = 0.0, 0, 0.0
     return new

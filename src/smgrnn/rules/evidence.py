@@ -1,8 +1,9 @@
 """Evidence: everything that a growth or pruning rule may read when the module is called."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.graph.state import Graph
@@ -103,10 +104,11 @@ YOUTH = 1000
 
 def frozen_graph(graph: Graph) -> Graph:
     """Return a graph whose arrays are views that cannot be written to."""
-    return Graph(*(frozen(each) if isinstance(each, np.ndarray) else each for each in graph))
+    fields: Any = (frozen(each) if isinstance(each, np.ndarray) else each for each in graph)
+    return Graph(*fields)
 
 
-def frozen(values: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def frozen(values: NDArray[Any]) -> NDArray[Any]:
     """Return a view of an array that cannot be written to."""
     view = values.view()
     view.flags.writeable = False

@@ -120,7 +120,7 @@ class FromCandidates(BuiltInRule):
         for source, weight in zip(graph.node_ids[sources].tolist(), weights.tolist(), strict=True):
             if weight != 0.0:
                 draft.add_edge(source, node, weight)
-        strength = JOINED_BY / np.sqrt(candidates.square[joined] / candidates.count[joined])
+        strength = JOINED_BY / np.sqrt(candidates.square[joined] / candidates.n_watched[joined])
         for target, score in zip(targets, scores[outputs, joined].tolist(), strict=True):
             draft.add_edge(node, target, -np.sign(score) * strength)
         return joined, n_edges

@@ -79,7 +79,8 @@ class UpdateHistory(NamedTuple):
 
     def ages(self) -> Ints:
         """Return how many updates each edge has seen (n_edges,)."""
-        return self.clock[TOTAL] - self.born[self.slot]
+        ages: Ints = self.clock[TOTAL] - self.born[self.slot]
+        return ages
 
     def counts(self) -> Ints:
         """Return how many updates are in each edge's window (n_edges,)."""

@@ -6,7 +6,6 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 
-from smgrnn.kernels import as_python
 from smgrnn.tasks.known import observe, step
 from smgrnn.tasks.task import Task
 
@@ -75,11 +74,11 @@ class CompiledEnv(gym.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Act for one time step."""
-        reward, is_over = as_python(step)(self._code, self._state, int(action))
+        reward, is_over = step(self._code, self._state, int(action))
         self._n_steps += 1
         return self._observe(), reward, is_over, self._n_steps == self._task.max_steps, {}
 
     def _observe(self) -> Any:
         observation = np.zeros(self._n_values)
-        as_python(observe)(self._code, self._state, observation)
+        observe(self._code, self._state, observation)
         return observation.astype(np.float32)

@@ -11,6 +11,7 @@ from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.graph.state import Graph
 from smgrnn.nn import SMGrNN, StructuralPlasticity
+from smgrnn.rules import Relay, Weak
 
 N_INPUTS, N_OUTPUTS = 4, 2
 
@@ -24,16 +25,12 @@ def active_rules(n_edges: int) -> PlasticityConfig:
     a relay and then random edges until the former number of edges is reached.
     """
     return PlasticityConfig(
+        growth=Relay(scale="update", max_relays=1, explore_probability=1.0),
+        pruning=Weak(prune_fraction=1 / n_edges, weight_threshold=1e9, update_threshold=1e9),
         interval=100,
         prune_period=2,
-        prune_fraction=1 / n_edges,
-        weight_threshold=1e9,
-        update_threshold=1e9,
-        scale="update",
         full_window=False,
-        max_relays=1,
         max_edges=n_edges,
-        explore_probability=1.0,
     )
 
 
