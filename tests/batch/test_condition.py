@@ -13,7 +13,7 @@ from smgrnn.batch.experiment import queue_runs
 from smgrnn.config import PlasticityConfig, RunConfig
 from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experts import Expert, find_teacher, write_expert
-from smgrnn.runs import mlp, plan
+from smgrnn.runs import plan
 from smgrnn.tasks import find_task
 from smgrnn_paper import EvolutionConfig
 from smgrnn_paper.evolution import EvolutionCondition
@@ -118,11 +118,11 @@ def test_the_budget_of_an_mlp_counts_also_if_it_is_looked_up(
         return plan.plan_run(config, task, expert).key()
 
     sized = key(budget=84)
-    monkeypatch.setitem(mlp.BUDGETS, task.id, 84)
+    monkeypatch.setattr(plan, "find_budget", lambda _: 84)
     assert key() == sized
-    monkeypatch.setitem(mlp.BUDGETS, task.id, 85)
+    monkeypatch.setattr(plan, "find_budget", lambda _: 85)
     assert key() == sized  # the same width: what runs is what counts
-    monkeypatch.setitem(mlp.BUDGETS, task.id, 100)
+    monkeypatch.setattr(plan, "find_budget", lambda _: 100)
     assert key() != sized
 
 

@@ -96,7 +96,7 @@ class Facts:
 
     @property
     def known_settings(self) -> tuple[str, ...]:
-        """What variants write behind the name, in the order of a plain name."""
+        """Settings that variants write behind the name, in the order of a plain name."""
         if self.examples is not None:
             return ()
         hide = ("hide",) if self.velocities else ()

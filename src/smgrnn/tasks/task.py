@@ -70,7 +70,7 @@ class Task(Settings):
 
     @property
     def facts(self) -> Facts:
-        """What the library knows about the task of this name; nothing if it is a user's own."""
+        """The facts about the task of this name; none are known of a user's own."""
         return KNOWN.get(self._parts[0], UNKNOWN)
 
     @property
