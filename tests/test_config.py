@@ -21,6 +21,8 @@ from smgrnn.config import (
 from smgrnn.errors import ConfigError, SmgrnnError, short
 from smgrnn.validation import Count, Settings, later
 from smgrnn_paper import EvolutionConfig
+from support.flat import growing_rules, rules
+from support.flat import learning as learning_config
 
 COUNT: list[Any] = [0, -1, 1.5, True, "3", None, math.nan, math.inf]
 POSITIVE: list[Any] = [0.0, -0.1, math.inf, math.nan, True, "0.5", None, 1j]
@@ -122,7 +124,7 @@ OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
         "protect": PROBABILITY,
         "network": [None, {}, "tanh"],
         "learning": [None, {}, "adam"],
-        "plasticity": [None, {}, LearningConfig()],
+        "plasticity": [None, {}, learning_config()],
     },
     EvolutionConfig: {
         "method": CHOICE,
@@ -215,7 +217,7 @@ def test_a_number_too_large_for_a_float_is_refused(name: str) -> None:
 
 def test_a_config_error_is_a_value_error_of_this_package() -> None:
     with pytest.raises(ValueError, match="window") as caught:
-        PlasticityConfig(window=0)
+        rules(window=0)
     assert isinstance(caught.value, SmgrnnError)
 
 
@@ -260,11 +262,11 @@ def test_numbers_of_numpy_become_plain_numbers() -> None:
 
 def test_settings_cannot_be_changed_once_made() -> None:
     with pytest.raises(FrozenInstanceError):
-        PlasticityConfig().window = 5  # type: ignore[misc]
+        rules().window = 5  # type: ignore[misc]
 
 
 def test_the_defaults_are_those_of_table_a_iii() -> None:
-    config = PlasticityConfig()
+    config = rules()
     assert (config.window, config.interval_width, config.fluctuation_threshold) == (100, 0.5, 0.1)
     assert (config.explore_probability, config.explore_ratio) == (0.25, 0.01)
     assert (config.weight_threshold, config.update_threshold) == (0.1, 1e-4)
@@ -279,8 +281,8 @@ def test_static_switches_every_rule_off() -> None:
 
 
 def test_growth_only_switches_pruning_off_and_nothing_else() -> None:
-    config = PlasticityConfig.growth_only(window=7)
-    default = PlasticityConfig(window=7).to_dict()
+    config = growing_rules(window=7)
+    default = rules(window=7).to_dict()
     assert config.to_dict() == {**default, "pruning": "none", "orphan_removal": False}
 
 
@@ -305,7 +307,7 @@ def test_settings_change_by_name_by_part_and_as_a_whole() -> None:
     both = start.with_changes(network={"density": 0.5}, iterations=7).network
     assert (both.density, both.iterations) == (0.5, 7)
     assert start.with_changes(plasticity={"window": 7}).plasticity.interval == 10
-    assert start.with_changes(plasticity=PlasticityConfig(window=7)).plasticity.interval == 100
+    assert start.with_changes(plasticity=rules(window=7)).plasticity.interval == 100
     with pytest.raises(TypeError, match="widnow"):
         start.with_changes(widnow=3)
 
@@ -338,7 +340,7 @@ def flatten(values: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_plain_learning_config_states_its_loss() -> None:
     assert RunConfig().learning.loss is None
-    given = RunConfig().with_changes(learning=LearningConfig(optimizer="sgd")).learning
+    given = RunConfig().with_changes(learning=learning_config(optimizer="sgd")).learning
     assert (given.optimizer, given.loss) == ("sgd", "cross_entropy")
 
 

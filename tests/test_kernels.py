@@ -20,6 +20,7 @@ OUTER = (
 )
 RUN = """
 from tiny.outer import outer
+from support.flat import rules
 answer = outer(1)
 print(answer, sum(outer.stats.cache_hits.values()) if hasattr(outer, "stats") else "Python")
 """
@@ -152,7 +153,7 @@ from smgrnn.plasticity import decide_by
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts without it
 graph = Graph.from_edges(1, 2000, edges=[(0, target, 1.0) for target in range(1, 2001)])
-history, config = UpdateHistory.start(2000, 2), PlasticityConfig(window=2)
+history, config = UpdateHistory.start(2000, 2), rules(window=2)
 rng = np.random.default_rng(0)
 decide_by(config, graph, history, 1, rng)
 for _ in range(20):

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Learner, LearningConfig, NetworkConfig, SMGrNN
+from smgrnn import Learner, NetworkConfig, SMGrNN
 from smgrnn.errors import GraphError, ShapeError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.tasks import Task
+from support.flat import learning as learning_config
 
 GRAPH = Graph.from_edges(
     3, 2, 2, [(0, 5, 0.7), (1, 3, -0.4), (2, 4, 0.2), (5, 3, 0.9), (3, 6, 1.1), (6, 4, -0.8)]
@@ -41,7 +42,7 @@ def test_a_batch_is_as_many_policies(task: Task, carry_state: bool) -> None:
 
 def test_a_policy_does_what_the_learner_does_that_it_was() -> None:
     found = policy()
-    learner = Learner(found.config, LearningConfig(), graph=GRAPH)
+    learner = Learner(found.config, learning_config(), graph=GRAPH)
     for row in ROWS[:, 0]:
         assert found(row) == learner.act([*row, 1.0])  # the last input is the bias
 

@@ -10,7 +10,7 @@ import pytest
 
 from smgrnn.batch import AnyCondition, Condition, condition
 from smgrnn.batch.experiment import queue_runs
-from smgrnn.config import PlasticityConfig, RunConfig
+from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experts import Expert, find_teacher, write_expert
 from smgrnn.runs import plan
@@ -19,6 +19,7 @@ from smgrnn_paper import EvolutionConfig
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.evolution.evolution import new_evolution
 from smgrnn_paper.experiments import EXPERIMENTS
+from support.flat import rules
 from support.trials import asking, teacher
 
 CARTPOLE = Condition.distill("CartPole-v1")
@@ -141,7 +142,7 @@ def test_changes_apply_to_the_settings_of_the_task() -> None:
     xor = Condition.distill("xor", plasticity={"window": 7})
     expected = replace(RunConfig.for_task("xor").plasticity, window=7)
     assert isinstance(xor.settings, RunConfig)
-    assert xor.settings.plasticity == expected != PlasticityConfig(window=7)
+    assert xor.settings.plasticity == expected != rules(window=7)
 
 
 def test_a_shortened_distillation_has_as_many_episodes_and_no_checkpoint_on_the_way() -> None:

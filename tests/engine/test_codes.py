@@ -11,7 +11,7 @@ from numba import types
 from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
 
 import smgrnn
-from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn import Learner, NetworkConfig, PlasticityConfig
 from smgrnn.config import (
     Activation,
     BiasCorrection,
@@ -26,6 +26,8 @@ from smgrnn.config import (
 from smgrnn.graph.activation import ACTIVATIONS, activate, slope
 from smgrnn.learning.numbers import LOSSES, OPTIMIZERS, RATES
 from smgrnn.learning.schedule import rate_at
+from support.flat import learning as learning_config
+from support.flat import rules
 from support.learners import stream
 
 
@@ -60,7 +62,7 @@ def weights(**learning: Any) -> Any:
     """Return the weights after a short stream."""
     loss = learning.get("loss", "cross_entropy")
     network = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, density=1.0, iterations=2)
-    made = Learner(network, LearningConfig(**learning), PlasticityConfig.static(), seed=0)
+    made = Learner(network, learning_config(**learning), PlasticityConfig.static(), seed=0)
     made.progress = 0.9
     rows = stream(20)
     labels = np.tanh(rows.observations[:, :2]) if loss == "mse" else rows.labels
@@ -110,7 +112,7 @@ def test_an_unknown_schedule_is_no_schedule_at_all() -> None:
 def test_every_choice_of_network_and_plasticity_learns(
     readout: Any, on_edit: Any, scale: Any
 ) -> None:
-    rules = PlasticityConfig(
+    rules = rules(
         scale=scale, history_on_edit=on_edit, optimizer_on_edit=on_edit, interval=5, window=5
     )
     network = NetworkConfig(n_inputs=3, n_outputs=2, readout=readout)

@@ -14,10 +14,12 @@ import pytest
 import torch
 
 from smgrnn import NetworkConfig, PlasticityConfig, SMGrNN, StructuralPlasticity
-from smgrnn.config import LearningConfig, Loss, OnEdit, Optimizer, Readout, Scale
+from smgrnn.config import Loss, OnEdit, Optimizer, Readout, Scale
 from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError
 from smgrnn.graph import Graph, GraphEdit
+from support.flat import learning as learning_config
+from support.flat import rules
 
 N_UPDATES = 2000
 EPISODE = 40
@@ -55,7 +57,7 @@ def settings(iterations: int, plasticity: dict[str, Any]) -> tuple[NetworkConfig
         "explore_ratio": 0.1,
         "initial_weight": 0.05,
     }
-    return network, PlasticityConfig(**(defaults | plasticity))
+    return network, rules(**(defaults | plasticity))
 
 
 def torch_loss(loss: Loss, outputs: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -132,7 +134,7 @@ def test_both_engines_take_the_same_decisions_and_hold_the_same_weights(
     }
     network, rules = settings(iterations, plasticity)
     expected = run_torch(network, rules, optimizer, recorded_stream())
-    learning = LearningConfig(optimizer=optimizer, learning_rate=LEARNING_RATE[optimizer])
+    learning = learning_config(optimizer=optimizer, learning_rate=LEARNING_RATE[optimizer])
     learner = Learner(network, learning, rules, seed=7)
     outcome = learner.learn_stream(*recorded_stream())
     assert len(expected[1]) >= 100
@@ -166,7 +168,7 @@ def test_both_engines_agree_on_every_kind_of_network_and_rule(
     network = NetworkConfig(**(network.to_dict() | network_changes))
     stream: Stream = tuple(column[:600] for column in recorded_stream(1))  # type: ignore[assignment]
     expected = run_torch(network, rules, "adam", stream)
-    learner = Learner(network, LearningConfig(learning_rate=LEARNING_RATE["adam"]), rules, seed=7)
+    learner = Learner(network, learning_config(learning_rate=LEARNING_RATE["adam"]), rules, seed=7)
     outcome = learner.learn_stream(*stream)
     assert expected[1]
     assert_same_run(learner, expected, outcome.actions)
@@ -188,7 +190,7 @@ def test_every_option_of_an_optimizer_means_what_it_means_in_torch(
     network, rules = settings(iterations, {})
     stream: Stream = tuple(column[:300] for column in recorded_stream(2))  # type: ignore[assignment]
     expected = run_torch(network, rules, optimizer, stream, **options)
-    learning = LearningConfig(
+    learning = learning_config(
         optimizer=optimizer, learning_rate=LEARNING_RATE[optimizer], **options
     )
     learner = Learner(network, learning, rules, seed=7)
@@ -203,7 +205,7 @@ def test_both_engines_agree_on_continuous_targets(iterations: int) -> None:
     targets = np.tanh(observations[:, :N_OUTPUTS] - 0.5 * observations[:, 1:])
     stream = (observations, targets, is_last)
     expected = run_torch(network, rules, "adam", stream, loss="mse")
-    learning = LearningConfig(loss="mse", learning_rate=LEARNING_RATE["adam"])
+    learning = learning_config(loss="mse", learning_rate=LEARNING_RATE["adam"])
     learner = Learner(network, learning, rules, seed=7)
     outcome = learner.learn_stream(*stream)
     assert_same_run(learner, expected, outcome.actions)
@@ -216,7 +218,7 @@ def test_both_engines_agree_on_squared_errors_of_choices(loss: Loss, readout: Re
     network = replace(network, readout=readout)
     stream = recorded_stream(5)
     expected = run_torch(network, rules, "adam", stream, loss=loss)
-    learning = LearningConfig(loss=loss, learning_rate=LEARNING_RATE["adam"])
+    learning = learning_config(loss=loss, learning_rate=LEARNING_RATE["adam"])
     learner = Learner(network, learning, rules, seed=7)
     outcome = learner.learn_stream(*stream)
     assert len(learner.log) > 0
@@ -241,7 +243,7 @@ def test_sums_are_read_before_the_activation_and_states_carried_after_it() -> No
 def test_sums_are_for_choices() -> None:
     network = NetworkConfig(n_inputs=1, n_outputs=1, readout="sum")
     with pytest.raises(ConfigError, match=r"^The compiled engine reads sums as the logits of choi"):
-        Learner(network, LearningConfig(loss="mse"))
+        Learner(network, learning_config(loss="mse"))
 
 
 @pytest.mark.parametrize("iterations", [1, 3])

@@ -10,7 +10,6 @@ import torch
 
 from smgrnn import (
     Learner,
-    LearningConfig,
     NetworkConfig,
     PlasticityConfig,
     SMGrNN,
@@ -19,11 +18,13 @@ from smgrnn import (
 from smgrnn.errors import ShapeError
 from smgrnn.learning.numbers import FALLING
 from smgrnn.learning.schedule import rate_at
+from support.flat import learning as learning_config
+from support.flat import rules
 from support.frugal import lessons, rules_of
 from support.learners import Stream, memory
 
 RATE = 2e-3
-LEARNING = LearningConfig(learning_rate=RATE, schedule="falling", averaging=0.01)
+LEARNING = learning_config(learning_rate=RATE, schedule="falling", averaging=0.01)
 GROWTH = ("frugal", "candidates", "gradient")
 
 
@@ -218,7 +219,7 @@ def test_the_mean_of_the_weights_of_another_graph_is_refused() -> None:
 
 
 def test_a_learner_without_averaging_refuses_a_mean_and_the_other_way_round() -> None:
-    with_mean, without = (Learner(config(), each) for each in (LEARNING, LearningConfig()))
+    with_mean, without = (Learner(config(), each) for each in (LEARNING, learning_config()))
     for one, other in ((with_mean, without), (without, with_mean)):
         with pytest.raises(ShapeError, match="other settings"):
             one.restore(other.arrays())
@@ -240,9 +241,7 @@ def test_a_graph_from_outside_starts_the_count_of_updates_between_calls_afresh()
 def test_the_mean_of_the_weights_outlives_a_moment_without_edges() -> None:
     """It was taken for one that is not kept, and later edges were averaged past the end of it."""
     everything: Any = {"weight_threshold": 1e9, "update_threshold": 1e9, "prune_fraction": 1.0}
-    rules = PlasticityConfig(
-        growth="exploration", window=1, interval=1, prune_period=2, **everything
-    )
+    rules = rules(growth="exploration", window=1, interval=1, prune_period=2, **everything)
     made, sizes = Learner(config(), LEARNING, rules, seed=1), []
     for inputs, label, *_ in zip(*lessons(20, 0), strict=True):
         made.learn(inputs, label)

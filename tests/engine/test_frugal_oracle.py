@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn import Learner, NetworkConfig, PlasticityConfig
 from smgrnn.seeding import stream as random_stream
+from support.flat import learning as learning_config
 from support.frugal import lessons, rules_of
 from support.frugal_oracle import FrugalLearner
 from support.oracle import to_slow
@@ -24,7 +25,7 @@ def pair_of_learners(
     seed: int, iterations: int, rules: PlasticityConfig, **changes: Any
 ) -> tuple[Learner, FrugalLearner]:
     """Return a compiled learner and the oracle's, at the same start."""
-    learning = LearningConfig(
+    learning = learning_config(
         optimizer="sgd", learning_rate=RATE, momentum=0.0, schedule="falling", averaging=0.01
     )
     network = {"n_inputs": 4, "n_outputs": 3, "n_hidden": 1, "density": 0.4, **changes}

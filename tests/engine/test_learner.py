@@ -10,10 +10,12 @@ import pytest
 import torch
 from numba.core.runtime import nrt
 
-from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig, SMGrNN
+from smgrnn import Learner, NetworkConfig, PlasticityConfig, SMGrNN
 from smgrnn.config import Optimizer
 from smgrnn.errors import NonFiniteError, ShapeError
 from smgrnn.graph import Operation, apply, check
+from support.flat import learning as learning_config
+from support.flat import rules
 from support.learners import N_INPUTS, N_OUTPUTS, learner, memory, stream
 from support.networks import cyclic_net, grown
 from support.training import BUSY
@@ -81,7 +83,7 @@ def test_acting_does_not_learn() -> None:
 
 
 def test_with_the_squared_error_acting_and_learning_return_all_outputs() -> None:
-    made, twin = (learner(0, LearningConfig(loss="mse"), plasticity=STATIC) for _ in range(2))
+    made, twin = (learner(0, learning_config(loss="mse"), plasticity=STATIC) for _ in range(2))
     for x in stream(5).observations:
         outputs = made.act(x)
         assert np.shape(outputs) == (N_OUTPUTS,)
@@ -92,7 +94,7 @@ def test_with_the_squared_error_acting_and_learning_return_all_outputs() -> None
 
 
 def test_learning_returns_the_action_before_the_update() -> None:
-    x, eager = stream(1).observations[0], LearningConfig(optimizer="sgd", learning_rate=10.0)
+    x, eager = stream(1).observations[0], learning_config(optimizer="sgd", learning_rate=10.0)
     made = learner(0, eager, carry_state=False, plasticity=STATIC)
     action = made.act(x)
     assert isinstance(action, int)
@@ -114,7 +116,7 @@ def test_the_end_of_an_episode_sets_all_node_states_to_zero() -> None:
 
 
 def test_the_interval_episode_restructures_at_the_end_of_each_episode_only() -> None:
-    made = learner(plasticity=PlasticityConfig(interval="episode", explore_probability=1.0))
+    made = learner(plasticity=rules(interval="episode", explore_probability=1.0))
     for x, label, _ in zip(*stream(7), strict=True):
         made.learn(x, int(label))
     assert made.log.n_changes == 0
@@ -126,7 +128,7 @@ def test_the_interval_episode_restructures_at_the_end_of_each_episode_only() -> 
 
 
 def weights_after(optimizer: Optimizer, **changes: float) -> Any:
-    learning = LearningConfig(optimizer=optimizer, **changes)  # type: ignore[arg-type]
+    learning = learning_config(optimizer=optimizer, **changes)  # type: ignore[arg-type]
     made = learner(0, learning, plasticity=STATIC)
     made.learn_stream(*stream(10))
     return made.graph.weight
@@ -158,7 +160,7 @@ def test_a_setting_left_open_is_that_of_the_optimizer(
 def test_at_one_iteration_only_weight_decay_moves_edges_into_hidden_nodes(
     iterations: int, optimizer: Optimizer, moves: bool
 ) -> None:
-    learning = LearningConfig(optimizer=optimizer)
+    learning = learning_config(optimizer=optimizer)
     made = learner(0, learning, iterations=iterations, density=1.0, plasticity=STATIC)
     before = made.graph
     made.learn_stream(*stream(20))
@@ -191,7 +193,7 @@ def test_the_log_replayed_on_the_first_graph_gives_the_last_topology() -> None:
 
 def test_two_edits_after_one_update_are_told_apart() -> None:
     """An edge that one edit adds and the next removes cannot be in one edit."""
-    plasticity = PlasticityConfig(
+    plasticity = rules(
         interval="episode", prune_period=2, window=1, weight_threshold=9, update_threshold=9
     )
     made = learner(n_hidden=0, plasticity=plasticity)
@@ -206,7 +208,7 @@ def test_two_edits_after_one_update_are_told_apart() -> None:
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
 def test_a_restored_learner_goes_on_bit_for_bit(optimizer: Optimizer) -> None:
-    examples, learning = stream(120), LearningConfig(optimizer=optimizer)
+    examples, learning = stream(120), learning_config(optimizer=optimizer)
     made = learner(0, learning)
     made.learn_stream(*examples.rows(0, 59))
     saved = made.arrays()
@@ -260,7 +262,7 @@ def test_edges_of_one_age_share_their_bias_correction(optimizer: Any) -> None:
     rows = np.random.default_rng(0).normal(size=(200, 3))
     found = []
     for correction in ("shared", "edge"):
-        learning = LearningConfig(optimizer=optimizer, bias_correction=correction)
+        learning = learning_config(optimizer=optimizer, bias_correction=correction)
         config = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2)
         made = Learner(config, learning, PlasticityConfig.static())
         made.learn_stream(rows, rows[:, 0] > 0)
@@ -272,8 +274,8 @@ def test_an_edge_added_late_starts_with_one_step_of_the_learning_rate() -> None:
     """With the step shared by all edges, as in torch, a late one starts with several times that."""
     first = {}
     for correction in ("shared", "edge"):
-        learning = LearningConfig(bias_correction=correction)
-        rules = PlasticityConfig(interval=1000, growth="exploration", explore_probability=1.0)
+        learning = learning_config(bias_correction=correction)
+        rules = rules(interval=1000, growth="exploration", explore_probability=1.0)
         config = NetworkConfig(n_inputs=6, n_outputs=2, density=0.5)
         made = Learner(config, learning, rules, seed=3)
         rows = np.random.default_rng(0).normal(size=(1001, 6))
@@ -296,7 +298,7 @@ def test_a_batch_is_answered_as_its_rows_are_one_by_one() -> None:
             NetworkConfig(
                 n_inputs=N_INPUTS, n_outputs=N_OUTPUTS, n_hidden=3, iterations=2, carry_state=False
             ),
-            LearningConfig(loss=loss),
+            learning_config(loss=loss),
         )
         assert np.array_equal(made.act(rows), np.array([made.act(row) for row in rows]))
         assert np.size(made.act(rows[:0])) == 0

@@ -14,14 +14,14 @@ from smgrnn import (
     Graph,
     GrowthLimitWarning,
     Learner,
-    LearningConfig,
     NetworkConfig,
-    PlasticityConfig,
 )
 from smgrnn.config import Activation
 from smgrnn.engine.stream import Rows, learn_stream
 from smgrnn.errors import ConfigError, GraphError, NonFiniteError, ShapeError
 from smgrnn.graph import check
+from support.flat import growing_rules, rules
+from support.flat import learning as learning_config
 from support.learners import learner, memory, stream
 
 NOT_FINITE = [math.nan, math.inf, -math.inf]
@@ -80,7 +80,7 @@ def test_a_stream_is_learned_up_to_the_row_that_is_not_finite(row: int, value: f
 
 @pytest.mark.parametrize("value", NOT_FINITE)
 def test_a_target_that_is_not_finite_is_refused(value: float) -> None:
-    made = learner(0, LearningConfig(loss="mse"))
+    made = learner(0, learning_config(loss="mse"))
     made.learn(np.ones(3), [0.5, 0.5])
     before = memory(made)
     with not_finite(2):
@@ -100,7 +100,7 @@ def overflowing(activation: Activation) -> Learner:
     config = NetworkConfig(
         n_inputs=2, n_outputs=2, iterations=2, activation=activation, output_activation=activation
     )
-    return Learner(config, plasticity=PlasticityConfig(interval=5), graph=graph)
+    return Learner(config, plasticity=rules(interval=5), graph=graph)
 
 
 @pytest.mark.parametrize("activation", ["identity", "relu"])
@@ -142,7 +142,7 @@ def test_a_step_that_overflows_is_refused() -> None:
     """The weights became infinite, and every later update was blamed and refused."""
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 0.0), (0, 2, 0.0)])
     config = NetworkConfig(n_inputs=1, n_outputs=2, output_activation="identity")
-    learning = LearningConfig(optimizer="sgd", learning_rate=1e10)
+    learning = learning_config(optimizer="sgd", learning_rate=1e10)
     made = Learner(config, learning, graph=graph)
     sentence = "A weight became infinite at update 1; lower the learning rate."
     with pytest.raises(NonFiniteError, match=f"^{re.escape(sentence)}$"):
@@ -161,7 +161,7 @@ def test_a_step_that_overflows_is_refused() -> None:
 def test_a_limit_warns_the_caller_once_and_learning_goes_on(
     limits: dict[str, int], at_once: bool
 ) -> None:
-    plasticity = PlasticityConfig.growth_only(
+    plasticity = growing_rules(
         window=3, interval=3, scale="update", explore_probability=1.0, **limits
     )
     made = learner(n_hidden=0, density=1.0, plasticity=plasticity)
@@ -262,7 +262,7 @@ def test_an_observation_of_another_shape_is_refused(shape: tuple[int, ...]) -> N
 
 
 def test_a_target_of_another_shape_is_refused() -> None:
-    made = learner(0, LearningConfig(loss="mse"))
+    made = learner(0, learning_config(loss="mse"))
     with pytest.raises(ShapeError, match=r"^Expected a target of 2 numbers\. Got shape \(3,\)"):
         made.learn(np.ones(3), np.ones(3))
 
@@ -288,7 +288,7 @@ def test_a_stream_whose_shapes_do_not_fit_is_refused(arguments: tuple[Any, ...])
 
 
 def test_a_stream_of_targets_of_another_width_is_refused() -> None:
-    made = learner(0, LearningConfig(loss="mse"))
+    made = learner(0, learning_config(loss="mse"))
     with pytest.raises(ShapeError, match=r"targets \(n, 2\) .* Got \(5, 3\), \(5, 3\) and"):
         made.learn_stream(np.ones((5, 3)), np.zeros((5, 3)))
 
@@ -321,7 +321,7 @@ def test_a_graph_of_other_widths_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [{"n_inputs": 4}, {"iterations": 3}, {"plasticity": PlasticityConfig(window=9)}],
+    [{"n_inputs": 4}, {"iterations": 3}, {"plasticity": rules(window=9)}],
     ids=["widths", "iterations", "window"],
 )
 def test_what_another_kind_of_learner_saved_is_refused(other: dict[str, Any]) -> None:

@@ -5,13 +5,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from smgrnn import LearningConfig, PlasticityConfig
 from smgrnn.seeding import stream as random_stream
+from support.flat import learning as learning_config
+from support.flat import rules
 from support.learners import learner, stream
 from support.oracle import SlowLearner, to_slow
 
 RATE = 0.3
-RULES = PlasticityConfig(
+RULES = rules(
     window=4,
     interval=3,
     prune_period=3,
@@ -30,7 +31,7 @@ RULES = PlasticityConfig(
 def test_the_learner_agrees_with_gradient_descent_by_finite_differences(
     seed: int, iterations: int
 ) -> None:
-    learning = LearningConfig(optimizer="sgd", learning_rate=RATE, momentum=0.0)
+    learning = learning_config(optimizer="sgd", learning_rate=RATE, momentum=0.0)
     made = learner(seed, learning, iterations=iterations, density=0.5, plasticity=RULES)
     slow = SlowLearner(
         to_slow(made.graph), iterations, RATE, RULES, random_stream(seed, "plasticity")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from smgrnn.learning.rule import LearningRule
-from smgrnn.learning.rules import LEARNING
 
 from smgrnn import (
     Graph,
@@ -20,6 +19,9 @@ from smgrnn import (
     StructuralPlasticity,
 )
 from smgrnn.errors import ConfigError, GraphError, ShapeError
+from smgrnn.learning import LEARNING
+from support.flat import frugal_rules, rules
+from support.flat import learning as learning_config
 from support.learners import Stream, memory, stream
 from support.local_oracle import SlowLocalLearner
 from support.oracle import to_slow
@@ -28,7 +30,7 @@ from support.parts import SIGNS
 WITH_FEEDBACK = ("feedback", "hebbian")
 LOCAL = (*WITH_FEEDBACK, "outputs")
 STATIC = PlasticityConfig.static()
-GROWING = PlasticityConfig(
+GROWING = rules(
     window=5,
     interval=3,
     interval_width=0.55,  # at 0.5 one update among four zeros is a tie, which rounding decides
@@ -46,7 +48,7 @@ def config(**changes: Any) -> NetworkConfig:
 
 def learning(rule: str, **changes: Any) -> LearningConfig:
     plain = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 0.05}
-    return LearningConfig(**{"rule": rule, **plain, **changes})
+    return learning_config(**{"rule": rule, **plain, **changes})
 
 
 def teach(net: SMGrNN, optimizer: torch.optim.Optimizer, observation: Any, label: Any) -> None:
@@ -159,10 +161,10 @@ def test_with_one_iteration_backpropagation_is_feedback_alignment_and_the_delta_
 @pytest.mark.parametrize("growth", ["relay", "frugal"])
 def test_both_engines_grow_alike(rule: str, iterations: int, growth: str) -> None:
     network = config(iterations=iterations, weight_std=0.3)
-    rules = PlasticityConfig(**GROWING.to_dict() | {"max_edges": 60})
+    rules = rules(**GROWING.to_dict() | {"max_edges": 60})
     if growth == "frugal":
-        rules = PlasticityConfig.frugal(interval=20, n_candidates=4, size=40)
-    made = Learner(network, LearningConfig(rule=rule, learning_rate=1e-3), rules, seed=3)
+        rules = frugal_rules(interval=20, n_candidates=4, size=40)
+    made = Learner(network, learning_config(rule=rule, learning_rate=1e-3), rules, seed=3)
     net = SMGrNN(**network.to_dict(), seed=3, learning_rule=rule, dtype=torch.float64)
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
     spm = StructuralPlasticity(net, optimizer, rules, seed=3)
@@ -306,7 +308,7 @@ def test_a_rule_that_cannot_drive_the_network_is_refused_in_one_sentence() -> No
     sentence = "The learning rule 'feedback' gives no gradient to the network's input; detach() it."
     assert str(caught.value) == sentence
     with pytest.raises(ConfigError) as caught:
-        Learner(config(), LearningConfig(rule="hebbian", through_time=3))
+        Learner(config(), learning_config(rule="hebbian", through_time=3))
     sentence = (
         "learning.through_time 3 is of backpropagation, and the learning rule is 'hebbian': it "
         "must be 0."

@@ -11,16 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from smgrnn.learning.rules import LEARNING
 from smgrnn.parts import Table
-from smgrnn.plasticity import GROWTH, PRUNING, Decision, Rule, settings_without_effect
 
 from smgrnn import (
     EditDraft,
     Graph,
     GraphEdit,
     Learner,
-    LearningConfig,
     NetworkConfig,
     PlasticityConfig,
     SMGrNN,
@@ -30,11 +27,15 @@ from smgrnn import (
 from smgrnn import parts as tables
 from smgrnn.errors import ConfigError, GraphError, ShapeError
 from smgrnn.graph import Cause, Operation
+from smgrnn.learning import LEARNING
+from smgrnn.rules import GROWTH, PRUNING, Decision, Rule, settings_without_effect
+from support.flat import learning as learning_config
+from support.flat import rules
 from support.learners import memory, stream
 from support.parts import CONNECT, SIGNS, absent_pairs, connect
 
 ADD_EDGE, CUSTOM = Operation.ADD_EDGE.value, Cause.CUSTOM.value
-RULES = PlasticityConfig(growth="connect", interval=15, prune_period=3, window=10, max_edges=40)
+RULES = rules(growth="connect", interval=15, prune_period=3, window=10, max_edges=40)
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +74,7 @@ def by_torch(network: NetworkConfig, rules: PlasticityConfig, n: int) -> Any:
 def test_a_rule_with_statistics_pairs_and_memory_agrees_between_engines(iterations: int) -> None:
     network = config(iterations=iterations)
     graph, edits, spm = by_torch(network, RULES, 300)
-    made = Learner(network, LearningConfig(learning_rate=1e-3), RULES, seed=3)
+    made = Learner(network, learning_config(learning_rate=1e-3), RULES, seed=3)
     made.learn_stream(*stream(300))
     found = [edit for _, edit in made.log.edits()]
     assert len(found) == len(edits) > 10
@@ -94,8 +95,8 @@ def test_a_product_is_the_gradient_of_an_edge_of_weight_zero(
 ) -> None:
     """The reference is autograd on a graph that has all absent edges, with weights of 0."""
     network = config(iterations=iterations, n_hidden=3, density=0.4, carry_state=carry_state)
-    never = PlasticityConfig(growth="connect", interval=10**6)
-    made = Learner(network, LearningConfig(learning_rate=1e-12), never, seed=1)
+    never = rules(growth="connect", interval=10**6)
+    made = Learner(network, learning_config(learning_rate=1e-12), never, seed=1)
     pairs = absent_pairs(made.graph)
     edges = [(e.source, e.target, e.weight) for e in made.graph.edges()]
     edges += [(int(u), int(v), 0.0) for u, v in pairs.T]
@@ -122,7 +123,7 @@ def test_a_product_is_the_gradient_of_an_edge_of_weight_zero(
 
 def test_means_of_nodes_are_those_of_their_states_and_errors() -> None:
     network = config(iterations=2, n_hidden=2, density=1.0)
-    never = PlasticityConfig(growth="connect", interval=10**6)
+    never = rules(growth="connect", interval=10**6)
     made = Learner(network, plasticity=never, seed=1)
     sums = np.zeros((4, 7))
     for observation, label, _ in zip(*stream(40), strict=True):
@@ -179,7 +180,7 @@ def test_a_memory_of_another_graph_is_refused(name: str, change: Any) -> None:
 )
 @pytest.mark.parametrize("pruning", ["weak", "random", "none"])
 def test_the_papers_rules_keep_nothing_but_the_update_history(growth: str, pruning: str) -> None:
-    plain = Learner(config(), plasticity=PlasticityConfig(growth=growth, pruning=pruning))
+    plain = Learner(config(), plasticity=rules(growth=growth, pruning=pruning))
     plain.learn_stream(*stream(50))
     noticed = plain._state.noticed
     kept = [*noticed.statistics[1:], *noticed.growth, *noticed.pruning]
@@ -203,7 +204,7 @@ def test_a_rule_keeps_what_it_reads(
     growth: str, pruning: str, n_pairs: int, n_columns: int
 ) -> None:
     graph = Graph.from_edges(3, 2, edges=[(0, 3, 1.0), (1, 4, 1.0)])
-    rules = PlasticityConfig(growth=growth, pruning=pruning)
+    rules = rules(growth=growth, pruning=pruning)
     noticed = Learner(config(), plasticity=rules, graph=graph)._state.noticed
     assert noticed.statistics.nodes.shape == (4, 5)
     assert noticed.statistics.pairs.shape == (2, n_pairs)
@@ -228,11 +229,11 @@ def swap(graph: Graph, history: UpdateHistory, rng: np.random.Generator) -> Grap
 
 @pytest.mark.parametrize("interval", [7, "episode"])
 def test_a_python_rule_is_the_same_in_both_engines_and_one_by_one(interval: Any) -> None:
-    rules = PlasticityConfig(interval=interval, window=5)
+    rules = rules(interval=interval, window=5)
     net = SMGrNN(**config().to_dict(), seed=3, dtype=torch.float64)
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
     spm = StructuralPlasticity(net, optimizer, rules, seed=3, rule=swap)
-    learning = LearningConfig(learning_rate=1e-3)
+    learning = learning_config(learning_rate=1e-3)
     streamed, stepped = (Learner(config(), learning, rules, seed=3, rule=swap) for _ in range(2))
     rows = stream(60)
     for observation, label, is_last in zip(*rows, strict=True):
@@ -263,8 +264,8 @@ def test_a_compiled_loop_refuses_a_python_rule() -> None:
 
 
 def test_a_learning_rule_of_ones_own_drives_learning_and_its_memory_follows_edits() -> None:
-    learning = LearningConfig(rule="signs", optimizer="sgd", learning_rate=0.01, momentum=0.0)
-    rules = PlasticityConfig(interval=10, window=5, max_relays=1, full_window=False)
+    learning = learning_config(rule="signs", optimizer="sgd", learning_rate=0.01, momentum=0.0)
+    rules = rules(interval=10, window=5, max_relays=1, full_window=False)
     made = Learner(config(iterations=1, density=1.0), learning, rules, seed=0)
     first = made.graph
     made.learn([1.0, 0.0, 0.0], 0)
@@ -293,10 +294,10 @@ def test_an_unknown_rule_is_refused_with_the_one_that_was_meant() -> None:
     )
     for changes, sentence in refused:
         with pytest.raises(ConfigError) as caught:
-            Learner(config(), plasticity=PlasticityConfig(**changes))
+            Learner(config(), plasticity=rules(**changes))
         assert str(caught.value) == sentence
     with pytest.raises(ConfigError, match="There is no learning rule 'backprob'"):
-        Learner(config(), LearningConfig(rule="backprob"))
+        Learner(config(), learning_config(rule="backprob"))
 
 
 def test_a_name_is_taken_once() -> None:
@@ -361,12 +362,12 @@ def test_a_pruning_rule_that_reads_no_errors_goes_with_any_learning_rule() -> No
         for reads in (True, False)
     }
     with pytest.MonkeyPatch.context() as patch:
-        plasticity = PlasticityConfig(growth="none", pruning="calm")
+        plasticity = rules(growth="none", pruning="calm")
         patch.setitem(PRUNING._items, "calm", rules[False])
-        Learner(config(), LearningConfig(rule=SIGNS.name), plasticity).learn([1.0, 2.0, 3.0], 0)
+        Learner(config(), learning_config(rule=SIGNS.name), plasticity).learn([1.0, 2.0, 3.0], 0)
         patch.setitem(PRUNING._items, "calm", rules[True])
         with pytest.raises(ConfigError, match="'calm' reads errors of nodes"):
-            Learner(config(), LearningConfig(rule=SIGNS.name), plasticity)
+            Learner(config(), learning_config(rule=SIGNS.name), plasticity)
 
 
 def test_the_torch_engine_checks_the_edits_of_a_compiled_rule() -> None:
@@ -379,7 +380,7 @@ def test_the_torch_engine_checks_the_edits_of_a_compiled_rule() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(GROWTH._items, "astray", Rule("astray", "for a test", astray))
         with pytest.raises(GraphError, match="a node that does not exist"):
-            by_torch(config(), PlasticityConfig(growth="astray", interval=5), 6)
+            by_torch(config(), rules(growth="astray", interval=5), 6)
 
 
 CHANGED = """
@@ -425,9 +426,9 @@ def test_a_change_to_a_kernel_of_ones_own_compiles_it_anew(tmp_path: Path, is_ap
 @pytest.mark.parametrize("table", [GROWTH, PRUNING, LEARNING], ids=lambda table: table.kind)
 def test_every_rule_of_the_tables_learns(table: Any) -> None:
     for name in table:
-        learning = LearningConfig(rule=name) if table is LEARNING else None
+        learning = learning_config(rule=name) if table is LEARNING else None
         rules: dict[str, Any] = {} if table is LEARNING else {table.kind: name}
-        plasticity = PlasticityConfig(interval=5, window=5, prune_period=2, **rules)
+        plasticity = rules(interval=5, window=5, prune_period=2, **rules)
         made = Learner(config(), learning, plasticity, seed=0)
         made.learn_stream(*stream(100))
         assert np.isfinite(made.graph.weight).all()
@@ -458,9 +459,7 @@ def unlike(name: str, value: Any) -> Any:
 def test_settings_that_a_rule_is_said_not_to_read_change_nothing(growth: str, pruning: str) -> None:
     """They are refused where they are given, so none of them may have an effect."""
     size = 14 if growth == "none" else 30
-    rules = PlasticityConfig(
-        growth=growth, pruning=pruning, interval=10, window=5, prune_period=3, size=size
-    )
+    rules = rules(growth=growth, pruning=pruning, interval=10, window=5, prune_period=3, size=size)
     idle = settings_without_effect(rules)
     others = {name: unlike(name, getattr(rules, name)) for name in idle}
     made, twin = (
@@ -491,7 +490,7 @@ def connect_nothing(evidence: Evidence, numbers: RuleNumbers, rng: np.random.Gen
 
 def learn(growth: str) -> None:
     learner = Learner(
-        NetworkConfig(n_inputs=3, n_outputs=2), plasticity=PlasticityConfig(growth=growth)
+        NetworkConfig(n_inputs=3, n_outputs=2), plasticity=rules(growth=growth)
     )
     learner.learn_stream(np.ones((250, 3)), np.ones(250, dtype=int))
 

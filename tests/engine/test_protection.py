@@ -4,20 +4,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from smgrnn.plasticity import GROWTH, PRUNING
 
-from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn import Learner, NetworkConfig, PlasticityConfig
 from smgrnn.engine.protection import protection
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.graph import Graph, Operation
+from smgrnn.rules import GROWTH, PRUNING
+from support.flat import learning as learning_config
+from support.flat import rules
 
-STALLED = LearningConfig(learning_rate=1e-9)
+STALLED = learning_config(learning_rate=1e-9)
 ROWS = np.random.default_rng(0).normal(size=(600, 3))
 
 
 def rules(**changes: Any) -> PlasticityConfig:
     usual: dict[str, Any] = {"interval": 50, "window": 20, "prune_period": 2, "prune_fraction": 1.0}
-    return PlasticityConfig(**usual | changes)
+    return rules(**usual | changes)
 
 
 def pruned(graph: Graph, share: float) -> Learner:
@@ -61,7 +63,7 @@ def restless(growth: str, pruning: str, share: float, size: int | None = None) -
         update_threshold=1.0,
         max_edges=200,
     )
-    learner = Learner(network, LearningConfig(learning_rate=0.02), many, seed=1)
+    learner = Learner(network, learning_config(learning_rate=0.02), many, seed=1)
     learner.protect(share)
     labels = np.random.default_rng(1).integers(0, 2, len(ROWS))
     learner.learn_stream(ROWS * [0.0, 1.0, 1.0], labels)

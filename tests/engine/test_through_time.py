@@ -19,10 +19,12 @@ from smgrnn import (
 )
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.learning.through_time import KEPT
+from support.flat import learning as learning_config
+from support.flat import rules
 from support.learners import Stream, memory, stream
 
 STATIC = PlasticityConfig.static()
-GROWING = PlasticityConfig(
+GROWING = rules(
     window=5,
     interval=3,
     interval_width=0.55,  # at 0.5 one update among four zeros is a tie, which rounding decides
@@ -45,7 +47,7 @@ def config(**changes: Any) -> NetworkConfig:
 
 
 def learning(n: int, **changes: Any) -> LearningConfig:
-    return LearningConfig(**{"learning_rate": 0.02, "through_time": n, **changes})
+    return learning_config(**{"learning_rate": 0.02, "through_time": n, **changes})
 
 
 class Unrolled:
@@ -170,7 +172,7 @@ def after(steps: str, n: int = 4) -> tuple[Learner, Any]:
         draft.add_edge(0, node, 0.0)
         return draft.finish()
 
-    never = PlasticityConfig(interval=10**9)
+    never = rules(interval=10**9)
     made = Learner(config(), learning(n, learning_rate=1e-12), never, seed=1, rule=relay)
     for step, observation in zip(steps, stream(len(steps)).observations, strict=True):
         if step == "l":
@@ -228,7 +230,7 @@ def test_a_call_without_gradients_and_an_edit_cut_the_window_in_torch_too() -> N
 @pytest.mark.parametrize("interval", [3, "episode"])
 def test_both_engines_agree_while_edits_cut_the_window(iterations: int, interval: Any) -> None:
     network = config(iterations=iterations, weight_std=0.3, n_hidden=1)
-    rules = PlasticityConfig(**GROWING.to_dict() | {"interval": interval, "max_edges": 60})
+    rules = rules(**GROWING.to_dict() | {"interval": interval, "max_edges": 60})
     made = Learner(network, learning(4, learning_rate=1e-3), rules, seed=3)
     net = SMGrNN(**network.to_dict(), seed=3, through_time=4, dtype=torch.float64)
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)

@@ -13,9 +13,7 @@ import smgrnn
 from smgrnn import (
     EditDraft,
     Learner,
-    LearningConfig,
     NetworkConfig,
-    PlasticityConfig,
     SMGrNN,
     StructuralPlasticity,
 )
@@ -27,6 +25,8 @@ from smgrnn.storage import read_arrays, write_arrays
 from smgrnn.view import Timeline, write_page
 from support.commands import Command
 from support.exports import STRICT, build, random_rows, replay, tool
+from support.flat import learning as learning_config
+from support.flat import rules
 from support.learners import learner, stream
 
 HOSTILE = "*/ int main(void) /* <img src=x onerror=alert(1)>"
@@ -68,7 +68,7 @@ def test_outputs_without_bounds_leave_c_as_they_are(tmp_path: Path) -> None:
     config = NetworkConfig(
         n_inputs=3, n_outputs=2, n_hidden=2, iterations=2, output_activation="identity"
     )
-    policy = policy_of(Learner(config, LearningConfig(loss="mse")))
+    policy = policy_of(Learner(config, learning_config(loss="mse")))
     policy.graph.weight[:] *= 40.0  # far beyond ±1
     played = random_rows(policy)
     assert np.abs(played.actions).max() > 3
@@ -176,7 +176,7 @@ def test_a_module_is_watched_with_the_edits_that_it_saw(smgrnn: Command, way: st
     net = SMGrNN(4, 2, density=1.0, seed=1)
     before = net.graph
     if way == "plasticity":
-        spm = StructuralPlasticity(net, config=PlasticityConfig(window=5, interval=10))
+        spm = StructuralPlasticity(net, config=rules(window=5, interval=10))
         rng = np.random.default_rng(0)
         for _ in range(60):
             with torch.no_grad():

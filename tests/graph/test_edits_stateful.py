@@ -7,12 +7,13 @@ import torch
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from smgrnn.plasticity import GROWTH, PRUNING, RuleNumbers
-from smgrnn.plasticity.history import carry_history
 
-from smgrnn import EditDraft, Graph, GraphEdit, PlasticityConfig, SMGrNN, UpdateHistory
+from smgrnn import EditDraft, Graph, GraphEdit, SMGrNN, UpdateHistory
 from smgrnn.graph import Change, Edge, Operation, check
+from smgrnn.rules import GROWTH, PRUNING, RuleNumbers
+from smgrnn.rules.history import carry_history
 from support.decisions import evidence
+from support.flat import rules
 
 seeds = st.integers(0, 2**32 - 1)
 weights = st.floats(-2, 2)
@@ -76,7 +77,7 @@ class Edits(RuleBasedStateMachine):
 
     def grow(self, is_unstable: np.ndarray[Any, Any], seed: int, **changes: Any) -> GraphEdit:
         """Decide growth with these edges unstable."""
-        config = PlasticityConfig(scale="update", **changes)
+        config = rules(scale="update", **changes)
         seen = evidence(self.graph, np.zeros(is_unstable.size), is_unstable.astype(float))
         rng, numbers = np.random.default_rng(seed), RuleNumbers.of(config)
         return GROWTH[config.growth].decide(seen, numbers, rng).edit
@@ -97,9 +98,7 @@ class Edits(RuleBasedStateMachine):
     @rule(seed=seeds, fraction=st.floats(0.1, 1), orphans=st.booleans(), data=st.data())
     def prune(self, seed: int, fraction: float, orphans: bool, data: st.DataObject) -> None:
         threshold = data.draw(st.sampled_from([0.01, 0.1, 3.0]))
-        config = PlasticityConfig(
-            prune_fraction=fraction, orphan_removal=orphans, weight_threshold=threshold
-        )
+        config = rules(prune_fraction=fraction, orphan_removal=orphans, weight_threshold=threshold)
         still = np.zeros(self.graph.n_edges)
         rng, numbers = np.random.default_rng(seed), RuleNumbers.of(config)
         seen = evidence(self.graph, still, still)

@@ -21,6 +21,7 @@ from smgrnn import (
 )
 from smgrnn.errors import AttachmentError, GraphError, GrowthLimitWarning, NonFiniteError
 from smgrnn.graph import Cause, Operation
+from support.flat import growing_rules, rules
 from support.training import BUSY, examples, learn, network, run, scripted
 
 # --- in the company of other parts of PyTorch -----------------------------------------------------
@@ -157,9 +158,7 @@ def test_the_module_may_be_called_from_a_hook_of_the_optimizer() -> None:
 def test_a_network_pruned_to_no_edge_grows_again() -> None:
     net = network(n_hidden=0, weight_std=0.01)
     optimizer = optim.Adam(net.parameters(), lr=1e-4)
-    config = PlasticityConfig(
-        window=1, interval=1, prune_period=2, prune_fraction=1.0, update_threshold=1.0
-    )
+    config = rules(window=1, interval=1, prune_period=2, prune_fraction=1.0, update_threshold=1.0)
     spm = StructuralPlasticity(net, optimizer, config)
     data, sizes = examples(), []
     for _ in range(6):
@@ -175,7 +174,7 @@ def test_a_network_pruned_to_no_edge_grows_again() -> None:
 
 def test_a_hebbian_rule_without_optimizer_is_observed_and_grows_the_network() -> None:
     net = network(n_hidden=0, density=1.0)
-    config = PlasticityConfig(window=2, interval=4, scale="update", growth="relay-alone")
+    config = rules(window=2, interval=4, scale="update", growth="relay-alone")
     spm = StructuralPlasticity(net, None, config)
     data = examples()
     deltas = []
@@ -217,7 +216,7 @@ def test_a_rule_of_ones_own_sees_current_weights_and_updates_and_its_edit_is_app
         draft.remove_edge(weakest)
         return draft.finish()
 
-    spm = StructuralPlasticity(net, optimizer, PlasticityConfig(interval=2), rule=rule)
+    spm = StructuralPlasticity(net, optimizer, rules(interval=2), rule=rule)
     start = net.graph.n_edges
     edits = run(spm, 6, examples())
     assert calls == [2, 4, 6]
@@ -233,7 +232,7 @@ def test_an_edit_that_does_not_fit_is_refused_and_changes_nothing() -> None:
     def bad(draft: EditDraft, graph: Graph) -> None:
         draft.add_edge(0, 77, 0.1)
 
-    spm = StructuralPlasticity(net, optimizer, PlasticityConfig(interval=1), rule=scripted(bad))
+    spm = StructuralPlasticity(net, optimizer, rules(interval=1), rule=scripted(bad))
     learn(net, optimizer, *next(examples()))
     weight = net.weight.detach().clone()
     with pytest.raises(GraphError, match=r"^An edge is added at node 77, which does not exist\.$"):
@@ -250,7 +249,7 @@ def test_a_rule_may_spoil_the_weights_it_is_given() -> None:
         graph.weight[:] = 7.0
         return GraphEdit.empty()
 
-    spm = StructuralPlasticity(net, None, PlasticityConfig(interval=1), rule=rule)
+    spm = StructuralPlasticity(net, None, rules(interval=1), rule=rule)
     weight = net.weight.detach().clone()
     spm.step()
     spm.step()
@@ -260,9 +259,7 @@ def test_a_rule_may_spoil_the_weights_it_is_given() -> None:
 
 @pytest.mark.parametrize("returned", [None, [], (np.empty((0, 5)), np.empty(0))])
 def test_a_rule_that_returns_something_else_than_an_edit_is_refused(returned: Any) -> None:
-    spm = StructuralPlasticity(
-        network(), None, PlasticityConfig(interval=1), rule=lambda *_: returned
-    )
+    spm = StructuralPlasticity(network(), None, rules(interval=1), rule=lambda *_: returned)
     sentence = f"A rule must return a GraphEdit. Got {returned!r} instead."
     with pytest.raises(GraphError, match=f"^{re.escape(sentence)}$"):
         spm.step()
@@ -276,9 +273,7 @@ def test_the_random_numbers_of_a_rule_follow_the_seed() -> None:
             numbers.append(rng.random())
             return GraphEdit.empty()
 
-        spm = StructuralPlasticity(
-            network(), None, PlasticityConfig(interval=1), seed=seed, rule=rule
-        )
+        spm = StructuralPlasticity(network(), None, rules(interval=1), seed=seed, rule=rule)
         for _ in range(3):
             spm.step()
         return numbers
@@ -298,7 +293,7 @@ def test_an_interval_counts_updates_and_ignores_episodes() -> None:
 
 
 def test_the_interval_episode_acts_at_the_end_of_each_episode_only() -> None:
-    config = PlasticityConfig(interval="episode", explore_probability=1.0)
+    config = rules(interval="episode", explore_probability=1.0)
     spm = StructuralPlasticity(network(), None, config)
     for _ in range(200):
         assert not spm.step()
@@ -402,9 +397,7 @@ def test_a_weight_that_is_not_finite_is_reported_with_its_update(value: float) -
 def test_a_limit_warns_once_and_training_goes_on(limits: dict[str, int]) -> None:
     net = network(iterations=2, n_hidden=0, density=1.0)
     optimizer = optim.Adam(net.parameters(), lr=0.01)
-    config = PlasticityConfig.growth_only(
-        window=3, interval=3, scale="update", explore_probability=1.0, **limits
-    )
+    config = growing_rules(window=3, interval=3, scale="update", explore_probability=1.0, **limits)
     spm = StructuralPlasticity(net, optimizer, config)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -13,6 +13,7 @@ from torch import Tensor, optim
 from smgrnn import EditDraft, Graph, PlasticityConfig, StructuralPlasticity
 from smgrnn.errors import AttachmentError
 from smgrnn.graph import check
+from support.flat import rules
 from support.training import BUSY, OPTIMIZERS, examples, learn, network, run, scripted
 
 
@@ -80,7 +81,7 @@ def test_the_state_dict_is_a_copy() -> None:
 
 
 def test_a_history_of_another_window_is_refused() -> None:
-    spm = StructuralPlasticity(network(), None, PlasticityConfig(window=7))
+    spm = StructuralPlasticity(network(), None, rules(window=7))
     sentence = "The saved history has a window of 7; the settings have 100."
     with pytest.raises(AttachmentError, match=f"^{re.escape(sentence)}$"):
         StructuralPlasticity(network()).load_state_dict(spm.state_dict())
@@ -88,9 +89,9 @@ def test_a_history_of_another_window_is_refused() -> None:
 
 def test_a_history_of_other_edges_is_refused_even_if_they_are_as_many() -> None:
     """Loaded before the network's own state, a history of as many edges met the wrong ones."""
-    saved = StructuralPlasticity(network(), None, PlasticityConfig(interval=1), rule=scripted(swap))
+    saved = StructuralPlasticity(network(), None, rules(interval=1), rule=scripted(swap))
     assert saved.step()
-    other = StructuralPlasticity(network(), None, PlasticityConfig(interval=1))
+    other = StructuralPlasticity(network(), None, rules(interval=1))
     assert other.network.graph.n_edges == saved.network.graph.n_edges
     before = other.state_dict()
     sentence = "The saved history is of other edges; load the network first."
@@ -112,7 +113,7 @@ def swap(draft: EditDraft, graph: Graph) -> None:
 def test_a_graph_replaced_from_outside_starts_a_new_history() -> None:
     net = network(n_hidden=0)
     optimizer = optim.SGD(net.parameters(), lr=0.1)
-    spm = StructuralPlasticity(net, optimizer, PlasticityConfig(interval=2))
+    spm = StructuralPlasticity(net, optimizer, rules(interval=2))
     data = examples()
     run(spm, 1, data)
     net.load_state_dict(network(3).state_dict())
@@ -127,7 +128,7 @@ def test_a_graph_replaced_from_outside_starts_a_new_history() -> None:
 def test_the_end_of_an_episode_sees_a_graph_replaced_from_outside() -> None:
     """Loading a checkpoint between the last step and end_episode raised, or edited old ids."""
     net = network(n_hidden=0)
-    config = PlasticityConfig(interval="episode", explore_probability=1.0, explore_ratio=1.0)
+    config = rules(interval="episode", explore_probability=1.0, explore_ratio=1.0)
     spm = StructuralPlasticity(net, None, config)
     net.load_state_dict(network(3).state_dict())
     spm.end_episode()

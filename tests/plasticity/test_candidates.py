@@ -18,11 +18,12 @@ from smgrnn.plasticity.candidates import (
 )
 from smgrnn.plasticity.numbers import RuleNumbers
 
-from smgrnn import Learner, LearningConfig, NetworkConfig, SMGrNN
+from smgrnn import Learner, NetworkConfig, SMGrNN
 from smgrnn.arrays import Floats
 from smgrnn.engine.state import CALLS
 from smgrnn.graph import Graph
 from smgrnn.graph.activation import ACTIVATIONS
+from support.flat import learning as learning_config
 from support.frugal import lessons, rules_of
 
 NUMBERS = RuleNumbers.of(rules_of(n_candidates=3))
@@ -100,7 +101,7 @@ def learner(**changes: Any) -> Learner:
     network |= {name: changes.pop(name) for name in network.keys() & changes.keys()}
     rules = rules_of(**{"growth": "candidates", "size": 30, **changes})
     config = NetworkConfig(n_inputs=4, n_outputs=3, **network)
-    return Learner(config, LearningConfig(learning_rate=1e-3), rules, seed=0)
+    return Learner(config, learning_config(learning_rate=1e-3), rules, seed=0)
 
 
 def heard(made: Learner) -> Memory:

@@ -7,19 +7,20 @@ import pytest
 from smgrnn.plasticity import Evidence, UpdateHistory
 from smgrnn.plasticity.contribution import RULE as CONTRIBUTION
 from smgrnn.plasticity.contribution import contributions, release, weakest
-from smgrnn.plasticity.history import TOTAL
 from smgrnn.plasticity.numbers import RuleNumbers
-from smgrnn.plasticity.size import Goal
 
-from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn import Learner, NetworkConfig
 from smgrnn.graph import Graph, GraphEdit
+from smgrnn.rules.history import TOTAL
+from smgrnn.rules.size import Goal
 from support.decisions import causes, evidence
+from support.flat import rules
 from support.frugal import lessons, rules_of
 
 # Inputs 0 and 1, outputs 2 and 3, hidden 4 and 5.
 EDGES = [(0, 4, 0.5), (1, 4, 0.1), (0, 5, 0.2), (4, 2, 0.9), (5, 3, 0.8), (1, 2, 0.3)]
 GRAPH = Graph.from_edges(2, 2, 2, EDGES)
-NUMBERS = RuleNumbers.of(PlasticityConfig())
+NUMBERS = RuleNumbers.of(rules())
 
 
 def seen(

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from smgrnn.plasticity import UpdateHistory
 from smgrnn.plasticity.draw import bernoulli, gaussian, subset
 
 from smgrnn.graph import Graph
+from smgrnn.rules import UpdateHistory
 from support.decisions import CHI_SQUARE_999, call, chi_square
 
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from smgrnn.plasticity import Evidence
 from smgrnn.plasticity.gradient import absent_pairs, best_swap, choose_edges, pulls
 from smgrnn.plasticity.numbers import RuleNumbers
-from smgrnn.plasticity.size import Goal
 
 from smgrnn.arrays import Floats
 from smgrnn.graph import Graph
+from smgrnn.rules.size import Goal
 from support.decisions import evidence
 from support.frugal import rules_of
 

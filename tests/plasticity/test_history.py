@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from smgrnn.plasticity import UpdateHistory
-from smgrnn.plasticity.history import carry_history, reset_history
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import ShapeError
+from smgrnn.rules import UpdateHistory
+from smgrnn.rules.history import carry_history, reset_history
 from support.oracle import SlowHistory
 
 HUGE = 1e9  # an update of a former edge; one of them in another edge's window cannot go unnoticed

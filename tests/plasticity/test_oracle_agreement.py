@@ -10,7 +10,6 @@ import torch
 from smgrnn.plasticity import RuleNumbers, UpdateHistory
 from smgrnn.plasticity.draw import subset
 from smgrnn.plasticity.exploration import missing_before, missing_edges
-from smgrnn.plasticity.history import carry_history, reset_history
 from smgrnn.plasticity.instability import unstable_edges
 from smgrnn.plasticity.numbers import SCALES
 from smgrnn.plasticity.orphans import orphans
@@ -19,8 +18,10 @@ from smgrnn.plasticity.weak import weak_edges
 from smgrnn import SMGrNN
 from smgrnn.config import PlasticityConfig, Scale
 from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply, check
+from smgrnn.rules.history import carry_history, reset_history
 from support import oracle
 from support.decisions import decide, evidence
+from support.flat import rules
 from support.oracle import SlowChange, SlowEdge, SlowGraph, SlowHistory
 
 N_SEQUENCES, N_CALLS = 200, 24
@@ -86,7 +87,7 @@ def random_config(rng: np.random.Generator) -> PlasticityConfig:
         "max_nodes": (5, 20, 25, 30, 30),
         "max_edges": (8, 80, 99, 120, 120),
     }
-    return PlasticityConfig(**{k: v[rng.integers(len(v))] for k, v in choices.items()})
+    return rules(**{k: v[rng.integers(len(v))] for k, v in choices.items()})
 
 
 def to_graph(slow: SlowGraph) -> Graph:

@@ -16,7 +16,7 @@ from smgrnn.plasticity.orphans import orphans
 from smgrnn.plasticity.weak import prune_count, weak_edges
 
 from smgrnn.arrays import Bools
-from smgrnn.config import PlasticityConfig, Scale
+from smgrnn.config import Scale
 from smgrnn.graph import Cause, Change, Graph, Operation, apply
 from support.decisions import (
     AT_REST,
@@ -30,6 +30,7 @@ from support.decisions import (
     evidence,
     remembering,
 )
+from support.flat import rules
 
 UPDATE, VARIANCE_TO_MEAN, WEIGHT = range(3)
 
@@ -39,7 +40,7 @@ quick = settings(max_examples=200, deadline=None, derandomize=True)
 def is_unstable(
     mean: float, variance: float, weight: float = 1.0, *, width: float, threshold: float, scale: int
 ) -> bool:
-    config = PlasticityConfig(interval_width=width, fluctuation_threshold=threshold)
+    config = rules(interval_width=width, fluctuation_threshold=threshold)
     numbers = RuleNumbers.of(config)._replace(scale=scale)
     return bool(instability.is_unstable(mean, variance, weight, numbers))
 
@@ -88,14 +89,14 @@ def test_an_edge_at_rest_is_never_unstable() -> None:
 
 
 def test_the_threshold_itself_is_not_exceeded() -> None:
-    config = PlasticityConfig(fluctuation_threshold=4.0, scale="update")
+    config = rules(fluctuation_threshold=4.0, scale="update")
     numbers = RuleNumbers.of(config)._replace(epsilon=0.0)
     assert not instability.is_unstable(0.25, 0.25, 1.0, numbers)
 
 
 def test_settings_name_the_scales_in_the_order_the_kernel_numbers_them() -> None:
     assert get_args(Scale) == SCALES
-    numbers = [RuleNumbers.of(PlasticityConfig(scale=name)).scale for name in get_args(Scale)]
+    numbers = [RuleNumbers.of(rules(scale=name)).scale for name in get_args(Scale)]
     assert numbers == [UPDATE, VARIANCE_TO_MEAN, WEIGHT]
 
 
@@ -170,7 +171,7 @@ def test_every_unstable_edge_gets_a_relay_unless_max_relays_says_how_many() -> N
 def test_max_relays_picks_among_the_unstable_edges_uniformly() -> None:
     graph = Graph.from_edges(5, 1, edges=[(u, 5, 1.0) for u in range(5)])
     history = remembering(RESTLESS, DRIFTING, RESTLESS, RESTLESS, RESTLESS)
-    rules = PlasticityConfig(window=2, max_relays=1, growth="relay-alone")
+    rules = rules(window=2, max_relays=1, growth="relay-alone")
     rng = np.random.default_rng(0)
     picks = (decide(graph, history, rules, 1, rng).edit.rows[0, 3] for _ in range(4000))
     counts = Counter(int(source) for source in picks)
@@ -278,7 +279,7 @@ def test_nothing_is_explored_in_a_complete_graph() -> None:
 def test_every_missing_edge_is_explored_equally_often() -> None:
     graph = Graph.from_edges(2, 1, n_hidden=2, edges=[(0, 2, 1.0), (3, 4, 1.0)])
     history = UpdateHistory.start(2, window=2)
-    rules, rng = PlasticityConfig(window=2), np.random.default_rng(0)
+    rules, rng = rules(window=2), np.random.default_rng(0)
     edits = (decide(graph, history, rules, 1, rng).edit for _ in range(5000))
     counts = Counter(tuple(edit.rows[0, 3:].tolist()) for edit in edits)
     assert len(counts) == 10
@@ -288,7 +289,7 @@ def test_every_missing_edge_is_explored_equally_often() -> None:
 def test_exploration_is_triggered_with_its_probability_beside_unstable_edges() -> None:
     graph = Graph.from_edges(2, 1, edges=[(0, 2, 1.0)])
     for probability in (0.0, 0.25, 1.0):
-        config = PlasticityConfig(window=2, explore_probability=probability)
+        config = rules(window=2, explore_probability=probability)
         rules, rng, n_calls = config, np.random.default_rng(0), 4000
         n_explored = sum(
             decide(graph, remembering(RESTLESS), rules, 1, rng).edit.count(
@@ -337,7 +338,7 @@ def test_exploring_ten_thousand_nodes_builds_nothing_of_their_square(
     pairs = {(u, v) for u, v in zip(sources, targets, strict=True) if u != v}
     graph = Graph.from_edges(4, 2, n_nodes - 6, [(u, v, 1.0) for u, v in pairs])
     still = np.zeros(graph.n_edges)
-    seen, numbers = evidence(graph, still, still), RuleNumbers.of(PlasticityConfig())
+    seen, numbers = evidence(graph, still, still), RuleNumbers.of(rules())
     compiled = relay.grow(seen, numbers, np.random.default_rng(1), True).edit
     for module in (exploration, relay):
         for name, value in list(vars(module).items()):
@@ -362,7 +363,7 @@ def test_weak_edges_are_small_and_stalled_with_both_bounds_included() -> None:
     mean = np.array([0.0, 1e-4, -1e-4, 1.1e-4, 0.0, 0.0])
     weight = np.array([0.0, 0.1, -0.1, 0.0, 0.11, -0.11])
     graph = Graph.from_edges(6, 1, edges=[(u, 6, w) for u, w in enumerate(weight.tolist())])
-    flags = weak_edges(evidence(graph, mean, mean), RuleNumbers.of(PlasticityConfig()))
+    flags = weak_edges(evidence(graph, mean, mean), RuleNumbers.of(rules()))
     assert flags.tolist() == [True, True, True, False, False, False]
 
 
@@ -400,7 +401,7 @@ def test_prune_count_is_some_of_the_weak_edges_and_at_most_all(
 def test_pruned_edges_are_drawn_uniformly_from_the_weak_ones() -> None:
     edges = [(u, 5, 0.01) for u in range(4)] + [(4, 5, 1.0)]
     graph, history = Graph.from_edges(5, 1, edges=edges), remembering(*[AT_REST] * 5)
-    rules = PlasticityConfig(window=2, prune_period=1, prune_fraction=0.25)
+    rules = rules(window=2, prune_period=1, prune_fraction=0.25)
     rng = np.random.default_rng(0)
     edits = [decide(graph, history, rules, 1, rng).edit for _ in range(4000)]
     assert all(causes(edit) == Counter(WEAK_EDGE=1) for edit in edits[:100])

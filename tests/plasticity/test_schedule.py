@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from smgrnn.plasticity import UpdateHistory
-from smgrnn.plasticity.history import carry_history
 
 from smgrnn import Learner, NetworkConfig, SMGrNN, StructuralPlasticity
 from smgrnn.config import PlasticityConfig
 from smgrnn.engine.state import CALLED, CALLS
 from smgrnn.graph import Cause, Graph, Operation, apply
+from smgrnn.rules import UpdateHistory
+from smgrnn.rules.history import carry_history
 from support.decisions import AT_REST, DRIFTING, RESTLESS, call, causes, decide, remembering
+from support.flat import growing_rules, rules
 from support.learners import stream
 
 
@@ -71,8 +72,8 @@ def test_static_changes_nothing_and_draws_nothing(lively: tuple[Graph, UpdateHis
 
 
 def test_growth_only_grows_as_usual_and_never_removes(lively: tuple[Graph, UpdateHistory]) -> None:
-    growth_only = PlasticityConfig.growth_only(window=2, prune_period=3)
-    standard = PlasticityConfig(window=2, prune_period=3)
+    growth_only = growing_rules(window=2, prune_period=3)
+    standard = rules(window=2, prune_period=3)
     for number in range(1, 31):
         edit = decide(*lively, growth_only, number, np.random.default_rng(number)).edit
         usual = decide(*lively, standard, number, np.random.default_rng(number)).edit
@@ -120,7 +121,7 @@ def test_limits_do_not_stop_pruning(lively: tuple[Graph, UpdateHistory]) -> None
 def test_growth_under_constant_unrest_reaches_its_limits_and_no_further() -> None:
     graph = Graph.from_edges(2, 2, edges=[(0, 2, 1.0)])
     history = remembering(RESTLESS)
-    config = PlasticityConfig(window=2, max_nodes=20, max_edges=70, explore_ratio=0.2)
+    config = rules(window=2, max_nodes=20, max_edges=70, explore_ratio=0.2)
     rules, rng = config, np.random.default_rng(0)
     capped = []
     for _ in range(60):
@@ -140,7 +141,7 @@ def test_growth_under_constant_unrest_reaches_its_limits_and_no_further() -> Non
 @pytest.mark.parametrize(("least", "calls"), [(0, 8), (7, 8), (8, 4), (15, 2), (100, 0)])
 def test_an_episode_that_ends_too_early_is_passed_over(least: int, calls: int) -> None:
     """Eight episodes of seven updates; the next call counts from the last one that was made."""
-    rules = PlasticityConfig(interval="episode", least_updates=least)
+    rules = rules(interval="episode", least_updates=least)
     network = NetworkConfig(n_inputs=3, n_outputs=2, iterations=2)
     at_once, by_row = (Learner(network, plasticity=rules) for _ in range(2))
     net = SMGrNN(**network.to_dict())

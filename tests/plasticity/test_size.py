@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from smgrnn.plasticity.size import (
+
+from smgrnn.arrays import Floats
+from smgrnn.rules.size import (
     BEFORE,
     COUNTDOWN,
     MET,
@@ -18,9 +20,7 @@ from smgrnn.plasticity.size import (
     start_aim,
     target_at,
 )
-from smgrnn.plasticity.size import goal_at as full_goal_at
-
-from smgrnn.arrays import Floats
+from smgrnn.rules.size import goal_at as full_goal_at
 from support.frugal_oracle import SlowAim
 from support.frugal_oracle import target_at as slow_target_at
 

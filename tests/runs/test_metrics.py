@@ -19,6 +19,7 @@ from smgrnn.runs.metrics import (
     summarise,
     sustained_episode,
 )
+from support.flat import growing_rules, paper_rules, rules
 
 
 def edits(n: int) -> Edits:
@@ -161,12 +162,12 @@ def test_whole_periods_fill_the_final_quarter_and_are_at_least_one(
 @pytest.mark.parametrize(
     ("rules", "period"),
     [
-        (PlasticityConfig.paper(), 30),
-        (PlasticityConfig.growth_only(interval="episode"), 1),
+        (paper_rules(), 30),
+        (growing_rules(interval="episode"), 1),
         (PlasticityConfig.static(), 1),
-        (PlasticityConfig(interval=100), 6),  # 3000 updates of 500 to an episode
-        (PlasticityConfig(interval=1), 1),
-        (PlasticityConfig.paper(least_updates=1200), 90),  # a call at every third episode's end
+        (rules(interval=100), 6),  # 3000 updates of 500 to an episode
+        (rules(interval=1), 1),
+        (paper_rules(least_updates=1200), 90),  # a call at every third episode's end
     ],
 )
 def test_a_pruning_period_is_counted_in_episodes(rules: PlasticityConfig, period: int) -> None:

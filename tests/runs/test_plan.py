@@ -7,11 +7,8 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from smgrnn.engine.handle import held_by, whole
-from smgrnn.learning.rules import LEARNING
-from smgrnn.plasticity import GROWTH, PRUNING
 from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
 from smgrnn.plasticity.rule import NO_PARTS
-from smgrnn.plasticity.size import SIZE
 
 from smgrnn.config import (
     DEMANDS,
@@ -29,12 +26,17 @@ from smgrnn.experts import TeacherId, find_teacher
 from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.kernels import lean
+from smgrnn.learning import LEARNING
 from smgrnn.learning.numbers import LOSSES, OPTIMIZERS, RATES, LearningNumbers
+from smgrnn.rules import GROWTH, PRUNING
+from smgrnn.rules.size import SIZE
 from smgrnn.runs import Record
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.run import new_run
 from smgrnn.runs.students import STUDENTS, new_learner
 from smgrnn.tasks import Task, find_task
+from support.flat import learning as learning_config
+from support.flat import rules
 from support.runs import teacher
 
 TASKS = ("CartPole-v1", "Acrobot-v1", "LunarLander-v3", "Pendulum-v1", "xor", "choices.npz")
@@ -277,8 +279,8 @@ def test_every_setting_reaches_the_kernels_when_it_is_changed(part: str, name: s
     network = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2)
     parts: dict[str, Any] = {
         "network": network,
-        "learning": LearningConfig().resolved(),
-        "plasticity": PlasticityConfig(),
+        "learning": learning_config().resolved(),
+        "plasticity": rules(),
     }
     before = getattr(parts[part], name)
     if isinstance(before, bool):
@@ -439,7 +441,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "CartPole-v1",
-        {"student": "growth-only", "plasticity": PlasticityConfig()},
+        {"student": "growth-only", "plasticity": rules()},
         "--plasticity.pruning weak contradicts the student growth-only: it must be none.",
     ),
     (

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 from smgrnn.plasticity import Decision, Evidence, Memory, UpdateHistory, decide_by
-from smgrnn.plasticity.size import Goal
 
 from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import Graph, GraphEdit
+from smgrnn.rules.size import Goal
+from support.flat import rules
 
 RESTLESS, DRIFTING, AT_REST = [1.0, -1.0], [0.05, 0.05], [0.0, 0.0]  # the updates of an edge
 CHI_SQUARE_999 = {3: 16.3, 9: 27.9, 19: 43.8}  # exceeded once in 1000 times, by degrees of freedom
@@ -27,7 +28,7 @@ def call(
     graph: Graph, history: UpdateHistory, number: int = 1, *, seed: int = 0, **changes: Any
 ) -> Decision:
     """Make one call of the module; every third call prunes unless `changes` say otherwise."""
-    config = PlasticityConfig(**{"window": history.window, "prune_period": 3, **changes})
+    config = rules(**{"window": history.window, "prune_period": 3, **changes})
     return decide(graph, history, config, number, np.random.default_rng(seed))
 
 

@@ -51,3 +51,23 @@ def _nest(flat: dict[str, Any], kind: Any, tables: dict[str, dict[str, Any]]) ->
         )
         found.setdefault(place, {})[name] = value
     return found
+
+
+def paper_rules(**flat: Any) -> PlasticityConfig:
+    """Return the rules of the preset paper with changes by their bare names."""
+    return PlasticityConfig.paper(**flat_rules(flat))
+
+
+def frugal_rules(**flat: Any) -> PlasticityConfig:
+    """Return the rules of the preset frugal with changes by their bare names."""
+    return PlasticityConfig.frugal(**flat_rules(flat))
+
+
+def printed_rules(**flat: Any) -> PlasticityConfig:
+    """Return the rules as printed with changes by their bare names."""
+    return PlasticityConfig.as_printed(**flat_rules(flat))
+
+
+def growing_rules(**flat: Any) -> PlasticityConfig:
+    """Return the paper's rules without pruning, with changes by their bare names."""
+    return PlasticityConfig.growth_only(**flat_rules(flat))

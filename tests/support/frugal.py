@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from smgrnn import PlasticityConfig
+from support.flat import rules
 from support.learners import Stream
 
 
@@ -19,7 +20,7 @@ def lessons(n: int, seed: int) -> Stream:
 
 def rules_of(**changes: Any) -> PlasticityConfig:
     """Growth by candidates and gradients with few candidates, and pruning by contribution."""
-    return PlasticityConfig(
+    return rules(
         **{
             "growth": "frugal",
             "pruning": "contribution",

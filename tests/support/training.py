@@ -12,11 +12,11 @@ from smgrnn import (
     EditDraft,
     Graph,
     GraphEdit,
-    PlasticityConfig,
     SMGrNN,
     StructuralPlasticity,
     UpdateHistory,
 )
+from support.flat import rules
 
 Parameters = Iterable[nn.Parameter]
 Rule = Callable[[Graph, UpdateHistory, np.random.Generator], GraphEdit]
@@ -40,7 +40,7 @@ OPTIMIZERS: dict[str, Callable[[Parameters], optim.Optimizer]] = {
 }
 every_optimizer = pytest.mark.parametrize("build", OPTIMIZERS.values(), ids=OPTIMIZERS.keys())
 
-BUSY = PlasticityConfig(
+BUSY = rules(
     window=5,
     interval=3,
     prune_period=4,

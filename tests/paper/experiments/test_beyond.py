@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from smgrnn.plasticity import GROWTH, PRUNING
 
 from smgrnn.batch.condition import Condition
 from smgrnn.errors import ConfigError
+from smgrnn.rules import GROWTH, PRUNING
 from smgrnn.runs.plan import Plan
 from smgrnn_paper.experiments.beyond import BEYOND
 from smgrnn_paper.experiments.gru import distil_gru

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from smgrnn.config import PlasticityConfig, RunConfig
+from smgrnn.config import RunConfig
 from smgrnn.errors import UnknownNameError
 from smgrnn_paper.report.paper import Paper, PaperTable, load_paper, parse_printed
+from support.flat import rules
 
 CONTROL = {"CartPole-v1": 4 + 2, "Acrobot-v1": 6 + 3, "LunarLander-v3": 8 + 4}
 """Inputs and outputs of each control task."""
@@ -162,7 +163,7 @@ def test_the_paper_ran_adam_at_its_default_rate_twice(paper: Paper) -> None:
 
 
 def test_the_defaults_of_the_rules_are_those_of_table_a_iii(paper: Paper) -> None:
-    defaults = PlasticityConfig().to_dict()
+    defaults = rules().to_dict()
     for cell in paper.tables["A.III"].cells:
         assert defaults[cell.row] == cell.mean, cell.row
 
