@@ -12,8 +12,16 @@ import numpy as np
 import pytest
 import torch
 
-from smgrnn import EditDraft, Graph, GraphEdit, Learner, LearningConfig, NetworkConfig
-from smgrnn import PlasticityConfig, SMGrNN
+from smgrnn import (
+    EditDraft,
+    Graph,
+    GraphEdit,
+    Learner,
+    LearningConfig,
+    NetworkConfig,
+    PlasticityConfig,
+    SMGrNN,
+)
 from smgrnn.errors import ConfigError
 from smgrnn.graph.settings import Readout
 from smgrnn.learning import LEARNING, OPTIMIZERS
@@ -37,7 +45,9 @@ def recorded(n: int, seed: int = 0) -> Stream:
     rng = np.random.default_rng(seed)
     observations = np.sin(0.3 * np.cumsum(rng.normal(size=(n, N_INPUTS)), axis=0))
     teacher = np.array([[1, -1, 0], [0, 1, -1], [0.5, 0, 1], [0, 0.3, 0]])
-    return Stream(observations, np.argmax(observations @ teacher, axis=1), np.arange(1, n + 1) % 40 == 0)
+    return Stream(
+        observations, np.argmax(observations @ teacher, axis=1), np.arange(1, n + 1) % 40 == 0
+    )
 
 
 def config(iterations: int, **changes: Any) -> NetworkConfig:
@@ -155,7 +165,10 @@ GROWING = {
 WAYS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"rule": rule}, each)
     for rule in LEARNING
-    for each in (GROWING, {"growth": "frugal", "pruning": "contribution", "interval": 20, "size": 40})
+    for each in (
+        GROWING,
+        {"growth": "frugal", "pruning": "contribution", "interval": 20, "size": 40},
+    )
 ]
 WAYS += [({"through_time": 4}, GROWING | {"interval": interval}) for interval in (3, "episode")]
 

@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from smgrnn import EditDraft, Graph, Learner, LearningConfig, NetworkConfig
-from smgrnn import PlasticityConfig, SMGrNN
+from smgrnn import (
+    EditDraft,
+    Graph,
+    Learner,
+    LearningConfig,
+    NetworkConfig,
+    PlasticityConfig,
+    SMGrNN,
+)
 from smgrnn.errors import ConfigError
 from smgrnn.learning.through_time import KEPT
 from support.engines import Torch
