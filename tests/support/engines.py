@@ -6,8 +6,14 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig
-from smgrnn import SMGrNN, StructuralPlasticity
+from smgrnn import (
+    Learner,
+    LearningConfig,
+    NetworkConfig,
+    PlasticityConfig,
+    SMGrNN,
+    StructuralPlasticity,
+)
 from smgrnn.graph import GraphEdit
 from smgrnn.learning.schedule import rate_at
 from support.learners import Stream
