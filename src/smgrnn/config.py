@@ -211,7 +211,7 @@ def check_student(config: RunConfig) -> None:
                 f"must be {wanted[name]}."
             )
     if config.budget is not None and student not in LAYERED:
-        raise ConfigError(f"--budget measures an MLP, and {student} is not one: leave it out.")
+        raise ConfigError(f"budget measures an MLP, and {student} is not one: leave it out.")
 
 
 PARTS = ("learning", "plasticity")
