@@ -57,7 +57,7 @@ COMMANDS = sorted(
     for name, function in inspect.getmembers(cli, inspect.isfunction)
     if function.__module__ == cli.__name__
     and not name.startswith("_")
-    and name not in ("main", "parse")
+    and name not in ("main", "parse", "look_here_for")
 )
 
 
