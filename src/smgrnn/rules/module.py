@@ -125,11 +125,14 @@ class PlasticityModule:
         edit, candidates = GraphEdit.empty(), watched.candidates
         if rule is not None:
             decided = rule.decide(evidence, self.rng)
-            edit, candidates = decided if type(decided) is tuple else (decided, candidates)
+            is_pair = type(decided) is tuple and isinstance(decided[-1], Candidates)
+            edit, candidates = decided if is_pair else (decided, candidates)
         is_capped = evidence.limits.is_reached
         if not isinstance(rule, BuiltInRule) and rule is not None:
             edit, is_over = self._check(edit, graph, protected)
             is_capped |= is_over
+            if not candidates.fits(graph, watched.candidates):
+                raise GraphError("A rule returned candidates that do not fit the graph.")
         if is_pruning and config.orphan_removal:
             edit = with_orphans(graph, edit)
         watched.statistics.forget()
