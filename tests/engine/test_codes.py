@@ -15,7 +15,6 @@ from smgrnn import Learner, NetworkConfig, PlasticityConfig
 from smgrnn.graph.activation import ACTIVATIONS, activate, slope
 from smgrnn.graph.settings import Activation, Readout
 from smgrnn.learning import LEARNING, OPTIMIZERS
-from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.schedule import rate_at
 from smgrnn.learning.settings import BiasCorrection, Loss, Rate
 from smgrnn.rules import GROWTH, PRUNING
@@ -73,15 +72,6 @@ def test_every_choice_of_learning_moves_the_weights_in_its_own_way(
 ) -> None:
     rows = [weights(**{name: choice}).tolist() for choice in choices]
     assert len({tuple(row) for row in [weights(n=0).tolist(), *rows]}) == len(rows) + 1
-
-
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_the_numbers_of_an_optimizer_are_its_settings(name: str) -> None:
-    for place, (setting, value) in enumerate(OPTIMIZERS[name]().to_dict().items()):
-        if setting not in ("name", "bias_correction"):
-            given = learning_config(optimizer=name, **{setting: 0.5 + place / 100})
-            assert getattr(LearningNumbers.of(given), setting) == 0.5 + place / 100
-            assert getattr(LearningNumbers.of(learning_config(optimizer=name)), setting) == value
 
 
 @pytest.mark.parametrize(

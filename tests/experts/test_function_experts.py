@@ -13,6 +13,7 @@ from smgrnn.experts.function import function_name, import_function, is_function_
 from smgrnn.runs import Run, distill, load
 from smgrnn.tasks import find_task
 from support.commands import Command, refused
+from support.flat import flat_rules
 from support.runs import RULES, TEACHERS, contents, trained
 
 
@@ -34,7 +35,7 @@ FUNCTIONS = {"CartPole-v1": lean, "Pendulum-v1": damp}
 def test_a_function_teaches_what_a_network_that_decides_alike_does(
     tmp_path: Path, task: str, normalise: bool
 ) -> None:
-    settings: Any = {"episodes": 5, "normalise": normalise, "plasticity": RULES}
+    settings: Any = {"episodes": 5, "normalise": normalise, "plasticity": flat_rules(RULES)}
     by_network = trained(tmp_path, task, name=None, **settings)
     by_function = distill(task, expert=FUNCTIONS[task], preset="paper", **settings)
     assert by_function.graph == by_network.graph
@@ -68,7 +69,7 @@ def test_a_run_with_a_function_of_a_module_is_resumed(
     (tmp_path / "my_expert.py").write_text(
         "def act(observation):\n    return int(observation[2] > 0)\n"
     )
-    flags = ("--expert", "my_expert:act", "--episodes", 6, "--checkpoint-every", 2)
+    flags = ("--expert", "my_expert:act", "--episodes", 6, "--set", "checkpoint_every=2")
     assert smgrnn("distill", "CartPole-v1", *flags, "--out", "whole").code == 0
     assert smgrnn("distill", "CartPole-v1", *flags, "--out", "again").code == 0
     assert contents(tmp_path / "whole") == contents(tmp_path / "again")
@@ -172,7 +173,8 @@ def test_a_file_of_one_s_own_is_all_it_takes(
 ) -> None:
     (tmp_path / "my_slide.py").write_text(MODULE)
     common = ("my_slide:Slide-v0", "--expert", "my_slide:expert")
-    flags = ("--episodes", 150, "--normalise", "--bias", "--out", "run", "--json", "--quiet")
+    settings = ("--set", "normalise=true", "--set", "bias=true")
+    flags = ("--episodes", 150, *settings, "--out", "run", "--json", "--quiet")
     summary = json.loads(smgrnn("distill", *common, *flags).out)
     best = json.loads(smgrnn("expert", "evaluate", *common, "--json").out)["mean"]
     assert summary["held_out_mean"] > 2 * best  # -240; the static graph comes to -2800
