@@ -2,7 +2,6 @@
 
 import importlib
 import pkgutil
-from itertools import product
 from typing import Any, get_args
 
 import numpy as np
@@ -13,15 +12,11 @@ from numba import types
 import smgrnn
 from smgrnn import Learner, NetworkConfig, PlasticityConfig
 from smgrnn.graph.activation import ACTIVATIONS, activate, slope
-from smgrnn.graph.settings import Activation, Readout
+from smgrnn.graph.settings import Activation
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.learning.schedule import rate_at
 from smgrnn.learning.settings import BiasCorrection, Loss, Rate
-from smgrnn.rules import GROWTH, PRUNING
-from smgrnn.rules.instability import Scale
-from smgrnn.rules.settings import OnEdit
 from support.flat import learning as learning_config
-from support.flat import rules
 from support.learners import stream
 
 
@@ -37,10 +32,6 @@ def test_every_activation_is_torchs_and_has_its_slope(name: Activation) -> None:
     assert points.grad is not None
     slopes = [slope(value, code) for value in values[0]]
     np.testing.assert_allclose(slopes, points.grad.numpy(), atol=1e-14)
-
-
-def test_an_unknown_activation_is_no_activation_at_all() -> None:
-    assert np.isnan(slope(0.5, len(ACTIVATIONS)))
 
 
 NETWORK = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, density=1.0, iterations=2)
@@ -84,27 +75,6 @@ def test_every_schedule_of_the_learning_rate_is_its_share_of_it(
     """Progress of -1 is a run of unknown length, and above 1 one that goes on for longer."""
     found = [rate_at(name, at) for at in (-1.0, 0.0, 0.5, 0.75, 1.0, 1.5)]
     assert found == pytest.approx(shares)
-
-
-CHOICES: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    *(({"growth": name}, {}) for name in GROWTH),
-    *(({"pruning": name}, {}) for name in PRUNING),
-    *(
-        ({"scale": scale, "history_on_edit": kept, "optimizer_on_edit": kept}, {"readout": readout})
-        for scale, kept, readout in product(*map(get_args, (Scale, OnEdit, Readout)))
-    ),
-]
-
-
-@pytest.mark.parametrize(("plasticity", "network"), CHOICES)
-def test_every_choice_of_network_and_plasticity_learns(
-    plasticity: dict[str, Any], network: dict[str, Any]
-) -> None:
-    often = rules(interval=5, window=5, prune_period=2, **plasticity)
-    made = Learner(NetworkConfig(n_inputs=3, n_outputs=2, **network), None, often, seed=0)
-    made.learn_stream(*stream(100))
-    assert made.n_updates == 100
-    assert np.isfinite(made.graph.weight).all()
 
 
 def holds_an_array(kind: Any) -> bool:

@@ -294,13 +294,6 @@ def test_the_interval_episode_acts_at_the_end_of_each_episode_only() -> None:
     assert spm.calls == 1
 
 
-def test_the_static_network_never_changes() -> None:
-    net = network(iterations=2)
-    optimizer = optim.Adam(net.parameters(), lr=0.01)
-    config = PlasticityConfig.static(window=2, interval=1, prune_period=2)
-    assert not any(run(StructuralPlasticity(net, optimizer, config), 20, examples()))
-
-
 # --- what does not belong together ----------------------------------------------------------------
 
 
