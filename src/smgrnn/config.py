@@ -5,10 +5,19 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.graph.settings import NetworkConfig, NetworkSettings
+from smgrnn.kinds import (
+    RECORDINGS,
+    USUAL_PRESET,
+    EnvBackend,
+    HandOver,
+    Method,
+    Preset,
+    Student,
+)
 from smgrnn.learning.settings import Adam, LearningConfig, LearningSettings
 from smgrnn.rules.contribution import Contribution
 from smgrnn.rules.relay import Relay
@@ -25,17 +34,20 @@ from smgrnn.validation import (
     annotations,
 )
 
-__all__ = ["LearningConfig", "NetworkConfig", "PlasticityConfig", "RunConfig"]
+__all__ = [
+    "RECORDINGS",
+    "USUAL_PRESET",
+    "EnvBackend",
+    "HandOver",
+    "LearningConfig",
+    "Method",
+    "NetworkConfig",
+    "PlasticityConfig",
+    "Preset",
+    "RunConfig",
+    "Student",
+]
 
-Method = Literal["neat", "ndp"]
-Preset = Literal["frugal", "paper", "as_printed"]
-USUAL_PRESET: Preset = "frugal"
-"""The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
-Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
-EnvBackend = Literal["compiled", "gymnasium"]
-HandOver = Literal["best", "final"]
-RECORDINGS = (".npz", ".csv", ".safetensors")
-"""Endings of the name of a task that is a file of recorded examples."""
 UNCHANGING = ("static", "mlp-100", "mlp-200")
 """The students whose graph stays as it is."""
 LAYERED = ("mlp-100", "mlp-200", "mlp-pruned")

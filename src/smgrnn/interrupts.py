@@ -18,22 +18,26 @@ _DEFERRED = [
     if hasattr(signal, name)
 ]
 """Signals whose handlers may raise."""
+_deferring: list[bool] = []
+"""Not empty inside a block that defers them."""
 
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
     """Let a Ctrl-C, or another signal with a Python handler, take effect after the block."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python delivers signals to the main thread only
+    if _deferring or threading.current_thread() is not threading.main_thread():
+        yield  # deferred by a block around this one; or Python delivers signals elsewhere
         return
     arrived: list[tuple[int, FrameType | None]] = []
     former = {each: signal.getsignal(each) for each in _DEFERRED}
     handled = {each: handler for each, handler in former.items() if callable(handler)}
     for each in handled:
         signal.signal(each, lambda number, frame: arrived.append((number, frame)))
+    _deferring.append(True)
     try:
         yield
     finally:
+        _deferring.pop()
         for each, handler in handled.items():
             signal.signal(each, handler)
     for number, frame in arrived[:1]:

@@ -251,10 +251,13 @@ def make_handles(held: Any, *viewed: type) -> tuple[Callable[..., Handle], Any]:
 
     compiled: Any = lean(write)
 
+    @cache
+    def ready() -> None:
+        compiled.compile((types.uint8[::1], held))
+        compiled.disable_compile()  # an array of another type or layout is refused
+
     def make(value: Any) -> Handle:
-        if not compiled.signatures:
-            compiled.compile((types.uint8[::1], held))
-            compiled.disable_compile()  # an array of another type or layout is refused
+        ready()
         handle = np.zeros(SIZE, np.uint8)
         compiled(handle, value)
         return handle

@@ -89,8 +89,8 @@ class UpdateHistory(NamedTuple):
     def statistics(self) -> tuple[Floats, Floats]:
         """Return each edge's window mean and population variance -- Eq. (1); 0 if empty."""
         n = np.maximum(self.counts(), 1)
-        ends = self.blocks[SUMS:, self.clock[POSITION]]
-        mean, square = (self.running[:, self.slot] + ends[:, self.slot]) / n
+        sums = self.running + self.blocks[SUMS:, self.clock[POSITION]]
+        mean, square = sums[:, self.slot] / n
         return mean, np.maximum(square - mean**2, 0.0)
 
     def updates(self, edge: int) -> Floats:
