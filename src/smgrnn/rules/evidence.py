@@ -104,8 +104,9 @@ YOUTH = 1000
 
 def frozen_graph(graph: Graph) -> Graph:
     """Return a graph whose arrays are views that cannot be written to."""
-    fields: Any = (frozen(each) if isinstance(each, np.ndarray) else each for each in graph)
-    return Graph(*fields)
+    n_inputs, n_outputs, nodes, source, target, weight, edges, *next_ids = graph
+    views = map(frozen, (nodes, source, target, weight, edges))
+    return Graph(n_inputs, n_outputs, *views, *next_ids)
 
 
 def frozen(values: NDArray[Any]) -> NDArray[Any]:
