@@ -160,18 +160,6 @@ def test_the_button_plays_from_the_start_and_pauses(desktop: Browser, run: Run) 
     assert shown(desktop)["nodes"] == run.graph.node_ids.tolist()
 
 
-def test_a_node_keeps_its_place(desktop: Browser) -> None:
-    place = (
-        "(({x, y}) => Object.fromEntries(player.shown.nodes.map((row, i) => [row, [x[i], y[i]]])))"
-        "(player.sources.nodes.data)"
-    )
-    seen: dict[str, list[float]] = {}
-    for time in range(0, 31, 3):
-        now = desktop.evaluate(f"player.seek({time}); {place}")
-        assert all(seen.get(row, where) == where for row, where in now.items())
-        seen |= now
-
-
 def test_pointing_tells_a_story_and_lights_up_the_edges_of_a_node(
     desktop: Browser, run: Run
 ) -> None:
@@ -320,27 +308,6 @@ def test_the_curves_mark_when_the_job_was_done(browser: Browser, tmp_path: Path,
     page.evaluate("player.seek(115); 0")
     here = page.evaluate("document.getElementById('cursor').getBoundingClientRect().toJSON()")
     assert box["left"] == pytest.approx(here["left"], abs=2)
-    for size in (DESKTOP, PHONE):
-        page.resize(*size)
-        page.settle()
-        assert word_in_panel(page)
-
-
-def word_in_panel(browser: Browser) -> bool:
-    """Return whether the word at the job's end lies in the first panel, with its legend above."""
-    found: bool = browser.evaluate(
-        """(() => {
-          const view = Bokeh.index.get_one(player.curves[0]), { bbox } = view.frame;
-          const panel = view.el.getBoundingClientRect(), line = byId("done");
-          const word = getComputedStyle(line, "::before");
-          const place = line.getBoundingClientRect();
-          const top = place.top + parseFloat(word.top), left = place.left + parseFloat(word.left);
-          return top > panel.top + bbox.top && left > panel.left + bbox.left
-            && top + parseFloat(word.height) < panel.top + bbox.bottom
-            && left + parseFloat(word.width) < panel.left + bbox.right;
-        })()"""
-    )
-    return found
 
 
 def test_what_is_new_glows_in_the_colour_of_its_cause(desktop: Browser, run: Run) -> None:
