@@ -24,17 +24,20 @@ from support.trials import asking, teacher
 CARTPOLE = Condition.distill("CartPole-v1")
 
 
-def test_the_order_of_settings_does_not_move_the_key() -> None:
-    one = Condition.distill("CartPole-v1", plasticity={"window": 50, "prune_period": 9}, n_hidden=1)
-    other = Condition.distill(
-        "CartPole-v1", n_hidden=1, plasticity={"prune_period": 9, "window": 50}
-    )
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            Condition.distill("CartPole-v1", plasticity={"window": 50, "prune_period": 9}),
+            Condition.distill("CartPole-v1", plasticity={"prune_period": 9, "window": 50}),
+        ),
+        (Condition.distill("CartPole-v1", density=0.8, learning={"learning_rate": 0.01}), CARTPOLE),
+        (Condition("CartPole-v1", replace(CARTPOLE.settings, seed=7)), CARTPOLE),
+    ],
+    ids=["order", "default", "seed"],
+)
+def test_equal_content_has_equal_keys(one: Condition, other: Condition) -> None:
     assert one.key(3) == other.key(3)
-
-
-def test_a_setting_at_its_default_is_the_same_said_or_unsaid() -> None:
-    explicit = Condition.distill("CartPole-v1", density=0.8, learning={"learning_rate": 0.01})
-    assert explicit.key(0) == CARTPOLE.key(0)
 
 
 def test_the_name_of_the_experiment_does_not_move_the_key() -> None:
@@ -43,10 +46,6 @@ def test_the_name_of_the_experiment_does_not_move_the_key() -> None:
         asking({"there": replace(CARTPOLE)}, n_seeds=3, name="other-v1"),
     ]
     assert [run.seed for run in queue_runs(experiments)] == [0, 1, 2]
-
-
-def test_the_seed_of_the_settings_does_not_count() -> None:
-    assert Condition("CartPole-v1", replace(CARTPOLE.settings, seed=7)) == CARTPOLE
 
 
 @pytest.mark.parametrize(
@@ -65,12 +64,9 @@ def test_another_content_has_another_key(other: AnyCondition) -> None:
     assert other.key(0) != CARTPOLE.key(0)
 
 
-def test_another_seed_has_another_key() -> None:
-    assert len({CARTPOLE.key(seed) for seed in range(100)}) == 100
-
-
-def test_another_version_of_records_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_seed_or_version_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
     key = CARTPOLE.key(0)
+    assert len({CARTPOLE.key(seed) for seed in range(100)}) == 100
     monkeypatch.setattr(plan, "RECORDS_VERSION", plan.RECORDS_VERSION + 1)
     assert CARTPOLE.key(0) != key
 
@@ -96,13 +92,10 @@ def test_runs_take_the_teachers_in_turn_and_their_plans_say_which(tmp_path: Path
         assert alone.key(seed) == taught.key(seed) != CARTPOLE.key(seed)
 
 
-def test_teachers_and_an_expert_exclude_each_other() -> None:
+def test_teachers_and_an_expert_exclude_each_other_and_without_any_there_is_no_key() -> None:
     settings = RunConfig(expert="CartPole-v1-smooth")
     with pytest.raises(ConfigError, match="whose settings name no expert"):
         Condition("CartPole-v1", settings, teachers=("CartPole-v1-plain-0",))
-
-
-def test_without_an_expert_there_is_no_key() -> None:
     with pytest.raises(ExpertError, match="The package has no expert for Pendulum-v1"):
         Condition.distill("Pendulum-v1").key(0)
 
@@ -140,14 +133,14 @@ def test_of_neat_settings_the_content_counts(tmp_path: Path) -> None:
 def test_changes_apply_to_the_settings_of_the_task() -> None:
     xor = Condition.distill("xor", plasticity={"window": 7})
     expected = replace(RunConfig.for_task("xor").plasticity, window=7)
-    assert isinstance(xor.settings, RunConfig)
     assert xor.settings.plasticity == expected != PlasticityConfig(window=7)
 
 
 def test_a_shortened_distillation_has_as_many_episodes_and_no_checkpoint_on_the_way() -> None:
     short = CARTPOLE.with_episodes(12)
-    assert isinstance(short.settings, RunConfig)
     assert (short.settings.episodes, short.settings.checkpoint_every) == (12, 12)
+    with pytest.raises(ConfigError, match=r"at least 1\. Got 0 instead\.$"):
+        CARTPOLE.with_episodes(0)
 
 
 @pytest.mark.parametrize(
@@ -167,11 +160,6 @@ def test_the_shortest_evolution_runs(method: str) -> None:
     short = EvolutionCondition.evolve("CartPole-v1", method=method).with_episodes(1)
     assert isinstance(short.settings, EvolutionConfig)
     assert new_evolution(short.task, short.settings).train().episodes.n == short.episodes == 8
-
-
-def test_no_episodes_are_too_few() -> None:
-    with pytest.raises(ConfigError, match=r"at least 1\. Got 0 instead\.$"):
-        CARTPOLE.with_episodes(0)
 
 
 def test_tasks_are_described_and_experts_digested_once_for_all_runs() -> None:
