@@ -274,7 +274,8 @@ def removed_places(graph: Graph, edit: GraphEdit) -> Ints:
     rows = edit.rows[edit.rows[:, 0] == REMOVE_EDGE]
     ends = graph.node_ids.searchsorted(rows[:, 3:])
     keys = graph.target * graph.n_nodes + graph.source  # ascending, as edges stand in row order
-    return keys.searchsorted(ends[:, 1] * graph.n_nodes + ends[:, 0])
+    places: Ints = keys.searchsorted(ends[:, 1] * graph.n_nodes + ends[:, 0])
+    return places
 
 
 def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:

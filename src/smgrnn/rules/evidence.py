@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from smgrnn.arrays import Bools, Floats, Ints
@@ -105,7 +104,7 @@ YOUTH = 1000
 def frozen_graph(graph: Graph) -> Graph:
     """Return a graph whose arrays are views that cannot be written to."""
     n_inputs, n_outputs, nodes, source, target, weight, edges, *next_ids = graph
-    views = map(frozen, (nodes, source, target, weight, edges))
+    views: Any = map(frozen, (nodes, source, target, weight, edges))
     return Graph(n_inputs, n_outputs, *views, *next_ids)
 
 
