@@ -8,9 +8,10 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from smgrnn.errors import UnknownNameError, suggest
+from smgrnn.pages.page import Column
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 _PRINTED = re.compile(rf"({_NUMBER})(?: ± ({_NUMBER}))?")
@@ -65,7 +66,7 @@ class PrintedNumber:
 
 
 @dataclass(frozen=True)
-class Cell(PrintedNumber):
+class PrintedCell(PrintedNumber):
     """One entry of a table."""
 
     row: str
@@ -75,7 +76,7 @@ class Cell(PrintedNumber):
 
 
 @dataclass(frozen=True)
-class Row:
+class PaperRow:
     """The subject of a line in a table."""
 
     name: str
@@ -85,28 +86,18 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Column:
-    """The subject of a column in a table."""
-
-    name: str
-    """A metric of `runs.metrics.summarise`, or a setting."""
-    heading: str
-    """The paper's word for it."""
-
-
-@dataclass(frozen=True)
 class PaperTable:
     """A table of the paper."""
 
     id: str
     title: str
     where: str
-    rows: tuple[Row, ...]
+    rows: tuple[PaperRow, ...]
     columns: tuple[Column, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[PrintedCell, ...]
     """Row by row."""
 
-    def cell(self, row: str, column: str) -> Cell:
+    def cell(self, row: str, column: str) -> PrintedCell:
         """Return one entry.
 
         >>> load_paper().tables["II"].cell("CartPole-v1/growth-only", "n_edges").printed
@@ -135,7 +126,7 @@ class Setting:
     """A choice that the text states."""
 
     name: str
-    value: float | str | tuple[float, ...]
+    value: float | str | list[float]
     where: str
 
 
@@ -179,7 +170,7 @@ def load_paper() -> Paper:
     130.5
     """
     data = read_data("paper.toml")
-    settings = [Setting(**entry | {"value": _frozen(entry["value"])}) for entry in data["settings"]]
+    settings = [Setting(**entry) for entry in data["settings"]]
     return Paper(
         tables=Catalogue("table", ((id, _table(id, **it)) for id, it in data["tables"].items())),
         figures=Catalogue("figure", ((entry["id"], _figure(**entry)) for entry in data["figures"])),
@@ -188,41 +179,45 @@ def load_paper() -> Paper:
     )
 
 
+def _table(id: str, columns: list[str], headings: list[str], rows: Any, **words: str) -> PaperTable:
+    lines, cells = [], []
+    for entry in rows:
+        task, condition = entry.get("task"), entry.get("condition")
+        name = entry.get("name") or "/".join(part for part in (task, condition) if part)
+        lines.append(PaperRow(name, task, condition))
+        printed = zip(columns, entry["cells"], strict=True)
+        cells += [PrintedCell(name, column, text) for column, text in printed]
+    meanings = (METRICS[name].meaning if name in METRICS else "" for name in columns)
+    heads = tuple(map(Column, columns, headings, meanings))
+    return PaperTable(id, **words, rows=tuple(lines), columns=heads, cells=tuple(cells))
+
+
+def _figure(panels: list[dict[str, str]], conditions: Iterable[str] = (), **words: str) -> Figure:
+    drawn = tuple(Panel(**panel) for panel in panels)
+    return Figure(**words, panels=drawn, conditions=tuple(conditions))
+
+
 def read_data(name: str) -> dict[str, Any]:
     """Return a data file of this package."""
     return tomllib.loads(files("smgrnn_paper.report").joinpath(name).read_text(encoding="utf-8"))
 
 
-def _table(
-    id: str,
-    title: str,
-    where: str,
-    columns: list[str],
-    headings: list[str],
-    rows: list[dict[str, Any]],
-) -> PaperTable:
-    lines = [_row(entry) for entry in rows]
-    cells = [
-        Cell(line.name, column, printed)
-        for line, entry in zip(lines, rows, strict=True)
-        for column, printed in zip(columns, entry["cells"], strict=True)
-    ]
-    heads = [Column(name, heading) for name, heading in zip(columns, headings, strict=True)]
-    return PaperTable(id, title, where, tuple(lines), tuple(heads), tuple(cells))
+class Metric(NamedTuple):
+    """The name of a metric, its meaning, and the decimals it is printed with."""
+
+    word: str
+    meaning: str
+    decimals: int
+
+    def column(self, name: str) -> Column:
+        """Return the column of a table that shows it."""
+        return Column(name, self.word.capitalize(), self.meaning)
 
 
-def _row(entry: dict[str, Any]) -> Row:
-    task, condition = entry.get("task"), entry.get("condition")
-    name = entry.get("name") or "/".join(part for part in (task, condition) if part)
-    return Row(name, task, condition)
+METRICS = {name: Metric(**entry) for name, entry in read_data("metrics.toml").items()}
+"""Every metric that a table or a claim uses."""
 
 
-def _figure(
-    *, panels: list[dict[str, str]], conditions: Iterable[str] = (), **words: str
-) -> Figure:
-    drawn = tuple(Panel(**panel) for panel in panels)
-    return Figure(**words, panels=drawn, conditions=tuple(conditions))
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def metric_columns(names: Iterable[str]) -> tuple[Column, ...]:
+    """Return the columns of some metrics."""
+    return tuple(METRICS[name].column(name) for name in names)

@@ -15,8 +15,7 @@ from smgrnn.graph.drawing import to_networkx
 from smgrnn.graph.state import Graph
 from smgrnn.runs.metrics import late_share
 from smgrnn.runs.record import Record
-from smgrnn_paper.report.paper import Catalogue
-from smgrnn_paper.report.wording import METRICS
+from smgrnn_paper.report.paper import METRICS, Catalogue
 
 SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""

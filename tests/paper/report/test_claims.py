@@ -83,7 +83,7 @@ def test_claims_speak_of_conditions_that_the_paper_ran(claims: Catalogue[Claim])
     names = ("window", "interval_width", "fluctuation_threshold", "explore_probability")
     for name in names:
         levels = paper.settings[f"grid.{name}"].value
-        assert isinstance(levels, tuple)
+        assert isinstance(levels, list)
         ran |= {f"{name}={level}" for level in levels}
     ran |= set(GRID.conditions)
     assert {source.condition for claim in claims.values() for source in claim.sources} <= ran

@@ -189,8 +189,8 @@ def test_the_levels_of_a_study_are_the_rows_of_its_table(paper: Paper) -> None:
         paper.settings[name].value
         for name in ("initial_topology.n_hidden", "optimizers.learning_rates")
     )
-    assert isinstance(starts, tuple)
-    assert isinstance(rates, tuple)
+    assert isinstance(starts, list)
+    assert isinstance(rates, list)
     rows = chain(paper.tables["A.V"].rows, paper.tables["A.II"].rows)
     levels = {f"n_hidden={n}" for n in starts} | {f"learning_rate={rate}" for rate in rates}
     assert {row.condition for row in rows} == levels
