@@ -21,39 +21,10 @@ from smgrnn_paper.report.claims import load_claims, load_hypotheses
 from smgrnn_paper.report.figures.registry import FIGURES, draw
 from smgrnn_paper.report.frontier import frontier_tables
 from smgrnn_paper.report.own_tables import at_a_glance, every_condition, own_tables
-from smgrnn_paper.report.paper import Figure, Paper, load_paper
+from smgrnn_paper.report.paper import WORDS, Figure, Paper, load_paper
 from smgrnn_paper.report.results import Results, base_name, describe_shortness
 from smgrnn_paper.report.tables import compare, condition_text, count_distances
 from smgrnn_paper.report.verdicts import TONES, Finding, claim_tables, judge
-
-TITLE = "Growing networks: the paper, reproduced"
-INTRODUCTION = (
-    "Every table, figure and claim of Jia and Zhou’s “Self-Motivated Growing Neural Network for "
-    "Adaptive Architecture via Local Structural Plasticity”, computed again by smgrnn and put "
-    "beside what the paper printed."
-)
-BEYOND_TITLE = "Beyond the paper"
-BEYOND_INTRODUCTION = (
-    "Questions that the paper leaves open, each with hypotheses that were written down before the "
-    "runs that decide them."
-)
-HOW_NUMBERS = (
-    "Numbers are mean ± standard deviation over seeds, as the paper prints them; the deviation "
-    "divides by the number of runs. A difference is ours less the paper’s; z is that difference in "
-    "the paper’s standard deviations. Behind each table are the interquartile mean (IQM) with its "
-    "95 % bootstrap interval, and the number of runs. Tables and figures are over as many seeds as "
-    "the paper has; claims are decided by all. Each control task has three teachers, selected "
-    "without using student results, and the seeds take them in turn."
-)
-HOW_CLAIMS = (
-    "A claim holds if its test is significant at 5 % after Holm’s correction over the claims that "
-    "the same experiment decides; it does not hold if the data are as significant against it. "
-    "Otherwise there is no difference where two one-sided tests show less than the margin, and "
-    "else the runs are too noisy: then the table has the number of seeds that would decide four "
-    "times in five, if the effect is the one that was found. An effect is a probability, such as "
-    "that a run of one condition exceeds a run of another, with Wilson’s interval: 0.5 is no "
-    "effect. Margins were fixed before the runs."
-)
 
 
 @dataclass(frozen=True)
@@ -157,12 +128,10 @@ def build_report(results: Results) -> Report:
         },
     }
     is_beyond = all(experiment.id in BEYOND for experiment in results.chosen)
-    title, introduction = TITLE, INTRODUCTION
-    if is_beyond:
-        title, introduction = BEYOND_TITLE, BEYOND_INTRODUCTION
-    blocks: list[Block] = [introduction, *_facts(overview, parts)]
+    words, kind = WORDS["page"], "beyond_" if is_beyond else ""
+    blocks: list[Block] = [words[f"{kind}introduction"], *_facts(overview, parts)]
     blocks += [at_a_glance(results, paper)] if is_paper else []
-    blocks += [*(() if is_beyond else (HOW_NUMBERS,)), HOW_CLAIMS]
+    blocks += [words["claims"]] if is_beyond else [words["numbers"], words["claims"]]
     sections = [part.section() for part in parts]
     if drawings:
         sections.insert(0, Section("method", "Method", tuple(drawings)))
@@ -170,7 +139,9 @@ def build_report(results: Results) -> Report:
         title_of = "Our hypotheses and verdicts" if is_beyond else "Claims and verdicts"
         tables = claim_tables(found, title_of)
         sections.insert(0, Section("claims", "Hypotheses" if is_beyond else "Claims", tables))
-    return Report(Page(title, tuple(blocks), tuple(sections), overview["short"]), numbers)
+    return Report(
+        Page(words[f"{kind}title"], tuple(blocks), tuple(sections), overview["short"]), numbers
+    )
 
 
 def _part(

@@ -32,7 +32,7 @@ from smgrnn.runs.plan import AnyPlan, EvolutionPlan
 from smgrnn.runs.record import Record
 from smgrnn.text import MISSING, number, quantity
 from smgrnn_paper.report.figures import style
-from smgrnn_paper.report.paper import Paper, load_paper
+from smgrnn_paper.report.paper import WORDS, Paper, load_paper
 from smgrnn_paper.report.results import Results, describe_shortness, find_results
 from smgrnn_paper.report.statistics import (
     UNKNOWN,
@@ -85,16 +85,6 @@ COLUMNS = {
 }
 LEFT_OUT = ("std", "nearest_mlp")
 """Columns for which a terminal has no room."""
-NOTE = (
-    "Parameters: the median over runs. Held-out return: the mean over runs of selected networks "
-    "[Student’s 95 % interval]. MLP as good: the parameters at which the line through the MLPs, "
-    "over the logarithm of their parameters, first reaches that mean [95 % bootstrap interval], "
-    "beyond the smallest (≤) or the largest MLP (>) if nowhere between. Above nearest MLP: how far "
-    "the mean is above that of the MLP nearest in size [Welch’s 95 % interval]."
-)
-PRINTED_NOTE = (
-    " * The growing network of the paper’s Table II: returns late in training, not held-out ones."
-)
 
 
 def kind_of(plan: AnyPlan) -> str:
@@ -179,9 +169,6 @@ def group_runs(records: Iterable[Record]) -> list[Group]:
     return sorted(
         groups, key=lambda it: (tasks.index(it.task), kinds.index(it.kind), it.n_parameters)
     )
-
-
-# ------------------------------------------------------------------------------- beside MLPs
 
 
 class EqualSize(NamedTuple):
@@ -292,9 +279,6 @@ def printed_points(paper: Paper, tasks: Iterable[str]) -> list[PrintedPoint]:
     return found
 
 
-# ------------------------------------------------------------------------ as a table and as numbers
-
-
 def frontier_tables(experiment: Experiment, results: Results, paper: Paper) -> list[Table]:
     """Return the table on the runs of an experiment; none if nothing has run."""
     runs = (results.runs(experiment, name).records for name in experiment.conditions)
@@ -313,7 +297,8 @@ def frontier_table(groups: Sequence[Group], paper: Paper) -> Table:
             own.append(((task, PRINTED), (*known, *[MISSING] * (len(COLUMNS) - len(known)))))
         rows += [(labels, [Cell(text) for text in texts]) for labels, texts in own]
     columns = tuple(map(Column, COLUMNS, COLUMNS.values()))
-    note, title = NOTE + (PRINTED_NOTE if printed else ""), "Returns by size, beside MLPs"
+    note, title = WORDS["notes"]["frontier"], "Returns by size, beside MLPs"
+    note += f" {WORDS['notes']['printed']}" if printed else ""
     return report_table("frontier", title, ("Task", "Student"), columns, rows, note=note)
 
 
@@ -380,9 +365,6 @@ def _numbers(group: Group, groups: Sequence[Group]) -> dict[str, Any]:
         "mlp_as_good": None if equal is None else equal.to_dict(),
         "nearest_mlp": beside,
     }
-
-
-# ------------------------------------------------------------------------------------ as a figure
 
 
 def draw_frontier(records: style.Records) -> Figure:
@@ -506,9 +488,6 @@ def _limits(means: Sequence[Estimate]) -> Interval:
     high = min((values + above).max(), best + room)
     margin = 0.06 * (high - low) or 1.0
     return Interval(float(low - margin), float(high + margin))
-
-
-# ----------------------------------------------------------------------------------- the command
 
 
 def frontier_command(

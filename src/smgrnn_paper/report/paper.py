@@ -214,6 +214,8 @@ class Metric(NamedTuple):
         return Column(name, self.word.capitalize(), self.meaning)
 
 
+WORDS = read_data("words.toml")
+"""The report's own words: its first page, titles and captions of our figures, notes of tables."""
 METRICS = {name: Metric(**entry) for name, entry in read_data("metrics.toml").items()}
 """Every metric that a table or a claim uses."""
 

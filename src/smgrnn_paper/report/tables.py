@@ -22,6 +22,7 @@ from smgrnn_paper.experiments.paper.protocol import TASKS
 from smgrnn_paper.report import statistics
 from smgrnn_paper.report.paper import (
     METRICS,
+    WORDS,
     PaperRow,
     PaperTable,
     PrintedCell,
@@ -256,7 +257,9 @@ def compare(table: PaperTable, experiment: Experiment, results: Results) -> Tabl
             labels = str(row.task), str(row.condition)
             rows.append((labels, entries(results.find(*labels).table, columns, printed)))
         never = any((it.values["ours"] or {}).get("infinite") for _, cells in rows for it in cells)
-        notes = _notes({column.name for column in columns}, has_never=never)
+        shown = [*(column.name for column in columns), *(["never"] if never else [])]
+        wanted = ("n_nodes", "late_nodes", "sustained_episode", "never")
+        notes = " ".join(WORDS["notes"][name] for name in wanted if name in shown)
     else:
         headings = ("Task" if table.rows[0].task else "Setting",)
         rows += [((it.name,), _settings(table, it, experiment, results)) for it in table.rows]
@@ -291,18 +294,3 @@ def _setting(condition: AnyCondition, name: str) -> str:
         return f"{plan.n_episodes:g}"
     part: Any = plan.network if hasattr(plan.network, name) else plan.plasticity
     return f"{getattr(part, name):g}"
-
-
-def _notes(names: set[str], *, has_never: bool) -> str:
-    """Return the remarks that a reader needs on the numbers of a table."""
-    late = {"late_nodes", "late_edges", "late_growth_nodes"}
-    notes = {
-        "Nodes are all nodes, inputs and outputs included.": "n_nodes" in names,
-        "Late sizes are means over the last whole pruning periods; final ones depend on where in a "
-        "period a run ends.": bool(names & late),
-        "Convergence is of a single episode, as Table II says; sustained convergence is of the "
-        "mean over 100.": "sustained_episode" in names,
-        "(8 of 10): runs that ever reached the threshold. Mean and deviation are over those, the "
-        "interquartile mean is over all, with ∞ for never.": has_never,
-    }
-    return " ".join(note for note, is_needed in notes.items() if is_needed)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from smgrnn.pages.page import Cell, Column, Row, Table, Tone
-from smgrnn.text import MISSING, number, quantity
+from smgrnn.text import MISSING, number
 from smgrnn_paper.report.claims import DIFFERENCES, Claim, Judgement, Source, weigh
-from smgrnn_paper.report.paper import METRICS
+from smgrnn_paper.report.paper import METRICS, WORDS
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.statistics import LEVEL, MOST_RUNS, Estimate, Significance, Verdict
 from smgrnn_paper.report.tables import Measured, bounds, condition_text, estimate_text
@@ -22,14 +22,6 @@ TONES: dict[Standing, Tone] = {
     "not run": "none",
 }
 """Every verdict, and its colour."""
-TESTS = {
-    "greater": "Mann–Whitney, one-sided",
-    "not_lower": "Mann–Whitney, one-sided, with the margin",
-    "equivalent": "two one-sided Mann–Whitney tests, with the margin",
-    "trend": "Jonckheere, one-sided, without a reversal",
-    "above": "sign test, one-sided",
-}
-"""The test that decides each kind of claim."""
 COLUMNS = (
     Column("verdict", "Verdict"),
     Column("comparison", "Comparison", "the one that decides, of several"),
@@ -37,7 +29,6 @@ COLUMNS = (
     Column("p", "p (Holm)", "before and after the correction over the family"),
     Column("seeds", "Seeds", "runs of each condition"),
     Column("needed", "Needed", "seeds that would decide, if effects are as found"),
-    Column("remark", "Remark"),
 )
 
 
@@ -74,18 +65,17 @@ class Finding:
     @property
     def test(self) -> str:
         """The test that decides it."""
-        return TESTS[self.claim.kind] + (", of spreads" if self.claim.spread else "")
-
-    @property
-    def n_missing(self) -> int:
-        """Number of runs that were asked for and not found."""
-        return sum(each.n_asked - each.n for each in self.samples)
+        return str(WORDS["tests"][self.claim.kind]) + (", of spreads" if self.claim.spread else "")
 
     @property
     def seeds(self) -> str:
-        """The fewest and the most runs of a condition."""
+        """The fewest and the most runs of a condition, and of how many where some are missing."""
         counts = sorted({each.n for each in self.samples})
-        return "–".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+        text = "–".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+        asked = max(each.n_asked for each in self.samples)
+        return (
+            text if all(each.n == each.n_asked for each in self.samples) else f"{text} of {asked}"
+        )
 
     def comparisons(self) -> Iterator[tuple[str, Significance]]:
         """Yield the comparison in each part of the claim, in signs, and its test."""
@@ -97,29 +87,27 @@ class Finding:
         """Return its row in the table of claims."""
         claim, judged = self.claim, self.judgement
         label = f"{claim.sentence} ({', '.join(claim.where)})"
-        remarks = [f"Can hardly fail: {claim.hardly_fails}"] if claim.hardly_fails else []
-        if self.n_missing:
-            remarks.append(f"{quantity(self.n_missing, 'run')} missing.")
-        if judged is None:
-            absent = [it for it in self.samples if it.ours is None]
-            texts = [f"no run of {_name(absent[0].source)}", MISSING, MISSING, self.seeds, MISSING]
-        else:
-            compared, tested = self._decisive()
-            raw, corrected = {
-                "does not hold": (judged.whole.p_against, judged.p_against),
-                "no difference": (judged.whole.p_equal, judged.p_equal),
-            }.get(judged.verdict, (judged.whole.p_for, judged.p_for))
-            needed = MISSING
-            if judged.verdict == "too noisy":
-                near = judged.outlook
-                needed = f"{near.n_runs}: {near.verdict}" if near else f"over {MOST_RUNS}"
-            elif judged.verdict != "no difference" and tested.p_equal < LEVEL:
-                remarks.insert(0, "The difference is within the margin.")
-            effect = estimate_text(Estimate(tested.effect, tested.interval), 2)
-            p = f"{p_value(raw)} ({p_value(corrected)})"
-            texts = [f"{METRICS[claim.metric].word}: {compared}", effect, p, self.seeds, needed]
+        label += f" Can hardly fail: {claim.hardly_fails}" if claim.hardly_fails else ""
         verdict = Cell(self.standing, tone=TONES[self.standing])
-        return Row((label,), (verdict, *map(Cell, texts), Cell(" ".join(remarks))))
+        if judged is None:
+            absent = next(it.source for it in self.samples if it.ours is None)
+            texts = (f"no run of {_name(absent)}", MISSING, MISSING, self.seeds, MISSING)
+            return Row((label,), (verdict, *map(Cell, texts)))
+        compared, tested = self._decisive()
+        raw, corrected = {
+            "does not hold": (judged.whole.p_against, judged.p_against),
+            "no difference": (judged.whole.p_equal, judged.p_equal),
+        }.get(judged.verdict, (judged.whole.p_for, judged.p_for))
+        needed = MISSING
+        if judged.verdict == "too noisy":
+            near = judged.outlook
+            needed = f"{near.n_runs}: {near.verdict}" if near else f"over {MOST_RUNS}"
+        elif judged.verdict != "no difference" and tested.p_equal < LEVEL:
+            compared += " (within the margin)"
+        effect = estimate_text(Estimate(tested.effect, tested.interval), 2)
+        p, words = f"{p_value(raw)} ({p_value(corrected)})", METRICS[claim.metric].word
+        texts = (f"{words}: {compared}", effect, p, self.seeds, needed)
+        return Row((label,), (verdict, *map(Cell, texts)))
 
     def _decisive(self) -> tuple[str, Significance]:
         """Return the comparison on which the verdict rests."""

@@ -8,17 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from smgrnn.pages.figure import (
-    GREY,
-    add_legend,
-    add_note,
-    limit_ticks,
-    literal,
-    name_panel,
-    new_figure,
-    say_empty,
-    styled,
-)
+from smgrnn.pages import figure as fig
 from smgrnn.runs.course import normalised
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
@@ -89,7 +79,7 @@ def _tasks(records: Records) -> list[str]:
     return list(dict.fromkeys(name.rpartition("/")[0] for name in records))
 
 
-@styled
+@fig.styled
 def draw_growth_operators(records: Records) -> Figure:
     """Draw a row for each task and a column for one and two iterations; a line for each rule."""
     marks = {
@@ -98,7 +88,7 @@ def draw_growth_operators(records: Records) -> Figure:
     }
     tasks = _tasks(records)
     names = list(dict.fromkeys(it.rpartition("/")[2].rsplit("-", 2)[0] for it in records))
-    figure, body = new_figure(0.9 + (0.5 + 0.17 * len(names)) * len(tasks))
+    figure, body = fig.new_figure(0.9 + (0.5 + 0.17 * len(names)) * len(tasks))
     axes = body.subplots(len(tasks), 2, sharex="row", sharey=True, squeeze=False)
     for row, task in enumerate(tasks):
         for column, ax in enumerate(axes[row]):
@@ -106,29 +96,29 @@ def draw_growth_operators(records: Records) -> Figure:
                 runs = [records.get(f"{task}/{it}-k{column + 1}-{size}", ()) for it in names]
                 mark.draw(ax, runs, is_across=True)
             if not ax.lines:
-                say_empty(ax)
-            name_panel(ax, 2 * row + column, f"{task_name(task)}, K = {column + 1}")
+                fig.say_empty(ax)
+            fig.name_panel(ax, 2 * row + column, f"{task_name(task)}, K = {column + 1}")
             ax.set_xlabel("late return")
-    limit_ticks(axes.ravel())
+    fig.limit_ticks(axes.ravel())
     for ax in axes.ravel():
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.4, -0.6)
-    add_legend(body, [mark.key for mark in marks.values()])
-    add_note(figure, INTERVAL, f"{runs_each(records)} each.".capitalize())
+    fig.add_legend(body, [mark.key for mark in marks.values()])
+    fig.add_note(figure, INTERVAL, f"{runs_each(records)} each.".capitalize())
     return figure
 
 
-@styled
+@fig.styled
 def draw_credit_assignment(records: Records) -> Figure:
     """Draw a panel for each task: late return by the calls that gradients flow back through."""
     tasks = _tasks(records)
-    figure, body = new_figure(3.1)
+    figure, body = fig.new_figure(3.1)
     axes = body.subplots(1, len(tasks), squeeze=False)[0]
     marks = [
         Mark(f"K = {k}", colour, "full", 0.08 * (k - 2))
         for k, colour in zip(ITERATIONS, DEPTHS, strict=True)
     ]
-    level: Any = {"color": GREY, "linewidth": 0.9}
+    level: Any = {"color": fig.GREY, "linewidth": 0.9}
     for number, (ax, task) in enumerate(zip(axes, tasks, strict=True)):
         for k, mark in zip(ITERATIONS, marks, strict=True):
             mark.draw(ax, [records.get(f"{task}/k{k}-n{n}", ()) for n in WINDOWS], line="-")
@@ -138,23 +128,23 @@ def draw_credit_assignment(records: Records) -> Figure:
                 ax.axhline(found.iqm.value, linestyle=line, **level)
         ax.set_xticks(range(len(WINDOWS)), [str(n) for n in WINDOWS])
         ax.set_xlabel("earlier calls (n)")
-        name_panel(ax, number, task_name(task).replace(" without", "\nwithout"))
+        fig.name_panel(ax, number, task_name(task).replace(" without", "\nwithout"))
     axes[0].set_ylabel("late return")
     levels = [
         Line2D([], [], linestyle="--", label="MLP", **level),
         Line2D([], [], linestyle=":", label="GRU, 500 episodes", **level),
     ]
-    add_legend(body, [*(mark.key for mark in marks), *levels])
-    add_note(figure, INTERVAL, f"{runs_each(records)} each.".capitalize())
+    fig.add_legend(body, [*(mark.key for mark in marks), *levels])
+    fig.add_note(figure, INTERVAL, f"{runs_each(records)} each.".capitalize())
     return figure
 
 
-@styled
+@fig.styled
 def draw_local_learning(records: Records) -> Figure:
     """Draw a panel for each task: late return by rule, growing and not, with K = 1 and 2."""
     tasks = _tasks(records)
     n_columns = -(-len(tasks) // 2)
-    figure, body = new_figure(4.6)
+    figure, body = fig.new_figure(4.6)
     axes = body.subplots(2, n_columns, sharex=True, squeeze=False).ravel()
     marks = {
         "k1-growing": Mark("growing, K = 1", GROWING, "none", -0.24),
@@ -166,18 +156,18 @@ def draw_local_learning(records: Records) -> Figure:
         for name, mark in marks.items():
             mark.draw(ax, [records.get(f"{task}/{rule}-{name}", ()) for rule in RULES])
         ax.set_xticks(range(len(RULES)), RULES)
-        name_panel(ax, number, task_name(task))
+        fig.name_panel(ax, number, task_name(task))
     for ax in axes[len(tasks) :]:
         ax.set_axis_off()
     for ax in axes[::n_columns]:
         ax.set_ylabel("late return")
-    add_legend(body, [mark.key for mark in marks.values()])
+    fig.add_legend(body, [mark.key for mark in marks.values()])
     frozen = "Under “outputs” the edges into hidden nodes are frozen."
-    add_note(figure, INTERVAL, f"{runs_each(records)} each.".capitalize(), frozen)
+    fig.add_note(figure, INTERVAL, f"{runs_each(records)} each.".capitalize(), frozen)
     return figure
 
 
-@styled
+@fig.styled
 def draw_task_sequences(records: Records) -> Figure:
     """Draw the return on each task of a sequence, right after it was learned and in the end."""
     families: dict[str, dict[str, Sequence[Record]]] = {}
@@ -189,22 +179,22 @@ def draw_task_sequences(records: Records) -> Figure:
             cue = ", cue" if student.endswith("-cue") else ""
             families.setdefault(f"{short}{cue}", {})[student.removesuffix("-cue")] = runs
     n_rows = -(-len(families) // 2)
-    figure, body = new_figure(0.9 + 2.2 * n_rows)
+    figure, body = fig.new_figure(0.9 + 2.2 * n_rows)
     axes = body.subplots(n_rows, 2, squeeze=False, sharey=True).ravel()
     for place, (ax, (title, students)) in enumerate(zip(axes, families.items(), strict=False)):
-        name_panel(ax, place, literal(title))
+        fig.name_panel(ax, place, fig.literal(title))
         if any(students.values()):
             _draw_sequence(ax, students)
         else:
-            say_empty(ax)
+            fig.say_empty(ax)
     for ax in axes[len(families) :]:
         ax.set_visible(False)
     dot: Any = {"marker": "o", "linestyle": ""}
     names = ("first task", "second", "third")
     keys = [Line2D([], [], color=COLOURS[i], label=name, **dot) for i, name in enumerate(names)]
-    learned = Line2D([], [], color=GREY, mfc="white", label="right after it was learned", **dot)
-    add_legend(body, [*keys, learned])
-    add_note(
+    learned = Line2D([], [], color=fig.GREY, mfc="white", label="right after it was learned", **dot)
+    fig.add_legend(body, [*keys, learned])
+    fig.add_note(
         figure,
         f"Means over {runs_each(records)}; bars span the quartiles in the end.",
         "0 is a random policy, 1 the teacher of the task.",
@@ -226,5 +216,5 @@ def _draw_sequence(ax: Axes, students: dict[str, Sequence[Record]]) -> None:
             ax.plot([x, x], np.quantile(kept, (0.25, 0.75)), color=colour, linewidth=1)
             ax.plot(x, learned.mean(), "o", color=colour, markerfacecolor="white", markersize=5)
             ax.plot(x, kept.mean(), "o", color=colour, markersize=4)
-    ax.set_xticks(range(len(students)), [literal(name) for name in students], rotation=20)
+    ax.set_xticks(range(len(students)), [fig.literal(name) for name in students], rotation=20)
     ax.set_ylabel("return")

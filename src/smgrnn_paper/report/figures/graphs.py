@@ -13,15 +13,7 @@ from smgrnn.config import PlasticityConfig
 from smgrnn.graph import apply, draw
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.state import Graph
-from smgrnn.pages.figure import (
-    GREY,
-    add_legend,
-    add_note,
-    name_panel,
-    new_figure,
-    say_empty,
-    styled,
-)
+from smgrnn.pages import figure as fig
 from smgrnn.plasticity import UpdateHistory, decide_by
 from smgrnn.runs.record import Record
 from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
@@ -30,8 +22,8 @@ from smgrnn_paper.report.figures.style import TASKS, Records
 STRUCTURE, WEIGHTS = "#0072b2", "#d55e00"
 """Colours of the parts that change the graph, and of those that change its weights."""
 BOXES = (
-    ((39, 50, 24, 8), "environment", GREY),
-    ((38, 14, 26, 29), "", GREY),
+    ((39, 50, 24, 8), "environment", fig.GREY),
+    ((38, 14, 26, 29), "", fig.GREY),
     ((72, 44, 24, 8), "expert $\\pi_E$, frozen", WEIGHTS),
     ((72, 25, 24, 10), "loss $L_t$", WEIGHTS),
     ((72, 3, 24, 11), "optimizer (Adam)", WEIGHTS),
@@ -67,10 +59,10 @@ MOST_LINES = 360
 """Most edges, in all graphs, to be drawn as lines; more are drawn as dots, for smaller files."""
 
 
-@styled
+@fig.styled
 def draw_data_flow(_: Records) -> Figure:
     """Draw the loop from an observation to the next graph; it needs no runs."""
-    figure, body = new_figure(4.7)
+    figure, body = fig.new_figure(4.7)
     ax = body.subplots()
     ax.set(xlim=(0, 100), ylim=(0, 60))
     ax.set_axis_off()
@@ -105,7 +97,7 @@ def draw_data_flow(_: Records) -> Figure:
         )
         draw(graph, inset, {node: PLACES[node] for node in graph.node_ids.tolist()})
         inset.set(xlim=(-0.15, 1.15), ylim=(-0.2, 1.2))
-    add_note(
+    fig.add_note(
         figure,
         "Blue: the plasticity module reads each edge's weight and recent updates, and edits the",
         "graph. Orange: the optimizer changes the weights, and never the graph.",
@@ -113,10 +105,10 @@ def draw_data_flow(_: Records) -> Figure:
     return figure
 
 
-@styled
+@fig.styled
 def draw_relay_insertion(_: Records) -> Figure:
     """Draw one input and one output before and after the edit; it needs no runs."""
-    figure, body = new_figure(2.6)
+    figure, body = fig.new_figure(2.6)
     before = Graph.from_edges(1, 1, edges=[(0, 1, 0.8)])
     axes, places = body.subplots(1, 2), {0: (0.0, 0.0), 1: (1.0, 0.0), 2: (0.5, 0.62)}
     titles = ("An edge whose direction never settles", "After inserting a relay")
@@ -126,10 +118,10 @@ def draw_relay_insertion(_: Records) -> Figure:
         for node in graph.node_ids.tolist():
             ax.annotate(["$i$", "$j$", "$h$"][node], places[node], ha="center", va="center")
         ax.set(xlim=(-0.2, 1.2), ylim=(-0.3, 1.0))
-        ax.text(0.5, -0.14, words[number], color=GREY, fontsize=8, ha="center", va="top")
-        name_panel(ax, number, titles[number])
-    axes[1].text(0.5, 0.85, "relay, with small weights", color=GREY, fontsize=8, ha="center")
-    add_note(
+        ax.text(0.5, -0.14, words[number], color=fig.GREY, fontsize=8, ha="center", va="top")
+        fig.name_panel(ax, number, titles[number])
+    axes[1].text(0.5, 0.85, "relay, with small weights", color=fig.GREY, fontsize=8, ha="center")
+    fig.add_note(
         figure,
         f"Decided by the rules from {WINDOW} updates of alternating sign, by Eqs. (1) to (4), and",
         "applied to the graph. Wide: large weight; blue: positive, orange: negative.",
@@ -155,27 +147,27 @@ def representative(runs: Sequence[Record]) -> Record:
     return ranked[(len(ranked) - 1) // 2]
 
 
-@styled
+@fig.styled
 def draw_final_topologies(records: Records) -> Figure:
     """Draw a graph for each control task."""
-    figure, body = new_figure(3.7)
+    figure, body = fig.new_figure(3.7)
     found = {task: records.get(f"{task}/smgrnn", ()) for task in CONTROL_TASKS}
     shown = {task: representative(runs) for task, runs in found.items() if runs}
     is_dense = sum(run.graph.n_edges for run in shown.values()) > MOST_LINES
     for number, (ax, task) in enumerate(zip(body.subplots(1, 3), CONTROL_TASKS, strict=True)):
-        name_panel(ax, number, TASKS[task].label)
+        fig.name_panel(ax, number, TASKS[task].label)
         if task in shown:
             _draw_network(ax, shown[task])
             ax.set_rasterization_zorder(1.5 if is_dense else 0)  # edges are at 1, nodes at 2
         else:
-            say_empty(ax)
+            fig.say_empty(ax)
             ax.set_axis_off()
     dot: Any = {"marker": "o", "linestyle": "", "color": "white"}
     keys = [Line2D([], [], mec=colour, label=kind, **dot) for kind, colour in OUTLINE.items()]
     for sign, colour in (("positive", POSITIVE), ("negative", NEGATIVE)):
         keys.append(Line2D([], [], color=colour, label=f"{sign} weight"))
-    add_legend(body, keys)
-    add_note(
+    fig.add_legend(body, keys)
+    fig.add_note(
         figure,
         "Of each task the run of median size: by nodes, then by edges, the smaller of two in the",
         "middle. Edges are wider the larger their weight is in its network.",

@@ -6,15 +6,13 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 
 from smgrnn.batch import AnyCondition, Experiment
-from smgrnn.pages.figure import add_title
+from smgrnn.pages import figure as fig
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
 from smgrnn_paper.report.figures import beyond, graphs, training, weights
 from smgrnn_paper.report.figures.style import Records
 from smgrnn_paper.report.frontier import draw_frontier, draw_self_tuning
-from smgrnn_paper.report.paper import Catalogue, load_paper
+from smgrnn_paper.report.paper import WORDS, Catalogue, load_paper
 from smgrnn_paper.report.results import Results
-
-BY_SIZE = "Held-out return of selected networks by their parameters, on each task."
 
 
 class FigureSpec(NamedTuple):
@@ -47,50 +45,33 @@ class FigureSpec(NamedTuple):
         return {n: each for n, each in every.items() if not self.tasks or each.task in self.tasks}
 
 
-SPECS = (
-    FigureSpec("1", graphs.draw_data_flow),
-    FigureSpec("2", graphs.draw_relay_insertion),
-    FigureSpec("3", training.draw_baselines),
-    FigureSpec("4", training.draw_growth_ablation),
-    FigureSpec("5", weights.draw_pruning_ablation),
-    FigureSpec("6", training.draw_initial_topology),
-    FigureSpec("7", training.draw_task_difficulty),
-    FigureSpec("8", graphs.draw_final_topologies),
-    FigureSpec("A.1", training.draw_hyperparameter_sweeps),
-    FigureSpec("A.2", weights.draw_more_weights, tasks=("Acrobot-v1", "LunarLander-v3")),
-    FigureSpec("frontier", draw_frontier, "Return against parameters", BY_SIZE),
-    FigureSpec(
-        "edits",
-        beyond.draw_growth_operators,
-        "Which edit does the work",
-        "Late return of growth and pruning rules, with one and two iterations.",
-    ),
-    FigureSpec(
-        "credit",
-        beyond.draw_credit_assignment,
-        "Credit through recurrence",
-        "Late return by the earlier calls that gradients flow back through.",
-    ),
-    FigureSpec(
-        "rules",
-        beyond.draw_local_learning,
-        "Learning by local rules",
-        "Late return by learning rule, growing and not.",
-    ),
-    FigureSpec(
-        "task-sequences",
-        beyond.draw_task_sequences,
-        "Returns on tasks that were learned one after the other",
-        "Return on each task, right after it was learned and after the last stage.",
-    ),
-    FigureSpec(
-        "self-tuning",
-        draw_self_tuning,
-        "Settings by hand, tuned on Acrobot, and following progress",
-        BY_SIZE,
-    ),
+DRAWN: dict[str, Callable[[Records], Figure]] = {
+    "1": graphs.draw_data_flow,
+    "2": graphs.draw_relay_insertion,
+    "3": training.draw_baselines,
+    "4": training.draw_growth_ablation,
+    "5": weights.draw_pruning_ablation,
+    "6": training.draw_initial_topology,
+    "7": training.draw_task_difficulty,
+    "8": graphs.draw_final_topologies,
+    "A.1": training.draw_hyperparameter_sweeps,
+    "A.2": weights.draw_more_weights,
+    "frontier": draw_frontier,
+    "edits": beyond.draw_growth_operators,
+    "credit": beyond.draw_credit_assignment,
+    "rules": beyond.draw_local_learning,
+    "task-sequences": beyond.draw_task_sequences,
+    "self-tuning": draw_self_tuning,
+}
+TASKS = {"A.2": ("Acrobot-v1", "LunarLander-v3")}
+"""The tasks of figures that do not show all of their experiment's."""
+FIGURES = Catalogue(
+    "figure",
+    {
+        id: FigureSpec(id, drawn, **WORDS["figures"].get(id, {}), tasks=TASKS.get(id, ()))
+        for id, drawn in DRAWN.items()
+    },
 )
-FIGURES = Catalogue("figure", {spec.id: spec for spec in SPECS})
 """Every figure: the paper's by their numbers, and ours by name."""
 
 
@@ -112,5 +93,5 @@ def draw(id: str, results: Results) -> Figure | None:
     n_asked = sum(len(found.seeds) for found in runs.values())
     title = spec.title or f"Fig. {id}. {load_paper().figures[id].title}"
     partly = f" ({n_there} of {n_asked} runs)" if n_there < n_asked else ""
-    add_title(figure, f"{title}{partly}")
+    fig.add_title(figure, f"{title}{partly}")
     return figure

@@ -14,16 +14,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Floats
-from smgrnn.pages.figure import (
-    SMOOTHED,
-    THRESHOLD,
-    Curve,
-    Look,
-    limit_ticks,
-    literal,
-    name_panel,
-    say_empty,
-)
+from smgrnn.pages import figure as fig
 from smgrnn.runs.record import Record
 from smgrnn.text import quantity
 from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
@@ -33,25 +24,25 @@ Records = Mapping[str, Sequence[Record]]
 Bounds = tuple[float, float]
 """The least and the largest value that a quantity can have."""
 
-CONDITIONS: dict[str, Look] = {
-    "smgrnn": Look("SMGrNN", "#0072b2"),
-    "static": Look("static graph", "#d55e00"),
-    "growth-only": Look("growth only", "#d55e00"),
-    "mlp-100": Look("MLP (100 %)", "#e69f00"),
-    "mlp-100-no-bias": Look("MLP (100 %) without biases", "#f0e442"),
-    "mlp-200": Look("MLP (200 %)", "#8a5a00"),
-    "neat": Look("NEAT", "#009e73"),
-    "ndp": Look("NDP", "#cc79a7"),
-    "n_hidden=0": Look("0 hidden nodes at the start", "#0072b2"),
-    "n_hidden=5": Look("5", "#e69f00"),
-    "n_hidden=10": Look("10", "#7a1f5c"),
+CONDITIONS: dict[str, fig.Look] = {
+    "smgrnn": fig.Look("SMGrNN", "#0072b2"),
+    "static": fig.Look("static graph", "#d55e00"),
+    "growth-only": fig.Look("growth only", "#d55e00"),
+    "mlp-100": fig.Look("MLP (100 %)", "#e69f00"),
+    "mlp-100-no-bias": fig.Look("MLP (100 %) without biases", "#f0e442"),
+    "mlp-200": fig.Look("MLP (200 %)", "#8a5a00"),
+    "neat": fig.Look("NEAT", "#009e73"),
+    "ndp": fig.Look("NDP", "#cc79a7"),
+    "n_hidden=0": fig.Look("0 hidden nodes at the start", "#0072b2"),
+    "n_hidden=5": fig.Look("5", "#e69f00"),
+    "n_hidden=10": fig.Look("10", "#7a1f5c"),
 }
 """The look of each condition, by the part of its name after the task."""
-TASKS: dict[str, Look] = {
-    "xor": Look("XOR", "#a89500"),
-    "CartPole-v1": Look("CartPole", "#35a07a"),
-    "Acrobot-v1": Look("Acrobot", "#31688e", "--"),
-    "LunarLander-v3": Look("LunarLander", "#440154", ":"),
+TASKS: dict[str, fig.Look] = {
+    "xor": fig.Look("XOR", "#a89500"),
+    "CartPole-v1": fig.Look("CartPole", "#35a07a"),
+    "Acrobot-v1": fig.Look("Acrobot", "#31688e", "--"),
+    "LunarLander-v3": fig.Look("LunarLander", "#440154", ":"),
 }
 """The look of each task by id, from the easiest to the hardest."""
 STD_BAND = "one standard deviation across runs to either side"
@@ -64,8 +55,8 @@ def task_name(task: str) -> str:
     ('CartPole without velocities', 'recall')
     """
     base, _, hidden = task.partition(",hide=")
-    name = TASKS[base].label if base in TASKS else literal(base)
-    return f"{name} without {literal(hidden)}" if hidden else name
+    name = TASKS[base].label if base in TASKS else fig.literal(base)
+    return f"{name} without {fig.literal(hidden)}" if hidden else name
 
 
 def runs_each(records: Records) -> str:
@@ -90,7 +81,7 @@ def n_episodes(records: Records) -> int:
     return max((run.episodes.n for runs in records.values() for run in runs), default=1)
 
 
-def smoothing(records: Records, part: int = SMOOTHED) -> int:
+def smoothing(records: Records, part: int = fig.SMOOTHED) -> int:
     """Return the episodes that a moving mean spans: one part in so many of the longest run."""
     return max(n_episodes(records) // part, 1)
 
@@ -132,7 +123,7 @@ def task_grid(body: SubFigure, quantities: Sequence[str]) -> Any:
         axes[row, 0].set_ylabel(label)
         for column, task in enumerate(CONTROL_TASKS):
             number = row * len(CONTROL_TASKS) + column
-            name_panel(axes[row, column], number, TASKS[task].label)
+            fig.name_panel(axes[row, column], number, TASKS[task].label)
     for ax in axes[-1]:
         ax.set_xlabel("episode")
     return axes
@@ -149,11 +140,11 @@ def fill_row(
     for ax, task in zip(axes, CONTROL_TASKS, strict=True):
         for variant in variants:
             if runs := records.get(f"{task}/{variant}", ()):
-                curve = Curve.of([quantity_of(run) for run in runs], **smoothed)
+                curve = fig.Curve.of([quantity_of(run) for run in runs], **smoothed)
                 curve.plot(ax, CONDITIONS[variant])
         if not ax.lines:
-            say_empty(ax)
-    limit_ticks(axes)
+            fig.say_empty(ax)
+    fig.limit_ticks(axes)
 
 
 def mark_thresholds(axes: Sequence[Axes], records: Records) -> None:
@@ -161,7 +152,7 @@ def mark_thresholds(axes: Sequence[Axes], records: Records) -> None:
     tasks = {run.plan.task for runs in records.values() for run in runs}
     for ax, id in zip(axes, CONTROL_TASKS, strict=True):
         for threshold in {it.reward_threshold for it in tasks if it.id == id} - {None}:
-            ax.axhline(float(threshold or 0), **THRESHOLD)
+            ax.axhline(float(threshold or 0), **fig.THRESHOLD)
 
 
 def line_keys(variants: Iterable[str]) -> list[Line2D]:
@@ -171,4 +162,4 @@ def line_keys(variants: Iterable[str]) -> list[Line2D]:
 
 def threshold_key() -> Line2D:
     """Return the entry of the thresholds for a legend."""
-    return Line2D([], [], label="threshold", **THRESHOLD)
+    return Line2D([], [], label="threshold", **fig.THRESHOLD)

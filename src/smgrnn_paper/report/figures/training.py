@@ -11,18 +11,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
-from smgrnn.pages.figure import (
-    GREY,
-    Curve,
-    Look,
-    add_legend,
-    add_note,
-    limit_ticks,
-    name_panel,
-    new_figure,
-    say_empty,
-    styled,
-)
+from smgrnn.pages import figure as fig
 from smgrnn.runs.record import Record
 from smgrnn_paper.experiments.paper.hyperparameter_sweeps import SWEEPS
 from smgrnn_paper.experiments.paper.hyperparameter_sweeps import TASKS as SWEPT_TASKS
@@ -52,13 +41,10 @@ NAMES = {
 }
 
 
-# ------------------------------------------------------------------------------ Fig. 3, baselines
-
-
-@styled
+@fig.styled
 def draw_baselines(records: Records) -> Figure:
     """Draw returns above and nodes below, a column for each task, and strips for the end."""
-    (figure, body), width = new_figure(5.6), style.smoothing(records)
+    (figure, body), width = fig.new_figure(5.6), style.smoothing(records)
     ratios = [1, 0.2] * len(CONTROL_TASKS)
     axes = body.subplots(2, len(ratios), width_ratios=ratios, height_ratios=(1.3, 1))
     shortened = []
@@ -67,7 +53,7 @@ def draw_baselines(records: Records) -> Figure:
         panels, strips = axes[:, 2 * column], axes[:, 2 * column + 1]
         _draw_task(panels, strips, runs, width)
         for row, panel in enumerate(panels):
-            name_panel(panel, column + row * len(CONTROL_TASKS), TASKS[task].label)
+            fig.name_panel(panel, column + row * len(CONTROL_TASKS), TASKS[task].label)
         panels[1].set_xlabel("episode")
     style.mark_thresholds(axes[0, ::2], records)
     for ax, task in zip(axes[0, ::2], CONTROL_TASKS, strict=True):
@@ -80,8 +66,8 @@ def draw_baselines(records: Records) -> Figure:
     axes[0, 0].set_ylabel("return")
     axes[1, 0].set_ylabel("nodes")
     keys = [CONDITIONS[it].key(**CROSS if it in EVOLVED else {}) for it in (*DISTILLED, *EVOLVED)]
-    add_legend(body, [*keys, style.threshold_key()])
-    add_note(
+    fig.add_legend(body, [*keys, style.threshold_key()])
+    fig.add_note(
         figure,
         f"Lines: mean over {style.averaged(records, width)};",
         "of NEAT and NDP, a candidate plays one. Crosses: the best of each generation, mean over",
@@ -102,14 +88,19 @@ def _draw_task(
     for place, (variant, found) in enumerate(runs.items()):
         if not found:
             continue
-        look, nodes = CONDITIONS[variant], Curve.of([style.sizes(it) for it in found], width=width)
+        look, nodes = (
+            CONDITIONS[variant],
+            fig.Curve.of([style.sizes(it) for it in found], width=width),
+        )
         _returns(found, width).plot(panels[0], look)
         generations = found[0].generations
         if generations is not None:
-            best = Curve.of([best_of_generations(run, "returns") for run in found])
+            best = fig.Curve.of([best_of_generations(run, "returns") for run in found])
             ends = best.x * (found[0].episodes.n / generations.n)
             panels[0].plot(ends, best.mean, color=look.colour, linestyle="", **CROSS)
-            nodes = Curve.of([best_of_generations(it, "n_nodes") for it in found])._replace(x=ends)
+            nodes = fig.Curve.of([best_of_generations(it, "n_nodes") for it in found])._replace(
+                x=ends
+            )
         nodes.within(style.possible(found[0], "n_nodes")).plot(panels[1], look)
         for strip, metric in zip(strips, METRICS, strict=True):
             values = [measure(run, metric) for run in found]
@@ -117,11 +108,11 @@ def _draw_task(
             strip.errorbar(place, mean, bar, fmt="o", color=look.colour, markersize=3, elinewidth=1)
     for panel, strip in zip(panels, strips, strict=True):
         if not panel.lines:
-            say_empty(panel)
+            fig.say_empty(panel)
         strip.set(xlim=(-1, len(runs)), xticks=[], facecolor="#f4f4f4")
         strip.tick_params(left=False, labelleft=False)
         strip.spines[:].set_visible(False)
-    limit_ticks(panels)
+    fig.limit_ticks(panels)
 
 
 def best_of_generations(record: Record, column: str) -> Floats:
@@ -131,8 +122,8 @@ def best_of_generations(record: Record, column: str) -> Floats:
     return np.where(record.generations.steps > 0, values, np.nan)
 
 
-def _returns(runs: Sequence[Record], width: int) -> Curve:
-    curve = Curve.of([style.returns(run) for run in runs], width=width)
+def _returns(runs: Sequence[Record], width: int) -> fig.Curve:
+    curve = fig.Curve.of([style.returns(run) for run in runs], width=width)
     return curve.within(style.possible(runs[0], "late_return"))
 
 
@@ -166,7 +157,7 @@ def shorten_below(ax: Axes, value: float) -> bool:
         found = MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values(start, end)
         ticks += [tick for tick in found if start <= tick <= end]
     ax.yaxis.set_major_locator(FixedLocator(ticks))
-    ax.axhspan(low, value, color=GREY, alpha=0.07, linewidth=0, zorder=0)
+    ax.axhspan(low, value, color=fig.GREY, alpha=0.07, linewidth=0, zorder=0)
     stroke: Any = {"marker": [(-1, -0.5), (1, 0.5)], "markersize": 7, "linestyle": ""}
     heights = [1 - ABOVE - 0.012, 1 - ABOVE + 0.012]
     place: Any = {"transform": ax.transAxes, "clip_on": False, "zorder": 3}
@@ -174,19 +165,16 @@ def shorten_below(ax: Axes, value: float) -> bool:
     return True
 
 
-# ------------------------------------------------------ Figs. 4 and 6, growth and the first graph
-
-
-@styled
+@fig.styled
 def draw_growth_ablation(records: Records) -> Figure:
     """Draw returns above and nodes below, a column for each task, shaded over all runs."""
-    (figure, body), width = new_figure(4.6), style.smoothing(records)
+    (figure, body), width = fig.new_figure(4.6), style.smoothing(records)
     axes, variants = style.task_grid(body, ("return", "nodes")), ("smgrnn", "static")
     style.fill_row(axes[0], records, variants, style.returns, width=width, band="range")
     style.fill_row(axes[1], records, variants, style.sizes, width=width, band="range")
     style.mark_thresholds(axes[0], records)
-    add_legend(body, [*style.line_keys(variants), style.threshold_key()])
-    add_note(
+    fig.add_legend(body, [*style.line_keys(variants), style.threshold_key()])
+    fig.add_note(
         figure,
         f"Lines: mean over {style.averaged(records, width)}.",
         "Shaded: from the lowest to the highest run of the moving means.",
@@ -195,11 +183,11 @@ def draw_growth_ablation(records: Records) -> Figure:
     return figure
 
 
-@styled
+@fig.styled
 def draw_initial_topology(records: Records) -> Figure:
     """Draw nodes above and their growth per episode below, a column for each task."""
     (figure, body), width, period = (
-        new_figure(4.6),
+        fig.new_figure(4.6),
         style.smoothing(records),
         PlasticityConfig().prune_period,
     )
@@ -215,9 +203,9 @@ def draw_initial_topology(records: Records) -> Figure:
     style.fill_row(axes[0], records, variants, style.sizes, width=width)
     style.fill_row(axes[1], records, variants, growth, width=growth_width, band="")
     for ax in axes[1]:
-        ax.axhline(0, color=GREY, linewidth=0.7, zorder=1)
-    add_legend(body, style.line_keys(variants))
-    add_note(
+        ax.axhline(0, color=fig.GREY, linewidth=0.7, zorder=1)
+    fig.add_legend(body, style.line_keys(variants))
+    fig.add_note(
         figure,
         f"Mean over {style.averaged(records, width)}",
         f"(a-c) and {growth_width} (d-f). Shaded: {style.STD_BAND}.",
@@ -225,34 +213,31 @@ def draw_initial_topology(records: Records) -> Figure:
     return figure
 
 
-# ----------------------------------------------------------------------- Fig. 7, task difficulty
-
-
-@styled
+@fig.styled
 def draw_task_difficulty(records: Records) -> Figure:
     """Draw nodes over training and at the end, all four tasks in each panel."""
-    (figure, body), n = new_figure(3.4), style.n_episodes(records)
+    (figure, body), n = fig.new_figure(3.4), style.n_episodes(records)
     width, table = style.smoothing(records), load_paper().tables["A.VI"]
     over_training, at_the_end = body.subplots(1, 2, width_ratios=[1.25, 1])
     for place, (task, look) in enumerate(TASKS.items()):
         if runs := records.get(f"{task}/smgrnn", ()):
-            curve = Curve.of([style.sizes(run) for run in runs], width=width, length=n)
+            curve = fig.Curve.of([style.sizes(run) for run in runs], width=width, length=n)
             curve.plot(over_training, look, linestyle="-")
             _draw_end(at_the_end, place, runs, look)
         printed = table.cell(f"{task}/smgrnn", "n_nodes")
         diamond: Any = {"fmt": "D", "markersize": 4, "mfc": "white", "elinewidth": 1}
         at_the_end.errorbar(
-            place + 0.4, float(printed.mean or 0), printed.std, color=GREY, **diamond
+            place + 0.4, float(printed.mean or 0), printed.std, color=fig.GREY, **diamond
         )
     over_training.set(xlabel="episode (XOR: round of 4 patterns)", ylabel="nodes", ylim=(0, None))
-    limit_ticks([over_training])
+    fig.limit_ticks([over_training])
     at_the_end.set_xticks(range(len(TASKS)), [look.label for look in TASKS.values()])
     at_the_end.set(ylabel="nodes", xlim=(-0.5, len(TASKS) - 0.4), ylim=(0, None))
     at_the_end.grid(visible=False, axis="x")
-    name_panel(over_training, 0, "Over training")
-    name_panel(at_the_end, 1, "At the end")
-    add_legend(body, [look._replace(line="-").key() for look in TASKS.values()])
-    add_note(
+    fig.name_panel(over_training, 0, "Over training")
+    fig.name_panel(at_the_end, 1, "At the end")
+    fig.add_legend(body, [look._replace(line="-").key() for look in TASKS.values()])
+    fig.add_note(
         figure,
         f"(a) Mean over {style.averaged(records, width)};",
         f"shaded: {style.STD_BAND}. XOR stops once it is learned; its last size is kept.",
@@ -262,7 +247,7 @@ def draw_task_difficulty(records: Records) -> Figure:
     return figure
 
 
-def _draw_end(ax: Axes, place: int, runs: Sequence[Record], look: Look) -> None:
+def _draw_end(ax: Axes, place: int, runs: Sequence[Record], look: fig.Look) -> None:
     """Draw the final nodes, as mean and run by run, and the mean over the final quarter."""
     final, late = ([measure(run, name) for run in runs] for name in ("n_nodes", "late_nodes"))
     ax.bar(place, float(np.mean(final)), width=0.6, color=look.colour, alpha=0.4)
@@ -272,17 +257,14 @@ def _draw_end(ax: Axes, place: int, runs: Sequence[Record], look: Look) -> None:
     ax.hlines(np.mean(late), place - 0.3, place + 0.3, color=look.colour, linewidth=1.8)
 
 
-# ------------------------------------------------------------------------------ Fig. A.1, sweeps
-
-
-@styled
+@fig.styled
 def draw_hyperparameter_sweeps(records: Records) -> Figure:
     """Draw four panels, one for each setting: late return and final nodes on both tasks."""
-    figure, body = new_figure(6.6)
+    figure, body = fig.new_figure(6.6)
     places, defaults = GridSpec(2, 2, figure, wspace=0.04, hspace=0.04), PlasticityConfig()
     for number, (setting, levels) in enumerate(SWEEPS.items()):
         panel = body.add_subfigure(places[number])
-        name_panel(panel, number, f"By {NAMES[setting]}")
+        fig.name_panel(panel, number, f"By {NAMES[setting]}")
         axes = panel.subplots(len(METRICS), len(SWEPT_TASKS), sharex=True)
         for column, task in enumerate(SWEPT_TASKS):
             runs = [records.get(f"{task}/{setting}={level}", ()) for level in levels]
@@ -291,12 +273,12 @@ def draw_hyperparameter_sweeps(records: Records) -> Figure:
                 ax.set_xticks(range(len(levels)), [f"{level:g}" for level in levels], fontsize=7)
                 if (default := getattr(defaults, setting)) in levels:
                     place = levels.index(default)
-                    ax.axvline(place, color=GREY, linestyle=":", linewidth=0.9, zorder=1)
+                    ax.axvline(place, color=fig.GREY, linestyle=":", linewidth=0.9, zorder=1)
             axes[0, column].set_title(TASKS[task].label, fontweight="normal", fontsize=8.5)
             axes[-1, column].set_xlabel(NAMES[setting].split()[-1])
         for ax, label in zip(axes[:, 0], METRICS.values(), strict=True):
             ax.set_ylabel(label)
-    add_note(
+    fig.add_note(
         figure,
         f"Mean over {style.runs_each(records)}; bars: one standard deviation across runs to",
         "either side, within what is possible. Dotted: the shared default. All other settings",
@@ -318,5 +300,5 @@ def _draw_levels(ax: Axes, runs: Sequence[Sequence[Record]], metric: Any, colour
         margin = 0.05 * (min(high, most) - max(low, least))
         ax.set_ylim(max(low, least - margin), min(high, most + margin))
     else:
-        say_empty(ax)
-    limit_ticks([ax])
+        fig.say_empty(ax)
+    fig.limit_ticks([ax])

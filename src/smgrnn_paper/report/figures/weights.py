@@ -14,18 +14,7 @@ from matplotlib.scale import SymmetricalLogTransform
 from matplotlib.ticker import NullLocator
 
 from smgrnn.arrays import Floats
-from smgrnn.pages.figure import (
-    BAND_OPACITY,
-    GREY,
-    Curve,
-    add_legend,
-    add_note,
-    limit_ticks,
-    name_panel,
-    new_figure,
-    say_empty,
-    styled,
-)
+from smgrnn.pages import figure as fig
 from smgrnn.runs.record import Record
 from smgrnn.text import quantity
 from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
@@ -43,30 +32,30 @@ NOTES = (
 )
 
 
-@styled
+@fig.styled
 def draw_pruning_ablation(records: Records) -> Figure:
     """Draw the nodes on all tasks, and three views of the final weights on CartPole."""
-    (figure, body), width = new_figure(5.2), style.smoothing(records)
+    (figure, body), width = fig.new_figure(5.2), style.smoothing(records)
     axes = body.subplots(2, 2).flat
     nodes = axes[0]
     for task in CONTROL_TASKS:
         for variant, runs in _on_task(records, task).items():
             if runs:
                 look = CONDITIONS[variant]._replace(line=TASKS[task].line)
-                Curve.of([style.sizes(run) for run in runs], width=width).plot(nodes, look)
+                fig.Curve.of([style.sizes(run) for run in runs], width=width).plot(nodes, look)
     if nodes.lines:
         nodes.set_yscale("log")
     else:
-        say_empty(nodes)
+        fig.say_empty(nodes)
     nodes.set(xlabel="episode", ylabel="nodes")
-    limit_ticks([nodes])
+    fig.limit_ticks([nodes])
     draw_weights(axes[1:], _on_task(records, "CartPole-v1"))
     for number, shape in enumerate(("Nodes, all tasks", *SHAPES)):
-        name_panel(axes[number], number, shape if number == 0 else f"CartPole: {shape}")
-    tasks = [TASKS[task]._replace(colour=GREY).key() for task in CONTROL_TASKS]
-    add_legend(body, [*style.line_keys(VARIANTS), *tasks])
+        fig.name_panel(axes[number], number, shape if number == 0 else f"CartPole: {shape}")
+    tasks = [TASKS[task]._replace(colour=fig.GREY).key() for task in CONTROL_TASKS]
+    fig.add_legend(body, [*style.line_keys(VARIANTS), *tasks])
     n_stopped = sum(bool(run.warnings) for runs in records.values() for run in runs)
-    add_note(
+    fig.add_note(
         figure,
         f"(a) Mean over {style.averaged(records, width)};",
         "shaded: one standard deviation.",
@@ -79,17 +68,17 @@ def draw_pruning_ablation(records: Records) -> Figure:
     return figure
 
 
-@styled
+@fig.styled
 def draw_more_weights(records: Records) -> Figure:
     """Draw three views of the final weights on Acrobot and on LunarLander."""
-    figure, body = new_figure(4.8)
+    figure, body = fig.new_figure(4.8)
     axes = body.subplots(2, 3)
     for row, task in enumerate(("Acrobot-v1", "LunarLander-v3")):
         draw_weights(axes[row], _on_task(records, task))
         for column, shape in enumerate(SHAPES):
-            name_panel(axes[row, column], 3 * row + column, f"{TASKS[task].label}: {shape}")
-    add_legend(body, style.line_keys(VARIANTS))
-    add_note(figure, f"{style.runs_each(records)} each.".capitalize(), *NOTES)
+            fig.name_panel(axes[row, column], 3 * row + column, f"{TASKS[task].label}: {shape}")
+    fig.add_legend(body, style.line_keys(VARIANTS))
+    fig.add_note(figure, f"{style.runs_each(records)} each.".capitalize(), *NOTES)
     return figure
 
 
@@ -103,7 +92,7 @@ def draw_weights(axes: Sequence[Axes], runs: Mapping[str, Sequence[Record]]) -> 
     there = {name: values for name, values in weights.items() if values.size}
     if not there:
         for ax in axes:
-            say_empty(ax)
+            fig.say_empty(ax)
         return
     histogram, density, distribution = axes
     farthest = float(max(np.abs(values).max() for values in there.values()))
@@ -111,7 +100,7 @@ def draw_weights(axes: Sequence[Axes], runs: Mapping[str, Sequence[Record]]) -> 
     for name, values in there.items():
         colour = CONDITIONS[name].colour
         counts = np.histogram(values, even)[0] / len(runs[name])
-        histogram.stairs(counts, even, color=colour, fill=True, alpha=2 * BAND_OPACITY)
+        histogram.stairs(counts, even, color=colour, fill=True, alpha=2 * fig.BAND_OPACITY)
         shares = np.histogram(values, growing)[0] / values.size
         density.stairs(100 * shares, growing, color=colour, linewidth=1.2)
         below = np.searchsorted(np.sort(values), growing, side="right") / values.size
@@ -119,7 +108,7 @@ def draw_weights(axes: Sequence[Axes], runs: Mapping[str, Sequence[Record]]) -> 
     histogram.set(yscale="log", ylabel="edges per run", xlabel="weight")
     density.set(ylabel="weights per bin (%)", ylim=(0, None))
     distribution.set(ylabel="weights up to this (%)", ylim=(0, 100))
-    limit_ticks(axes)
+    fig.limit_ticks(axes)
     decades = 10.0 ** np.arange(0, max(np.log10(farthest), 0) + 0.01)
     decades = decades[:: 2 if decades.size > 2 else 1]
     marks = [*-decades[::-1], 0.0, *decades]
@@ -127,7 +116,7 @@ def draw_weights(axes: Sequence[Axes], runs: Mapping[str, Sequence[Record]]) -> 
         ax.set_xscale("symlog", base=10, linthresh=SMALL_WEIGHT, linscale=1)
         ax.set_xticks(marks, [f"{mark:g}".replace("-", "−") for mark in marks])
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.axvspan(-SMALL_WEIGHT, SMALL_WEIGHT, color=GREY, alpha=0.12, linewidth=0, zorder=0)
+        ax.axvspan(-SMALL_WEIGHT, SMALL_WEIGHT, color=fig.GREY, alpha=0.12, linewidth=0, zorder=0)
         ax.set(xlim=(-farthest, farthest), xlabel="weight")
 
 
