@@ -9,7 +9,6 @@ were fixed before the first run that they judge.
 """
 
 import math
-from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +21,10 @@ from smgrnn.text import number
 from smgrnn_paper.experiments.calibration.readings import AXES, Reading
 from smgrnn_paper.experiments.calibration.stages import ROWS, condition_name
 from smgrnn_paper.experiments.paper.protocol import TASKS
-from smgrnn_paper.report.paper import METRICS, Paper
+from smgrnn_paper.report.paper import METRICS, WORDS, Paper
 from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.statistics import UNKNOWN, Estimate
-from smgrnn_paper.report.tables import Entry, report_table
+from smgrnn_paper.report.tables import NOTHING, Entry, report_table
 
 FARTHEST = 10.0
 """The largest distance that a number counts with: beyond it a network is simply of another size."""
@@ -208,71 +207,49 @@ def rank_readings(experiment: Experiment, results: Results, paper: Paper) -> lis
 
 
 def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[Table]:
-    """Return the tables on a stage of the calibration; none if no reading has run in full."""
+    """Return the tables on a stage of the calibration; none if no reading has run in full.
+
+    They are the closest readings; how close each value of each open setting comes; and every number
+    of the closest reading, beside how close any reading comes to it.
+    """
     ranked = rank_readings(experiment, results, paper)
-    return [_ranking(ranked), _axes(ranked), _numbers(ranked)] if ranked else []
-
-
-def _ranking(ranked: list[Distances]) -> Table:
-    """Return the closest readings, and how far each is from each table of the paper."""
-    tables = {name: _heading(name) for name in ranked[0].tables}
-    names = {"overall": "First", "second": "Second", "refuted": "Refuted", **tables}
-    columns = tuple(map(Column, names, names.values()))
-    rows = []
+    if not ranked:
+        return []
+    readings, axes, numbers = [], [], []
     for rank, found in enumerate(ranked[:SHOWN], 1):
         labels = (str(rank), *(str(getattr(found.reading, axis)) for axis in AXES))
         refuted = "yes" if found.refuted else ""
-        rows.append((labels, (found.overall, found.second, refuted, *found.tables.values())))
-    return report_table(
-        "readings",
-        "Readings of the rules, the closest first",
-        ("Rank", *AXES),
-        columns,
-        _rows(columns, rows),
-        note=f"{len(ranked)} readings have run; distances are in standard deviations of the paper.",
-    )
-
-
-def _axes(ranked: list[Distances]) -> Table:
-    """Return, for each value of each open setting, how close the readings with it come."""
-    columns, rows = (Column("closest", "Closest"), Column("median", "Median")), []
+        readings.append((labels, (found.overall, found.second, refuted, *found.tables.values())))
     for axis, values in AXES.items():
         for value in values:
-            found = [each.overall for each in ranked if getattr(each.reading, axis) == value]
-            if found:
-                rows.append(((axis, str(value)), (min(found), float(np.median(found)))))
-    title = "What each open setting does to the distance"
-    return report_table("axes", title, ("Setting", "Value"), columns, _rows(columns, rows))
-
-
-def _numbers(ranked: list[Distances]) -> Table:
-    """Return every number of the closest reading, and how close any reading comes to it."""
-    names = {"paper": "Paper", "ours": "Closest reading", "z": "z", "best": "z of any reading"}
-    columns, rows = tuple(map(Column, names, names.values())), []
+            far = [each.overall for each in ranked if getattr(each.reading, axis) == value]
+            if far:
+                axes.append(((axis, str(value)), (min(far), float(np.median(far)))))
     for printed, ours in ranked[0].numbers.items():
         best = min(printed.distance(each.numbers[printed]) for each in ranked)
-        values = (printed.mean, ours, printed.distance(ours), best)
         word = METRICS[printed.metric].word if printed.metric in METRICS else "growth"
         labels = (_heading(printed.table), printed.row, word)
-        rows.append((labels, tuple(number(value, 1) for value in values)))
-    return report_table(
-        "numbers",
-        "Every structural number",
-        ("Table", "Row", "Number"),
-        columns,
-        _rows(columns, rows),
-        note=f"z is at most {FARTHEST:.0f}; what no reading reaches has a large one on the right.",
-    )
+        shown = (printed.mean, ours, printed.distance(ours), best)
+        numbers.append((labels, tuple(number(value, 1) for value in shown)))
+    tables = {name: _heading(name) for name in ranked[0].tables}
+    return [
+        _table("readings", readings, columns=tables, headings=("Rank", *AXES)),
+        _table("axes", axes),
+        _table("numbers", numbers),
+    ]
 
 
-def _rows(
-    columns: tuple[Column, ...],
-    rows: Iterable[tuple[tuple[str, ...], tuple[Any, ...]]],
-) -> Iterator[tuple[tuple[str, ...], list[Entry]]]:
-    """Yield rows of numbers, or of texts, below the columns."""
-    for labels, values in rows:
-        cells = (each if isinstance(each, str) else Estimate(each, UNKNOWN) for each in values)
-        yield labels, list(map(Entry.of, columns, cells))
+def _table(id: str, rows: Any, columns: Any = NOTHING, **changes: Any) -> Table:
+    """Return a table of numbers and texts; its words are in `words.toml`."""
+    words = WORDS["calibration"][id] | changes
+    names = words.pop("columns") | columns
+    heads = tuple(map(Column, names, names.values()))
+    cells = [
+        (labels, [Entry.of(c, v if isinstance(v, str) else Estimate(v, UNKNOWN)) for c, v in pairs])
+        for labels, values in rows
+        for pairs in [zip(heads, values, strict=True)]
+    ]
+    return report_table(id, columns=heads, rows=cells, **words)
 
 
 def _heading(table: str) -> str:

@@ -182,11 +182,6 @@ def _load(name: str) -> Catalogue[Claim]:
     return Catalogue("claim", ((claim.id, claim) for claim in claims))
 
 
-def extra_metrics() -> Catalogue[str]:
-    """Return the metrics that claims need beyond `runs.metrics`, and how to measure each."""
-    return Catalogue("metric", read_data(PAPER)["metrics"])
-
-
 def weigh(claims: Sequence[Claim], samples: Samples) -> tuple[Judgement, ...]:
     """Return a verdict on each claim; those of the same family are corrected for one another."""
     tested = [tuple(_test(claim, part, samples) for part in claim.parts) for claim in claims]

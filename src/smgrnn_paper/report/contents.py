@@ -3,15 +3,14 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from smgrnn.batch import Experiment
 from smgrnn.pages.figure import take_picture
 from smgrnn.pages.page import Block, Facts, Illustration, Notice, Page, Section, Table
 from smgrnn.pages.settings import Stated, stated_settings
-from smgrnn.runs.plan import AnyPlan
 from smgrnn.runs.record import Record
 from smgrnn.text import duration, number, quantity
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
@@ -35,72 +34,14 @@ class Report:
     numbers: dict[str, Any]
 
 
-class Setup(NamedTuple):
-    """The settings of a condition, and how many of its runs there are."""
-
-    name: str
-    student: str
-    own: Stated
-    """Settings that not all conditions of its student share."""
-    n_runs: int
-    n_asked: int
-
-
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """What there is on an experiment."""
 
-    experiment: Experiment
+    section: Section
     tables: tuple[Table, ...]
-    illustrations: tuple[Illustration, ...]
     findings: tuple[Finding, ...]
-    shared: dict[str, Stated]
-    """Settings that are the same in all runs of a student, by student."""
-    setups: tuple[Setup, ...]
-
-    def section(self) -> Section:
-        """Return the section of the page: question, facts, figures, tables, settings."""
-        n_runs, n_asked = (sum(getattr(it, n) for it in self.setups) for n in ("n_runs", "n_asked"))
-        runs = quantity(n_asked, "run") if n_runs == n_asked else f"{n_runs} of {n_asked} runs"
-        counts = Counter(finding.standing for finding in self.findings)
-        verdicts = ", ".join(f"{counts[it]} {it}" for it in TONES if counts[it])
-        facts = f"{self.experiment.id} · {runs} of {quantity(len(self.setups), 'condition')}"
-        rows = [
-            (
-                condition_text(it.name),
-                it.student,
-                ", ".join(f"{name} = {value}" for name, value in it.own.items()) or "none",
-                f"{it.n_runs} of {it.n_asked}",
-            )
-            for it in self.setups
-        ]
-        heads = ("Condition", "Student", "Settings of its own", "Runs")
-        title = "Conditions, and the settings that each has of its own"
-        settings = [Table.of(title, heads, rows, is_folded=True)]
-        for student, shared in self.shared.items():
-            title = f"Settings that all runs of {student} share"
-            settings.append(Table.of(title, ("Setting", "Value"), shared.items(), is_folded=True))
-        return Section(
-            self.experiment.id,
-            base_name(self.experiment).replace("-", " ").capitalize(),
-            (
-                self.experiment.question,
-                f"{facts} · claims: {verdicts}" if verdicts else facts,
-                *self.illustrations,
-                *self.tables,
-                *settings,
-            ),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values."""
-        return {
-            "id": self.experiment.id,
-            "question": self.experiment.question,
-            "seeds": list(self.experiment.seeds),
-            "settings": self.shared,
-            "conditions": [setup._asdict() for setup in self.setups],
-        }
+    numbers: dict[str, Any]
+    """Its question, seeds and settings; how many runs of each condition there are."""
 
 
 def build_report(results: Results) -> Report:
@@ -122,9 +63,11 @@ def build_report(results: Results) -> Report:
         **overview,
         "tables": [table.to_dict() for part in parts for table in part.tables],
         "claims": [found.to_dict() for part in parts for found in part.findings],
-        "experiments": [part.to_dict() for part in parts],
+        "experiments": [part.numbers for part in parts],
         "figures": {
-            it.name: it.file for it in (*drawings, *(it for p in parts for it in p.illustrations))
+            it.name: it.file
+            for it in (*drawings, *chain(*(part.section.blocks for part in parts)))
+            if isinstance(it, Illustration)
         },
     }
     is_beyond = all(experiment.id in BEYOND for experiment in results.chosen)
@@ -132,7 +75,7 @@ def build_report(results: Results) -> Report:
     blocks: list[Block] = [words[f"{kind}introduction"], *_facts(overview, parts)]
     blocks += [at_a_glance(results, paper)] if is_paper else []
     blocks += [words["claims"]] if is_beyond else [words["numbers"], words["claims"]]
-    sections = [part.section() for part in parts]
+    sections = [part.section for part in parts]
     if drawings:
         sections.insert(0, Section("method", "Method", tuple(drawings)))
     if found := [found for part in parts for found in part.findings]:
@@ -145,16 +88,16 @@ def build_report(results: Results) -> Report:
 
 
 def _part(
-    experiment: Experiment, results: Results, paper: Paper, findings: Sequence[Finding]
+    experiment: Experiment, results: Results, paper: Paper, judged: Sequence[Finding]
 ) -> Part:
-    tables, illustrations = [], []
+    """Return the section of an experiment: question, facts, figures, tables, settings."""
+    name, tables, illustrations = base_name(experiment), [], []
     for artefact in experiment.artefacts:
         kind, id = artefact.split(" ", 1)
         if kind == "Table":
             tables.append(compare(paper.tables[id], experiment, results))
         else:
             illustrations.append(_illustrate(id, results, paper))
-    name = base_name(experiment)
     if name == "frontier":
         tables += frontier_tables(experiment, results, paper)
     elif experiment.id in BEYOND:
@@ -163,25 +106,42 @@ def _part(
         tables += calibration_tables(experiment, results, paper)
     else:
         tables += own_tables(experiment, results, paper)
-    plans = {it: _plans(experiment, it) for it in experiment.conditions}
-    shared = _shared_settings([plan for found in plans.values() for plan in found])
-    return Part(
-        experiment,
-        tuple(tables),
-        tuple(illustrations),
-        tuple(each for each in findings if each.claim.experiment == name),
-        shared,
-        tuple(
-            Setup(
-                it,
-                found[0].student,
-                _own_settings(found, shared),
-                len(results.runs(experiment, it).records),
-                len(experiment.all_seeds(it)),
-            )
-            for it, found in plans.items()
-        ),
+    shared, conditions = _settings(experiment, results)
+    rows = [
+        (
+            condition_text(it["name"]),
+            it["student"],
+            ", ".join(f"{key} = {value}" for key, value in it["own"].items()) or "none",
+            f"{it['n_runs']} of {it['n_asked']}",
+        )
+        for it in conditions
+    ]
+    heads = ("Condition", "Student", "Settings of its own", "Runs")
+    folded = [Table.of("Conditions, and the settings that each has of its own", heads, rows)]
+    for student, stated in shared.items():
+        title = f"Settings that all runs of {student} share"
+        folded.append(Table.of(title, ("Setting", "Value"), list(stated.items())))
+    findings = tuple(each for each in judged if each.claim.experiment == name)
+    counts = Counter(finding.standing for finding in findings)
+    verdicts = ", ".join(f"{counts[it]} {it}" for it in TONES if counts[it])
+    n_runs, n_asked = (sum(it[key] for it in conditions) for key in ("n_runs", "n_asked"))
+    facts = f"{experiment.id} · {n_runs} of {quantity(n_asked, 'run')}"
+    blocks: tuple[Block, ...] = (
+        experiment.question,
+        f"{facts} · claims: {verdicts}" if verdicts else facts,
+        *illustrations,
+        *tables,
+        *(replace(table, is_folded=True) for table in folded),
     )
+    numbers = {
+        "id": experiment.id,
+        "question": experiment.question,
+        "seeds": list(experiment.seeds),
+        "settings": shared,
+        "conditions": conditions,
+    }
+    title = name.replace("-", " ").capitalize()
+    return Part(Section(experiment.id, title, blocks), tuple(tables), findings, numbers)
 
 
 def _illustrate(id: str, results: Results, paper: Paper) -> Illustration:
@@ -205,31 +165,37 @@ def _caption(figure: Figure) -> str:
     return f"{'; '.join(shown)}."
 
 
-def _plans(experiment: Experiment, name: str) -> list[AnyPlan]:
-    """Return the plans of a condition's runs that differ in more than the seed, by the teacher."""
-    condition = experiment.conditions[name]
-    first = {condition.expert(seed): seed for seed in reversed(experiment.all_seeds(name))}
-    return [condition.plan(seed) for seed in sorted(first.values())]
+def _settings(
+    experiment: Experiment, results: Results
+) -> tuple[dict[str, Stated], list[dict[str, Any]]]:
+    """Return the settings that all runs of a student share, and what each condition has of its own.
 
-
-def _shared_settings(plans: Sequence[AnyPlan]) -> dict[str, Stated]:
-    """Return the settings that all runs of a student have in common, by student."""
-    found: dict[str, Stated] = {}
-    for plan in plans:
-        stated = stated_settings(plan)
-        before = found.get(plan.student, stated)
-        found[plan.student] = {name: it for name, it in before.items() if stated.get(name) == it}
-    return found
-
-
-def _own_settings(plans: Sequence[AnyPlan], shared: dict[str, Stated]) -> Stated:
-    """Return the settings of a condition that not all runs of its student have, with all values."""
-    found: dict[str, dict[str, None]] = {}
-    for plan in plans:
-        for name, value in stated_settings(plan).items():
-            if name not in shared[plan.student]:
-                found.setdefault(name, {})[value] = None
-    return {name: " / ".join(values) for name, values in found.items()}
+    A setting in which the runs of a condition differ, such as the teacher, has all of its values.
+    """
+    shared: dict[str, Stated] = {}
+    found: dict[str, tuple[str, list[Stated]]] = {}
+    for name, condition in experiment.conditions.items():
+        first = {condition.expert(seed): seed for seed in reversed(experiment.all_seeds(name))}
+        plans = [condition.plan(seed) for seed in sorted(first.values())]
+        found[name] = plans[0].student, [stated_settings(plan) for plan in plans]
+        for stated in found[name][1]:
+            before = shared.get(plans[0].student, stated)
+            both = {key: it for key, it in before.items() if stated.get(key) == it}
+            shared[plans[0].student] = both
+    conditions = []
+    for name, (student, each) in found.items():
+        own = [key for key in dict.fromkeys(chain(*each)) if key not in shared[student]]
+        values = {key: dict.fromkeys(it[key] for it in each if key in it) for key in own}
+        conditions.append(
+            {
+                "name": name,
+                "student": student,
+                "own": {key: " / ".join(it) for key, it in values.items()},
+                "n_runs": len(results.runs(experiment, name).records),
+                "n_asked": len(experiment.all_seeds(name)),
+            }
+        )
+    return shared, conditions
 
 
 def _overview(results: Results, parts: Sequence[Part]) -> dict[str, Any]:
@@ -245,7 +211,9 @@ def _overview(results: Results, parts: Sequence[Part]) -> dict[str, Any]:
         "short": describe_shortness(results.chosen),
         "n_runs": len(records),
         "n_asked": len(records) + len(missing),
-        "n_seeds": tuple(sorted({each.n_asked for part in parts for each in part.setups})),
+        "n_seeds": tuple(
+            sorted({it["n_asked"] for part in parts for it in part.numbers["conditions"]})
+        ),
         "steps": sum(record.spent.steps for record in records),
         "seconds": sum(record.spent.seconds for record in records),
         "wall_seconds": _wall_seconds(records),
@@ -305,10 +273,10 @@ def _facts(overview: dict[str, Any], parts: Sequence[Part]) -> list[Block]:
         blocks.append(Facts(tuple((words[it], str(distances[it]), about) for it in words)))
     if overview["missing"]:
         gaps = tuple(
-            f"{part.experiment.id} {condition_text(it.name)}: {quantity(n, 'run')} of {it.n_asked}"
+            f"{part.section.id} {condition_text(it['name'])}: {n} of {it['n_asked']} runs"
             for part in parts
-            for it in part.setups
-            if (n := it.n_asked - it.n_runs)
+            for it in part.numbers["conditions"]
+            if (n := it["n_asked"] - it["n_runs"])
         )
         n_missing = quantity(len(overview["missing"]), "run")
         blocks.append(Notice(f"{n_missing} missing; all numbers are over those there are.", gaps))

@@ -253,6 +253,15 @@ def nearest_mlp(group: Group, groups: Iterable[Group]) -> Group | None:
     return min(mlps, key=distance, default=None)
 
 
+def beside_mlps(
+    group: Group, groups: Sequence[Group]
+) -> tuple[EqualSize | None, Group | None, Estimate | None]:
+    """Return the MLP as good, the MLP nearest in size, and how far the group is above that."""
+    nearest = nearest_mlp(group, groups)
+    above = None if nearest is None else mean_difference(nearest.returns, group.returns)
+    return mlp_as_good(group, groups), nearest, above
+
+
 class PrintedPoint(NamedTuple):
     """A return and a number of parameters that the paper prints."""
 
@@ -303,10 +312,8 @@ def frontier_table(groups: Sequence[Group], paper: Paper) -> Table:
 
 
 def _texts(group: Group, groups: Sequence[Group]) -> tuple[str, ...]:
-    equal, nearest, difference = mlp_as_good(group, groups), nearest_mlp(group, groups), MISSING
-    if nearest is not None:
-        found = mean_difference(nearest.returns, group.returns)
-        difference = ("+" if found.value > 0 else "") + _text(found)
+    equal, nearest, difference = beside_mlps(group, groups)
+    signed = "+" if difference and difference.value > 0 else ""
     return (
         f"{group.n_parameters:g}",
         str(len(group.seeds)),
@@ -315,7 +322,7 @@ def _texts(group: Group, groups: Sequence[Group]) -> tuple[str, ...]:
         number(min(group.returns), 1),
         MISSING if equal is None else equal.text(),
         MISSING if nearest is None else f"{nearest.n_parameters:g}",
-        difference,
+        MISSING if difference is None else signed + _text(difference),
     )
 
 
@@ -343,12 +350,11 @@ def frontier_numbers(groups: Sequence[Group], paper: Paper) -> dict[str, Any]:
 
 
 def _numbers(group: Group, groups: Sequence[Group]) -> dict[str, Any]:
-    equal, nearest = mlp_as_good(group, groups), nearest_mlp(group, groups)
-    beside: dict[str, Any] | None = None
-    if nearest is not None:
-        found = mean_difference(nearest.returns, group.returns)
-        beside = {"parameters": nearest.n_parameters, "difference": found.value}
-        beside |= bounds(found.interval)
+    equal, nearest, difference = beside_mlps(group, groups)
+    beside = None
+    if nearest is not None and difference is not None:
+        size = {"parameters": nearest.n_parameters, "difference": difference.value}
+        beside = size | bounds(difference.interval)
     return {
         "task": group.task,
         "student": group.kind,

@@ -178,7 +178,7 @@ def test_missing_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (found.numbers["n_runs"], found.numbers["n_asked"]) == (4, 12)
     for text in (html(found.page), markdown(found.page)):
         assert "8 runs missing" in text
-        assert "task-difficulty-v2 xor/smgrnn: 2 runs of 3" in text
+        assert "task-difficulty-v2 xor/smgrnn: 2 of 3 runs" in text
         assert "Fig. 7 (Size by difficulty of the task) needs runs that are missing." in text
 
 

@@ -18,40 +18,11 @@ from smgrnn.plasticity import UpdateHistory, decide_by
 from smgrnn.runs.record import Record
 from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
 from smgrnn_paper.report.figures.style import TASKS, Records
+from smgrnn_paper.report.paper import WORDS
 
 STRUCTURE, WEIGHTS = "#0072b2", "#d55e00"
 """Colours of the parts that change the graph, and of those that change its weights."""
-BOXES = (
-    ((39, 50, 24, 8), "environment", fig.GREY),
-    ((38, 14, 26, 29), "", fig.GREY),
-    ((72, 44, 24, 8), "expert $\\pi_E$, frozen", WEIGHTS),
-    ((72, 25, 24, 10), "loss $L_t$", WEIGHTS),
-    ((72, 3, 24, 11), "optimizer (Adam)", WEIGHTS),
-    ((3, 31.5, 28, 22), "", STRUCTURE),
-    (
-        (3, 15, 28, 12),
-        "plasticity module\ngrow: relays, random edges\nprune: weak edges, orphans",
-        STRUCTURE,
-    ),
-    ((3, 2, 28, 8.5), "update history: the last $T$\n$\\Delta w$ of each edge", STRUCTURE),
-)
-"""The parts of Fig. 1: left, bottom, width and height, text, colour."""
-STRAIGHT = "arc3,rad=0"
-ARROWS = (
-    ((49, 50), (49, 43.2), "$s_t$", (46.5, 46.7), STRAIGHT),
-    ((53, 43), (53, 49.8), "$\\hat{a}_t$", (55.5, 46.7), STRAIGHT),
-    ((63, 54), (84, 52.2), "$s_t$", (66, 55.3), "angle,angleA=0,angleB=90,rad=4"),
-    ((64, 30), (71.8, 30), "$\\hat{a}_t$", (66.2, 32), STRAIGHT),
-    ((84, 44), (84, 35.2), "label $a_t^E$", (90, 39.7), STRAIGHT),
-    ((84, 25), (84, 14.2), "gradient through\n$K$ iterations", (92, 19.7), STRAIGHT),
-    ((72, 11), (64.2, 19), "new\nweights", (71, 19), "arc3,rad=-0.1"),
-    ((72, 6), (31.2, 6), "updates $\\Delta w$", (51, 8), STRAIGHT),
-    ((17, 10.5), (17, 14.8), "$\\mu, \\sigma$", (20.5, 12.7), STRAIGHT),
-    ((38, 21), (31.2, 21), "$w$", (36, 22.7), STRAIGHT),
-    ((17, 27), (17, 31.3), "edit", (20.5, 29.1), STRAIGHT),
-    ((31, 38), (37.8, 38), "next\nstep", (36, 41.7), STRAIGHT),
-)
-"""The arrows of Fig. 1: from, to, text, where it stands, bend."""
+COLOURS = {"structure": STRUCTURE, "weights": WEIGHTS, "grey": fig.GREY}
 EDGES = [(0, 2, 0.9), (0, 3, -0.4), (1, 3, 0.8), (1, 4, 0.5), (4, 2, -0.6), (2, 4, 0.3)]
 PLACES = {0: (0, 0.75), 1: (0, 0.25), 2: (1, 0.75), 3: (1, 0.25), 4: (0.55, 0.02), 5: (0.5, 0.97)}
 WINDOW = 10
@@ -78,14 +49,17 @@ def draw_data_flow(_: Records) -> Figure:
     ):
         box((left, 0, width, 58), 2, facecolor=colour, alpha=0.08, zorder=0, linewidth=0)
         ax.text(left + width / 2, 56.8, text, color=colour, ha="center", va="top", fontsize=8.5)
-    for place, text, colour in BOXES:
-        box(place, 1.2, facecolor="white", edgecolor=colour, zorder=2, linewidth=1.2)
-        x, y = place[0] + place[2] / 2, place[1] + place[3] / 2
-        ax.text(x, y, text, ha="center", va="center", fontsize=8.5)
-    for start, end, text, at, bend in ARROWS:
-        arrow = {"arrowstyle": "-|>", "color": "black", "linewidth": 1, "connectionstyle": bend}
-        ax.annotate("", end, start, arrowprops=arrow | {"shrinkA": 0, "shrinkB": 0}, zorder=3)
-        ax.text(at[0], at[1], text, ha="center", va="center", fontsize=8)
+    for it in WORDS["data_flow"]["boxes"]:
+        left, bottom, width, height = it["place"]
+        look = {"facecolor": "white", "edgecolor": COLOURS[it["colour"]], "linewidth": 1.2}
+        box(it["place"], 1.2, zorder=2, **look)
+        middle = (left + width / 2, bottom + height / 2)
+        ax.annotate(it["text"], middle, ha="center", va="center", fontsize=8.5)
+    for it in WORDS["data_flow"]["arrows"]:
+        bend = {"connectionstyle": it.get("bend", "arc3,rad=0"), "shrinkA": 0, "shrinkB": 0}
+        arrow = {"arrowstyle": "-|>", "color": "black", "linewidth": 1, **bend}
+        ax.annotate("", it["ends"][1], it["ends"][0], arrowprops=arrow, zorder=3)
+        ax.annotate(it["text"], it["at"], ha="center", va="center", fontsize=8)
     for place, text, n_hidden, edges in (
         ((39, 14, 24, 25), "graph $G_t$", 1, EDGES),
         ((4, 31.5, 26, 19), "edited graph $G^*$", 2, [*EDGES, (0, 5, 0.2), (5, 3, 0.2)]),

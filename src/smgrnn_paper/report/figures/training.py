@@ -186,12 +186,8 @@ def draw_growth_ablation(records: Records) -> Figure:
 @fig.styled
 def draw_initial_topology(records: Records) -> Figure:
     """Draw nodes above and their growth per episode below, a column for each task."""
-    (figure, body), width, period = (
-        fig.new_figure(4.6),
-        style.smoothing(records),
-        PlasticityConfig().prune_period,
-    )
-    growth_width = style.smoothing(records, 10)
+    (figure, body), width = fig.new_figure(4.6), style.smoothing(records)
+    growth_width, period = style.smoothing(records, 10), PlasticityConfig().prune_period
     if growth_width >= period:  # whole periods have as much growth in them as pruning
         growth_width += -growth_width % period
     axes = style.task_grid(body, ("nodes", "growth\n(nodes per episode)"))
