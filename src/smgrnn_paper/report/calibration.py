@@ -51,7 +51,7 @@ MOST_STEPS = 500
 """Steps of the longest episode in the tasks that the refutations are about."""
 
 
-class Printed(NamedTuple):
+class PrintedSize(NamedTuple):
     """A structural number of the paper."""
 
     table: str
@@ -86,7 +86,7 @@ class Printed(NamedTuple):
         return min(abs(math.log(ours / self.std)) / chance, FARTHEST)
 
 
-def printed_sizes(paper: Paper) -> list[Printed]:
+def printed_sizes(paper: Paper) -> list[PrintedSize]:
     """Return all structural numbers that the paper prints of the control tasks.
 
     A net growth has no deviation in the paper.  It takes that of the final size on the task
@@ -109,12 +109,12 @@ def printed_sizes(paper: Paper) -> list[Printed]:
                     edges, spread = cell("II", row.name, "n_edges")
                     borrowed = mean * spread / edges
                 has_one = std is not None
-                found.append(Printed(table, row.name, metric, mean, std or borrowed, has_one))
+                found.append(PrintedSize(table, row.name, metric, mean, std or borrowed, has_one))
     for task in TASKS:
         row_name = f"{task}/smgrnn"
         size, growth = (cell("A.VI", row_name, name)[0] for name in SIZES["A.VI"])
         start = cell("A.IV", f"{task}/static", "n_nodes")[0]  # inputs and outputs alone
-        found.append(Printed(FIRST, row_name, "first_growth", size - growth - start, 1.0))
+        found.append(PrintedSize(FIRST, row_name, "first_growth", size - growth - start, 1.0))
     return found
 
 
@@ -122,12 +122,12 @@ class Distances(NamedTuple):
     """How far a reading is from the paper."""
 
     reading: Reading
-    numbers: dict[Printed, float]
+    numbers: dict[PrintedSize, float]
     """Our value for each printed number whose runs are there."""
-    spreads: dict[Printed, tuple[float, int]]
+    spreads: dict[PrintedSize, tuple[float, int]]
     """Our deviation for each of them that has one, and the number of runs behind it."""
     refuted: tuple[str, ...] = ()
-    """Printed numbers that cannot be under the reading, in words."""
+    """PrintedSize numbers that cannot be under the reading, in words."""
 
     @property
     def tables(self) -> dict[str, float]:
@@ -150,7 +150,7 @@ class Distances(NamedTuple):
         return float(np.mean(list(tables.values())))
 
 
-def refutations(reading: Reading, sizes: list[Printed]) -> list[str]:
+def refutations(reading: Reading, sizes: list[PrintedSize]) -> list[str]:
     """Return, one sentence each, the printed numbers that cannot be under a reading.
 
     A call that may insert `max_relays` relays bounds the nodes; and numbers between bounds whose

@@ -18,7 +18,7 @@ from smgrnn.text import number
 from smgrnn_paper.experiments.paper.hyperparameter_grid import TASK as GRID_TASK
 from smgrnn_paper.experiments.paper.protocol import TASKS, TEACHERS
 from smgrnn_paper.experiments.teachers import SMOOTH, STUDENTS
-from smgrnn_paper.report.paper import WORDS, Paper, PrintedCell, metric_columns, read_data
+from smgrnn_paper.report.paper import WORDS, Paper, Printed, metric_columns, read_data
 from smgrnn_paper.report.results import Results, Runs, base_name, short_name
 from smgrnn_paper.report.statistics import probability_of_improvement
 from smgrnn_paper.report.tables import SYMBOLS, Entry, Measured, entries, report_table
@@ -124,10 +124,9 @@ def best_of_grid(results: Results, paper: Paper) -> Table:
 
     ranked = sorted((name for name, runs in found.items() if runs.records), key=merit)
     defaults = rules(results.find(GRID_TASK, "smgrnn").condition)
-    stated: dict[str, dict[str, PrintedCell]] = {}
+    stated: dict[str, dict[str, Printed]] = {}
     for it in paper.statements:
-        cell = PrintedCell(it.condition, it.metric, it.printed)
-        stated.setdefault(it.condition, {})[it.metric] = cell
+        stated.setdefault(it.condition, {})[it.metric] = it
     rows = []
     for rank, name in enumerate(ranked, 1):
         is_default = rules(experiment.conditions[name]) == defaults

@@ -49,10 +49,18 @@ def parse_printed(printed: str) -> tuple[float | None, float | None]:
     return float(mean), None if std is None else float(std)
 
 
-class PrintedNumber:
-    """A number as the paper's text, `printed`, states it."""
+@dataclass(frozen=True)
+class Printed:
+    """A number of a table, or of the running text, as the paper prints it."""
 
+    condition: str
+    """The row of a table, or the condition that the text is about."""
+    metric: str
+    """The column of a table, or the metric."""
     printed: str
+    """The text in the paper."""
+    task: str = ""
+    where: str = ""
 
     @property
     def mean(self) -> float | None:
@@ -65,18 +73,7 @@ class PrintedNumber:
         return parse_printed(self.printed)[1]
 
 
-@dataclass(frozen=True)
-class PrintedCell(PrintedNumber):
-    """One entry of a table."""
-
-    row: str
-    column: str
-    printed: str
-    """The text in the paper."""
-
-
-@dataclass(frozen=True)
-class PaperRow:
+class PaperRow(NamedTuple):
     """The subject of a line in a table."""
 
     name: str
@@ -94,10 +91,10 @@ class PaperTable:
     where: str
     rows: tuple[PaperRow, ...]
     columns: tuple[Column, ...]
-    cells: tuple[PrintedCell, ...]
+    cells: tuple[Printed, ...]
     """Row by row."""
 
-    def cell(self, row: str, column: str) -> PrintedCell:
+    def cell(self, row: str, column: str) -> Printed:
         """Return one entry.
 
         >>> load_paper().tables["II"].cell("CartPole-v1/growth-only", "n_edges").printed
@@ -110,19 +107,7 @@ class PaperTable:
         return self.cells[line * len(columns) + place]
 
 
-@dataclass(frozen=True)
-class Statement(PrintedNumber):
-    """A result that the running text states with a number."""
-
-    where: str
-    task: str
-    condition: str
-    metric: str
-    printed: str
-
-
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """A choice that the text states."""
 
     name: str
@@ -130,8 +115,7 @@ class Setting:
     where: str
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """One of the drawings in a figure."""
 
     shows: str
@@ -139,8 +123,7 @@ class Panel:
     """The task, or None where it is about several or none."""
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """A figure of the paper."""
 
     id: str
@@ -159,7 +142,7 @@ class Paper:
 
     tables: Catalogue[PaperTable]
     figures: Catalogue[Figure]
-    statements: tuple[Statement, ...]
+    statements: tuple[Printed, ...]
     settings: Catalogue[Setting]
 
 
@@ -174,7 +157,7 @@ def load_paper() -> Paper:
     return Paper(
         tables=Catalogue("table", ((id, _table(id, **it)) for id, it in data["tables"].items())),
         figures=Catalogue("figure", ((entry["id"], _figure(**entry)) for entry in data["figures"])),
-        statements=tuple(Statement(**entry) for entry in data["statements"]),
+        statements=tuple(Printed(**entry) for entry in data["statements"]),
         settings=Catalogue("setting", ((setting.name, setting) for setting in settings)),
     )
 
@@ -186,7 +169,7 @@ def _table(id: str, columns: list[str], headings: list[str], rows: Any, **words:
         name = entry.get("name") or "/".join(part for part in (task, condition) if part)
         lines.append(PaperRow(name, task, condition))
         printed = zip(columns, entry["cells"], strict=True)
-        cells += [PrintedCell(name, column, text) for column, text in printed]
+        cells += [Printed(name, column, text) for column, text in printed]
     meanings = (METRICS[name].meaning if name in METRICS else "" for name in columns)
     heads = tuple(map(Column, columns, headings, meanings))
     return PaperTable(id, **words, rows=tuple(lines), columns=heads, cells=tuple(cells))

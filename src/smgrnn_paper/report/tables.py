@@ -25,7 +25,7 @@ from smgrnn_paper.report.paper import (
     WORDS,
     PaperRow,
     PaperTable,
-    PrintedCell,
+    Printed,
     metric_columns,
     parse_printed,
 )
@@ -33,7 +33,7 @@ from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.statistics import UNKNOWN, Estimate, Interval
 
 KEYS = ("ours", "paper", "difference")
-NOTHING: Mapping[str, PrintedCell] = {}
+NOTHING: Mapping[str, Printed] = {}
 BESIDE = {
     "convergence_episode": "sustained_episode",
     "n_nodes": "late_nodes",
@@ -131,7 +131,7 @@ class Entry(Cell):
         cls,
         column: Column,
         ours: Measured | Estimate | str | None,
-        printed: PrintedCell | None = None,
+        printed: Printed | None = None,
         runs: str = "",
     ) -> "Entry":
         """Return a cell; `ours` is None if nothing has run."""
@@ -236,7 +236,7 @@ def report_table(
 
 
 def entries(
-    runs: Runs, columns: Iterable[Column], printed: Mapping[str, PrintedCell] = NOTHING
+    runs: Runs, columns: Iterable[Column], printed: Mapping[str, Printed] = NOTHING
 ) -> list[Entry]:
     """Return the cells of a condition, beside what the paper printed in some of the columns."""
     key = runs.condition.key(runs.seeds[0]) if runs.seeds else ""

@@ -114,7 +114,7 @@ def test_every_number_that_the_paper_prints_is_shown(report: Report) -> None:
         if "paper" in cell
     }
     for table in PAPER.tables.values():
-        assert {(table.id, cell.column, cell.printed) for cell in table.cells} <= shown
+        assert {(table.id, cell.metric, cell.printed) for cell in table.cells} <= shown
     assert {stated.printed for stated in PAPER.statements} <= {text for *_, text in shown}
 
 

@@ -155,11 +155,7 @@ def mark_thresholds(axes: Sequence[Axes], records: Records) -> None:
             ax.axhline(float(threshold or 0), **fig.THRESHOLD)
 
 
-def line_keys(variants: Iterable[str]) -> list[Line2D]:
-    """Return the entries of variants for a legend."""
-    return [CONDITIONS[variant].key() for variant in variants]
-
-
-def threshold_key() -> Line2D:
-    """Return the entry of the thresholds for a legend."""
-    return Line2D([], [], label="threshold", **fig.THRESHOLD)
+def keys(variants: Iterable[str], *, has_threshold: bool = False) -> list[Line2D]:
+    """Return the entries of variants, and of their thresholds, for a legend."""
+    found = [CONDITIONS[variant].key() for variant in variants]
+    return [*found, Line2D([], [], label="threshold", **fig.THRESHOLD)] if has_threshold else found

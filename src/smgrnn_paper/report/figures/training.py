@@ -66,7 +66,7 @@ def draw_baselines(records: Records) -> Figure:
     axes[0, 0].set_ylabel("return")
     axes[1, 0].set_ylabel("nodes")
     keys = [CONDITIONS[it].key(**CROSS if it in EVOLVED else {}) for it in (*DISTILLED, *EVOLVED)]
-    fig.add_legend(body, [*keys, style.threshold_key()])
+    fig.add_legend(body, [*keys, *style.keys((), has_threshold=True)])
     fig.add_note(
         figure,
         f"Lines: mean over {style.averaged(records, width)};",
@@ -173,7 +173,7 @@ def draw_growth_ablation(records: Records) -> Figure:
     style.fill_row(axes[0], records, variants, style.returns, width=width, band="range")
     style.fill_row(axes[1], records, variants, style.sizes, width=width, band="range")
     style.mark_thresholds(axes[0], records)
-    fig.add_legend(body, [*style.line_keys(variants), style.threshold_key()])
+    fig.add_legend(body, style.keys(variants, has_threshold=True))
     fig.add_note(
         figure,
         f"Lines: mean over {style.averaged(records, width)}.",
@@ -200,7 +200,7 @@ def draw_initial_topology(records: Records) -> Figure:
     style.fill_row(axes[1], records, variants, growth, width=growth_width, band="")
     for ax in axes[1]:
         ax.axhline(0, color=fig.GREY, linewidth=0.7, zorder=1)
-    fig.add_legend(body, style.line_keys(variants))
+    fig.add_legend(body, style.keys(variants))
     fig.add_note(
         figure,
         f"Mean over {style.averaged(records, width)}",

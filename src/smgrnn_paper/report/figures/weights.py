@@ -53,7 +53,7 @@ def draw_pruning_ablation(records: Records) -> Figure:
     for number, shape in enumerate(("Nodes, all tasks", *SHAPES)):
         fig.name_panel(axes[number], number, shape if number == 0 else f"CartPole: {shape}")
     tasks = [TASKS[task]._replace(colour=fig.GREY).key() for task in CONTROL_TASKS]
-    fig.add_legend(body, [*style.line_keys(VARIANTS), *tasks])
+    fig.add_legend(body, [*style.keys(VARIANTS), *tasks])
     n_stopped = sum(bool(run.warnings) for runs in records.values() for run in runs)
     fig.add_note(
         figure,
@@ -77,7 +77,7 @@ def draw_more_weights(records: Records) -> Figure:
         draw_weights(axes[row], _on_task(records, task))
         for column, shape in enumerate(SHAPES):
             fig.name_panel(axes[row, column], 3 * row + column, f"{TASKS[task].label}: {shape}")
-    fig.add_legend(body, style.line_keys(VARIANTS))
+    fig.add_legend(body, style.keys(VARIANTS))
     fig.add_note(figure, f"{style.runs_each(records)} each.".capitalize(), *NOTES)
     return figure
 
