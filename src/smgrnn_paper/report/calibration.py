@@ -127,7 +127,7 @@ class Distances(NamedTuple):
     spreads: dict[PrintedSize, tuple[float, int]]
     """Our deviation for each of them that has one, and the number of runs behind it."""
     refuted: tuple[str, ...] = ()
-    """PrintedSize numbers that cannot be under the reading, in words."""
+    """Printed numbers that cannot be under the reading, in words."""
 
     @property
     def tables(self) -> dict[str, float]:

@@ -258,19 +258,17 @@ def _facts(overview: dict[str, Any], parts: Sequence[Part]) -> list[Block]:
         )
     ]
     if n := sum(overview["standings"].values()):
-        hardly = {"holds": f"{overview['n_hardly_failing']} could hardly fail"}
-        blocks.append(
-            Facts(
-                tuple(
-                    (f"{it.capitalize()}, of {n}", str(count), hardly.get(it, ""))
-                    for it, count in overview["standings"].items()
-                )
-            )
-        )
+        hardly = f"; {overview['n_hardly_failing']} could hardly fail"
+        tiles = [
+            (it.capitalize(), str(count), f"of {n}" + hardly * (it == "holds"))
+            for it, count in overview["standings"].items()
+        ]
+        blocks.append(Facts(tuple(tiles)))
     if n := sum(overview["distances"].values()):
-        words = {"near": "Within 1 std", "apart": "Within 2 std", "far": "Further away"}
-        about, distances = f"of {n} table cells, each once", overview["distances"]
-        blocks.append(Facts(tuple((words[it], str(distances[it]), about) for it in words)))
+        words = ("Within 1 std", "Within 2 std", "Further away")
+        counts = map(str, overview["distances"].values())
+        about = [f"of {n} table cells, each once"] * 3
+        blocks.append(Facts(tuple(zip(words, counts, about, strict=True))))
     if overview["missing"]:
         gaps = tuple(
             f"{part.section.id} {condition_text(it['name'])}: {n} of {it['n_asked']} runs"

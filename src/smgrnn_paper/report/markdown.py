@@ -29,7 +29,9 @@ def _md_block(block: Block) -> Iterator[str]:
         if block.items:
             yield "\n".join(f"- {_md(item)}" for item in block.items)
     elif isinstance(block, Facts):
-        yield "; ".join(f"{name}: {value} {remark}".strip() for name, value, remark in block.items)
+        remarks = [f" ({remark})" if remark else "" for *_, remark in block.items]
+        named = (f"{name}: {value}" for name, value, _ in block.items)
+        yield "; ".join(map("".join, zip(named, remarks, strict=True))) + "."
     elif isinstance(block, Table):
         yield from _md_table(block)
     elif block.picture is None:

@@ -108,13 +108,6 @@ def test_a_figure_shows_the_conditions_of_the_paper(id: str) -> None:
     assert wanted <= shown.keys()
 
 
-def test_figure_a2_needs_no_runs_on_cartpole() -> None:
-    assert {each.task for each in FIGURES["A.2"].conditions().values()} == {
-        "Acrobot-v1",
-        "LunarLander-v3",
-    }
-
-
 def test_all_that_is_shown_has_a_look_of_its_own() -> None:
     for id in ("3", "4", "5", "6"):
         names = {name.split("/")[1] for name in FIGURES[id].conditions()}
@@ -169,29 +162,6 @@ def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: A
     n_asked = SEEDS * len(FIGURES[id].conditions())
     assert figure is not None
     assert f"(1 of {n_asked} runs)" in " ".join(" ".join(words(figure)).split())
-
-
-def noisy(condition: AnyCondition, seed: int, rng: np.random.Generator) -> Record:
-    """Return a run whose returns and sizes jump, which is what takes room in a file."""
-    record = fabricate(condition, seed)
-    episodes = Episodes.start(condition.episodes)
-    episodes.steps[:] = 1
-    episodes.returns[:] = rng.normal(size=condition.episodes) * 100
-    is_fixed = condition.variant.startswith(("mlp", "static"))
-    episodes.n_nodes[:] = 9 if is_fixed else rng.integers(10, 100, condition.episodes)
-    return replace(record, episodes=episodes)
-
-
-@pytest.mark.parametrize("id", ["3", "6"])
-def test_the_longest_runs_make_small_files_in_lines(id: str) -> None:
-    rng = np.random.default_rng(0)
-    records = {
-        name: [noisy(condition, seed, rng) for seed in range(10)]
-        for name, condition in FIGURES[id].conditions().items()
-    }
-    picture = take_picture(FIGURES[id].draw_panels(records))
-    assert picture.suffix == "svg"
-    assert len(picture.data) < 300_000
 
 
 # ------------------------------------------------------------------------------------------ curves

@@ -15,8 +15,6 @@ from scipy import stats
 
 from smgrnn import Graph
 from smgrnn.batch import AnyCondition, Condition, Store
-from smgrnn.config import RunConfig
-from smgrnn.pages.figure import take_picture
 from smgrnn.pages.page import Illustration, Table
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
@@ -115,12 +113,6 @@ def test_unfinished_runs_do_not_count_and_others_count_once() -> None:
     [found] = group_runs([*runs, unfinished])
     assert found.seeds == (0, 1)
     assert group_runs([unfinished]) == []
-
-
-def test_checkpoints_do_not_set_runs_apart() -> None:
-    assert isinstance(FRUGAL.settings, RunConfig)
-    often = replace(FRUGAL, settings=replace(FRUGAL.settings, checkpoint_every=10))
-    assert len(group_runs([run(FRUGAL, 0, 10, 5), run(often, 1, 10, 5)])) == 1
 
 
 def test_groups_are_in_the_order_of_tasks_and_kinds_then_by_size() -> None:
@@ -331,17 +323,6 @@ def test_the_report_has_table_and_picture_of_what_has_run(tmp_path: Path) -> Non
     assert figure is not None
     n_asked = 2 * len(experiment.conditions)
     assert figure.get_suptitle() == f"Return against parameters (12 of {n_asked} runs)"
-
-
-def test_the_whole_experiment_makes_a_small_picture() -> None:
-    rng = np.random.default_rng(0)
-    [experiment] = choose_experiments(["frontier"], seeds=1, episodes=4)
-    groups = [
-        replace(Group.of(kind_of(record.plan), [record]), returns=tuple(rng.normal(90, 5, 10)))
-        for record in (fabricate(each, 0) for each in experiment.conditions.values())
-    ]
-    picture = take_picture(draw_groups(groups, PAPER))
-    assert (picture.suffix, len(picture.data) < 300_000) == ("svg", True)
 
 
 def test_without_runs_nothing_is_shown(tmp_path: Path) -> None:
