@@ -162,14 +162,18 @@ class Illustration:
         return f"Fig. {self.id}" if self.where else self.title
 
     @property
+    def stem(self) -> str:
+        """The name of its file, without the format."""
+        return f"figure-{self.id.lower().replace('.', '')}"
+
+    @property
     def file(self) -> str | None:
         """The name of its file; None if there is none."""
-        stem = f"figure-{self.id.lower().replace('.', '')}"
-        return f"{stem}.{self.picture.suffix}" if self.picture else None
+        return f"{self.stem}.{self.picture.suffix}" if self.picture else None
 
 
 class Notice(NamedTuple):
-    """A paragraph that stands out, and a list below it."""
+    """A paragraph that stands out, and a list that is shown on demand."""
 
     text: str
     items: tuple[str, ...] = ()
@@ -240,9 +244,8 @@ def _html_block(block: Block) -> str:
         return f"<p>{_text(block)}</p>"
     if isinstance(block, Notice):
         items = "".join(f"<li>{_text(item)}</li>" for item in block.items)
-        return (
-            f'<div class="notice"><p>{_text(block.text)}</p>{items and f"<ul>{items}</ul>"}</div>'
-        )
+        listed = f"<details><summary>Which</summary><ul>{items}</ul></details>" if items else ""
+        return f'<div class="notice"><p>{_text(block.text)}</p>{listed}</div>'
     if isinstance(block, Facts):
         tiles = (
             f'<div class="tile"><dt>{_text(name)}</dt><dd>{_text(value)}'
@@ -330,7 +333,7 @@ def _anchor(name: str) -> str:
 
 
 def _is_number(cell: Cell) -> bool:
-    return cell.text in ("", MISSING) or re.match(rf"[-+{MINUS}≤>]?[\d∞]", cell.text) is not None
+    return cell.text in ("", MISSING) or re.match(rf"[-+{MINUS}≤<>]?[\d∞]", cell.text) is not None
 
 
 def _text(text: str) -> str:

@@ -18,17 +18,15 @@ from smgrnn import Graph
 from smgrnn.batch import AnyCondition, Condition, Store
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import UnknownNameError
+from smgrnn.pages.figure import POINTS, Curve, moving_mean, take_picture
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES, choose_experiments
-from smgrnn_paper.report.figures import FIGURES, draw, missing_runs
-from smgrnn_paper.report.figures.curves import POINTS, Curve, mean_and_bar, moving_mean, pad, thin
-from smgrnn_paper.report.figures.final_topologies import representative
-from smgrnn_paper.report.figures.relay_insertion import with_relay
-from smgrnn_paper.report.figures.style import CONDITIONS, TASKS
+from smgrnn_paper.report.figures.graphs import representative, with_relay
+from smgrnn_paper.report.figures.registry import FIGURES, draw
+from smgrnn_paper.report.figures.style import CONDITIONS, TASKS, mean_and_bar
 from smgrnn_paper.report.figures.weights import growing_bins, pooled_weights
 from smgrnn_paper.report.paper import load_paper
-from smgrnn_paper.report.pictures import take_picture
 from smgrnn_paper.report.results import Results
 from support.fabricated import bred, fabricate, fill_store, with_graph
 
@@ -110,13 +108,6 @@ def test_a_figure_shows_the_conditions_of_the_paper(id: str) -> None:
     assert wanted <= shown.keys()
 
 
-def test_figure_a2_needs_no_runs_on_cartpole() -> None:
-    assert {each.task for each in FIGURES["A.2"].conditions().values()} == {
-        "Acrobot-v1",
-        "LunarLander-v3",
-    }
-
-
 def test_all_that_is_shown_has_a_look_of_its_own() -> None:
     for id in ("3", "4", "5", "6"):
         names = {name.split("/")[1] for name in FIGURES[id].conditions()}
@@ -132,7 +123,6 @@ def test_a_figure_has_the_panels_of_the_paper(id: str, results: Results) -> None
     expected = len(PAPER.figures[id].panels)
     assert "".join(panels(figure)) == "abcdef"[: expected if expected > 1 else 0]
     assert f"Fig. {id}. {PAPER.figures[id].title}" in {" ".join(t.split()) for t in words(figure)}
-    assert missing_runs(id, results) == []
     assert len(take_picture(figure).data) < 300_000
 
 
@@ -157,15 +147,12 @@ def test_figures_neither_follow_nor_change_a_users_settings(results: Results) ->
 def test_without_runs_there_are_only_drawings(tmp_path: Any) -> None:
     empty = Results(Store(tmp_path))
     assert [id for id in FIGURES if draw(id, empty) is not None] == list(DRAWINGS)
-    assert len(missing_runs("3", empty)) == 180
-    assert missing_runs("3", empty)[0] == "CartPole-v1/smgrnn seed 0"
-    assert missing_runs("1", empty) == []
 
 
 @pytest.mark.parametrize("id", [id for id in FIGURES if id not in DRAWINGS])
 def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: Any) -> None:
     store = Store(tmp_path)
-    name, condition = next(iter(FIGURES[id].conditions().items()))
+    condition = next(iter(FIGURES[id].conditions().values()))
     short = condition.with_episodes(EPISODES)
     store.save(fabricate(short, 1))
     shown = FIGURES[id].experiment()
@@ -175,31 +162,6 @@ def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: A
     n_asked = SEEDS * len(FIGURES[id].conditions())
     assert figure is not None
     assert f"(1 of {n_asked} runs)" in " ".join(" ".join(words(figure)).split())
-    assert f"{name} seed 0" in missing_runs(id, partial)
-    assert f"{name} seed 1" not in missing_runs(id, partial)
-
-
-def noisy(condition: AnyCondition, seed: int, rng: np.random.Generator) -> Record:
-    """Return a run whose returns and sizes jump, which is what takes room in a file."""
-    record = fabricate(condition, seed)
-    episodes = Episodes.start(condition.episodes)
-    episodes.steps[:] = 1
-    episodes.returns[:] = rng.normal(size=condition.episodes) * 100
-    is_fixed = condition.variant.startswith(("mlp", "static"))
-    episodes.n_nodes[:] = 9 if is_fixed else rng.integers(10, 100, condition.episodes)
-    return replace(record, episodes=episodes)
-
-
-@pytest.mark.parametrize("id", ["3", "6"])
-def test_the_longest_runs_make_small_files_in_lines(id: str) -> None:
-    rng = np.random.default_rng(0)
-    records = {
-        name: [noisy(condition, seed, rng) for seed in range(10)]
-        for name, condition in FIGURES[id].conditions().items()
-    }
-    picture = take_picture(FIGURES[id].draw_panels(records))
-    assert picture.suffix == "svg"
-    assert len(picture.data) < 300_000
 
 
 # ------------------------------------------------------------------------------------------ curves
@@ -249,19 +211,19 @@ def test_a_curve_is_mean_and_band_over_runs() -> None:
     assert (curve.low.tolist(), curve.high.tolist()) == ([1.0, 1.0], [8.0, 5.0])
     std = Curve.of(runs, band="std")
     assert std.high[1] - std.mean[1] == std.mean[1] - std.low[1] == 2.0  # over n, not n - 1
-    bare = Curve.of(runs, band=None)
+    bare = Curve.of(runs, band="")
     assert bare.low.tolist() == bare.mean.tolist() == bare.high.tolist()
 
 
 def test_long_curves_are_thinned_and_keep_their_ends() -> None:
-    kept = thin(2000)
-    assert (kept[0], kept[-1], kept.size) == (0, 1999, POINTS)
-    assert thin(3).tolist() == [0, 1, 2]
-    assert thin(1).tolist() == [0]
+    kept = Curve.of([np.arange(2000.0)])
+    assert (kept.x[0], kept.x[-1], kept.x.size) == (1, 2000, POINTS)
+    assert Curve.of([np.arange(3.0)]).x.tolist() == [1, 2, 3]
+    assert Curve.of([[7.0]]).x.tolist() == [1]
 
 
 def test_a_run_that_stopped_keeps_its_last_value() -> None:
-    assert pad([[1, 2], [3]]).tolist() == [[1, 2], [3, 3]]
+    assert Curve.of([[1, 2], [3]], length=3, band="").mean.tolist() == [2.0, 2.5, 2.5]
 
 
 # -------------------------------------------------------------------------------- what figures show
