@@ -18,9 +18,8 @@ from smgrnn.config import PlasticityConfig, RunConfig
 from smgrnn.pages.page import Column, Table
 from smgrnn.tasks import find_task
 from smgrnn.text import number
-from smgrnn_paper.experiments.calibration.readings import AXES, Reading
-from smgrnn_paper.experiments.calibration.stages import ROWS, condition_name
-from smgrnn_paper.experiments.paper.protocol import TASKS
+from smgrnn_paper.experiments.calibration import AXES, ROWS, Reading, condition_name
+from smgrnn_paper.experiments.paper import TASKS
 from smgrnn_paper.report.paper import METRICS, WORDS, Paper
 from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.statistics import UNKNOWN, Estimate

@@ -95,7 +95,8 @@ def kind_of(plan: AnyPlan) -> str:
         return KINDS[plan.student]
     if plan.episodes.keep is not None:
         return f"kept {100 * plan.episodes.keep:g} %"
-    return "paper" if plan.plasticity.growth == "relay" else plan.plasticity.growth
+    name = getattr(plan.plasticity.growth, "name", "none")
+    return "paper" if name == "relay" else name
 
 
 @dataclass(frozen=True)

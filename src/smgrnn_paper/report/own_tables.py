@@ -15,9 +15,7 @@ from smgrnn.pages.page import Column, Table
 from smgrnn.runs.course import FIGURES as SEQUENCE_FIGURES
 from smgrnn.runs.plan import Plan
 from smgrnn.text import number
-from smgrnn_paper.experiments.paper.hyperparameter_grid import TASK as GRID_TASK
-from smgrnn_paper.experiments.paper.protocol import TASKS, TEACHERS
-from smgrnn_paper.experiments.teachers import SMOOTH, STUDENTS
+from smgrnn_paper.experiments.paper import GRID_TASK, SMOOTH, STUDENTS, TASKS, TEACHERS
 from smgrnn_paper.report.paper import WORDS, Paper, Printed, metric_columns, read_data
 from smgrnn_paper.report.results import Results, Runs, base_name, short_name
 from smgrnn_paper.report.statistics import probability_of_improvement

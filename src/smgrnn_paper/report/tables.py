@@ -18,7 +18,7 @@ from smgrnn.batch import AnyCondition, Experiment
 from smgrnn.pages.page import Cell, Column, Row, Table, Tone
 from smgrnn.runs.plan import Plan
 from smgrnn.text import MINUS, MISSING, number, plus_minus
-from smgrnn_paper.experiments.paper.protocol import TASKS
+from smgrnn_paper.experiments.paper import TASKS
 from smgrnn_paper.report import statistics
 from smgrnn_paper.report.paper import (
     METRICS,
@@ -289,8 +289,9 @@ def _setting(condition: AnyCondition, name: str) -> str:
     plan = condition.plan(0)
     assert isinstance(plan, Plan)
     if name == "growth":
-        return "Disabled" if plan.plasticity.growth == "none" else "Enabled"
+        return "Disabled" if plan.plasticity.growth is None else "Enabled"
     if name == "episodes":
         return f"{plan.n_episodes:g}"
-    part: Any = plan.network if hasattr(plan.network, name) else plan.plasticity
-    return f"{getattr(part, name):g}"
+    rules = plan.plasticity
+    parts: tuple[Any, ...] = (plan.network, rules, rules.growth, rules.pruning)
+    return f"{next(getattr(part, name) for part in parts if hasattr(part, name)):g}"

@@ -12,9 +12,7 @@ from smgrnn.pages import figure as fig
 from smgrnn.runs.course import normalised
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
-from smgrnn_paper.experiments.beyond.credit_assignment import ITERATIONS, WINDOWS
-from smgrnn_paper.experiments.beyond.growth_operators import EQUAL_SIZE
-from smgrnn_paper.experiments.beyond.local_learning import RULES
+from smgrnn_paper.experiments.beyond import EQUAL_SIZE, ITERATIONS, RULES, WINDOWS
 from smgrnn_paper.report.figures.style import CONDITIONS, Records, runs_each, task_name
 from smgrnn_paper.report.own_tables import gru_returns
 from smgrnn_paper.report.tables import Measured

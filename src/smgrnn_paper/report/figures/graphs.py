@@ -9,14 +9,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch
 
-from smgrnn.config import PlasticityConfig
 from smgrnn.graph import apply, draw
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.state import Graph
 from smgrnn.pages import figure as fig
-from smgrnn.plasticity import UpdateHistory, decide_by
+from smgrnn.rules import PlasticityConfig, PlasticityModule, RelayAlone
 from smgrnn.runs.record import Record
-from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
 from smgrnn_paper.report.figures.style import TASKS, Records
 from smgrnn_paper.report.paper import WORDS
 
@@ -105,14 +104,14 @@ def draw_relay_insertion(_: Records) -> Figure:
 
 def with_relay(graph: Graph) -> Graph:
     """Return the graph after a call of the rules that found its only edge unstable."""
-    config = PlasticityConfig(
-        window=WINDOW, scale="update", growth="relay-alone", initial_weight=0.1, interval=1
-    )
-    history = UpdateHistory.start(graph.n_edges, WINDOW)
+    growth = RelayAlone(scale="update", initial_weight=0.1)
+    config = PlasticityConfig(window=WINDOW, growth=growth, interval=1)
+    module = PlasticityModule(config, graph, 1, np.random.default_rng(3))
+    watched = module.start(graph)
     for sign in (1, -1) * (WINDOW // 2):
-        history.push(np.array([sign * 0.05]))
-    edit, _ = decide_by(config, graph, history, 1, np.random.default_rng(3))
-    return apply(graph, edit).graph
+        watched.history.push(np.array([sign * 0.05]))
+    decision = module.call(graph, watched, np.zeros(graph.n_edges, np.bool_))
+    return apply(graph, decision.edit).graph
 
 
 def representative(runs: Sequence[Record]) -> Record:

@@ -13,10 +13,8 @@ from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.pages import figure as fig
 from smgrnn.runs.record import Record
-from smgrnn_paper.experiments.paper.hyperparameter_sweeps import SWEEPS
-from smgrnn_paper.experiments.paper.hyperparameter_sweeps import TASKS as SWEPT_TASKS
-from smgrnn_paper.experiments.paper.initial_topology import N_HIDDEN
-from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn_paper.experiments.paper import N_HIDDEN, SWEEPS, SWEPT_TASKS
+from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
 from smgrnn_paper.report.figures import style
 from smgrnn_paper.report.figures.style import CONDITIONS, TASKS, Records
 from smgrnn_paper.report.paper import load_paper
@@ -257,7 +255,7 @@ def _draw_end(ax: Axes, place: int, runs: Sequence[Record], look: fig.Look) -> N
 def draw_hyperparameter_sweeps(records: Records) -> Figure:
     """Draw four panels, one for each setting: late return and final nodes on both tasks."""
     figure, body = fig.new_figure(6.6)
-    places, defaults = GridSpec(2, 2, figure, wspace=0.04, hspace=0.04), PlasticityConfig()
+    places, rules = GridSpec(2, 2, figure, wspace=0.04, hspace=0.04), PlasticityConfig()
     for number, (setting, levels) in enumerate(SWEEPS.items()):
         panel = body.add_subfigure(places[number])
         fig.name_panel(panel, number, f"By {NAMES[setting]}")
@@ -267,7 +265,8 @@ def draw_hyperparameter_sweeps(records: Records) -> Figure:
             for ax, metric in zip(axes[:, column], METRICS, strict=True):
                 _draw_levels(ax, runs, metric, TASKS[task].colour)
                 ax.set_xticks(range(len(levels)), [f"{level:g}" for level in levels], fontsize=7)
-                if (default := getattr(defaults, setting)) in levels:
+                owner: Any = rules if hasattr(rules, setting) else rules.growth
+                if (default := getattr(owner, setting)) in levels:
                     place = levels.index(default)
                     ax.axvline(place, color=fig.GREY, linestyle=":", linewidth=0.9, zorder=1)
             axes[0, column].set_title(TASKS[task].label, fontweight="normal", fontsize=8.5)

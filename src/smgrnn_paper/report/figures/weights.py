@@ -17,7 +17,7 @@ from smgrnn.arrays import Floats
 from smgrnn.pages import figure as fig
 from smgrnn.runs.record import Record
 from smgrnn.text import quantity
-from smgrnn_paper.experiments.paper.protocol import TASKS as CONTROL_TASKS
+from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
 from smgrnn_paper.report.figures import style
 from smgrnn_paper.report.figures.style import CONDITIONS, TASKS, Records
 from smgrnn_paper.report.topology import SMALL_WEIGHT
