@@ -61,7 +61,7 @@ class RunConfig(Settings):
     Examples
     --------
     >>> from smgrnn import PlasticityConfig, RunConfig
-    >>> RunConfig(episodes=100, plasticity=PlasticityConfig(window=50)).learning.optimizer
+    >>> RunConfig(episodes=100, plasticity=PlasticityConfig(window=50)).learning.optimizer.name
     'adam'
     """
 
@@ -116,7 +116,10 @@ class RunConfig(Settings):
 
     def __post_init__(self) -> None:
         if type(self.learning) is LearningConfig:
-            object.__setattr__(self, "learning", LearningSettings(**self.learning.to_dict()))
+            own = {
+                entry.name: getattr(self.learning, entry.name) for entry in fields(LearningConfig)
+            }
+            object.__setattr__(self, "learning", LearningSettings(**own))
         super().__post_init__()
 
     @classmethod
@@ -223,7 +226,7 @@ def check_student(config: RunConfig) -> None:
                 f"must be {wanted[name]}."
             )
     if config.budget is not None and student not in LAYERED:
-        raise ConfigError(f"--budget measures an MLP, and {student} is not one: leave it out.")
+        raise ConfigError(f"budget measures an MLP, and {student} is not one: leave it out.")
 
 
 PARTS = ("learning", "plasticity")
@@ -292,9 +295,8 @@ def find_setting(name: str, config: "RunConfig | None" = None, *, in_run: bool =
     if name not in known:
         ends = {place.rpartition(".")[2]: place for place in known}
         last = name.rpartition(".")[2]
-        hint = f"Did you mean {ends[last]!r}?" if last in ends else suggest(name, known)
-        if not hint and (close := get_close_matches(last, ends, n=1)):
-            hint = f"Did you mean {ends[close[0]]!r}?"
+        close = [last] if last in ends else get_close_matches(last, ends, n=1)
+        hint = f"Did you mean {ends[close[0]]!r}?" if close else suggest(name, known)
         raise ConfigError(f"The setting {name!r} does not exist. {hint}".strip())
     return known[name]
 
