@@ -196,9 +196,9 @@ class Learner:
 
     @property
     def graph(self) -> Graph:
-        """The graph as it is now, with a copy of the weights; its arrays are read-only."""
+        """The graph as it is now, with a copy of the weights; its other arrays are read-only."""
         graph = self._state.graph
-        return frozen_graph(graph._replace(weight=graph.weight.copy()))
+        return frozen_graph(graph)._replace(weight=graph.weight.copy())
 
     @property
     def shape(self) -> tuple[int, int]:
