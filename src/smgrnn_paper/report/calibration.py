@@ -15,7 +15,7 @@ import numpy as np
 
 from smgrnn.batch import Experiment
 from smgrnn.config import PlasticityConfig, RunConfig
-from smgrnn.pages.page import Column, Table
+from smgrnn.pages.page import Column, DataTable
 from smgrnn.tasks import find_task
 from smgrnn.text import number
 from smgrnn_paper.experiments.calibration import AXES, ROWS, Reading, condition_name
@@ -205,7 +205,7 @@ def rank_readings(experiment: Experiment, results: Results, paper: Paper) -> lis
     return sorted(found, key=lambda each: each.overall)
 
 
-def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[Table]:
+def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[DataTable]:
     """Return the tables on a stage of the calibration; none if no reading has run in full.
 
     They are the closest readings; how close each value of each open setting comes; and every number
@@ -238,7 +238,7 @@ def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -
     ]
 
 
-def _table(id: str, rows: Any, columns: Any = NOTHING, **changes: Any) -> Table:
+def _table(id: str, rows: Any, columns: Any = NOTHING, **changes: Any) -> DataTable:
     """Return a table of numbers and texts; its words are in `words.toml`."""
     words = WORDS["calibration"][id] | changes
     names = words.pop("columns") | columns

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from smgrnn.batch import Experiment
 from smgrnn.pages.figure import take_picture
-from smgrnn.pages.page import Block, Facts, Illustration, Notice, Page, Section, Table
+from smgrnn.pages.page import Block, DataTable, Facts, Illustration, Notice, Page, Section
 from smgrnn.pages.settings import Stated, stated_settings
 from smgrnn.runs.record import Record
 from smgrnn.text import duration, number, quantity
@@ -38,7 +38,7 @@ class Part(NamedTuple):
     """What there is on an experiment."""
 
     section: Section
-    tables: tuple[Table, ...]
+    tables: tuple[DataTable, ...]
     findings: tuple[Finding, ...]
     numbers: dict[str, Any]
     """Its question, seeds and settings; how many runs of each condition there are."""
@@ -117,10 +117,10 @@ def _part(
         for it in conditions
     ]
     heads = ("Condition", "Student", "Settings of its own", "Runs")
-    folded = [Table.of("Conditions, and the settings that each has of its own", heads, rows)]
+    folded = [DataTable.of("Conditions, and the settings that each has of its own", heads, rows)]
     for student, stated in shared.items():
         title = f"Settings that all runs of {student} share"
-        folded.append(Table.of(title, ("Setting", "Value"), list(stated.items())))
+        folded.append(DataTable.of(title, ("Setting", "Value"), list(stated.items())))
     findings = tuple(each for each in judged if each.claim.experiment == name)
     counts = Counter(finding.standing for finding in findings)
     verdicts = ", ".join(f"{counts[it]} {it}" for it in TONES if counts[it])

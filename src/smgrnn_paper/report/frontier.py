@@ -25,7 +25,7 @@ from smgrnn.commands.flags import STORE
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.pages import figure as drawing
-from smgrnn.pages.page import Cell, Column, Table
+from smgrnn.pages.page import Cell, Column, DataTable
 from smgrnn.pages.settings import alike, stated_settings
 from smgrnn.runs.folder import load_runs
 from smgrnn.runs.plan import AnyPlan, EvolutionPlan
@@ -289,14 +289,14 @@ def printed_points(paper: Paper, tasks: Iterable[str]) -> list[PrintedPoint]:
     return found
 
 
-def frontier_tables(experiment: Experiment, results: Results, paper: Paper) -> list[Table]:
+def frontier_tables(experiment: Experiment, results: Results, paper: Paper) -> list[DataTable]:
     """Return the table on the runs of an experiment; none if nothing has run."""
     runs = (results.runs(experiment, name).records for name in experiment.conditions)
     groups = group_runs(chain.from_iterable(runs))
     return [frontier_table(groups, paper)] if groups else []
 
 
-def frontier_table(groups: Sequence[Group], paper: Paper) -> Table:
+def frontier_table(groups: Sequence[Group], paper: Paper) -> DataTable:
     """Return a row for each group, and below those of a task for what the paper prints."""
     printed = printed_points(paper, (each.task for each in groups))
     rows = []

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from smgrnn.errors import plain
-from smgrnn.pages.page import Block, Facts, Notice, Page, Table
+from smgrnn.pages.page import Block, DataTable, Facts, Notice, Page
 
 FIGURES = "figures"
 """Folder of the pictures."""
@@ -32,7 +32,7 @@ def _md_block(block: Block) -> Iterator[str]:
         remarks = [f" ({remark})" if remark else "" for *_, remark in block.items]
         named = (f"{name}: {value}" for name, value, _ in block.items)
         yield "; ".join(map("".join, zip(named, remarks, strict=True))) + "."
-    elif isinstance(block, Table):
+    elif isinstance(block, DataTable):
         yield from _md_table(block)
     elif block.picture is None:
         yield f"{block.name} ({block.title}) needs runs that are missing."
@@ -42,7 +42,7 @@ def _md_block(block: Block) -> Iterator[str]:
         yield f"**{block.name}**{place}. {_md(block.caption)}"
 
 
-def _md_table(table: Table) -> Iterator[str]:
+def _md_table(table: DataTable) -> Iterator[str]:
     shown = table.spread()
     lines: list[tuple[str, ...]] = []
     for row in shown.rows:

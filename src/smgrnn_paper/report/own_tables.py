@@ -11,7 +11,7 @@ import numpy as np
 
 from smgrnn.batch import AnyCondition, Experiment
 from smgrnn.experts import shipped_experts
-from smgrnn.pages.page import Column, Table
+from smgrnn.pages.page import Column, DataTable
 from smgrnn.runs.course import FIGURES as SEQUENCE_FIGURES
 from smgrnn.runs.plan import Plan
 from smgrnn.text import number
@@ -28,16 +28,16 @@ COLUMNS = {id: metric_columns(words["metrics"]) for id, words in WORDS["tables"]
 """The metrics of each table."""
 
 
-def _table(key: str, rows: Iterable[Any], *more: Column, **changes: Any) -> Table:
+def _table(key: str, rows: Iterable[Any], *more: Column, **changes: Any) -> DataTable:
     words = {name: it for name, it in WORDS["tables"][key].items() if name != "metrics"} | changes
     return report_table(**{"id": key, "columns": (*COLUMNS[key], *more), "rows": rows, **words})
 
 
-def _measured(id: str, runs: Iterable[tuple[tuple[str, ...], Runs]]) -> Table:
+def _measured(id: str, runs: Iterable[tuple[tuple[str, ...], Runs]]) -> DataTable:
     return _table(id, [(labels, entries(found, COLUMNS[id])) for labels, found in runs])
 
 
-def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[Table]:
+def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[DataTable]:
     """Return the tables that we add to an experiment of the paper, or to ours on teachers."""
     name = base_name(experiment)
     if name == "growth-ablation":
@@ -51,7 +51,7 @@ def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[T
     return [by_teacher(experiment, results)] if name == "teachers" else []
 
 
-def at_a_glance(results: Results, paper: Paper) -> Table:
+def at_a_glance(results: Results, paper: Paper) -> DataTable:
     """Return the main numbers of the growing network, one row per task."""
     sources = {"late_return": "II", "n_nodes": "A.VI", "n_edges": "II"}
     rows = []
@@ -62,7 +62,7 @@ def at_a_glance(results: Results, paper: Paper) -> Table:
     return _table("glance", rows)
 
 
-def early_episodes(results: Results) -> Table:
+def early_episodes(results: Results) -> DataTable:
     """Return how soon the growing network is good, beside the one that does not grow."""
     columns, more, rows = COLUMNS["early"], Column("more", "Lost more often than static"), []
     for task in TASKS:
@@ -75,13 +75,13 @@ def early_episodes(results: Results) -> Table:
     return _table("early", rows, more)
 
 
-def baselines(results: Results) -> Table:
+def baselines(results: Results) -> DataTable:
     """Return the results and sizes of each kind of network on each task."""
     pairs = [(task, name) for task in TASKS for name in BASELINES]
     return _measured("baselines", [(pair, results.find(*pair).table) for pair in pairs])
 
 
-def improvements(results: Results) -> Table:
+def improvements(results: Results) -> DataTable:
     """Return how probable it is that the growing network exceeds each of the others."""
 
     def entry(other: str, column: Column) -> Entry:
@@ -97,13 +97,13 @@ def improvements(results: Results) -> Table:
     return _table("improvements", rows)
 
 
-def final_topologies(results: Results) -> Table:
+def final_topologies(results: Results) -> DataTable:
     """Return the measures of the final graphs on each task."""
     found = [((task, "smgrnn"), results.find(task, "smgrnn").table) for task in TASKS]
     return _measured("topologies", found)
 
 
-def best_of_grid(results: Results, paper: Paper) -> Table:
+def best_of_grid(results: Results, paper: Paper) -> DataTable:
     """Return the best points of the grid and those that the paper names.
 
     They are ranked as in the paper: by late return, then by how little it varies over seeds, then
@@ -137,7 +137,7 @@ def best_of_grid(results: Results, paper: Paper) -> Table:
     return _table("grid", rows, note=note)
 
 
-def by_teacher(experiment: Experiment, results: Results) -> Table:
+def by_teacher(experiment: Experiment, results: Results) -> DataTable:
     """Return the returns on each task, for each student by its teacher."""
     own = {name: float(it["held_out"]["mean"]) for name, it in shipped_experts().items()}
     rows = []
@@ -156,7 +156,7 @@ def by_teacher(experiment: Experiment, results: Results) -> Table:
     return _measured("teachers", rows)
 
 
-def every_condition(experiment: Experiment, results: Results) -> Table:
+def every_condition(experiment: Experiment, results: Results) -> DataTable:
     """Return all conditions of a question beyond the paper, over all of their seeds."""
     name, columns = base_name(experiment), COLUMNS["all"]
     if name == "task-sequences":  # the last three are of the last stage

@@ -15,7 +15,7 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.batch import AnyCondition, Experiment
-from smgrnn.pages.page import Cell, Column, Row, Table, Tone
+from smgrnn.pages.page import Cell, Column, DataTable, Row, Tone
 from smgrnn.runs.plan import Plan
 from smgrnn.text import MINUS, MISSING, number, plus_minus
 from smgrnn_paper.experiments.paper import TASKS
@@ -186,7 +186,7 @@ def condition_text(name: str) -> str:
     return name.replace(",", ", ")
 
 
-def count_distances(tables: Iterable[Table]) -> dict[str, int]:
+def count_distances(tables: Iterable[DataTable]) -> dict[str, int]:
     """Return how many cells are within one, within two and beyond two printed deviations.
 
     A number that the paper prints in several tables counts once.  Two numbers for one condition, as
@@ -207,7 +207,7 @@ def report_table(
     columns: tuple[Column, ...],
     rows: Iterable[tuple[Sequence[str], Sequence[Cell]]],
     **words: Any,
-) -> Table:
+) -> DataTable:
     """Return a table; behind it are the number of runs and the interquartile mean of each cell."""
     found = tuple(Row(tuple(labels), tuple(cells)) for labels, cells in rows)
     behind = [
@@ -217,13 +217,13 @@ def report_table(
         if isinstance(cell, Entry)
     ]
     names = ("Metric", "Runs", "Mean ± std", "IQM [95 %]", "Paper", "Difference")
-    details = Table.of(
+    details = DataTable.of(
         "All numbers, with intervals", (*headings, *names), behind, len(headings) + 1
     )
     has_statistics = any(
         isinstance(it, Entry) and it.iqm != MISSING for r in found for it in r.cells
     )
-    return Table(
+    return DataTable(
         id=id,
         title=title,
         headings=tuple(headings),
@@ -245,7 +245,7 @@ def entries(
     ]
 
 
-def compare(table: PaperTable, experiment: Experiment, results: Results) -> Table:
+def compare(table: PaperTable, experiment: Experiment, results: Results) -> DataTable:
     """Return a table of the paper with our values beside it, from the experiment that fills it."""
     columns, notes = table.columns, ""
     rows: list[tuple[tuple[str, ...], list[Entry]]] = []

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from smgrnn.pages.page import Cell, Column, Row, Table, Tone
+from smgrnn.pages.page import Cell, Column, DataTable, Row, Tone
 from smgrnn.text import MISSING, number
 from smgrnn_paper.report.claims import DIFFERENCES, Claim, Judgement, Source, weigh
 from smgrnn_paper.report.paper import METRICS, WORDS
@@ -171,7 +171,7 @@ def judge(claims: Sequence[Claim], results: Results) -> list[Finding]:
     ]
 
 
-def claim_tables(findings: Sequence[Finding], title: str) -> tuple[Table, Table]:
+def claim_tables(findings: Sequence[Finding], title: str) -> tuple[DataTable, DataTable]:
     """Return the claims with their verdicts, and the runs behind them.
 
     Behind the first are all comparisons, with p-values that are not corrected.
@@ -188,7 +188,7 @@ def claim_tables(findings: Sequence[Finding], title: str) -> tuple[Table, Table]
     ]
     names = ("Claim", "Family", "Test", "Comparison", "Margin", "Effect [95 %]")
     heads = (*names, "p for", "p against", "p no difference")
-    details = Table.of("All comparisons", heads, compared)
+    details = DataTable.of("All comparisons", heads, compared)
     rows = []
     for each in findings:
         decimals = METRICS[each.claim.metric].decimals
@@ -198,7 +198,7 @@ def claim_tables(findings: Sequence[Finding], title: str) -> tuple[Table, Table]
             rows.append((*labels, f"{ours.n if ours else 0} of {n_asked}", *texts))
     about = ("Claim", "Task", "Condition", "Runs", "Mean ± std", "IQM [95 %]")
     return (
-        Table(
+        DataTable(
             id="claims",
             title=title,
             headings=("Claim",),
@@ -207,7 +207,7 @@ def claim_tables(findings: Sequence[Finding], title: str) -> tuple[Table, Table]
             details=details,
             is_filtered=True,
         ),
-        Table.of("Runs behind the claims", about, rows, 3, is_folded=True),
+        DataTable.of("Runs behind the claims", about, rows, 3, is_folded=True),
     )
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 
 from smgrnn import Graph
 from smgrnn.batch import AnyCondition, Condition, Store
-from smgrnn.pages.page import Illustration, Table
+from smgrnn.pages.page import DataTable, Illustration
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.experiments import choose_experiments
@@ -315,7 +315,7 @@ def test_the_report_has_table_and_picture_of_what_has_run(tmp_path: Path) -> Non
     page = build_report(results).page
     [section] = page.sections
     [illustration] = [it for it in section.blocks if isinstance(it, Illustration)]
-    [table, *_] = [it for it in section.blocks if isinstance(it, Table)]
+    [table, *_] = [it for it in section.blocks if isinstance(it, DataTable)]
     assert {row.labels[1] for row in table.rows} > {"frugal 6", "kept 95 %", "as printed*"}
     assert "![Return against parameters](figures/figure-frontier.svg)" in markdown(page)
     assert illustration.name != table.name  # both are anchors of the page

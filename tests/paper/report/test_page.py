@@ -12,8 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from smgrnn.batch import AnyCondition, Store
-from smgrnn.pages.figure import take_picture
-from smgrnn.pages.page import Notice, Page, Section, Table, html
+from smgrnn.pages.page import html
 from smgrnn.pages.settings import stated_settings
 from smgrnn_paper.commands.report import write_report
 from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments
@@ -234,24 +233,6 @@ def test_a_figure_of_our_own_is_shown_under_its_own_title(
     read = Reader(html(found))
     assert "lines-of-my-own" in read.ids
     assert "One line." in " ".join(read.words)
-
-
-def test_text_is_escaped_in_every_place() -> None:
-    name = "<img src=x> ![a](http://b) | \x1b[31m"
-    table = Table.of(name, (name, name), [(name, name)], note=name)
-    page = Page(name, (name, Notice(name, (name,)), table), (Section("a", name, (table,)),), name)
-    for text in (markdown(page), html(page)):
-        assert "<img src=x" not in text
-        assert "\x1b" not in text
-    assert "](http" not in markdown(page)
-
-
-def test_a_figure_of_too_many_lines_becomes_dots() -> None:
-    lines = take_picture(scribble())
-    assert lines.suffix == "svg"
-    assert lines.data == take_picture(scribble()).data
-    dots = take_picture(scribble(), limit=len(lines.data) - 1)
-    assert (dots.suffix, dots.data[:4]) == ("png", b"\x89PNG")
 
 
 def test_a_report_on_short_runs_says_so_first(report: Report, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from smgrnn.batch import AnyCondition, Store
-from smgrnn.pages.page import Table
+from smgrnn.pages.page import DataTable
 from smgrnn.runs.record import Record
 from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report.own_tables import (
@@ -49,11 +49,11 @@ def results_of(tmp_path: Path) -> Fill:
     return fill
 
 
-def table(id: str, experiment: str, results: Results) -> Table:
+def table(id: str, experiment: str, results: Results) -> DataTable:
     return compare(PAPER.tables[id], results.every[experiment], results)
 
 
-def cell(found: Table, labels: tuple[str, ...], column: str) -> Entry:
+def cell(found: DataTable, labels: tuple[str, ...], column: str) -> Entry:
     [row] = [row for row in found.rows if row.labels == labels]
     [entry] = [it for it in row.cells if isinstance(it, Entry) and it.column == column]
     return entry
