@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from support.oracle import (
     orphans,
     removals,
     subset,
+    trace,
 )
 
 SLOPES: dict[str, Callable[[float], float]] = {  # by the state, not by the sum
@@ -55,19 +56,10 @@ def run(
     activation: str,
 ) -> SlowPass:
     """Run the network on an example, with tanh outputs, and backpropagate its cross-entropy."""
-    inputs, outputs = graph.of_kind("input"), graph.of_kind("output")
-    free = [node for node in graph.nodes() if node not in inputs]
+    states = trace(graph, before, observation, iterations, activation)
+    outputs = graph.of_kind("output")
+    free = [*outputs, *graph.of_kind("hidden")]
     kinds = {node: "tanh" if node in outputs else activation for node in free}
-    clamped = dict(zip(inputs, observation, strict=True))
-    weights = {pair: edge.weight for pair, edge in graph.edges.items() if pair[1] in kinds}
-
-    states = [{node: before.get(node, 0.0) for node in free} | clamped]
-    for _ in range(iterations):
-        sums = dict.fromkeys(free, 0.0)
-        for (u, v), weight in weights.items():
-            sums[v] += weight * states[-1][u]
-        states.append({node: ACTIVATIONS[kinds[node]](sums[node]) for node in free} | clamped)
-
     odds = [math.exp(states[-1][node]) for node in outputs]
     wanted = dict.fromkeys(free, 0.0)  # dL/d(state)
     for place, node in enumerate(outputs):
@@ -75,9 +67,9 @@ def run(
     errors: list[dict[int, float]] = []
     for after in reversed(states[1:]):
         error = {node: wanted[node] * SLOPES[kinds[node]](after[node]) for node in free}
-        wanted = dict.fromkeys(free + inputs, 0.0)
-        for (u, v), weight in weights.items():
-            wanted[u] += weight * error[v]
+        wanted = dict.fromkeys(graph.kinds, 0.0)
+        for (u, v), edge in graph.edges.items():
+            wanted[u] += edge.weight * error.get(v, 0.0)
         errors.insert(0, error)
     return SlowPass(states, errors)
 
@@ -303,13 +295,13 @@ class FrugalLearner:
     """How often each operation was done for each cause, and candidates lost a source."""
 
     def __post_init__(self) -> None:
-        self.aim, self.notes = (
-            SlowAim(self.config.size, len(self.graph.edges), self.config.dense_until),
-            Notes(),
-        )
-        self.candidates = [Candidate() for _ in range(self.config.n_candidates)]
-        self.has_candidates = self.config.growth in ("frugal", "candidates")
-        self.has_gradients = self.config.growth in ("frugal", "gradient")
+        growth, pruning = cast(Any, self.config.growth), cast(Any, self.config.pruning)
+        self.aim = SlowAim(self.config.size, len(self.graph.edges), pruning.dense_until)
+        self.notes, self.growth = Notes(), growth
+        self.has_candidates = growth.name in ("frugal", "candidates")
+        self.has_gradients = growth.name in ("frugal", "gradient")
+        n_candidates = growth.n_candidates if self.has_candidates else 0
+        self.candidates = [Candidate() for _ in range(n_candidates)]
         self.pairs = absent_pairs(self.graph) if self.has_gradients else []
         self.born = {edge.id: 0 for edge in self.graph.edges.values()}
         self.averages: dict[int, float] = {}
@@ -476,13 +468,13 @@ class FrugalLearner:
     def draw(self, candidate: Candidate) -> None:
         """Let it hear other nodes: hidden ones too, if an output can hear of it in time."""
         nodes = self.graph.of_kind("input")
-        n_sources = min(self.config.candidate_sources, len(nodes))
+        n_sources = min(self.growth.candidate_sources, len(nodes))
         if self.iterations >= 3:
             nodes += self.graph.of_kind("hidden")
         candidate.weights = {}
         for place in subset(self.rng, len(nodes), n_sources):
             usual = max(math.sqrt(self.notes.square(nodes[place])), 1e-3)
-            number = self.config.candidate_gain * float(self.rng.standard_normal())
+            number = self.growth.candidate_gain * float(self.rng.standard_normal())
             candidate.weights[nodes[place]] = number / usual
 
     # --- pruning ---
