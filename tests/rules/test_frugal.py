@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from smgrnn import Learner, NetworkConfig, SMGrNN
 from smgrnn.arrays import Floats
-from smgrnn.graph import Graph, GraphEdit
+from smgrnn.graph import Graph
 from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.rules import Contribution, Evidence, Gradient, Limits, UpdateHistory
 from smgrnn.rules.candidates import Candidates, best_candidate, step_candidates
@@ -125,29 +123,6 @@ def test_a_call_after_every_update_leaves_hidden_nodes_alone(interval: Any) -> N
 
 
 # --- gradient ------------------------------------------------------------------------------------
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> Graph:
-    """Graphs of any wiring, with edges into inputs and out of outputs too."""
-    sizes = [draw(st.integers(low, 3)) for low in (1, 1, 0)]
-    ends = st.integers(0, sum(sizes) - 1)
-    edges = draw(st.sets(st.tuples(ends, ends).filter(lambda pair: pair[0] != pair[1]), min_size=1))
-    return Graph.from_edges(*sizes, [(u, v, 1.0) for u, v in edges])
-
-
-@settings(deadline=None)
-@given(graphs())
-def test_absent_pairs_are_all_that_could_be_an_edge_and_are_not(graph: Graph) -> None:
-    there = {(edge.source, edge.target) for edge in graph.edges()}
-    outputs = range(graph.n_inputs, graph.n_inputs + graph.n_outputs)
-    expected = [
-        (u, v)
-        for v in range(graph.n_inputs, graph.n_nodes)
-        for u in range(graph.n_nodes)
-        if u != v and u not in outputs and (u, v) not in there
-    ]
-    assert [(int(u), int(v)) for u, v in absent_pairs(graph).T] == expected
 
 
 SWAPS, GROWS = Goal(2, 0, False, True, False), Goal(10, 0, True, False, False)
@@ -320,35 +295,6 @@ def test_candidates_are_watched_on_through_calls_that_come_too_early(interval: i
     assert made.graph.n_hidden >= 2
 
 
-def test_the_worse_half_and_the_one_that_joined_are_redrawn() -> None:
-    made = learner(interval=600, n_candidates=8, prune_period=100)
-    made.learn_stream(*lessons(1199, 0))
-    before = watched(made)
-    made.learn_stream(*lessons(1, 1))
-    after = watched(made)
-    is_new = (after.weights != before.weights).any(axis=0)
-    assert made.graph.n_hidden == 2
-    assert is_new.sum() == 5
-    assert is_new[np.argsort(np.abs(before.scores()).sum(axis=0))[:4]].all()
-    assert not after.square.any()
-    assert not after.n_watched.any()
-
-
-def test_a_candidate_that_lost_its_source_is_redrawn_at_the_next_growth_call() -> None:
-    made = learner(interval=100, size=1, prune_period=2, n_hidden=3, density=0.8)
-    made.learn_stream(*lessons(100, 0))
-    assert (watched(made).sources >= 7).any()
-    made.learn_stream(*lessons(100, 1))  # which prunes all hidden nodes
-    assert made.graph.n_hidden == 0
-    is_bare = ~watched(made).weights.any(axis=0)
-    assert is_bare.any()
-    assert (watched(made).sources < 7).all()
-    made.learn_stream(*lessons(100, 2))
-    assert watched(made).weights.all()
-    assert set(watched(made).n_watched[is_bare]) == {0}
-    assert set(watched(made).n_watched[~is_bare]) <= {200}
-
-
 @pytest.mark.parametrize("activation", ["tanh", "sigmoid"])
 def test_every_node_that_joins_has_edges_in_and_out(activation: str) -> None:
     """Before the first draw a candidate is a constant, and sigmoid makes that one half."""
@@ -364,14 +310,3 @@ def test_every_node_that_joins_has_edges_in_and_out(activation: str) -> None:
     )
     assert [edge.target == node.id for edge in edges] == [True, True, False, False]
     assert [edge.source == node.id for edge in edges] == [False, False, True, True]
-
-
-def test_candidates_rest_once_growth_is_over() -> None:
-    made = learner(interval=100)
-    made.learn_stream(*lessons(150, 0))
-    made.progress = 0.5
-    made.learn_stream(*lessons(50, 1))
-    before = watched(made)
-    assert before.is_active[0] == 0
-    made.learn_stream(*lessons(300, 2))
-    assert all(map(np.array_equal, before, watched(made)))

@@ -57,17 +57,6 @@ def test_mean_and_population_variance_are_those_of_eq_1(
     assert history.n_updates == len(updates)
 
 
-@pytest.mark.parametrize("window", [1, 2, 5, 8])
-def test_the_ring_holds_the_last_updates_oldest_first(window: int) -> None:
-    history = UpdateHistory.start(2, window)
-    for k in range(3 * window + 2):
-        history.push(np.array([k, -k], dtype=np.float64))
-        remembered = list(range(k + 1))[-window:]
-        assert history.updates(0).tolist() == remembered
-        assert history.updates(1).tolist() == [-number for number in remembered]
-    assert history.window == window
-
-
 def test_an_update_of_another_length_is_refused() -> None:
     with pytest.raises(ShapeError, match="Expected 3 updates"):
         UpdateHistory.start(3, window=5).push(np.zeros(2))
@@ -119,20 +108,6 @@ def test_keep_carries_the_updates_of_surviving_edges_to_their_new_places() -> No
     history.push(np.array([400.0, 8.0, 4.0]))
     seen = [history.updates(edge).tolist() for edge in range(3)]
     assert seen == [[200, 300, 400], [7, 8], [2, 3, 4]]
-
-
-def test_edges_that_left_can_come_back_only_as_new_ones() -> None:
-    """Shrink, then grow within the capacity left over, then grow beyond it."""
-    history = pushed([1.0, HUGE, HUGE, HUGE], window=3)
-    history = carry_history(history, origins(0))
-    history.push(np.array([2.0]))
-    history = carry_history(history, origins(-1, 0, -1, -1))
-    assert history.counts().tolist() == [0, 2, 0, 0]
-    history.push(np.full(4, 3.0))
-    history = carry_history(history, origins(0, 1, -1, -1, -1, -1, -1, -1, -1))
-    assert history.counts().tolist() == [1, 3, 0, 0, 0, 0, 0, 0, 0]
-    assert history.updates(1).tolist() == [1.0, 2.0, 3.0]
-    assert history.statistics()[0].tolist() == [3.0, 2.0, 0, 0, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("phase", range(6))

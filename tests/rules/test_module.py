@@ -1,6 +1,5 @@
-"""When the module grows and prunes, its limits, and rules of a user.  Paper: Sec. III-C4, Eq. (9)."""
+"""The module: when it grows and prunes, its limits, and a user's rules.  Paper: Sec. III-C4."""
 
-import warnings
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -20,10 +19,9 @@ from smgrnn import (
 )
 from smgrnn.errors import ConfigError, GraphError
 from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply
-from smgrnn.rules import Evidence, Frugal, Relay, UpdateHistory, Weak
-from smgrnn.rules.history import carry_history
+from smgrnn.rules import Evidence, Frugal, Relay, UpdateHistory
 from support.decisions import AT_REST, DRIFTING, RESTLESS, call, causes, decide, remembering
-from support.flat import growing_rules, rules
+from support.flat import rules
 from support.learners import stream
 
 NETWORK = NetworkConfig(n_inputs=3, n_outputs=2, density=1.0, iterations=2)
@@ -84,15 +82,6 @@ def test_static_changes_nothing_and_draws_nothing(lively: tuple[Graph, UpdateHis
     assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
 
 
-def test_growth_only_grows_as_usual_and_never_removes(lively: tuple[Graph, UpdateHistory]) -> None:
-    growth_only = growing_rules(window=2, prune_period=3)
-    for number in range(1, 31):
-        edit = decide(*lively, growth_only, number, np.random.default_rng(number)).edit
-        usual = call(*lively, number, seed=number).edit
-        assert usual
-        assert list(edit.changes()) == ([] if number % 3 == 0 else list(usual.changes()))
-
-
 @pytest.mark.parametrize(("least", "calls"), [(0, 8), (7, 8), (8, 4), (15, 2), (100, 0)])
 def test_an_episode_that_ends_too_early_is_passed_over(least: int, calls: int) -> None:
     """Eight episodes of seven updates; the next call counts from the last one that was made."""
@@ -148,23 +137,6 @@ def test_limits_do_not_stop_pruning(lively: tuple[Graph, UpdateHistory]) -> None
     edit, _, is_capped = call(*lively, 3, max_nodes=1, max_edges=1)
     assert causes(edit) == Counter(WEAK_EDGE=1, ORPHAN=2)
     assert not is_capped
-
-
-def test_growth_under_constant_unrest_reaches_its_limits_and_no_further() -> None:
-    graph, history = Graph.from_edges(2, 2, edges=[(0, 2, 1.0)]), remembering(RESTLESS)
-    config = rules(window=2, max_nodes=20, max_edges=70, explore_ratio=0.2)
-    rng, capped = np.random.default_rng(0), []
-    for _ in range(60):
-        edit, _, is_capped = decide(graph, history, config, 1, rng)
-        applied = apply(graph, edit)
-        graph, history = applied.graph, carry_history(history, applied.edge_origin)
-        for sign in (1.0, -1.0):
-            history.push(np.full(graph.n_edges, sign))
-        assert graph.n_nodes <= 20
-        assert graph.n_edges <= 70
-        capped.append(is_capped)
-    assert (graph.n_nodes, graph.n_edges) == (20, 70)
-    assert (capped[0], capped[-1]) == (False, True)
 
 
 # --- a rule of the user --------------------------------------------------------------------------
@@ -329,10 +301,3 @@ def test_what_is_no_rule_is_refused(rule: Any) -> None:
     with pytest.raises(ConfigError, match="growth rule") as caught:
         PlasticityConfig(growth=rule)
     assert "\n" not in str(caught.value)
-
-
-def test_nothing_warns_where_a_limit_is_kept() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for run in in_both(growth=By(relay_the_busiest), pruning=Weak(), max_nodes=8):
-            run()

@@ -23,11 +23,12 @@ from smgrnn.rules.history import TOTAL, carry_history, reset_history
 from smgrnn.rules.instability import Scale
 from smgrnn.rules.orphans import orphans
 from smgrnn.rules.size import Goal
-from support import oracle
+from smgrnn.rules.statistics import absent_pairs
+from support import frugal_oracle, oracle
 from support.decisions import decide, evidence
 from support.flat import rules
 from support.frugal import lessons, rules_of
-from support.frugal_oracle import FrugalLearner, SlowGoal
+from support.frugal_oracle import FrugalLearner
 from support.oracle import SlowChange, SlowEdge, SlowGraph, SlowHistory, to_slow
 
 N_CALLS = 24
@@ -144,12 +145,13 @@ def test_node_states_agree_over_calls_and_edits(
     slow = random_graph(rng)
     graph = to_graph(slow)
     phi, phi_out = rng.choice(sorted(oracle.ACTIVATIONS), 2).tolist()
-    network = {"activation": phi, "output_activation": phi_out, "carry_state": carry_state}
-    net = SMGrNN(
-        *(graph.n_inputs, graph.n_outputs),
-        **{"graph": graph, "dtype": torch.float64, "iterations": iterations, "state_dim": 2},
-        **network,
-    )
+    network: dict[str, Any] = {
+        "activation": phi,
+        "output_activation": phi_out,
+        "carry_state": carry_state,
+    }
+    network |= {"graph": graph, "dtype": torch.float64, "iterations": iterations, "state_dim": 2}
+    net = SMGrNN(graph.n_inputs, graph.n_outputs, **network)
     states: list[dict[int, float]] = [{}, {}]  # one network of scalars per feature
     config = replace(random_rules(rng, "relay", "weak"), full_window=False, max_nodes=40)
     for call in range(1, 7):
@@ -173,36 +175,11 @@ def test_node_states_agree_over_calls_and_edits(
         net.restructure(to_edit(changes))
 
 
-@pytest.mark.parametrize("iterations", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(8))
-def test_gradients_are_the_slopes_of_the_oracle_within_one_call(seed: int, iterations: int) -> None:
-    """Earlier calls count as constants: their states are detached."""
-    rng = np.random.default_rng(seed)
-    slow = random_graph(rng)
-    graph = to_graph(slow)
-    sizes: Any = graph.n_inputs, graph.n_outputs
-    net = SMGrNN(*sizes, graph=graph, dtype=torch.float64, iterations=iterations)
-    first, second = rng.normal(size=(2, graph.n_inputs)).tolist()
-    carried = oracle.forward(slow, {}, first, iterations)
-    net(torch.tensor(first, dtype=torch.float64))
-    net(torch.tensor(second, dtype=torch.float64)).sum().backward()
-
-    def total(pair: tuple[int, int], nudge: float) -> float:
-        edge = slow.edges[pair]
-        nudged = replace(slow, edges=slow.edges | {pair: SlowEdge(edge.id, edge.weight + nudge)})
-        after = oracle.forward(nudged, carried, second, iterations)
-        return sum(after[node] for node in slow.of_kind("output"))
-
-    slopes = [(total(pair, 1e-5) - total(pair, -1e-5)) / 2e-5 for pair in slow.pairs()]
-    assert net.weight.grad is not None
-    assert net.weight.grad.tolist() == pytest.approx(slopes, rel=1e-6, abs=1e-8)
-
-
 # --- parts of rules ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_orphans_and_missing_edges_agree(seed: int) -> None:
+def test_orphans_missing_edges_and_absent_edges_agree(seed: int) -> None:
     rng = np.random.default_rng(seed)
     slow = random_graph(rng)
     graph = to_graph(slow)
@@ -214,6 +191,8 @@ def test_orphans_and_missing_edges_agree(seed: int) -> None:
         found = [missing_edge(graph, before, rank) for rank in range(before[-1])]
         pairs = [tuple(graph.node_ids[list(pair)].tolist()) for pair in found]
         assert pairs == oracle.missing_edges(slow, explore_inputs)
+    absent = graph.node_ids[absent_pairs(graph)].T.tolist()
+    assert list(map(tuple, absent)) == frugal_oracle.absent_pairs(slow)
 
 
 def test_subsets_agree_and_leave_the_generator_in_the_same_state() -> None:
@@ -327,7 +306,7 @@ EVENTS: dict[tuple[str, str], tuple[str, ...]] = {
 @pytest.mark.parametrize(("growth", "pruning"), EVENTS)
 def test_whole_sequences_of_calls_agree(growth: str, pruning: str) -> None:
     seen: Counter[str] = Counter()
-    for seed in range(160 if (growth, pruning) == ("relay", "weak") else 40):
+    for seed in range(80 if (growth, pruning) == ("relay", "weak") else 40):
         run = Run(seed, growth, pruning)
         for call in range(1, N_CALLS + 1):
             run.learn()
@@ -348,7 +327,7 @@ FOLLOWING = ("frugal", "candidates", "gradient")
 class Asked(FrugalLearner):
     """The oracle's learner, which asks the library's rules for the same decisions."""
 
-    def evidence(self, goal: SlowGoal) -> Evidence:
+    def evidence(self, goal: Goal) -> Evidence:
         """Return what the oracle noted, as arrays."""
         graph, notes, n = to_graph(self.graph), self.notes, max(self.notes.n, 1)
         place = {node: position for position, node in enumerate(self.graph.nodes())}
@@ -367,7 +346,7 @@ class Asked(FrugalLearner):
             limits=Limits(
                 self.config.max_nodes - graph.n_nodes, self.config.max_edges - graph.n_edges
             ),
-            goal=Goal(*goal),
+            goal=goal,
             iterations=self.iterations,
             n_updates=notes.n,
             activity=np.where(is_still, np.sqrt(square), 0.0),  # or a mean unlike its square
@@ -393,7 +372,7 @@ class Asked(FrugalLearner):
         found.is_active[0] = not self.candidates_rest
         return found
 
-    def grow(self, goal: SlowGoal) -> list[SlowChange]:
+    def grow(self, goal: Goal) -> list[SlowChange]:
         decided = self.growth.decide(self.evidence(goal), deepcopy(self.rng))
         place = {node: position for position, node in enumerate(self.graph.nodes())}
         changes = super().grow(goal)
@@ -406,7 +385,7 @@ class Asked(FrugalLearner):
                 np.testing.assert_allclose(mine, theirs, rtol=1e-9, err_msg=name)
         return changes
 
-    def prune(self, goal: SlowGoal) -> list[SlowChange]:
+    def prune(self, goal: Goal) -> list[SlowChange]:
         pruning: Any = self.config.pruning
         edit = pruning.decide(self.evidence(goal), deepcopy(self.rng))
         changes = super().prune(goal)
@@ -433,7 +412,7 @@ def test_rules_that_follow_a_size_agree_by_their_own_decide(
     slow = Asked(graph, config, np.random.default_rng(2), iterations, learning_rate=0.05)
     n = 2400
     for update, (observation, label, is_last) in enumerate(zip(*lessons(n, 3), strict=True)):
-        slow.aim.progress = update / n if size else None
+        slow.aim.progress = update / n if size else -1.0
         slow.learn(observation.tolist(), int(label), bool(is_last))
     assert ("ADD_NODE CANDIDATE" in slow.seen) == (growth != "gradient")
     assert ("ADD_EDGE GRADIENT" in slow.seen) == (growth != "candidates")
