@@ -98,6 +98,16 @@ class GraphEdit(NamedTuple):
             mask &= self.rows[:, 1] == cause
         return int(mask.sum())
 
+    def ids(self, operation: Operation) -> Ints:
+        """Return the ids of the nodes or edges that this operation adds or removes.
+
+        >>> draft = EditDraft(Graph.from_edges(1, 1))
+        >>> node, edge = draft.add_node(), draft.add_edge(0, 1, 0.5)
+        >>> draft.finish().ids(Operation.ADD_NODE).tolist()
+        [2]
+        """
+        return self.rows[self.rows[:, 0] == operation, 2]
+
     def __repr__(self) -> str:
         names = ("+nodes", "+edges", "-edges", "-nodes")
         counts = (f"{n}={self.count(op)}" for n, op in zip(names, Operation, strict=True))
@@ -115,7 +125,7 @@ class Applied(NamedTuple):
 class EditDraft:
     """Collects changes of a graph by stable ids; a rule returns what `finish` gives.
 
-    Every change has the draft's present `cause`.
+    Every change has the draft's present `cause`.  It may go on `after` another edit.
 
     Examples
     --------
@@ -129,14 +139,19 @@ class EditDraft:
     GraphEdit(+nodes=1, +edges=2, -edges=1, -nodes=0)
     """
 
-    def __init__(self, graph: Graph, cause: Cause = Cause.CUSTOM) -> None:
+    def __init__(
+        self, graph: Graph, cause: Cause = Cause.CUSTOM, after: GraphEdit | None = None
+    ) -> None:
+        after = GraphEdit.empty() if after is None else after
         self.cause = cause
         self._graph = graph
-        self._rows: list[tuple[int, int, int, int, int]] = []
-        self._weights: list[float] = []
-        self._removed: set[int] = set()
-        self._next_node_id = graph.next_node_id
-        self._next_edge_id = graph.next_edge_id
+        self._rows: list[tuple[int, int, int, int, int]] = [
+            tuple(row) for row in after.rows.tolist()
+        ]
+        self._weights: list[float] = after.weight.tolist()
+        self._removed: set[int] = set(after.ids(Operation.REMOVE_EDGE).tolist())
+        self._next_node_id = graph.next_node_id + after.count(Operation.ADD_NODE)
+        self._next_edge_id = graph.next_edge_id + after.count(Operation.ADD_EDGE)
 
     def add_node(self, source: int = -1, target: int = -1) -> int:
         """Add a hidden node and return its id; source and target are those of the edge it relays.
@@ -211,14 +226,14 @@ def apply(graph: Graph, edit: GraphEdit, *, is_trusted: bool = False) -> Applied
     A trusted edit, one that the rules of this package made for this graph, is known to fit.
     """
     if not is_trusted:
-        _check_fits(graph, edit)
+        check_fits(graph, edit)
     applied = apply_edit(graph, edit)
     if not is_trusted:
         check(applied.graph)
     return applied
 
 
-def _check_fits(graph: Graph, edit: GraphEdit) -> None:
+def check_fits(graph: Graph, edit: GraphEdit) -> None:
     """Refuse an edit whose rows name nodes or edges that are not there, or are there already."""
     n_changes = edit.weight.size
     if edit.rows.shape != (n_changes, 5) or edit.weight.ndim != 1:

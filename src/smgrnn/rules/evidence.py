@@ -1,8 +1,8 @@
 """Evidence: everything that a growth or pruning rule may read when the module is called."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from numpy.typing import NDArray
+import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.graph.state import Graph
@@ -11,6 +11,8 @@ from smgrnn.rules.size import Goal
 
 if TYPE_CHECKING:
     from smgrnn.rules.candidates import Candidates
+
+Arrays = TypeVar("Arrays", bound="tuple[Any, ...]")
 
 
 class Limits:
@@ -43,7 +45,7 @@ class Limits:
 
 
 class Evidence(NamedTuple):
-    """Everything a rule may read; its arrays are read-only."""
+    """Everything a rule may read; what outlives the call is read-only."""
 
     graph: Graph
     """The graph before the call."""
@@ -101,15 +103,13 @@ YOUTH = 1000
 """Updates for which an edge is young."""
 
 
-def frozen_graph(graph: Graph) -> Graph:
-    """Return a graph whose arrays are views that cannot be written to."""
-    n_inputs, n_outputs, nodes, source, target, weight, edges, *next_ids = graph
-    views: Any = map(frozen, (nodes, source, target, weight, edges))
-    return Graph(n_inputs, n_outputs, *views, *next_ids)
-
-
-def frozen(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of an array that cannot be written to."""
-    view = values.view()
-    view.flags.writeable = False
-    return view
+def frozen(values: Arrays) -> Arrays:
+    """Return a named tuple, such as a graph, whose arrays are views that cannot be written to."""
+    views = []
+    for value in values:
+        view = value
+        if isinstance(value, np.ndarray):
+            view = value.view()
+            view.flags.writeable = False
+        views.append(view)
+    return type(values)(*views)

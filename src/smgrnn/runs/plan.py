@@ -349,8 +349,7 @@ def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:
     for name, value in new.items():
         require(
             value == old[name],
-            f"{name} {value} contradicts the run to go on from, whose network "
-            f"has {old[name]}",
+            f"{name} {value} contradicts the run to go on from, whose network has {old[name]}",
         )
     require(
         config.normalise == (policy.normalisation is not None),
