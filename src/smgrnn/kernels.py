@@ -7,31 +7,62 @@ without counting references, a cache that notices changes in any kernel and dama
 a `handle`, by which kernels read dozens of arrays through one pointer.
 """
 
+import os
 import pickle
+import sys
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack, chdir
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit, types
-from numba.core import cgutils, config
-from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.imputils import impl_ret_borrowed
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 from numpy.typing import NDArray
 
 from smgrnn.first_use import tell_of_compilation
+
+SETTINGS = ".numba_config.yaml"
+"""File in the working directory that Numba obeys: it can name a folder of code and files to write.
+It may be a stranger's, so Numba is imported elsewhere, and by this module before any other."""
+
+with ExitStack() as elsewhere:
+    if "numba" not in sys.modules and os.path.lexists(SETTINGS):
+        elsewhere.enter_context(chdir(elsewhere.enter_context(TemporaryDirectory())))
+    from numba import njit, typeof, types
+    from numba.core import cgutils, config
+    from numba.core.caching import FunctionCache, IndexDataCacheFile
+    from numba.core.imputils import impl_ret_borrowed
+    from numba.core.typing.templates import AttributeTemplate
+    from numba.extending import (
+        infer_getattr,
+        intrinsic,
+        lower_getattr_generic,
+        models,
+        register_model,
+    )
+
+__all__ = [
+    "CompileCache",
+    "Handle",
+    "inlined",
+    "intrinsic",
+    "kernel",
+    "lean",
+    "make_handles",
+    "reduction",
+    "typeof",
+    "types",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Handle = NDArray[np.uint8]
 SIZE = 4096
 """Bytes in a handle, more than state and settings take."""
 _numba: Any = config
-_numba._config_fname = ""  # or a file in the working directory, a stranger's, would be obeyed
+_numba._config_fname = ""  # or Numba would read the file at every compilation
 _numba.reload_config()
 
 

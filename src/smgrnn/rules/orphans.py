@@ -3,7 +3,7 @@
 import numpy as np
 
 from smgrnn.arrays import Bools
-from smgrnn.graph.edit import Cause, EditDraft, GraphEdit, removed_places
+from smgrnn.graph.edit import Cause, EditDraft, GraphEdit, Operation, removed_places
 from smgrnn.graph.state import Graph
 
 
