@@ -7,17 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self, get_args
 
+from smgrnn.choices import USUAL_PRESET, EnvBackend, HandOver, Method, Preset, Student
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.graph.settings import NetworkConfig, NetworkSettings
-from smgrnn.kinds import (
-    RECORDINGS,
-    USUAL_PRESET,
-    EnvBackend,
-    HandOver,
-    Method,
-    Preset,
-    Student,
-)
 from smgrnn.learning.settings import Adam, LearningConfig, LearningSettings
 from smgrnn.rules.contribution import Contribution
 from smgrnn.rules.relay import Relay
@@ -35,7 +27,6 @@ from smgrnn.validation import (
 )
 
 __all__ = [
-    "RECORDINGS",
     "USUAL_PRESET",
     "EnvBackend",
     "HandOver",
@@ -48,6 +39,8 @@ __all__ = [
     "Student",
 ]
 
+RECORDINGS = (".npz", ".csv", ".safetensors")
+"""Endings of the name of a task that is a file of recorded examples."""
 UNCHANGING = ("static", "mlp-100", "mlp-200")
 """The students whose graph stays as it is."""
 LAYERED = ("mlp-100", "mlp-200", "mlp-pruned")

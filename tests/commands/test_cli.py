@@ -15,12 +15,6 @@ def smgrnn(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_help_names_the_commands() -> None:
-    done = smgrnn("--help")
-    assert done.returncode == 0
-    assert "bench" in done.stdout
-
-
 def test_help_loads_none_of_the_heavy_libraries() -> None:
     code = (
         "import sys; sys.argv = ['smgrnn', '--help']\n"
@@ -31,21 +25,6 @@ def test_help_loads_none_of_the_heavy_libraries() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_an_unknown_command_or_option_exits_with_2() -> None:
-    for arguments in (["grow"], ["bench", "--edgs"], []):
-        done = smgrnn(*arguments)
-        assert done.returncode == 2
-        assert "Traceback" not in done.stderr
-
-
-def test_a_bad_value_is_met_with_one_sentence() -> None:
-    done = smgrnn("bench", "--repeats", "0")
-    assert done.returncode == 2
-    assert done.stderr.strip() == (
-        "smgrnn: The number of repeats must be at least 1. Got 0 instead."
-    )
 
 
 def test_list_names_what_other_commands_take() -> None:
@@ -70,37 +49,6 @@ def test_experts_are_listed_with_their_returns_and_how_they_were_chosen() -> Non
     assert lander.endswith("chosen by its own return")
     assert lines[-1].startswith("LunarLander-v3-smooth")
     assert lines[-1].endswith("chosen by what MLP students made of it")
-
-
-def test_the_defaults_of_the_flags_are_those_of_the_task() -> None:
-    """XOR needs more iterations than the control tasks of the paper, and its help says so."""
-    for task, iterations in (("xor", 3), ("CartPole-v1", 1)):
-        text = smgrnn("distill", task, "--preset", "paper", "--help").stdout
-        assert f"(default: {iterations})" in _help_of("iterations", text)
-
-
-def test_the_defaults_of_the_flags_are_those_of_the_preset() -> None:
-    for options, interval in ([], "episode"), (["--preset", "as_printed"], "1"):
-        text = smgrnn("distill", "CartPole-v1", *options, "--help").stdout
-        assert f"(default: {interval})" in _help_of("plasticity.interval", text)
-
-
-def test_a_path_is_not_taken_for_a_task_or_a_preset() -> None:
-    for options in (
-        ["--out", "runs/as_printed"],
-        ["--out", "xor"],
-        ["--expert", "policy.safetensors"],
-        ["--expert=policy.safetensors"],
-    ):
-        text = smgrnn("distill", *options, "CartPole-v1", "--help").stdout
-        assert "(default: 2)" in _help_of("iterations", text)
-        assert "(default: episode)" in _help_of("plasticity.interval", text)
-
-
-def _help_of(flag: str, text: str) -> str:
-    """Return the help of one flag on one line."""
-    rest = text.partition(f"--{flag} ")[2].partition("│ --")[0]
-    return " ".join(rest.replace("│", " ").split())
 
 
 def test_reports_and_exports_without_runs_are_met_with_one_sentence(tmp_path: Path) -> None:

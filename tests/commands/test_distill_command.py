@@ -13,15 +13,15 @@ import pytest
 from gymnasium import spaces
 
 from smgrnn import runs
-from smgrnn.commands.display import RunDisplay, describe, describe_all, describe_teacher
+from smgrnn.commands.display import RunDisplay, describe, describe_all
 from smgrnn.commands.output import say
-from smgrnn.experts import FunctionExpert, load_expert
+from smgrnn.learning import SGD
+from smgrnn.rules import Frugal
 from smgrnn.runs import Plan, Record, load
 from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
-from smgrnn.tasks import find_task
 from smgrnn_paper.evolution.evolution import Evolution
-from support.commands import Command, Said, refused
+from support.commands import Command, refused
 from support.runs import contents, teacher, trained
 
 
@@ -44,67 +44,23 @@ def test_the_last_line_on_stdout_is_one_json_object(distill: Command) -> None:
         *("net_growth_nodes", "net_growth_edges", "churn_ratio", "agreement", "seconds", "run_dir"),
     }
     assert said.out.count("\n") == 1
+    summary = json.loads(said.out)
+    assert json.loads((Path(summary["run_dir"]) / "run.json").read_text())["summary"] == summary
 
 
-def test_quiet_prints_nothing_but_the_json(distill: Command) -> None:
-    assert distill("--quiet", "--out", "a") == Said(0, "", "")
-    said = distill("--quiet", "--json", "--out", "b")
-    assert said.err == ""
-    assert json.loads(said.out)["run_dir"] == "b"
-
-
-def test_results_go_to_stdout_and_progress_to_stderr(distill: Command) -> None:
-    """`smgrnn distill > file` left an empty file."""
-    said = distill()
-    assert said.out.startswith("Held-out return ")
-    folder = "runs/CartPole-v1-smgrnn-0"
-    assert said.out.endswith(
-        f"Everything is in {folder}; {folder}/topology.png shows the network.\n"
-    )
-    assert "8/8" in said.err
-    assert "Held-out" not in said.err
-
-
-def test_the_first_line_is_the_size_of_the_expert(distill: Command) -> None:
-    said = distill("--seeds", 2)
-    line = "The expert has 0 hidden units and 10 parameters."
-    assert said.err.splitlines()[0] == line
-    assert said.err.count(line) == 1
-
-
-def test_the_size_of_an_expert_is_told_if_it_is_known() -> None:
-    assert describe_teacher(load_expert("CartPole-v1")) == (
-        "The expert has 2,048 hidden units and 14,338 parameters."  # 4 · 2048 + 2048 · 2 + biases
-    )
-    task = find_task("CartPole-v1")
-    assert describe_teacher(FunctionExpert(lambda observation: 0, task, "zero")) == ""
-    assert describe_teacher(None) == ""
-
-
-@pytest.mark.parametrize(
-    ("share", "bound", "line"),
-    [
-        (
-            0.95,
-            493.21,
-            "It keeps 95% of what the expert returns beyond chance: at least 493.2 (lower bound), "
-            "where 476.1 was asked for.",
-        ),
-        (
-            0.995,
-            None,
-            "No student kept 99.5% of what the expert returns beyond chance, 476.1: the best one "
-            "is handed over.",
-        ),
-    ],
-)
-def test_the_second_line_says_whether_the_share_was_kept(
-    tmp_path: Path, share: float, bound: float | None, line: str
+def test_results_go_to_stdout_and_progress_to_stderr(
+    distill: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    summary = trained(tmp_path, episodes=2, held_out=1).summary()
-    before = describe(summary).splitlines()
-    kept = {"share": share, "bar": 476.14, "lower_bound": bound, "is_reached": bound is not None}
-    assert describe({**summary, "kept": kept}).splitlines() == [before[0], line, *before[1:]]
+    """`smgrnn distill > file` left an empty file."""
+    monkeypatch.setenv("COLUMNS", "80")
+    said = distill("--seeds", 2)
+    assert said.out.startswith("Held-out return ")
+    assert "Held-out" not in said.err
+    first, *rest = said.err.splitlines()
+    assert first == "The expert has 0 hidden units and 10 parameters."
+    assert first not in rest
+    shown = " ".join(rest[:2])
+    assert all(word in shown for word in ("8/8", "return", "nodes", "edges", "agrees", "steps/s"))
 
 
 def test_the_bar_of_a_run_that_ends_early_is_full() -> None:
@@ -114,28 +70,6 @@ def test_the_bar_of_a_run_that_ends_early_is_full() -> None:
     display = RunDisplay("xor", run.plan.n_episodes, is_quiet=True)
     display(run)
     assert display.tasks[0].finished
-
-
-@pytest.mark.parametrize(
-    ("settings", "note"),
-    [
-        ({}, "choosing the student to hand over …"),
-        ({"handover": "final"}, "judging the student to hand over …"),
-    ],
-)
-def test_the_display_says_what_goes_on_after_the_last_episode(
-    settings: dict[str, Any], note: str
-) -> None:
-    notes = []
-    with RunDisplay("xor", 4) as display:
-
-        def watch(run: Run) -> None:
-            display(run)
-            notes.append((run.is_finished, display.note))
-
-        runs.distill("xor", episodes=4, checkpoint_every=2, watch=watch, **settings)
-    assert (notes[0], notes[-1]) == ((False, ""), (True, note))
-    assert display.note == ""
 
 
 def test_a_run_that_was_stopped_before_it_was_judged_shows_a_full_bar(
@@ -167,11 +101,6 @@ def test_a_finished_run_shows_no_bar(smgrnn: Command, command: tuple[object, ...
     assert re.fullmatch(r"This (run|search) is in a already, and finished\.", line)
 
 
-def test_the_time_that_is_told_is_that_of_training(distill: Command) -> None:
-    summary = json.loads(distill("--json").out)
-    assert f" steps in {summary['seconds']:.1f} s of training.\n" in distill().out
-
-
 def test_lines_of_a_terminal_are_broken_between_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,22 +112,6 @@ def test_lines_of_a_terminal_are_broken_between_words(
     say(text)
     broken = [line.rstrip() for line in capsys.readouterr().err.splitlines()]
     assert broken == ["A sentence of", "several words, and", "[brackets]."]
-
-
-def test_progress_shows_everything_in_80_columns(
-    distill: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    line = " ".join(distill().err.splitlines()[1:3])
-    assert all(word in line for word in ("8/8", "return", "nodes", "edges", "agrees", "steps/s"))
-
-
-def test_one_of_a_kind_is_told_as_one(distill: Command) -> None:
-    summary = json.loads(distill("--json").out)
-    one = {"net_growth_nodes": 1, "net_growth_edges": -1, "episodes": 1, "n_edges": 1}
-    words = describe({**summary, **one})
-    assert "and 1 edge, a change of +1 node and -1 edge, with" in words
-    assert "seed 0: 1 episode, " in words
 
 
 def test_the_summary_in_words_says_what_the_json_says(distill: Command) -> None:
@@ -247,13 +160,6 @@ def test_the_first_line_is_what_load_gives_on_held_out_episodes(
     assert (given["episode"] == 60) == (handover == "final")
 
 
-def test_the_json_is_the_summary_in_the_folder(distill: Command, tmp_path: Path) -> None:
-    summary = json.loads(distill("--json", "--out", "a").out)
-    assert json.loads((tmp_path / "a" / "run.json").read_text())["summary"] == summary
-    assert np.isfinite(summary["held_out_mean"])
-    assert summary["best_checkpoint_score"] is None  # the family takes its place
-
-
 @pytest.mark.parametrize("episodes", [1, 8])
 def test_a_run_leaves_two_pictures(distill: Command, tmp_path: Path, episodes: int) -> None:
     assert distill("--out", "a", "--episodes", episodes).code == 0
@@ -291,13 +197,16 @@ def test_one_of_several_seeds_is_the_run_of_that_seed_alone(
     assert contents(both) == contents(tmp_path / "alone")
 
 
-def test_every_setting_is_a_flag(distill: Command, tmp_path: Path) -> None:
-    flags = ("--student", "growth-only", "--n-hidden", 2, "--iterations", 2, "--out", "a")
-    assert distill(*flags, "--learning.optimizer", "sgd", "--plasticity.prune-period", 50).code == 0
+def test_every_setting_can_be_set(distill: Command, tmp_path: Path) -> None:
+    texts = ("n_hidden=2", "iterations=2", "learning.optimizer=sgd", "optimizer.momentum=0.5")
+    texts += ("plasticity.prune_period=50", "growth.n_candidates=3")
+    flags = [word for text in texts for word in ("--set", text)]
+    assert distill("--student", "growth-only", "--out", "a", *flags).code == 0
     plan = Run.resume(tmp_path / "a").plan
-    network = plan.network
-    assert (plan.student, network.n_hidden, network.iterations) == ("growth-only", 2, 2)
-    assert (plan.learning.optimizer, plan.plasticity.prune_period) == ("sgd", 50)
+    assert plan.asked is not None
+    assert (plan.student, plan.network.n_hidden, plan.network.iterations) == ("growth-only", 2, 2)
+    assert plan.learning.optimizer == SGD(momentum=0.5)
+    assert (plan.plasticity.prune_period, plan.plasticity.growth) == (50, Frugal(n_candidates=3))
 
 
 # --- the plan, and nothing else -------------------------------------------------------------------
@@ -311,6 +220,8 @@ def test_a_dry_run_prints_the_plan_and_runs_nothing(distill: Command, tmp_path: 
     distill("--out", "a", "--quiet")
     assert Plan.from_dict(json.loads(said.out)) == Record.load(tmp_path / "a").plan
     assert distill("--dry-run", "--json", "--out", "a") == said  # a folder that is there or not
+    plans = json.loads(distill("--dry-run", "--json", "--seeds", 3).out)
+    assert [plan["seed"] for plan in plans] == [0, 1, 2]
 
 
 def test_the_plan_of_an_mlp_is_what_is_trained(smgrnn: Command) -> None:
@@ -323,13 +234,8 @@ def test_the_plan_of_an_mlp_is_what_is_trained(smgrnn: Command) -> None:
     network = plan["network"]
     assert (network["iterations"], network["output_activation"]) == (2, "identity")
     assert (network["carry_state"], network["n_inputs"], network["n_hidden"]) == (False, 5, 13)
-    assert (plan["plasticity"]["growth"], plan["plasticity"]["pruning"]) == ("none", "none")
+    assert (plan["plasticity"]["growth"], plan["plasticity"]["pruning"]) == (None, None)
     assert plan["first_graph"] == "layered"
-
-
-def test_several_seeds_have_several_plans(distill: Command) -> None:
-    plans = json.loads(distill("--dry-run", "--json", "--seeds", 3).out)
-    assert [plan["seed"] for plan in plans] == [0, 1, 2]
 
 
 def test_a_plan_in_words_has_every_setting(smgrnn: Command) -> None:
@@ -338,13 +244,6 @@ def test_a_plan_in_words_has_every_setting(smgrnn: Command) -> None:
     assert rows["learning.loss"] == "mse"
     assert rows["network.iterations"] == "2"
     assert rows["episodes.backend"] == "examples"
-
-
-def test_a_run_that_cannot_be_planned_is_refused_by_a_dry_run_too(smgrnn: Command) -> None:
-    flags = ("--student", "mlp-100", "--iterations", 3, "--dry-run")
-    assert refused(smgrnn("distill", "CartPole-v1", *flags)) == (
-        "--iterations 3 contradicts the student mlp-100: it must be 2."
-    )
 
 
 def test_the_plan_of_a_run_to_resume_is_its_own(smgrnn: Command, tmp_path: Path) -> None:
@@ -356,17 +255,12 @@ def test_the_plan_of_a_run_to_resume_is_its_own(smgrnn: Command, tmp_path: Path)
 # --- resume and evaluate -------------------------------------------------------------------------
 
 
-def test_a_run_is_resumed_from_its_folder_alone(smgrnn: Command, tmp_path: Path) -> None:
-    trained(tmp_path)
-    before = contents(tmp_path / "run")
-    said = smgrnn("distill", "--resume", "run", "--json")
-    assert said.code == 0
-    assert json.loads(said.out)["episodes"] == 30
-    assert contents(tmp_path / "run") == before
-
-
 def test_evaluate_scores_the_student_that_it_is_asked_for(smgrnn: Command, tmp_path: Path) -> None:
     run = trained(tmp_path, handover="best", seed=5)
+    (tmp_path / "CartPole-v1.safetensors").unlink()  # it does without its expert
+    before, summary = contents(tmp_path / "run"), run.summary()
+    figures = json.loads(smgrnn("evaluate", "run", "--json").out)
+    assert (figures["mean"], figures["std"]) == (summary["held_out_mean"], summary["held_out_std"])
     smallest = min(each.n_parameters for each in run.record.family)
     seen = set()
     for options, which in (
@@ -386,6 +280,7 @@ def test_evaluate_scores_the_student_that_it_is_asked_for(smgrnn: Command, tmp_p
         )
         seen.add(words)
     assert len(seen) == 3
+    assert contents(tmp_path / "run") == before
 
 
 @pytest.mark.parametrize("command", [("evaluate",), ("view", "--no-open"), ("export", "--to", "c")])
@@ -397,28 +292,6 @@ def test_a_student_that_there_is_not_is_refused(
     assert refused(smgrnn(*command, "run", "--parameters", n - 1)) == sentence
     both = "Take the final student or the best of few parameters, not both."
     assert refused(smgrnn(*command, "run", "--parameters", n, "--final")) == both
-
-
-def test_the_final_score_in_the_summary_is_what_evaluate_gives(
-    smgrnn: Command, tmp_path: Path
-) -> None:
-    run = trained(tmp_path, episodes=4)
-    figures = json.loads(smgrnn("evaluate", "run", "--json").out)
-    summary = run.summary()
-    assert (figures["mean"], figures["std"]) == (summary["held_out_mean"], summary["held_out_std"])
-
-
-def test_evaluate_changes_nothing_in_the_folder(smgrnn: Command, tmp_path: Path) -> None:
-    trained(tmp_path, episodes=4)
-    before = contents(tmp_path / "run")
-    smgrnn("evaluate", "run", "--episodes", 3)
-    assert contents(tmp_path / "run") == before
-
-
-def test_a_run_is_evaluated_without_its_expert(smgrnn: Command, tmp_path: Path) -> None:
-    trained(tmp_path, episodes=2)
-    (tmp_path / "CartPole-v1.safetensors").unlink()
-    assert smgrnn("evaluate", "run", "--episodes", 2).code == 0
 
 
 def test_a_run_is_resumed_from_anywhere(
@@ -466,18 +339,36 @@ def test_a_run_that_is_stopped_says_how_it_goes_on(
 # --- what is refused -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [("--episodes", 99), ("--seeds", 2), ("--out", "b")])
-def test_settings_beside_resume_are_refused(
-    smgrnn: Command, tmp_path: Path, options: tuple[object, ...]
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("distill", "Name a task"),
+        ("distill CartPol-v1 --out a", "no task 'CartPol-v1'. Did you mean 'CartPole-v1'?"),
+        ("distill xor --episodes 0", "The 'episodes' parameter of RunConfig must be"),
+        ("distill xor --seeds 0", "The number of seeds must be at least 1"),
+        ("distill xor --out file/run", "cannot be made"),
+        ("distill CartPole-v1 --student mlp-100 --set iterations=3 --dry-run", "it must be 2."),
+        ("distill CartPole-v1 --expert Acrobot-v1.safetensors", "6 inputs and gives 3 outputs"),
+        ("distill Pendulum-v1", "The package has no expert for Pendulum-v1"),
+        ("distill --resume run --episodes 99", "A run is resumed with its own settings."),
+        ("distill --resume run --seeds 2", "A run is resumed with its own settings."),
+        ("distill --resume run --set gain=2", "A run is resumed with its own settings."),
+        ("distill --resume run --out b", "A run is resumed with its own settings."),
+        ("distill CartPole-v1 --from run --student static", "contradicts the student static."),
+        ("evaluate run --episodes 0", "The number of episodes must be at least 1"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_leaves_nothing(
+    smgrnn: Command, tmp_path: Path, arguments: str, sentence: str
 ) -> None:
-    trained(tmp_path, episodes=2)
-    refused(smgrnn("distill", "--resume", "run", *options))
-
-
-def test_an_unknown_task_is_met_with_a_suggestion(smgrnn: Command, tmp_path: Path) -> None:
-    sentence = refused(smgrnn("distill", "CartPol-v1", "--out", "a"))
-    assert sentence == "There is no task 'CartPol-v1'. Did you mean 'CartPole-v1'?"
-    assert not (tmp_path / "a").exists()
+    (tmp_path / "Pendulum-v1").touch()  # no file stands for an expert that is not asked for
+    (tmp_path / "file").touch()
+    teacher(tmp_path, "Acrobot-v1")
+    if "run" in arguments.split():
+        trained(tmp_path, episodes=2)
+    before = set(tmp_path.iterdir())
+    assert sentence in refused(smgrnn(*arguments.split()))
+    assert set(tmp_path.iterdir()) == before
 
 
 class Camera(gym.Env[Any, Any]):
@@ -496,19 +387,6 @@ def camera() -> Iterator[str]:
 
 def test_image_observations_are_refused(smgrnn: Command, camera: str) -> None:
     assert "must be a flat Box" in refused(smgrnn("distill", camera))
-
-
-def test_an_expert_of_another_shape_is_refused(smgrnn: Command, tmp_path: Path) -> None:
-    expert = teacher(tmp_path, "Acrobot-v1")
-    sentence = refused(smgrnn("distill", "CartPole-v1", "--expert", expert))
-    assert "6 inputs and gives 3 outputs" in sentence
-    assert not (tmp_path / "runs").exists()
-
-
-def test_a_task_without_an_expert_is_refused(smgrnn: Command, tmp_path: Path) -> None:
-    (tmp_path / "Pendulum-v1").touch()  # no file stands for an expert that is not asked for
-    sentence = "The package has no expert for Pendulum-v1; give one with --expert."
-    assert refused(smgrnn("distill", "Pendulum-v1")) == sentence
 
 
 def test_a_folder_that_exists_is_refused_before_anything_is_made(
@@ -530,11 +408,6 @@ def test_a_folder_that_is_missing_or_damaged_is_refused(
     assert "damaged" in refused(smgrnn(*command, "run"))
 
 
-def test_a_folder_below_a_file_is_refused(distill: Command, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    assert "cannot be made" in refused(distill("--out", "file/run"))
-
-
 def test_a_folder_that_vanishes_is_one_sentence(
     distill: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -543,27 +416,3 @@ def test_a_folder_that_vanishes_is_one_sentence(
         "smgrnn.commands.distill.draw_curves", lambda run, path: shutil.rmtree(path.parent)
     )
     assert "cannot be written" in refused(distill("--out", "a", "--quiet"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("distill",), "Name a task"),
-        (("distill", "xor", "--episodes", 0), "The 'episodes' parameter of RunConfig must be"),
-        (("distill", "CartPole-v1", "--seeds", 0), "The number of seeds must be at least 1"),
-        (("evaluate", "run", "--episodes", 0), "The number of episodes must be at least 1"),
-    ],
-)
-def test_impossible_numbers_are_refused(
-    smgrnn: Command, arguments: tuple[object, ...], sentence: str
-) -> None:
-    assert refused(smgrnn(*arguments)).startswith(sentence)
-
-
-@pytest.mark.parametrize("flag", [("--density", 2), ("--student", "x"), ("--plasticity.window", 0)])
-def test_settings_out_of_range_exit_with_2_and_no_traceback(
-    smgrnn: Command, flag: tuple[str, object]
-) -> None:
-    said = smgrnn("distill", "CartPole-v1", *flag)
-    assert said.code == 2
-    assert "Traceback" not in said.err

@@ -14,7 +14,7 @@ import pytest
 import smgrnn as package
 from smgrnn import cli
 from smgrnn.commands.usage import Manual, refusal
-from support.commands import Command, Said
+from support.commands import Command, Said, refused
 from support.runs import trained
 
 PYTHON = [sys.executable, "-m", "smgrnn"]
@@ -57,7 +57,7 @@ COMMANDS = sorted(
     for name, function in inspect.getmembers(cli, inspect.isfunction)
     if function.__module__ == cli.__name__
     and not name.startswith("_")
-    and name not in ("main", "parse")
+    and name not in ("main", "parse", "look_here_for")
 )
 
 
@@ -71,89 +71,78 @@ def test_the_version_is_that_of_the_package(smgrnn: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "sentence", "where"),
     [
-        ("benhc", "There is no command benhc. Did you mean 'bench'?"),
-        ("expert lits", "There is no command lits. Did you mean 'list'?"),
-        ("expert", "Name a command: train, convert, list or evaluate."),
-        ("--sed 3", "There is no option --sed."),
-        ("bench --reapets 3", "bench has no option --reapets. Did you mean '--repeats'?"),
-        ("bench --reapets=3", "bench has no option --reapets. Did you mean '--repeats'?"),
-        ("expert list --jsn", "expert list has no option --jsn. Did you mean '--json'?"),
-        ("evolve CartPole-v1 --episodes 30", "evolve has no option --episodes."),
-        ("evolve --generations 3", "evolve has no option --generations."),
-        ("tune --growth x", "tune has no option --growth. Did you mean '--plasticity.growth'?"),
-        ("bench extra", "bench has no use for extra."),
-        (
-            "distill xor --student mlp100",
-            "--student must be smgrnn, static, growth-only, mlp-100, mlp-200 or mlp-pruned. "
-            "Got 'mlp100' instead. Did you mean 'mlp-100'?",
-        ),
-        (
-            "distill --learning.optimizer adm",
-            "--learning.optimizer must be adam, adamw, sgd or rmsprop. Got 'adm' instead. Did you "
-            "mean 'adam'?",
-        ),
-        (
-            "distill xor --readout all",
-            "--readout must be state, sum or None. Got 'all' instead.",
-        ),
-        (
-            "completion bsh",
-            "SHELL must be bash, zsh or fish. Got 'bsh' instead. Did you mean 'bash'?",
-        ),
-        (
-            "distill xor --episodes ten",
-            "--episodes must be a whole number. Got 'ten' instead.",
-        ),
-        ("distill xor --gain ten", "--gain must be a number. Got 'ten' instead."),
+        ("benhc", "There is no command benhc. Did you mean 'bench'?", ""),
+        ("", "Name a command: ", ""),
+        ("expert lits", "There is no command lits. Did you mean 'list'?", "expert"),
+        ("expert list --jsn", "has no option --jsn. Did you mean '--json'?", "expert list"),
+        ("bench --reapets=3", "bench has no option --reapets. Did you mean '--repeats'?", "bench"),
+        ("evolve CartPole-v1 --episodes 30", "evolve has no option --episodes.", "evolve"),
+        ("bench extra", "bench has no use for extra.", "bench"),
+        ("distill xor --student mlp100", "Did you mean 'mlp-100'?", "distill"),
+        ("completion bsh", "SHELL must be bash, zsh or fish. Got 'bsh' instead.", "completion"),
         (
             "distill xor --parameters ten",
             "--parameters must be a whole number or None. Got 'ten' instead.",
+            "distill",
         ),
-        ("distill xor --episodes", "--episodes needs a value."),
-        ("export run", "export needs --to: onnx, c, graphml or json."),
-        ("export", "export needs RUN and --to."),
-        (
-            "view",
-            "view needs RUN: a run folder, a file of the store, or a network that SMGrNN.save or "
-            "Learner.save wrote.",
-        ),
+        ("distill xor --keep ten", "--keep must be a number or None. Got 'ten'", "distill"),
+        ("distill xor --episodes", "--episodes needs a value.", "distill"),
+        ("export run", "export needs --to: onnx, c, graphml or json.", "export"),
+        ("export", "export needs RUN and --to.", "export"),
+        ("view", "view needs RUN: a run folder", "view"),
     ],
 )
 def test_a_command_line_that_is_not_understood_is_a_sentence_and_where_to_look(
-    smgrnn: Command, arguments: str, sentence: str
+    smgrnn: Command, arguments: str, sentence: str, where: str
 ) -> None:
     said = smgrnn(*arguments.split())
     first, second = said.err.splitlines()
-    assert (said.code, said.out, first) == (2, "", f"smgrnn: {sentence}")
-    assert re.fullmatch(r"`smgrnn[a-z ]* --help` lists the (options|commands)\.", second)
+    assert (said.code, said.out) == (2, "")
+    assert first.startswith("smgrnn: ")
+    assert sentence in first
+    assert second.startswith(f"`smgrnn {where} --help` lists the ".replace("  ", " "))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "hint"),
+    ("flag", "sentence"),
     [
-        ("distill CartPole-v1 --sed 3", "`smgrnn distill --help` lists the options."),
-        ("expert train CartPole-v1", "`smgrnn expert train --help` lists the options."),
-        ("completion bsh", "`smgrnn completion --help` lists the options."),
-        ("expert lits", "`smgrnn expert --help` lists the commands."),
-        ("benhc --quick", "`smgrnn --help` lists the commands."),
-        ("", "`smgrnn --help` lists the commands."),
+        ("--plasticity.window", "--plasticity.window is now --set plasticity.window=VALUE; "),
+        ("--plasticity.interval-width", "is now --set growth.interval_width=VALUE; "),
+        ("--learning.optimizer", "is now --set learning.optimizer=VALUE; "),
+        ("--iterations", "--iterations is now --set iterations=VALUE; smgrnn settings lists all."),
     ],
 )
-def test_the_help_that_is_named_is_that_of_the_command(
-    smgrnn: Command, arguments: str, hint: str
+@pytest.mark.parametrize("command", ["distill", "sequence", "tune"])
+def test_a_flag_of_the_release_before_is_answered_with_the_new_spelling(
+    smgrnn: Command, command: str, flag: str, sentence: str
 ) -> None:
-    assert smgrnn(*arguments.split()).err.splitlines()[1:] == [hint]
+    assert sentence in refused(smgrnn(command, "CartPole-v1", flag, 3))
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("window=3", "'window' does not exist. Did you mean 'plasticity.window'?"),
+        ("learning.optimizer=adm", "must be 'adam' or 'adamw' or 'sgd' or 'rmsprop'. Got 'adm'"),
+        ("gain=ten", "The 'gain' parameter of RunConfig must be a float in (0, inf). Got 'ten'"),
+        ("density=2", "The 'density' parameter of NetworkSettings must be a float in (0, 1]."),
+        ("gain", "--set takes NAME=VALUE. Got 'gain' instead."),
+    ],
+)
+def test_a_setting_that_cannot_be_set_is_one_sentence(
+    smgrnn: Command, text: str, sentence: str
+) -> None:
+    assert sentence in refused(smgrnn("distill", "CartPole-v1", "--set", text))
+
+
+@pytest.mark.parametrize("columns", [40, 200])
 def test_the_sentence_is_the_same_in_any_terminal(columns: int) -> None:
     """The parser breaks long names in a narrow one, and has several columns in a wide one."""
-    said = in_terminal("distill", "--plasticity.fluctuation-threshol", "3", columns=columns)
+    said = in_terminal("distill", "--checkpoint-evry-so-often", "3", columns=columns)
     assert said.splitlines() == [
-        "smgrnn: distill has no option --plasticity.fluctuation-threshol. Did you mean "
-        "'--plasticity.fluctuation-threshold'?",
+        "smgrnn: distill has no option --checkpoint-evry-so-often.",
         "`smgrnn distill --help` lists the options.",
     ]
 
@@ -241,7 +230,7 @@ def test_a_read_only_folder_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_warning_is_a_sentence_without_a_place_in_our_code(tmp_path: Path) -> None:
-    flags = "CartPole-v1 --preset paper --plasticity.max-edges 10 --episodes 100 --held-out 2"
+    flags = "CartPole-v1 --preset paper --set plasticity.max_edges=10 --episodes 100 --held-out 2"
     done = shell(f"smgrnn distill {flags} --out run", tmp_path)
     assert done.returncode == 0
     (line,) = [line for line in done.stderr.splitlines() if "Growth stopped" in line]

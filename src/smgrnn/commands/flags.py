@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from smgrnn.choices import USUAL_PRESET, EnvBackend, HandOver, Student
 from smgrnn.commands.output import Flag
 from smgrnn.errors import ConfigError
-from smgrnn.kinds import USUAL_PRESET, EnvBackend, HandOver, Student
 
-if TYPE_CHECKING:  # it imports Numba, for which help does not wait
-    from smgrnn.config import RunConfig
+if TYPE_CHECKING:
+    from smgrnn.config import RunConfig  # which loads NumPy and Numba, and help needs neither
 
 STORE = Path("results/store")
 """Folder of finished runs, below the one that a command is called in."""
@@ -21,9 +21,9 @@ STORE = Path("results/store")
 class RunOptions:
     """The settings of a run that people change most; `--set` changes any other."""
 
-    student: Student = "smgrnn"
-    """The growing network; the same graph kept as it is; growth without pruning; an MLP of 100 % or
-    200 % of the budget; or one that is pruned to --parameters."""
+    student: Student | None = None
+    """The growing network, by default; the same graph kept as it is; growth without pruning; an MLP
+    of 100 % or 200 % of the budget; or one that is pruned to --parameters."""
     parameters: int | None = None
     """Maximum parameters of the result; training may exceed it temporarily."""
     keep: float | None = None
@@ -50,14 +50,15 @@ class RunOptions:
         """Return a run's settings with those of the flags."""
         own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         given = {name: value for name, value in own.items() if value is not None}
-        del given["set"], given["student"]
+        del given["set"]
         return with_settings(config.with_changes(**given), self.set)
 
     def to_config(self, task: str, preset: str | Path | None, seed: int = 0) -> "RunConfig":
         """Return the settings of a run on a task."""
         from smgrnn.config import RunConfig
 
-        start = RunConfig.for_task(task, preset=preset or USUAL_PRESET, student=self.student)
+        student = self.student or RunConfig.student
+        start = RunConfig.for_task(task, preset=preset or USUAL_PRESET, student=student)
         return self.changes(start.with_changes(seed=seed))
 
 

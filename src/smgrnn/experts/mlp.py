@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Ints, Singles
 from smgrnn.errors import ExpertError, NonFiniteError, ShapeError
-from smgrnn.kernels import reduction
+from smgrnn.kernels import kernel, reduction
 
 Layer = tuple[Singles, Singles]
 Activation = Literal["relu", "tanh"]
@@ -106,13 +106,13 @@ class Expert(NamedTuple):
     def values(self, observation: ArrayLike) -> Singles:
         """Return the value of each action (n_outputs,)."""
         scratch = self.scratch()
-        row = expert_values(*self, scratch, self._check(observation))
+        row = _compiled_values(*self, scratch, self._check(observation))
         return scratch[row, : self.n_outputs].copy()
 
     def action(self, observation: ArrayLike) -> int:
         """Return the greedy action: the first with the largest value."""
         checked = self._check(observation)
-        return int(expert_action(*self, self.scratch(), checked))
+        return int(_compiled_action(*self, self.scratch(), checked))
 
     def _check(self, observation: ArrayLike) -> Singles:
         checked = np.asarray(observation, dtype=np.float32)
@@ -200,6 +200,22 @@ def expert_values(
                 scratch[row, node] = math.tanh(scratch[row, node])
             floor = np.float32(-np.inf)
     return row
+
+
+@kernel
+def _compiled_action(
+    sizes: Ints, parameters: Singles, codes: Ints, scratch: Singles, observation: Singles
+) -> int:
+    """Return the greedy action, from Python."""
+    return expert_action(sizes, parameters, codes, scratch, observation)
+
+
+@kernel
+def _compiled_values(
+    sizes: Ints, parameters: Singles, codes: Ints, scratch: Singles, observation: Singles
+) -> int:
+    """Write the action values into `scratch`, from Python; return the row they are in."""
+    return expert_values(sizes, parameters, codes, scratch, observation)
 
 
 @reduction

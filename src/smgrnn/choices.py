@@ -1,4 +1,4 @@
-"""Names that settings of a run choose from; the command line needs them before all else."""
+"""Names that settings choose from; a command line that only shows its help needs nothing else."""
 
 from typing import Literal
 
@@ -9,5 +9,3 @@ USUAL_PRESET: Preset = "frugal"
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
 EnvBackend = Literal["compiled", "gymnasium"]
 HandOver = Literal["best", "final"]
-RECORDINGS = (".npz", ".csv", ".safetensors")
-"""Endings of the name of a task that is a file of recorded examples."""
