@@ -3,138 +3,78 @@
 import json
 import math
 import re
-from dataclasses import FrozenInstanceError, dataclass, fields
+from dataclasses import FrozenInstanceError, fields
 from typing import Any
 
 import numpy as np
 import pytest
 
 from smgrnn import NetworkConfig, PlasticityConfig
+from smgrnn.commands.flags import renamed_flag, with_settings
 from smgrnn.config import (
-    DEMANDS,
+    CHOICES,
     LAYERED,
+    UNCHANGING,
     LearningConfig,
-    LearningSettings,
-    NetworkSettings,
     RunConfig,
+    by_part,
+    preset_settings,
+    setting_of,
 )
 from smgrnn.errors import ConfigError, SmgrnnError, short
-from smgrnn.validation import Count, Settings, later
+from smgrnn.graph.settings import NetworkSettings
+from smgrnn.learning import LEARNING, OPTIMIZERS, SGD, Adam, Hebbian
+from smgrnn.learning.settings import LearningSettings
+from smgrnn.rules import GROWTH, PRUNING, Contribution, Relay, Split, Weak
+from smgrnn.runs.students import STUDENTS
+from smgrnn.validation import Settings, annotations, choices
 from smgrnn_paper import EvolutionConfig
-from support.flat import growing_rules, rules
-from support.flat import learning as learning_config
 
 COUNT: list[Any] = [0, -1, 1.5, True, "3", None, math.nan, math.inf]
+WHOLE: list[Any] = [-1, 1.5, True, "3", None, math.nan]
 POSITIVE: list[Any] = [0.0, -0.1, math.inf, math.nan, True, "0.5", None, 1j]
 NON_NEGATIVE: list[Any] = [-0.1, math.inf, -math.inf, math.nan, True, "0.5", None]
 PROBABILITY: list[Any] = [-0.1, 1.1, math.inf, math.nan, True, "0.5", None]
 SHARE: list[Any] = [0, -0.1, 1.1, math.inf, math.nan, True, "0.5", None]
 FLAG: list[Any] = [0, 1, "yes", None]
-DECAY: list[Any] = [-0.1, 1.0, math.inf, math.nan, True, "0.5"]
-NAME: list[Any] = [1, None, True, ["relay"]]
+DECAY: list[Any] = [-0.1, 1.0, math.inf, math.nan, True, "0.5", None]
 CHOICE: list[Any] = ["swish", "", 0, None, True, ["keep"]]
+PART: list[Any] = [None, {}, "tanh"]
 
-NETWORK: dict[str, list[Any]] = {
-    "n_hidden": [-1, 1.5, True, "3", None, math.nan],
-    "density": SHARE,
-    "weight_std": NON_NEGATIVE,
-    "iterations": COUNT,
-    "activation": CHOICE,
-    "output_activation": CHOICE,
-    "readout": [value for value in CHOICE if value is not None],
-    "carry_state": FLAG,
+KINDS: dict[str, tuple[list[Any], str]] = {
+    "count": (
+        COUNT,
+        "n_inputs n_outputs state_dim iterations window interval prune_period max_relays size "
+        "n_candidates candidate_sources max_nodes max_edges episodes checkpoint_every held_out "
+        "parameters budget rollouts population",
+    ),
+    "whole": (WHOLE, "n_hidden through_time least_updates seed stop_after"),
+    "positive": (
+        POSITIVE,
+        "learning_rate epsilon interval_width fluctuation_threshold candidate_gain gain",
+    ),
+    "non-negative": (
+        NON_NEGATIVE,
+        "weight_std weight_decay initial_weight weight_threshold update_threshold",
+    ),
+    "probability": (PROBABILITY, "explore_probability explore_ratio dense_until protect"),
+    "share": (SHARE, "density prune_fraction keep"),
+    "decay": (DECAY, "beta1 beta2 alpha momentum averaging trace_decay"),
+    "flag": (FLAG, "carry_state full_window explore_inputs orphan_removal bias normalise"),
+    "choice": (
+        CHOICE,
+        "activation output_activation readout rule optimizer bias_correction loss schedule scale "
+        "history_on_edit optimizer_on_edit new_weights student env_backend handover method",
+    ),
+    "part": (PART, "network learning plasticity"),
+    "finite": (["3", True, math.inf], "bar"),
+    "text": ([0, True], "expert neat_config"),
 }
-LEARNING: dict[str, list[Any]] = {
-    "rule": NAME,
-    "optimizer": CHOICE,
-    "learning_rate": POSITIVE,
-    "beta1": [*DECAY, None],
-    "beta2": [*DECAY, None],
-    "alpha": [*DECAY, None],
-    "epsilon": POSITIVE,
-    "bias_correction": CHOICE,
-    "momentum": DECAY,
-    "weight_decay": [value for value in NON_NEGATIVE if value is not None],
-    "loss": [value for value in CHOICE if value is not None],
-    "schedule": CHOICE,
-    "averaging": [*DECAY, None],
-    "through_time": [-1, 1.5, True, "3", None, math.nan],
-    "trace_decay": [*DECAY, None],
-}
-OUT_OF_RANGE: dict[type[Settings], dict[str, list[Any]]] = {
-    NetworkSettings: NETWORK,
-    NetworkConfig: {
-        **NETWORK,
-        "n_inputs": COUNT,
-        "n_outputs": COUNT,
-        "state_dim": COUNT,
-        "readout": CHOICE,
-    },
-    PlasticityConfig: {
-        "window": COUNT,
-        "interval_width": POSITIVE,
-        "fluctuation_threshold": POSITIVE,
-        "scale": CHOICE,
-        "epsilon": POSITIVE,
-        "full_window": FLAG,
-        "history_on_edit": CHOICE,
-        "optimizer_on_edit": CHOICE,
-        "interval": [*COUNT, "epoch"],
-        "prune_period": COUNT,
-        "growth": NAME,
-        "max_relays": [value for value in COUNT if value is not None],
-        "initial_weight": NON_NEGATIVE,
-        "new_weights": CHOICE,
-        "explore_probability": PROBABILITY,
-        "explore_ratio": PROBABILITY,
-        "explore_inputs": FLAG,
-        "pruning": NAME,
-        "weight_threshold": NON_NEGATIVE,
-        "update_threshold": NON_NEGATIVE,
-        "prune_fraction": SHARE,
-        "orphan_removal": FLAG,
-        "size": [value for value in COUNT if value is not None],
-        "dense_until": PROBABILITY,
-        "least_updates": [-1, 1.5, True, "3", None],
-        "n_candidates": COUNT,
-        "candidate_sources": COUNT,
-        "candidate_gain": POSITIVE,
-        "max_nodes": COUNT,
-        "max_edges": COUNT,
-    },
-    LearningSettings: LEARNING,
-    LearningConfig: {**LEARNING, "loss": CHOICE},
-    RunConfig: {
-        "student": CHOICE,
-        "episodes": COUNT,
-        "seed": [-1, 1.5, True, "3", None],
-        "expert": [0, True],
-        "env_backend": [value for value in CHOICE if value is not None],
-        "checkpoint_every": COUNT,
-        "held_out": COUNT,
-        "stop_after": [-1, 1.5, True, "3", None, math.nan],
-        "handover": CHOICE,
-        "parameters": [value for value in COUNT if value is not None],
-        "keep": [value for value in SHARE if value is not None],
-        "budget": [value for value in COUNT if value is not None],
-        "bias": FLAG,
-        "normalise": FLAG,
-        "gain": POSITIVE,
-        "bar": ["3", True, math.inf],
-        "protect": PROBABILITY,
-        "network": [None, {}, "tanh"],
-        "learning": [None, {}, "adam"],
-        "plasticity": [None, {}, learning_config()],
-    },
-    EvolutionConfig: {
-        "method": CHOICE,
-        "seed": [-1, 1.5, True, "3", None],
-        "rollouts": COUNT,
-        "population": [*COUNT, 1],
-        "held_out": COUNT,
-        "neat_config": [0, True],
-    },
-}
+"""Values out of range, and the fields of that kind: a name has one meaning everywhere."""
+OUT_OF_RANGE = {name: values for values, names in KINDS.values() for name in names.split()}
+OUT_OF_RANGE["interval"] = [*COUNT, "epoch"]
+OUT_OF_RANGE["population"] = [*COUNT, 1]
+RULES = {"growth", "pruning"}
 REQUIRED: dict[type[Settings], dict[str, Any]] = {
     NetworkSettings: {},
     NetworkConfig: {"n_inputs": 4, "n_outputs": 2},
@@ -143,17 +83,26 @@ REQUIRED: dict[type[Settings], dict[str, Any]] = {
     LearningConfig: {},
     RunConfig: {},
     EvolutionConfig: {},
+    **{kind: {} for table in (GROWTH, PRUNING, OPTIMIZERS, LEARNING) for kind in table.values()},
 }
-every_class = pytest.mark.parametrize("settings", OUT_OF_RANGE)
-every_field = pytest.mark.parametrize(
+"""All settings there are, and the values that they cannot do without."""
+every_class = pytest.mark.parametrize("settings", REQUIRED)
+
+
+@pytest.mark.parametrize(
     ("settings", "name"),
-    [(settings, field.name) for settings in OUT_OF_RANGE for field in fields(settings)],
+    [
+        (settings, entry.name)
+        for settings in REQUIRED
+        for entry in fields(settings)
+        if entry.name not in RULES
+    ],
 )
-
-
-@every_field
 def test_every_field_refuses_values_out_of_range(settings: type[Settings], name: str) -> None:
-    for value in OUT_OF_RANGE[settings][name]:
+    is_optional = type(None) in choices(annotations(settings)[name])
+    for value in OUT_OF_RANGE[name]:
+        if value is None and is_optional:
+            continue
         with pytest.raises(ConfigError) as caught:
             settings(**{**REQUIRED[settings], name: value})
         start = f"The '{name}' parameter of {settings.__name__} must be "
@@ -164,38 +113,25 @@ def test_every_field_refuses_values_out_of_range(settings: type[Settings], name:
         assert len(message) > len(start) + len(end)
 
 
-def test_every_class_of_settings_is_listed() -> None:
-    found, left = set(), [Settings]
-    while left:
-        kind = left.pop()
-        left += kind.__subclasses__()
-        found |= {kind} if kind.__module__ == RunConfig.__module__ else set()
-    assert found == set(OUT_OF_RANGE)
-
-
-@every_class
-def test_no_field_is_listed_that_does_not_exist(settings: type[Settings]) -> None:
-    assert OUT_OF_RANGE[settings].keys() == {field.name for field in fields(settings)}
+@pytest.mark.parametrize("name", sorted(RULES))
+@pytest.mark.parametrize("value", [1, True, ["relay"], Relay, object()])
+def test_a_rule_is_an_object_that_decides(name: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"^A {name} rule is an object with `decide"):
+        PlasticityConfig(**{name: value})
+    with pytest.raises(ConfigError, match=rf"^There is no {name} rule 'weka'"):
+        PlasticityConfig(**{name: "weka"})
 
 
 @pytest.mark.parametrize(
     ("settings", "name", "value", "expected"),
     [
         (PlasticityConfig, "window", 0, "an int in [1, inf)"),
-        (PlasticityConfig, "max_relays", 0, "an int in [1, inf) or None"),
+        (Relay, "max_relays", 0, "an int in [1, inf) or None"),
         (PlasticityConfig, "interval", "epoch", "an int in [1, inf) or 'episode'"),
-        (PlasticityConfig, "prune_fraction", 0.0, "a float in (0, 1]"),
-        (PlasticityConfig, "explore_ratio", 2.0, "a float in [0, 1]"),
-        (PlasticityConfig, "epsilon", 0.0, "a float in (0, inf)"),
+        (Weak, "prune_fraction", 0.0, "a float in (0, 1]"),
         (PlasticityConfig, "orphan_removal", "yes", "True or False"),
-        (PlasticityConfig, "history_on_edit", "x", "'keep' or 'reset'"),
-        (NetworkConfig, "n_hidden", -1, "an int in [0, inf)"),
-        (
-            NetworkConfig,
-            "activation",
-            "swish",
-            "'tanh' or 'sigmoid' or 'relu' or 'identity'",
-        ),
+        (LearningConfig, "optimizer", "adm", "'adam' or 'adamw' or 'sgd' or 'rmsprop'"),
+        (NetworkConfig, "activation", "swish", "'tanh' or 'sigmoid' or 'relu' or 'identity'"),
     ],
 )
 def test_the_sentence_says_what_is_allowed(
@@ -204,42 +140,34 @@ def test_the_sentence_says_what_is_allowed(
     sentence = (
         f"The '{name}' parameter of {settings.__name__} must be {expected}. Got {value!r} instead."
     )
-    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$") as caught:
         settings(**{**REQUIRED[settings], name: value})
-
-
-@pytest.mark.parametrize("name", ["window", "initial_weight"])
-def test_a_number_too_large_for_a_float_is_refused(name: str) -> None:
-    """The OverflowError of a comparison with a float escaped."""
-    with pytest.raises(ConfigError, match=f"'{name}'"):
-        PlasticityConfig.from_dict({name: 10**400})
-
-
-def test_a_config_error_is_a_value_error_of_this_package() -> None:
-    with pytest.raises(ValueError, match="window") as caught:
-        rules(window=0)
     assert isinstance(caught.value, SmgrnnError)
+    assert isinstance(caught.value, ValueError)
 
 
 @pytest.mark.parametrize(
-    "values",
+    "values", [{"window": 10**400}, {"growth": {"name": "relay", "initial_weight": 10**400}}]
+)
+def test_a_number_too_large_for_a_float_is_refused(values: dict[str, Any]) -> None:
+    """The OverflowError of a comparison with a float escaped."""
+    with pytest.raises(ConfigError, match="parameter of"):
+        PlasticityConfig.from_dict(values)
+
+
+@pytest.mark.parametrize(
+    "config",
     [
-        {"max_relays": 3, "interval": "episode", "scale": "weight", "pruning": "none"},
-        {"max_relays": None, "interval": 7, "initial_weight": 0, "explore_ratio": 1},
-        {},
+        PlasticityConfig(),
+        PlasticityConfig(growth=Relay(max_relays=3, scale="weight"), pruning=None, interval=7),
+        PlasticityConfig.frugal(size=9, pruning=Contribution(dense_until=0.5)),
+        NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=4, activation="relu", density=0.3),
+        LearningConfig(rule=Hebbian(trace_decay=0.25), optimizer=SGD(momentum=0.5)),
+        RunConfig.for_task("xor", iterations=2, learning={"optimizer": "sgd"}, seed=3),
     ],
 )
-def test_plasticity_settings_survive_json(values: dict[str, Any]) -> None:
-    config = PlasticityConfig.from_dict(values)
-    assert PlasticityConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
-    assert config.to_dict().keys() == OUT_OF_RANGE[PlasticityConfig].keys()
-    assert {name: config.to_dict()[name] for name in values} == values
-
-
-def test_network_settings_survive_json() -> None:
-    config = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=4, activation="relu", density=0.3)
-    assert NetworkConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
-    assert config != NetworkConfig(n_inputs=3, n_outputs=2)
+def test_settings_survive_json(config: Settings) -> None:
+    assert type(config).from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
 @every_class
@@ -252,54 +180,55 @@ def test_an_unknown_name_is_refused(settings: type[Settings]) -> None:
 
 
 def test_numbers_of_numpy_become_plain_numbers() -> None:
-    config = PlasticityConfig.from_dict(
-        {"window": np.int64(5), "epsilon": np.float64(0.5), "explore_ratio": 1}
-    )
+    growth = Relay(epsilon=np.float64(0.5), explore_ratio=1)
+    config = PlasticityConfig(window=np.int64(5), growth=growth)  # type: ignore[arg-type]
     assert json.dumps(config.to_dict())
-    assert (type(config.window), type(config.epsilon)) == (int, float)
-    assert type(config.explore_ratio) is float
+    assert [type(each) for each in (config.window, growth.epsilon, growth.explore_ratio)] == [
+        *(int, float, float)
+    ]
 
 
 def test_settings_cannot_be_changed_once_made() -> None:
     with pytest.raises(FrozenInstanceError):
-        rules().window = 5  # type: ignore[misc]
+        PlasticityConfig().window = 5  # type: ignore[misc]
 
 
 def test_the_defaults_are_those_of_table_a_iii() -> None:
-    config = rules()
-    assert (config.window, config.interval_width, config.fluctuation_threshold) == (100, 0.5, 0.1)
-    assert (config.explore_probability, config.explore_ratio) == (0.25, 0.01)
-    assert (config.weight_threshold, config.update_threshold) == (0.1, 1e-4)
-    assert (config.prune_fraction, config.prune_period) == (0.8, 30)
+    config, growth, pruning = PlasticityConfig(), Relay(), Weak()
+    assert (config.growth, config.pruning) == (growth, pruning)
+    assert (config.window, growth.interval_width, growth.fluctuation_threshold) == (100, 0.5, 0.1)
+    assert (growth.explore_probability, growth.explore_ratio) == (0.25, 0.01)
+    assert (pruning.weight_threshold, pruning.update_threshold) == (0.1, 1e-4)
+    assert (pruning.prune_fraction, config.prune_period) == (0.8, 30)
 
 
-def test_static_switches_every_rule_off() -> None:
-    config = PlasticityConfig.static(window=7)
-    rules = (config.growth, config.pruning, config.orphan_removal)
-    assert rules == ("none", "none", False)
-    assert config.window == 7
-
-
-def test_growth_only_switches_pruning_off_and_nothing_else() -> None:
-    config = growing_rules(window=7)
-    default = rules(window=7).to_dict()
-    assert config.to_dict() == {**default, "pruning": "none", "orphan_removal": False}
-
-
-def test_a_variant_refuses_bad_values_too() -> None:
+def test_a_variant_of_the_rules_takes_changes() -> None:
+    static = PlasticityConfig.static(window=7)
+    assert (static.growth, static.pruning, static.orphan_removal) == (None, None, False)
+    assert static.window == 7
+    growing = PlasticityConfig.growth_only(window=7).to_dict()
+    usual = PlasticityConfig(window=7).to_dict()
+    assert growing == {**usual, "pruning": None, "orphan_removal": False}
     with pytest.raises(ConfigError, match="'window'"):
         PlasticityConfig.static(window=0)
 
 
-# --- the settings of a run ------------------------------------------------------------------------
+# --- changes --------------------------------------------------------------------------------------
 
 
-def test_settings_of_a_run_survive_json() -> None:
-    config = RunConfig.for_task("xor", iterations=2, learning={"optimizer": "sgd"}, seed=3)
-    assert RunConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+def test_a_choice_by_name_takes_over_what_was_changed_and_it_has_too() -> None:
+    start = PlasticityConfig(growth=Relay(interval_width=0.3, explore_ratio=0.5, max_relays=2))
+    assert start.changed(growth="split").growth == Split(interval_width=0.3, max_relays=2)
+    named = start.changed(growth={"name": "split", "max_relays": 1}).growth
+    assert named == Split(interval_width=0.3, max_relays=1)
+    assert start.changed(growth=Split()).growth == Split()  # an object is as it is
+    assert start.changed(growth=None).growth is None
+    assert LearningConfig(optimizer=Adam(beta1=0.5)).changed(optimizer="sgd").optimizer == SGD()
+    with pytest.raises(ConfigError, match=r"^Split has no setting 'explore_ratio'\.$"):
+        start.changed(growth={"name": "split", "explore_ratio": 0.5})
 
 
-def test_settings_change_by_name_by_part_and_as_a_whole() -> None:
+def test_settings_of_a_run_change_by_name_by_part_and_as_a_whole() -> None:
     start = RunConfig.for_task("xor")
     assert start.with_changes(iterations=2).network.iterations == 2
     assert start.with_changes(network={"density": 0.5}).network.iterations == 3
@@ -307,41 +236,36 @@ def test_settings_change_by_name_by_part_and_as_a_whole() -> None:
     both = start.with_changes(network={"density": 0.5}, iterations=7).network
     assert (both.density, both.iterations) == (0.5, 7)
     assert start.with_changes(plasticity={"window": 7}).plasticity.interval == 10
-    assert start.with_changes(plasticity=rules(window=7)).plasticity.interval == 100
-    with pytest.raises(TypeError, match="widnow"):
-        start.with_changes(widnow=3)
-
-
-@pytest.mark.parametrize("student", DEMANDS)
-@pytest.mark.parametrize("task", ["CartPole-v1", "xor", "a.npz"])
-@pytest.mark.parametrize("preset", ["paper", "as_printed"])
-def test_every_student_starts_from_what_makes_it_so(student: str, task: str, preset: Any) -> None:
-    start = RunConfig.for_task(task, preset=preset, student=student)
-    usual = RunConfig.for_task(task, preset=preset)
-    flat, plain = ({**c.to_dict(), **flatten(c.to_dict())} for c in (start, usual))
-    changed = {name for name in flat if flat[name] != plain[name]} - {
-        *("student", "network", "plasticity")
-    }
-    assert ("bias" in changed) == (student in LAYERED and not plain["bias"])
-    changed.discard("bias")
-    assert {place: flat[place] for place in DEMANDS[student]} == DEMANDS[student]
-    assert changed <= set(DEMANDS[student])  # and all else is as it was
-
-
-def flatten(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of all parts by dotted names."""
-    return {
-        f"{part}.{name}": value
-        for part, inner in values.items()
-        if isinstance(inner, dict)
-        for name, value in inner.items()
-    }
+    assert start.with_changes(plasticity=PlasticityConfig(window=7)).plasticity.interval == 100
+    with pytest.raises(ConfigError, match=r"^RunConfig has no setting 'episods'. Did you mean"):
+        start.with_changes(episods=3)
 
 
 def test_a_plain_learning_config_states_its_loss() -> None:
     assert RunConfig().learning.loss is None
-    given = RunConfig().with_changes(learning=learning_config(optimizer="sgd")).learning
-    assert (given.optimizer, given.loss) == ("sgd", "cross_entropy")
+    given = RunConfig().with_changes(learning=LearningConfig(optimizer=SGD())).learning
+    assert (given.optimizer, given.loss) == (SGD(), "cross_entropy")
+
+
+@pytest.mark.parametrize("student", STUDENTS)
+@pytest.mark.parametrize("task", ["CartPole-v1", "xor", "a.npz"])
+@pytest.mark.parametrize("preset", ["paper", "as_printed", "frugal"])
+def test_a_student_differs_from_the_growing_one_in_what_makes_it_so(
+    student: str, task: str, preset: Any
+) -> None:
+    start = RunConfig.for_task(task, preset=preset, student=student)
+    usual = RunConfig.for_task(task, preset=preset)
+    changed = {
+        entry.name
+        for entry in fields(RunConfig)
+        if getattr(start, entry.name) != getattr(usual, entry.name)
+    }
+    expected = set() if student == "smgrnn" else {"student", "plasticity"}
+    if student in LAYERED:
+        expected |= {"network"} | ({"bias"} if not usual.bias else set())
+        assert (start.network.iterations, start.network.n_hidden, start.bias) == (2, 0, True)
+    assert changed - {"learning"} == expected  # nothing goes back through time without states
+    assert start.plasticity.is_static == (student in UNCHANGING)
 
 
 def test_an_unknown_preset_is_refused() -> None:
@@ -349,22 +273,85 @@ def test_an_unknown_preset_is_refused() -> None:
         RunConfig.for_task("xor", preset="best")
 
 
-# --- keys ---------------------------------------------------------------------------------------
+# --- by name, as on the command line --------------------------------------------------------------
 
 
-def test_a_setting_added_later_leaves_keys_alone_while_it_has_its_default() -> None:
-    @dataclass(frozen=True, kw_only=True)
-    class Inner(Settings):
-        size: Count = 1
-        shade: str = later("grey")
+def test_every_setting_can_be_set_by_its_name() -> None:
+    for preset in ("paper", "frugal"):
+        config = RunConfig.for_task("CartPole-v1", preset=preset)
+        for name in preset_settings(config):
+            value = setting_of(config, name)
+            assert with_settings(config, (f"{name}={value}",)) == config
 
-    @dataclass(frozen=True, kw_only=True)
-    class Outer(Settings):
-        inner: Inner
-        number: Count = 3
-        speed: Count | None = later(None)
 
-    assert Outer(inner=Inner()).key_content() == {"inner": {"size": 1}, "number": 3}
-    changed = Outer(inner=Inner(shade="red"), speed=2).key_content()
-    assert changed == {"inner": {"size": 1, "shade": "red"}, "number": 3, "speed": 2}
-    assert Outer(inner=Inner()).to_dict()["speed"] is None  # what is saved is all of it
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("growth.interval_width=0.4", "growth.interval_width", 0.4),
+        ("growth.interval-width = 0.4", "growth.interval_width", 0.4),
+        ("plasticity.growth=split", "plasticity.growth", "split"),
+        ("plasticity.pruning=none", "plasticity.pruning", "none"),
+        ("growth.max_relays=None", "growth.max_relays", None),
+        ("optimizer.beta1=0.5", "optimizer.beta1", 0.5),
+        ("learning.rule=feedback", "learning.rule", "feedback"),
+        ("carry_state=false", "carry_state", False),
+        ("stop_after=3", "stop_after", 3),
+        ("checkpoint_every=7", "checkpoint_every", 7),
+    ],
+)
+def test_a_setting_is_set_by_a_text(text: str, name: str, value: Any) -> None:
+    assert setting_of(with_settings(RunConfig(), (text,)), name) == value
+
+
+def test_a_choice_and_its_settings_are_set_together_in_any_order() -> None:
+    texts = ("optimizer.momentum=0.5", "learning.optimizer=rmsprop", "rule.trace_decay=0.25")
+    learning = with_settings(RunConfig(), (*texts, "learning.rule=hebbian")).learning
+    assert setting_of(RunConfig(learning=learning), "optimizer.momentum") == 0.5
+    assert learning.rule == Hebbian(trace_decay=0.25)
+    named = {"plasticity.growth": "split", "growth.max_relays": 1}
+    growth = {"name": "split", "max_relays": 1}
+    assert by_part(named) == {"plasticity": {"growth": growth}}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("window", "--set takes NAME=VALUE. Got 'window' instead."),
+        ("window=3", "The setting 'window' does not exist. Did you mean 'plasticity.window'?"),
+        ("growth.windw=3", "Did you mean 'plasticity.window'?"),
+        ("plasticity.growth=relai", "There is no growth rule 'relai'. Did you mean 'relay'?"),
+        ("growth.n_candidates=3", "The setting 'growth.n_candidates' does not exist."),
+        ("growth.max_relays=0", "The 'max_relays' parameter of Relay must be an int in [1, inf)"),
+        ("carry_state=3", "must be True or False. Got 3 instead."),
+    ],
+)
+def test_a_text_that_sets_nothing_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        with_settings(RunConfig(), (text,))
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("flag", "now"),
+    [
+        ("--plasticity.window", "--set plasticity.window"),
+        ("--plasticity.interval-width", "--set growth.interval_width"),
+        ("--plasticity.n-candidates=3", "--set growth.n_candidates"),
+        ("--plasticity.weight-threshold", "--set pruning.weight_threshold"),
+        ("--plasticity.growth", "--set plasticity.growth"),
+        ("--learning.optimizer", "--set learning.optimizer"),
+        ("--learning.beta1", "--set optimizer.beta1"),
+        ("--learning.alpha", "--set optimizer.alpha"),
+        ("--learning.trace-decay", "--set rule.trace_decay"),
+        ("--no-carry-state", "--set carry_state"),
+        ("--n-hidden", "--set n_hidden"),
+        ("--nonsense", None),
+    ],
+)
+def test_a_flag_of_the_release_before_has_a_new_name(flag: str, now: str | None) -> None:
+    assert renamed_flag(flag) == now
+
+
+def test_choices_are_found_where_they_are() -> None:
+    for part, place in CHOICES.values():
+        assert hasattr(getattr(RunConfig(), part), place)

@@ -32,7 +32,7 @@ FOLLOWED = [
     page for page in PAGES if any(block.language in ("console", "python") for block in blocks(page))
 ]
 LEFT_BEHIND = {
-    "docs/quickstart.md": ("controller.c", "my-report/index.html"),
+    "docs/quickstart.md": ("controller.c", "my-run.html"),
     "docs/reproducing.md": ("report/index.html",),
     "docs/viewing.md": ("runs/cartpole/growth.html", "growth.gif", "compared.html"),
     "docs/exporting.md": ("main", "controller.onnx"),

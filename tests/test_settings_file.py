@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from smgrnn.config import RunConfig, preset_settings, setting_of, settings_file
+from smgrnn.config import RunConfig, settings_file
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.runs.run import new_run
-from smgrnn.settings_file import SettingsFile, read_settings
+from smgrnn.settings_file import read_settings
 from support.commands import Command, refused
 
 TEXT = """smgrnn = "settings"
-version = 1
+version = 2
 preset = "paper"
 
 [settings]
@@ -20,6 +20,8 @@ iterations = 2
 
 [settings.plasticity]
 window = 40
+
+[settings.growth]
 max_relays = "None"
 """
 
@@ -34,7 +36,7 @@ def file(tmp_path: Path) -> Path:
 def test_a_file_changes_the_preset_that_it_names(file: Path) -> None:
     config = RunConfig.for_task("CartPole-v1", preset=file)
     before = RunConfig.for_task("CartPole-v1", preset="paper")
-    changes = {"window": 40, "max_relays": None}
+    changes = {"window": 40, "growth": {"max_relays": None}}
     assert config == before.with_changes(gain=2.0, iterations=2, plasticity=changes)
     assert RunConfig.for_task("CartPole-v1", preset=str(file)) == config
 
@@ -60,7 +62,10 @@ def test_a_file_is_refused_what_a_flag_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("preset", ["paper", "frugal", "as_printed"])
 def test_what_is_written_gives_the_same_settings_again(preset: str, tmp_path: Path) -> None:
     wanted = RunConfig.for_task(
-        "Acrobot-v1", preset=preset, bias=True, learning={"momentum": None, "beta1": 0.1}
+        "Acrobot-v1",
+        preset=preset,
+        bias=True,
+        learning={"averaging": 0.25, "optimizer": {"beta1": 0.1}},
     )
     path = tmp_path / "again.toml"
     path.write_text(settings_file("Acrobot-v1", preset, wanted, {"by": 'a "hand"'}).text())
@@ -78,14 +83,16 @@ def test_a_file_made_from_a_file_stands_alone(file: Path, tmp_path: Path) -> Non
     assert RunConfig.for_task("CartPole-v1", preset=path) == config
 
 
-def test_every_setting_of_a_preset_goes_by_the_name_of_its_flag() -> None:
-    config = RunConfig.for_task("CartPole-v1")
-    for name in preset_settings():
-        setting_of(config, name)
-    assert (
-        SettingsFile("paper", {}, {}).text()
-        == 'smgrnn = "settings"\nversion = 1\npreset = "paper"\n'
+def test_a_file_can_choose_rules_and_set_them(tmp_path: Path) -> None:
+    wanted = RunConfig.for_task(
+        "CartPole-v1",
+        plasticity={"growth": {"name": "split", "max_relays": 3}, "pruning": None},
+        learning={"rule": "hebbian", "optimizer": {"name": "rmsprop", "alpha": 0.5}},
     )
+    path = tmp_path / "rules.toml"
+    path.write_text(settings_file("CartPole-v1", "paper", wanted, {}).text())
+    assert 'growth = "split"' in path.read_text()
+    assert RunConfig.for_task("CartPole-v1", preset=path) == wanted
 
 
 @pytest.mark.parametrize(
@@ -93,9 +100,10 @@ def test_every_setting_of_a_preset_goes_by_the_name_of_its_flag() -> None:
     [
         ("window", "windw", "'plasticity.windw' does not exist. Did you mean 'plasticity.window'?"),
         ("[settings.plasticity]\nwindow", "window", "Did you mean 'plasticity.window'?"),
-        ("version = 1", "version = 2", "has version 2, and this smgrnn reads version 1. A newer"),
-        ("version = 1", 'version = "1"', "has version '1'"),
-        ("version = 1", "", "Did you mean version = 1?"),
+        ("version = 2", "version = 3", "has version 3, and this smgrnn reads version 2. A newer"),
+        ("version = 2", "version = 1", "and this smgrnn reads version 2. smgrnn 0.2 wrote it"),
+        ("version = 2", 'version = "2"', "has version '2'"),
+        ("version = 2", "", "Did you mean version = 2?"),
         ("= 40", '= "forty"', "must be an int in [1, inf). Got 'forty' instead"),
         ("= 40", "= 0", "must be an int in [1, inf). Got 0 instead"),
         ("= 40", "= {a = 1}", "must be an int in [1, inf)"),

@@ -20,10 +20,10 @@ import tyro
 from smgrnn import __version__
 from smgrnn.commands.flags import Earlier, Effort, Extras, RunOptions, Which, Workers
 from smgrnn.commands.output import Flag, Output
-from smgrnn.config import USUAL_PRESET, Preset
 from smgrnn.errors import ConfigError, SmgrnnError, needs, plain, reason, short
 from smgrnn.first_use import watching_compilation
 from smgrnn.interrupts import INTERRUPTED
+from smgrnn.kinds import USUAL_PRESET, Preset
 from smgrnn.plugins import plugins
 
 PROGRAM = "smgrnn"

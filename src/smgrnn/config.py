@@ -5,10 +5,19 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.graph.settings import NetworkConfig, NetworkSettings
+from smgrnn.kinds import (
+    RECORDINGS,
+    USUAL_PRESET,
+    EnvBackend,
+    HandOver,
+    Method,
+    Preset,
+    Student,
+)
 from smgrnn.learning.settings import Adam, LearningConfig, LearningSettings
 from smgrnn.rules.contribution import Contribution
 from smgrnn.rules.relay import Relay
@@ -25,17 +34,20 @@ from smgrnn.validation import (
     annotations,
 )
 
-__all__ = ["LearningConfig", "NetworkConfig", "PlasticityConfig", "RunConfig"]
+__all__ = [
+    "RECORDINGS",
+    "USUAL_PRESET",
+    "EnvBackend",
+    "HandOver",
+    "LearningConfig",
+    "Method",
+    "NetworkConfig",
+    "PlasticityConfig",
+    "Preset",
+    "RunConfig",
+    "Student",
+]
 
-Method = Literal["neat", "ndp"]
-Preset = Literal["frugal", "paper", "as_printed"]
-USUAL_PRESET: Preset = "frugal"
-"""The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
-Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
-EnvBackend = Literal["compiled", "gymnasium"]
-HandOver = Literal["best", "final"]
-RECORDINGS = (".npz", ".csv", ".safetensors")
-"""Endings of the name of a task that is a file of recorded examples."""
 UNCHANGING = ("static", "mlp-100", "mlp-200")
 """The students whose graph stays as it is."""
 LAYERED = ("mlp-100", "mlp-200", "mlp-pruned")
@@ -49,7 +61,7 @@ class RunConfig(Settings):
     Examples
     --------
     >>> from smgrnn import PlasticityConfig, RunConfig
-    >>> RunConfig(episodes=100, plasticity=PlasticityConfig(window=50)).learning.optimizer
+    >>> RunConfig(episodes=100, plasticity=PlasticityConfig(window=50)).learning.optimizer.name
     'adam'
     """
 
@@ -104,7 +116,10 @@ class RunConfig(Settings):
 
     def __post_init__(self) -> None:
         if type(self.learning) is LearningConfig:
-            object.__setattr__(self, "learning", LearningSettings(**self.learning.to_dict()))
+            own = {
+                entry.name: getattr(self.learning, entry.name) for entry in fields(LearningConfig)
+            }
+            object.__setattr__(self, "learning", LearningSettings(**own))
         super().__post_init__()
 
     @classmethod
@@ -211,7 +226,7 @@ def check_student(config: RunConfig) -> None:
                 f"must be {wanted[name]}."
             )
     if config.budget is not None and student not in LAYERED:
-        raise ConfigError(f"--budget measures an MLP, and {student} is not one: leave it out.")
+        raise ConfigError(f"budget measures an MLP, and {student} is not one: leave it out.")
 
 
 PARTS = ("learning", "plasticity")
@@ -280,9 +295,8 @@ def find_setting(name: str, config: "RunConfig | None" = None, *, in_run: bool =
     if name not in known:
         ends = {place.rpartition(".")[2]: place for place in known}
         last = name.rpartition(".")[2]
-        hint = f"Did you mean {ends[last]!r}?" if last in ends else suggest(name, known)
-        if not hint and (close := get_close_matches(last, ends, n=1)):
-            hint = f"Did you mean {ends[close[0]]!r}?"
+        close = [last] if last in ends else get_close_matches(last, ends, n=1)
+        hint = f"Did you mean {ends[close[0]]!r}?" if close else suggest(name, known)
         raise ConfigError(f"The setting {name!r} does not exist. {hint}".strip())
     return known[name]
 

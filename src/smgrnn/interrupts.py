@@ -8,36 +8,55 @@ traceback or an abort; there the process just ends.
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 _DEFERRED = [
     getattr(signal, name)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2")
+    for name in (
+        *("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"),
+        *("SIGALRM", "SIGVTALRM", "SIGPROF"),
+    )
     if hasattr(signal, name)
 ]
 """Signals whose handlers may raise."""
+_deferring: list[bool] = []
+"""Not empty inside a block that defers them."""
+Handlers = dict[signal.Signals, Callable[[int, FrameType | None], Any]]
 
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
     """Let a Ctrl-C, or another signal with a Python handler, take effect after the block."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python delivers signals to the main thread only
+    if _deferring or threading.current_thread() is not threading.main_thread():
+        yield  # deferred by a block around this one; or Python delivers signals elsewhere
         return
-    arrived: list[tuple[int, FrameType | None]] = []
+    arrived: list[int] = []
     former = {each: signal.getsignal(each) for each in _DEFERRED}
-    handled = {each: handler for each, handler in former.items() if callable(handler)}
-    for each in handled:
-        signal.signal(each, lambda number, frame: arrived.append((number, frame)))
+    handlers: Handlers = {each: handler for each, handler in former.items() if callable(handler)}
     try:
+        for each in handlers:
+            signal.signal(each, lambda number, _: arrived.append(number))
+        _deferring.append(True)
         yield
     finally:
-        for each, handler in handled.items():
+        _deferring.clear()
+        _resume(handlers, arrived)
+
+
+def _resume(handlers: Handlers, arrived: list[int]) -> None:
+    """Put handlers back and deliver signals; one that raises does not keep the others from it."""
+    try:
+        for each, handler in list(handlers.items()):
             signal.signal(each, handler)
-    for number, frame in arrived[:1]:
-        handled[number](number, frame)
+            del handlers[each]
+        while arrived:
+            signal.raise_signal(arrived.pop(0))
+    finally:
+        if handlers or arrived:
+            _resume(handlers, arrived)
 
 
 INTERRUPTED = 130

@@ -1,7 +1,7 @@
 """Settings files: presets of your own, such as `smgrnn tune` writes.
 
 A file is TOML that people read and change.  It names the preset that it starts from, and each
-setting that differs by the name of its flag.  The text "None" stands for None, as in a flag.
+setting that differs by the name that `--set` takes.  The text "None" stands for None there too.
 """
 
 import json
@@ -25,7 +25,7 @@ class SettingsFile(NamedTuple):
     preset: str
     """The preset that all other settings are taken from."""
     settings: dict[str, Any]
-    """Settings by the names of their flags, such as "plasticity.window"."""
+    """Settings by their names, such as "plasticity.window"."""
     about: dict[str, str]
     """How the settings were found, for people to read."""
 
@@ -82,8 +82,11 @@ def read_settings(path: Path) -> SettingsFile:
 
 def _check_version(path: Path, version: Any) -> None:
     if type(version) is not int or version != VERSION:
-        is_newer = type(version) is int and version > VERSION
-        hint = " A newer smgrnn wrote it." if is_newer else f" Did you mean version = {VERSION}?"
+        hint = f" Did you mean version = {VERSION}?"
+        if type(version) is int and version > VERSION:
+            hint = " A newer smgrnn wrote it."
+        elif version == 1:
+            hint = " smgrnn 0.2 wrote it; `smgrnn settings` lists what its settings are called now."
         raise FileFormatError(
             f"{path} has version {short(version)}, and this smgrnn reads version {VERSION}.{hint}"
         )

@@ -24,6 +24,8 @@ if sys.platform != "win32":
     import fcntl
 
 FORMAT_VERSION = 2
+VERSIONS = {"run": 3, "learner": 3}
+"""Versions of the kinds whose content has changed since; smgrnn 0.2 wrote 2 of all of them."""
 HEADER = "smgrnn"
 """Name of our entry in the metadata of a safetensors file."""
 _BEGINNING = '{"kind": "'
@@ -194,7 +196,8 @@ def write_arrays(
     Whole numbers of eight bytes take four where they fit, and are read as eight.
     """
     arrays = {name: _shorten(np.asarray(array, order="C")) for name, array in arrays.items()}
-    header = {"kind": kind, "version": FORMAT_VERSION, "digest": digest(kind, content, arrays)}
+    version = VERSIONS.get(kind, FORMAT_VERSION)
+    header = {"kind": kind, "version": version, "digest": digest(kind, content, arrays)}
     text = json.dumps(header | {"content": content})
     write_file(Path(path), save(arrays, metadata={HEADER: text}), is_durable=is_durable)
 
@@ -249,12 +252,13 @@ def _read_header(path: Path, metadata: dict[str, str], kind: str) -> dict[str, A
         raise FileFormatError(f"{path} has an unreadable header.") from error
     if not isinstance(header, dict) or header.get("kind") != kind:
         raise FileFormatError(f"{path} does not hold a smgrnn {kind}.")
-    version = header.get("version")
-    if type(version) is not int or version != FORMAT_VERSION:
-        is_older = type(version) is int and version < FORMAT_VERSION
+    version, readable = header.get("version"), VERSIONS.get(kind, FORMAT_VERSION)
+    if type(version) is not int or version != readable:
+        is_older = type(version) is int and version < readable
+        writer = "an earlier smgrnn" if is_older else "a newer smgrnn"
         raise FileFormatError(
             f"{path} has format version {str(version)[:40]}, and this smgrnn reads version "
-            f"{FORMAT_VERSION}: it was written by {'an earlier' if is_older else 'a newer'} smgrnn."
+            f"{readable}: it was written by {'smgrnn 0.2' if version == 2 else writer}."
         )
     if not isinstance(header.get("content"), dict):
         raise FileFormatError(f"{path} has no content.")

@@ -143,8 +143,8 @@ class Settings:
     def _read_field(cls, name: str, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        if "name" in value:
-            chosen = [kind for kind in cls._choices(name) if kind.name == value["name"]]
+        if "name" in value and (known := cls._choices(name)):
+            chosen = [kind for kind in known if kind.name == value["name"]]
             if not chosen:
                 raise ConfigError(f"{cls.__name__} has no {name} {short(value['name'])}.")
             return chosen[0].from_dict({k: v for k, v in value.items() if k != "name"})

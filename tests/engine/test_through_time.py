@@ -318,7 +318,7 @@ def test_a_window_that_cannot_be_is_refused_in_one_sentence() -> None:
             config(carry_state=False),
             learning(4),
             "learning.through_time 4 needs node states that are carried from call to call, and "
-            "carry_state is off: turn that on (--carry-state), or leave through_time at 0.",
+            "carry_state is off: turn that on, or leave through_time at 0.",
         ),
         (
             config(),

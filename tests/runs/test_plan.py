@@ -6,12 +6,8 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from smgrnn.engine.handle import held_by, whole
-from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
-from smgrnn.plasticity.rule import NO_PARTS
 
 from smgrnn.config import (
-    DEMANDS,
     LearningConfig,
     NetworkConfig,
     PlasticityConfig,
@@ -20,31 +16,28 @@ from smgrnn.config import (
     Student,
 )
 from smgrnn.engine import Learner
-from smgrnn.engine.state import EngineSettings, LearnerState
+from smgrnn.engine.state import held_by
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId, find_teacher
 from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.kernels import lean
-from smgrnn.learning import LEARNING
-from smgrnn.learning.numbers import LOSSES, OPTIMIZERS, RATES, LearningNumbers
-from smgrnn.rules import GROWTH, PRUNING
-from smgrnn.rules.size import SIZE
+from smgrnn.learning import LEARNING, OPTIMIZERS
+from smgrnn.learning.numbers import LOSSES, LearningNumbers
+from smgrnn.rules import Relay
 from smgrnn.runs import Record
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.run import new_run
 from smgrnn.runs.students import STUDENTS, new_learner
 from smgrnn.tasks import Task, find_task
-from support.flat import learning as learning_config
-from support.flat import rules
-from support.runs import teacher
+from support.runs import nested, teacher
 
 TASKS = ("CartPole-v1", "Acrobot-v1", "LunarLander-v3", "Pendulum-v1", "xor", "choices.npz")
 """Compiled, in Gymnasium, with continuous actions, with examples."""
 FUNCTION = TeacherId(kind="function", name="my_module:expert", digest="")
 FILE = TeacherId(kind="file", name="/expert.safetensors", digest="")
 every_task = pytest.mark.parametrize("task", TASKS)
-every_student = pytest.mark.parametrize("student", DEMANDS)
+every_student = pytest.mark.parametrize("student", STUDENTS)
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +48,11 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Task]:
 
 
 def planned(task: Task, teacher: TeacherId = FILE, **settings: Any) -> Plan:
-    return plan_run(RunConfig.for_task(task.id, **settings), task, teacher)
+    return plan_run(RunConfig.for_task(task.id, **nested(settings)), task, teacher)
 
 
 def test_a_student_is_named_once_everywhere() -> None:
-    assert list(get_args(Student)) == list(DEMANDS) == list(STUDENTS)
+    assert list(get_args(Student)) == list(STUDENTS)
 
 
 @every_task
@@ -86,11 +79,12 @@ def test_the_network_fits_the_task(tasks: dict[str, Task], task: str, student: s
 def test_a_student_is_what_its_name_says(tasks: dict[str, Task], student: str) -> None:
     plan = planned(tasks["CartPole-v1"], student=student)
     network, rules = plan.network, plan.plasticity
-    assert (rules.growth, rules.pruning, rules.orphan_removal) == {
+    names = [getattr(rule, "name", None) for rule in (rules.growth, rules.pruning)]
+    assert (*names, rules.orphan_removal) == {
         "smgrnn": ("relay", "weak", True),
-        "growth-only": ("relay", "none", False),
-        "mlp-pruned": ("none", "contribution", True),
-    }.get(student, ("none", "none", False))
+        "growth-only": ("relay", None, False),
+        "mlp-pruned": (None, "contribution", True),
+    }.get(student, (None, None, False))
     assert (network.iterations, network.output_activation, network.carry_state) == (
         (2, "identity", False) if student.startswith("mlp") else (1, "tanh", True)
     )
@@ -104,28 +98,18 @@ def test_the_rules_of_the_ablations_keep_all_their_other_numbers(tasks: dict[str
         planned(tasks["CartPole-v1"], student=student, plasticity=numbers).plasticity
         for student in ("smgrnn", "growth-only")
     )
-    assert growing == replace(full, pruning="none", orphan_removal=False)
+    assert growing == replace(full, pruning=None, orphan_removal=False)
 
 
-@pytest.mark.parametrize(
-    ("optimizer", "momentum", "decay"),
-    [("adam", 0.0, 0.0), ("adamw", 0.0, 0.01), ("sgd", 0.9, 0.0), ("rmsprop", 0.0, 0.0)],
-)
-def test_what_an_optimizer_does_by_default_is_in_the_plan(
-    tasks: dict[str, Task], optimizer: str, momentum: float, decay: float
+def test_a_plan_keeps_what_was_asked_for_beside_what_follows_from_it(
+    tasks: dict[str, Task],
 ) -> None:
-    learning = planned(tasks["CartPole-v1"], learning={"optimizer": optimizer}).learning
-    assert (learning.momentum, learning.weight_decay) == (momentum, decay)
-    given = {"optimizer": "sgd", "momentum": 0.5, "weight_decay": 0.1}
-    learning = planned(tasks["CartPole-v1"], learning=given).learning
-    assert (learning.momentum, learning.weight_decay) == (0.5, 0.1)
-    assert type(learning) is LearningConfig
-
-
-def test_the_most_parameters_are_the_most_edges(tasks: dict[str, Task]) -> None:
-    task = tasks["CartPole-v1"]
-    assert planned(task, parameters=50).plasticity.max_edges == 50
-    few = planned(task, parameters=50, plasticity={"max_edges": 20})
+    plan = planned(tasks["CartPole-v1"], parameters=50, plasticity={"max_relays": 2})
+    assert plan.asked is not None
+    assert (plan.asked.learning.loss, plan.learning.loss) == (None, "cross_entropy")
+    assert (plan.asked.plasticity.max_edges, plan.plasticity.max_edges) == (100_000, 50)
+    assert plan_run(plan.asked, tasks["CartPole-v1"], FILE) == plan
+    few = planned(tasks["CartPole-v1"], parameters=50, plasticity={"max_edges": 20})
     assert few.plasticity.max_edges == 20
 
 
@@ -143,30 +127,38 @@ def test_a_compiled_task_runs_in_gymnasium_where_it_must(
 
 @lean
 def settings_behind(handle: Any) -> Any:
-    return whole(held_by(handle).settings)
+    settings = held_by(handle).settings
+    return settings.network, settings.learning
 
 
 IN_THE_GRAPH = ("n_hidden", "density", "weight_std")
 """Settings of a network that are gone once its first graph is drawn."""
 
 
-def settings_of_parts(plan: Plan) -> dict[str, dict[str, Any]]:
+def settings_of_parts(plan: Plan) -> dict[str, Any]:
     """Return every setting of a plan that the engine needs, by its part."""
     network = plan.network.to_dict()
     return {
         "network": {name: network[name] for name in network if name not in IN_THE_GRAPH},
         "learning": plan.learning.to_dict(),
-        "plasticity": plan.plasticity.to_dict(),
+        "plasticity": plan.plasticity,
+        "size": plan.plasticity.size,
+        "window": plan.plasticity.window,
     }
 
 
-def read_back(learner: Learner) -> dict[str, dict[str, Any]]:
-    """Return what the kernels of a learner are given, in the words of settings."""
-    given, state = settings_behind(learner._handle), learner._state
+def read_back(learner: Learner) -> dict[str, Any]:
+    """Return what the kernels and the module of a learner are given, in the words of settings."""
+    network, learning = settings_behind(learner._engine.handle)
+    learner.progress = 1.0
+    schedule = "falling" if learner._state.rate[0] < 1.0 else "constant"
+    learner.progress = None
     return {
-        "network": network_read_back(given.network),
-        "learning": learning_read_back(given.learning),
-        "plasticity": plasticity_read_back(given, state),
+        "network": network_read_back(network),
+        "learning": learning_read_back(learning) | {"schedule": schedule},
+        "plasticity": learner._module.config,
+        "size": learner.size,
+        "window": learner._state.watched.history.window,
     }
 
 
@@ -184,39 +176,18 @@ def network_read_back(given: NetworkNumbers) -> dict[str, Any]:
 
 
 def learning_read_back(given: LearningNumbers) -> dict[str, Any]:
-    named = {rule.address: name for name, rule in LEARNING.items()}
-    names = {
-        "rule": named[given.credit],
-        "loss": LOSSES[given.loss],
-        "optimizer": OPTIMIZERS[given.optimizer],
-        "schedule": RATES[given.schedule],
-        "bias_correction": "edge" if given.n_moments == 4 else "shared",
-    }
-    own = {"credit", "n_moments", "forgets"}
-    return {name: value for name, value in given._asdict().items() if name not in own} | names
-
-
-def plasticity_read_back(given: EngineSettings, state: LearnerState) -> dict[str, Any]:
-    numbers, rules = given.plasticity.numbers._asdict(), given.plasticity
-    growth, pruning = (
-        {NO_PARTS: "none"} | {rule.parts: name for name, rule in table.items()}
-        for table in (GROWTH, PRUNING)
+    optimizer, rule = (
+        list(OPTIMIZERS.values())[given.optimizer],
+        list(LEARNING.values())[given.credit],
     )
-    is_full = numbers.pop("min_count") > 1
-    most = numbers["max_relays"]
-    return numbers | {
-        "growth": growth[rules.growth],
-        "pruning": pruning[rules.pruning],
-        "scale": SCALES[numbers["scale"]],
-        "new_weights": NEW_WEIGHTS[numbers["new_weights"]],
-        "max_relays": None if most == numbers["max_nodes"] else most,
-        "interval": given.interval or "episode",
-        "least_updates": given.least_updates,
-        "size": int(state.noticed.aim[SIZE]) or None,
-        "window": state.history.window,
-        "full_window": is_full,
-        "history_on_edit": "keep" if given.keeps_history else "reset",
-        "optimizer_on_edit": "keep" if given.keeps_optimizer else "reset",
+    numbers = given._asdict() | {"bias_correction": "edge" if given.n_moments == 4 else "shared"}
+    return {
+        "rule": rule(**{entry.name: numbers[entry.name] for entry in fields(rule)}).to_dict(),
+        "optimizer": optimizer(
+            **{entry.name: numbers[entry.name] for entry in fields(optimizer)}
+        ).to_dict(),
+        "loss": LOSSES[given.loss],
+        **{name: numbers[name] for name in ("learning_rate", "averaging", "through_time")},
     }
 
 
@@ -236,69 +207,64 @@ def test_what_reaches_the_kernels_is_the_plan(
 
 
 OTHER = {
-    "rule": "hebbian",
-    "optimizer": "adamw",
     "schedule": "falling",
     "bias_correction": "edge",
-    "growth": "split",
-    "pruning": "random",
-    "scale": "weight",
-    "new_weights": "sign",
-    "interval": 7,
-    "history_on_edit": "reset",
-    "optimizer_on_edit": "reset",
     "activation": "relu",
     "output_activation": "identity",
-    "max_relays": 3,
-    "size": 9,
-    "momentum": 0.5,
-    "weight_decay": 0.25,
     "loss": "one_hot",
     "readout": "sum",
+    "weight_std": 0.5,
 }
 """Another value for each setting that is no plain number."""
-REFUSED_ALONE = {"state_dim": 2}
+REFUSED_ALONE = {"state_dim"}
 """What the compiled engine does not offer."""
 
 
-@pytest.mark.parametrize(
-    ("part", "name"),
-    [
-        (part, entry.name)
-        for part, kind in (
-            ("network", NetworkConfig),
-            ("learning", LearningConfig),
-            ("plasticity", PlasticityConfig),
-        )
-        for entry in fields(kind)
-        if entry.name not in REFUSED_ALONE
-    ],
-)
-def test_every_setting_reaches_the_kernels_when_it_is_changed(part: str, name: str) -> None:
-    """A setting that is recorded and does nothing looks as good as any."""
-    network = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2)
-    parts: dict[str, Any] = {
-        "network": network,
-        "learning": learning_config().resolved(),
-        "plasticity": rules(),
-    }
-    before = getattr(parts[part], name)
+def other_value(name: str, before: Any) -> Any:
     if isinstance(before, bool):
-        other: Any = not before
-    elif name in OTHER:
-        other = OTHER[name]
-    elif isinstance(before, int):
-        other = before + 1
-    else:
-        other = before / 2 if before else 0.5
-    assert other != before
-    usual = Learner(parts["network"], parts["learning"], parts["plasticity"])
-    parts[part] = replace(parts[part], **{name: other})
-    learner = Learner(parts["network"], parts["learning"], parts["plasticity"])
+        return not before
+    if name in OTHER:
+        return OTHER[name]
+    return before + 1 if isinstance(before, int) else before / 2 or 0.5
+
+
+@pytest.mark.parametrize(
+    "name", [entry.name for entry in fields(NetworkConfig) if entry.name not in REFUSED_ALONE]
+)
+def test_every_setting_of_a_network_reaches_the_kernels(name: str) -> None:
+    """A setting that is recorded and does nothing looks as good as any."""
+    usual = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2)
+    other = other_value(name, getattr(usual, name))
+    learner = Learner(replace(usual, **{name: other}))
     if name in IN_THE_GRAPH:
-        assert learner.graph != usual.graph
+        assert learner.graph != Learner(usual).graph
     else:
-        assert read_back(learner)[part][name] == other
+        assert read_back(learner)["network"][name] == other
+
+
+@pytest.mark.parametrize(
+    ("choice", "kind", "name"),
+    [
+        (choice, kind, entry.name)
+        for choice, table in (("optimizer", OPTIMIZERS), ("rule", LEARNING))
+        for kind in table
+        for entry in fields(table[kind])
+    ]
+    + [(None, None, entry.name) for entry in fields(LearningConfig)],
+)
+def test_every_setting_of_learning_reaches_the_kernels(
+    choice: str | None, kind: str | None, name: str
+) -> None:
+    network = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2)
+    learning = LearningConfig() if choice is None else LearningConfig().changed(**{choice: kind})
+    if name in ("optimizer", "rule"):
+        changes: dict[str, Any] = {name: {"optimizer": "rmsprop", "rule": "hebbian"}[name]}
+    else:
+        value = other_value(name, getattr(getattr(learning, choice) if choice else learning, name))
+        changes = {choice: {name: value}} if choice else {name: value}
+    changed = learning.changed(**changes)
+    assert changed != learning
+    assert read_back(Learner(network, changed))["learning"] == changed.to_dict()
 
 
 @pytest.mark.parametrize("backend", ["compiled", "gymnasium"])
@@ -314,207 +280,95 @@ def test_a_run_trains_with_what_its_record_says(tmp_path: Path, backend: Any) ->
 
 # --- what is refused -----------------------------------------------------------------------------
 
+CARTPOLE = "CartPole-v1"
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    (CARTPOLE, {"bar": 400.0}, "bar 400.0 needs rules that follow a size, such as those of the"),
+    (CARTPOLE, {"preset": "frugal", "keep": 0.9, "bar": 400.0}, "--keep sets the bar itself"),
     (
-        "CartPole-v1",
-        {"preset": "frugal", "plasticity": {"window": 50}},
-        "--plasticity.window 50 says nothing to the rules 'frugal' (growth) and 'contribution' "
-        "(pruning): leave it out.",
-    ),
-    (
-        "CartPole-v1",
-        {"plasticity": {"n_candidates": 8}},
-        "--plasticity.n_candidates 8 says nothing to the rules 'relay' (growth) and 'weak' "
-        "(pruning): leave it out.",
-    ),
-    (
-        "CartPole-v1",
-        {"student": "static", "plasticity": {"window": 50}},
-        "--plasticity.window 50 says nothing to a network that stays as it is: leave it out.",
-    ),
-    (
-        "CartPole-v1",
-        {"student": "mlp-100", "plasticity": {"size": 50}},
-        "--plasticity.size 50 says nothing to a network that stays as it is: leave it out.",
-    ),
-    (
-        "CartPole-v1",
-        {"preset": "frugal", "plasticity": {"interval": 50, "least_updates": 7}},
-        "--plasticity.least_updates 7 says nothing to calls every 50 updates: leave it out.",
-    ),
-    (
-        "CartPole-v1",
-        {"bar": 400.0},
-        "--bar 400.0 says nothing to rules that follow no size: leave it out.",
-    ),
-    (
-        "CartPole-v1",
-        {"preset": "frugal", "keep": 0.9, "bar": 400.0},
-        "--keep sets the bar itself: leave --bar 400.0 out.",
-    ),
-    (
-        "CartPole-v1",
+        CARTPOLE,
         {"preset": "frugal", "parameters": 8, "plasticity": {"size": 20}},
-        "--plasticity.size 20 is more than --parameters 8 allows: leave one out.",
+        "plasticity.size 20 is more than --parameters 8 allows: leave one out.",
     ),
+    (CARTPOLE, {"plasticity": {"size": 50}}, "A `size` needs rules that follow one"),
     (
-        "CartPole-v1",
+        CARTPOLE,
         {"preset": "frugal", "student": "growth-only", "parameters": 3},
         "The network starts with 10 edges, more than --parameters 3: lower the density.",
     ),
     (
-        "CartPole-v1",
-        {"learning": {"optimizer": "sgd", "epsilon": 0.1}},
-        "--learning.epsilon 0.1 says nothing to the optimizer sgd: leave it out, or choose adam or "
-        "adamw or rmsprop.",
-    ),
-    (
-        "CartPole-v1",
-        {"learning": {"averaging": 0.01}},
-        "--learning.averaging 0.01 says nothing to the final student: leave it out, or use "
-        "--handover best.",
-    ),
-    (
-        "xor",
-        {"carry_state": True},
-        "--carry-state contradicts the task xor, whose examples come in no order: it must be "
-        "--no-carry-state.",
-    ),
-    (
-        "CartPole-v1",
-        {"plasticity": {"growth": "relai"}},
-        "There is no growth rule 'relai'. Did you mean 'relay'?",
-    ),
-    (
-        "CartPole-v1",
-        {"learning": {"rule": "backprob"}},
-        "There is no learning rule 'backprob'. Did you mean 'backprop'?",
-    ),
-    (
-        "CartPole-v1",
-        {"student": "mlp-100", "learning": {"through_time": 4}},
-        "learning.through_time 4 needs node states that are carried from call to call, and "
-        "carry_state is off: turn that on (--carry-state), or leave through_time at 0.",
-    ),
-    (
-        "CartPole-v1",
-        {"learning": {"rule": "feedback", "through_time": 4}},
-        "learning.through_time 4 is of backpropagation, and the learning rule is 'feedback': it "
-        "must be 0.",
-    ),
-    (
-        "CartPole-v1",
-        {"learning": {"through_time": 10**7}},
-        "learning.through_time 10000000 takes 8.94e+03 GB for a network of up to 10000 nodes and "
-        "100000 edges, and may take 2: lower it, or max_nodes and max_edges.",
-    ),
-    (
-        "CartPole-v1",
-        {"learning": {"trace_decay": 0.9}},
-        "--learning.trace_decay 0.9 says nothing to the learning rule backprop, which keeps no "
-        "traces: leave it out.",
-    ),
-    (
-        "CartPole-v1",
-        {"student": "mlp-100", "iterations": 3},
-        "--iterations 3 contradicts the student mlp-100: it must be 2.",
-    ),
-    (
-        "CartPole-v1",
-        {"student": "mlp-200", "carry_state": True},
-        "--carry-state True contradicts the student mlp-200: it must be False.",
-    ),
-    (
-        "CartPole-v1",
-        {"student": "mlp-100", "n_hidden": 8},
-        "--n-hidden 8 contradicts the student mlp-100: it must be 0.",
-    ),
-    (
-        "CartPole-v1",
-        {"student": "mlp-100", "plasticity": {"window": 50}},
-        "--plasticity.window 50 contradicts the student mlp-100: it must be 100.",
-    ),
-    (
-        "CartPole-v1",
-        {"student": "static", "plasticity": {"growth": "relay"}},
-        "--plasticity.growth relay contradicts the student static: it must be none.",
-    ),
-    (
-        "CartPole-v1",
-        {"student": "growth-only", "plasticity": rules()},
-        "--plasticity.pruning weak contradicts the student growth-only: it must be none.",
-    ),
-    (
-        "CartPole-v1",
-        {"budget": 80},
-        "--budget measures an MLP, and the student smgrnn is none: leave it out.",
-    ),
-    (
-        "Pendulum-v1",
-        {"learning": {"loss": "cross_entropy"}},
-        "--learning.loss cross_entropy contradicts the task Pendulum-v1, whose actions are "
-        "continuous: it must be mse.",
-    ),
-    (
-        "CartPole-v1",
-        {"learning": {"loss": "mse"}},
-        "--learning.loss mse contradicts the task CartPole-v1, whose actions are choices: it must "
-        "be cross_entropy or one_hot or plus_minus.",
-    ),
-    (
-        "xor",
-        {"readout": "sum"},
-        "--readout sum contradicts the task xor, whose actions are continuous: it must be state.",
-    ),
-    (
-        "choices.npz",
-        {"carry_state": True},
-        "--carry-state contradicts the task choices.npz, whose examples come in no order: "
-        "it must be --no-carry-state.",
-    ),
-    (
-        "Pendulum-v1",
-        {"stop_after": 5},
-        "--stop-after 5 contradicts the task Pendulum-v1, which has no threshold to reach: it must "
-        "be 0.",
-    ),
-    (
-        "LunarLander-v3",
-        {"env_backend": "compiled"},
-        "--env-backend must be gymnasium here: the task LunarLander-v3 is not compiled.",
-    ),
-    (
-        "CartPole-v1",
-        {"env_backend": "compiled", "normalise": True},
-        "--env-backend must be gymnasium here: its observations are normalised.",
-    ),
-    (
-        "xor",
-        {"env_backend": "gymnasium"},
-        "xor is learned from examples and has no environment: leave --env-backend out.",
-    ),
-    (
-        "CartPole-v1",
-        {"learning": {"momentum": 0.5}},
-        "--learning.momentum 0.5 says nothing to the optimizer adam: leave it out, or choose sgd "
-        "or rmsprop.",
-    ),
-    (
-        "CartPole-v1",
-        {"learning": {"optimizer": "sgd", "beta1": 0.5}},
-        "--learning.beta1 0.5 says nothing to the optimizer sgd: leave it out, or choose adam or "
-        "adamw.",
-    ),
-    (
-        "CartPole-v1",
+        CARTPOLE,
         {"parameters": 3},
         "The network starts with 6 edges, more than --parameters 3: lower the density.",
     ),
     (
-        "CartPole-v1",
+        CARTPOLE,
         {"student": "mlp-100", "parameters": 30},
         "The network starts with 93 edges, more than --parameters 30: lower the budget.",
     ),
+    (
+        CARTPOLE,
+        {"student": "mlp-100", "learning": {"through_time": 4}},
+        "learning.through_time 4 needs node states that are carried from call to call",
+    ),
+    (
+        CARTPOLE,
+        {"learning": {"rule": "feedback", "through_time": 4}},
+        "learning.through_time 4 is of backpropagation, and the learning rule is 'feedback'",
+    ),
+    (
+        CARTPOLE,
+        {"learning": {"through_time": 10**7}},
+        "learning.through_time 10000000 takes 8.94e+03 GB for a network of up to 10000 nodes",
+    ),
+    (
+        CARTPOLE,
+        {"student": "mlp-100", "iterations": 3},
+        "iterations 3 contradicts the student mlp-100: it must be 2.",
+    ),
+    (
+        CARTPOLE,
+        {"student": "mlp-200", "carry_state": True},
+        "carry_state True contradicts the student mlp-200: it must be False.",
+    ),
+    (CARTPOLE, {"student": "mlp-100", "n_hidden": 8}, "n_hidden 8 contradicts the student mlp-100"),
+    *(
+        (CARTPOLE, {"student": student, "plasticity": rules}, f"contradicts the student {student}.")
+        for student, rules in {
+            "static": {"growth": "relay"},
+            "growth-only": PlasticityConfig(),
+            "mlp-100": {"pruning": "weak"},
+            "mlp-pruned": {"growth": "relay"},
+        }.items()
+    ),
+    (CARTPOLE, {"budget": 80}, "budget measures an MLP, and smgrnn is not one: leave it out."),
+    (
+        "Pendulum-v1",
+        {"learning": {"loss": "cross_entropy"}},
+        "learning.loss cross_entropy contradicts the task Pendulum-v1, whose actions are "
+        "continuous: it must be mse.",
+    ),
+    (
+        CARTPOLE,
+        {"learning": {"loss": "mse"}},
+        "whose actions are choices: it must be cross_entropy or one_hot or plus_minus.",
+    ),
+    ("xor", {"readout": "sum"}, "readout sum contradicts the task xor"),
+    ("xor", {"carry_state": True}, "carry_state contradicts the task xor"),
+    ("choices.npz", {"carry_state": True}, "whose examples come in no order: it must be False."),
+    ("Pendulum-v1", {"stop_after": 5}, "which has no threshold to reach: it must be 0."),
+    ("LunarLander-v3", {"env_backend": "compiled"}, "the task LunarLander-v3 is not compiled."),
+    (
+        CARTPOLE,
+        {"env_backend": "compiled", "normalise": True},
+        "--env-backend must be gymnasium here: its observations are normalised.",
+    ),
+    (
+        CARTPOLE,
+        {"env_backend": "compiled", "teacher": FUNCTION},
+        "--env-backend must be gymnasium here: its expert is a function.",
+    ),
+    ("xor", {"env_backend": "gymnasium"}, "xor is learned from examples and has no environment"),
+    (CARTPOLE, {"protect": 0.5}, "protect 0.5 has no effect on a run that starts from nothing"),
 ]
 
 
@@ -524,59 +378,28 @@ def test_a_setting_that_student_or_task_contradicts_is_refused(
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         planned(tasks[task], **settings)
-    assert str(caught.value) == sentence
+    assert sentence in str(caught.value)
 
 
-def test_a_function_is_no_compiled_code(tasks: dict[str, Task]) -> None:
-    with pytest.raises(ConfigError, match="must be gymnasium here: its expert is a function"):
-        planned(tasks["CartPole-v1"], teacher=FUNCTION, env_backend="compiled")
-
-
-@pytest.mark.parametrize("student", [name for name in DEMANDS if DEMANDS[name]])
-def test_every_setting_that_makes_a_student_is_refused_otherwise(
-    tasks: dict[str, Task], student: str
-) -> None:
-    config, task = RunConfig.for_task("CartPole-v1", student=student), tasks["CartPole-v1"]
-    for place, wanted in DEMANDS[student].items():
-        part, _, name = place.rpartition(".")
-        changed = OTHERS.get(name, 7 if not isinstance(wanted, bool) else not wanted)
-        changes = {part: {name: changed}} if part else {name: changed}
-        with pytest.raises(ConfigError, match=f"contradicts the student {student}: it must be"):
-            plan_run(config.with_changes(**changes), task, FILE)
-
-
-OTHERS: dict[str, Any] = {
-    "dense_until": 0.9,
-    "scale": "weight",
-    "new_weights": "sign",
-    "history_on_edit": "reset",
-    "optimizer_on_edit": "reset",
-    "growth": "relay",
-    "pruning": "weak",
-    "output_activation": "tanh",
-    "density": 0.5,
-    "prune_fraction": 0.5,
-    "explore_probability": 0.5,
-    "explore_ratio": 0.5,
-}
-"""Other values, of settings that 7 is none of."""
-
-
-def test_the_same_settings_give_the_same_plan_and_its_key_depends_on_the_content(
-    tmp_path: Path,
-) -> None:
-    task = find_task("CartPole-v1")
-    here, there = (Path(teacher(folder, "CartPole-v1")) for folder in _two(tmp_path))
-    plans = [
-        plan_run(RunConfig.for_task(task.id), task, find_teacher(path, task)[0])
-        for path in (here, there)
-    ]
+def test_the_same_settings_have_the_same_key_wherever_the_teacher_lies(tmp_path: Path) -> None:
+    task, plans = find_task("CartPole-v1"), []
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        path = teacher(tmp_path / name, task.id)
+        plans.append(plan_run(RunConfig.for_task(task.id), task, find_teacher(path, task)[0]))
     assert plans[0] != plans[1]  # another path
     assert plans[0].key() == plans[1].key()
 
 
-def _two(folder: Path) -> list[Path]:
-    found = [folder / "here", folder / "there"]
-    for each in found:
-        each.mkdir()
-    return found
+def test_a_key_depends_on_what_differs_from_the_defaults_alone(tasks: dict[str, Task]) -> None:
+    """So a setting that is new, and at its default, changes no key."""
+    usual = planned(tasks["CartPole-v1"])
+    spelled = planned(tasks["CartPole-v1"], plasticity={"window": 100, "prune_period": 30})
+    other = planned(tasks["CartPole-v1"], plasticity={"interval_width": 0.4})
+    assert usual.key() == spelled.key() != other.key()
+    assert "window" not in usual.key_content()["plasticity"]
+    growth = other.key_content()["plasticity"]["growth"]
+    assert growth == {"name": "relay", "max_relays": 1, "initial_weight": 0.04} | {
+        "interval_width": 0.4
+    }
+    assert Relay().key_content() == {"name": "relay"}

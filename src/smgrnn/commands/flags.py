@@ -2,23 +2,16 @@
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from smgrnn.commands.output import Flag
-from smgrnn.config import (
-    CHOICES,
-    USUAL_PRESET,
-    EnvBackend,
-    HandOver,
-    RunConfig,
-    Student,
-    by_part,
-    find_setting,
-    parse_value,
-)
 from smgrnn.errors import ConfigError
+from smgrnn.kinds import USUAL_PRESET, EnvBackend, HandOver, Student
+
+if TYPE_CHECKING:  # it imports Numba, for which help does not wait
+    from smgrnn.config import RunConfig
 
 STORE = Path("results/store")
 """Folder of finished runs, below the one that a command is called in."""
@@ -53,25 +46,30 @@ class RunOptions:
     """Any other setting, as NAME=VALUE, such as growth.interval_width=0.4; repeat it for several.
     """
 
-    def changes(self, config: RunConfig) -> RunConfig:
+    def changes(self, config: "RunConfig") -> "RunConfig":
         """Return a run's settings with those of the flags."""
         own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         given = {name: value for name, value in own.items() if value is not None}
         del given["set"], given["student"]
         return with_settings(config.with_changes(**given), self.set)
 
-    def to_config(self, task: str, preset: str | Path | None, seed: int = 0) -> RunConfig:
+    def to_config(self, task: str, preset: str | Path | None, seed: int = 0) -> "RunConfig":
         """Return the settings of a run on a task."""
+        from smgrnn.config import RunConfig
+
         start = RunConfig.for_task(task, preset=preset or USUAL_PRESET, student=self.student)
         return self.changes(start.with_changes(seed=seed))
 
 
-def with_settings(config: RunConfig, texts: tuple[str, ...]) -> RunConfig:
+def with_settings(config: "RunConfig", texts: tuple[str, ...]) -> "RunConfig":
     """Return a run's settings with changes that are given as NAME=VALUE.
 
+    >>> from smgrnn import RunConfig
     >>> with_settings(RunConfig(), ("growth.max_relays=3",)).plasticity.growth.max_relays
     3
     """
+    from smgrnn.config import CHOICES, by_part, find_setting, parse_value
+
     given: dict[str, Any] = {}
     for text in texts:
         name, is_given, value = text.partition("=")
@@ -91,6 +89,9 @@ def renamed_flag(word: str) -> str | None:
     >>> renamed_flag("--plasticity.interval-width"), renamed_flag("--iterations")
     ('--set growth.interval_width', '--set iterations')
     """
+    from smgrnn.config import RunConfig, find_setting
+
+    others = RunConfig().with_changes(learning={"optimizer": "rmsprop", "rule": "hebbian"})
     name = word.removeprefix("--").removeprefix("no-").partition("=")[0].replace("-", "_")
     part, _, last = name.rpartition(".")
     places = {"plasticity": ("plasticity", "growth", "pruning"), "learning": ("learning",)}
@@ -98,16 +99,13 @@ def renamed_flag(word: str) -> str | None:
         places["learning"] = ("learning", "optimizer", "rule")
     for place in places.get(part, ("",)):
         full = f"{place}.{last}" if place else last
-        for config in (RunConfig(), RunConfig.for_task("", preset="frugal"), _OTHERS):
+        for config in (RunConfig(), RunConfig.for_task("", preset="frugal"), others):
             try:
                 find_setting(full, config, in_run=True)
             except ConfigError:
                 continue
             return f"--set {full}"
     return None
-
-
-_OTHERS = RunConfig().with_changes(learning={"optimizer": "rmsprop", "rule": "hebbian"})
 
 
 @dataclass(frozen=True, kw_only=True)

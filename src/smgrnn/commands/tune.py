@@ -19,7 +19,7 @@ from smgrnn.commands.distill import named, run_folder
 from smgrnn.commands.flags import Effort, Workers
 from smgrnn.commands.output import Output
 from smgrnn.config import RunConfig, by_part, settings_file
-from smgrnn.errors import ConfigError, FileFormatError
+from smgrnn.errors import ConfigError, FileFormatError, short
 from smgrnn.pages.page import html
 from smgrnn.pages.tuning import describe_best, describe_point, tuning_page
 from smgrnn.storage import locked, make_folder, write_file, write_files, writing
@@ -29,7 +29,7 @@ from smgrnn.tuning.study import Found, Question, Study, Trial
 
 IDENTITY = "study.json"
 """File that says what a study asks, so that no other one goes on in its folder."""
-KIND, VERSION = "study", 1
+KIND, VERSION = "study", 2
 STORE = "store"
 BEST = "settings.toml"
 """File of the settings that were found."""
@@ -115,9 +115,15 @@ def _check_identity(folder: Path, identity: dict[str, Any]) -> None:
         return
     try:
         there = json.loads(path.read_text(encoding="utf-8"))
+        version = there.get("version")
         differing = [name for name in content if there.get(name) != content[name]]
     except (ValueError, AttributeError) as error:
         raise FileFormatError(f"{path} does not describe a study.") from error
+    if version != VERSION:
+        raise FileFormatError(
+            f"{folder} holds a study of version {short(version)}, and this smgrnn goes on with "
+            f"version {VERSION}: choose another --out."
+        )
     if differing:
         raise ConfigError(
             f"{folder} holds another study, with another {differing[0]!r}: choose another "

@@ -3,8 +3,7 @@
 import operator
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -169,8 +168,6 @@ class Learner:
         if rules.needs("candidates"):
             n, n_sources = growth.n_candidates, growth.candidate_sources
             n_numbers[f"{n} candidates"] = n * (n_sources + 16)
-        if rules.needs("absent_edges"):
-            n_numbers[f"{graph.n_nodes} nodes"] = 3 * graph.n_nodes**2
         largest = max(n_numbers, key=lambda name: n_numbers[name])
         what = f"A learner of {graph.n_edges} edges with {largest}"
         check_memory(8.0 * (sum(n_numbers.values()) + 20 * graph.n_edges), what)
@@ -196,9 +193,9 @@ class Learner:
 
     @property
     def graph(self) -> Graph:
-        """The graph as it is now, with a copy of the weights; its arrays are read-only."""
+        """The graph as it is now, with a copy of the weights; its other arrays are read-only."""
         graph = self._state.graph
-        return frozen(graph._replace(weight=graph.weight.copy()))
+        return frozen(graph)._replace(weight=graph.weight.copy())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -581,18 +578,18 @@ class Learner:
     def _repr_html_(self) -> str:
         return network_html(repr(self), self.graph)
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Refuse a second thread, and a rule that calls back: kernels write without asking."""
-        if not self._lock.acquire(blocking=False):
+    def _alone(self) -> threading.Lock:
+        """Return the lock that a user of the state holds, unless somebody holds it already.
+
+        Kernels write without asking, so a second thread is refused, and a rule that calls back.
+        Two threads that come at the same instant take turns.
+        """
+        if self._lock.locked():
             raise ConfigError(
                 "This Learner is in use by another thread or by its own rule. Give each thread a "
                 "Learner of its own."
             )
-        try:
-            yield
-        finally:
-            self._lock.release()
+        return self._lock
 
     @property
     def _state(self) -> LearnerState:

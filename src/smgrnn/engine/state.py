@@ -3,14 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import typeof
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.edit import Applied, carry
 from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, row_starts
-from smgrnn.kernels import Handle, make_handles
+from smgrnn.kernels import Handle, make_handles, typeof
 from smgrnn.learning.credit import carry_feedback, start_feedback
 from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.settings import LearningConfig

@@ -10,12 +10,10 @@ from typing import Any, cast, get_args
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from smgrnn.arrays import Floats
 from smgrnn.graph.settings import Activation
-from smgrnn.kernels import inlined, kernel
+from smgrnn.kernels import inlined, intrinsic, kernel, types
 
 ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
 TANH, SIGMOID, RELU, IDENTITY = range(len(ACTIVATIONS))

@@ -66,7 +66,7 @@ def check_window(
     if not network.carry_state:
         raise ConfigError(
             f"learning.through_time {n} needs node states that are carried from call to call, and "
-            f"carry_state is off: turn that on (--carry-state), or leave through_time at 0."
+            f"carry_state is off: turn that on, or leave through_time at 0."
         )
     if learning.rule.name != "backprop":
         raise ConfigError(

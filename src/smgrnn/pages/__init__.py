@@ -1,1 +1,3 @@
-"""Pages: paragraphs, tables and pictures as data, written as HTML or Markdown."""
+"""Pages of tables and pictures, in one HTML file each."""
+
+import smgrnn.plotting  # noqa: F401  (first: figures import matplotlib)

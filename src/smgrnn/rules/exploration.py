@@ -23,10 +23,12 @@ def missing_before(graph: Graph, explore_inputs: bool) -> Ints:
 
     The last entry is |S_t|.  Inputs count as targets only with `explore_inputs`.
     """
+    before = np.zeros(graph.n_nodes + 1, dtype=np.int64)
     missing = graph.n_nodes - 1 - np.bincount(graph.target, minlength=graph.n_nodes)
     if not explore_inputs:
         missing[: graph.n_inputs] = 0
-    return np.concatenate([[0], np.cumsum(missing)])
+    missing.cumsum(out=before[1:])
+    return before
 
 
 def missing_edge(graph: Graph, before: Ints, rank: int) -> tuple[int, int]:
@@ -56,7 +58,8 @@ class Exploring(NewEdges):
         if not explores and n_unstable > 0:
             return 0
         n_nodes = evidence.graph.n_nodes
-        n_missing = int(missing_before(evidence.graph, self.explore_inputs)[-1])
+        n_targets = n_nodes if self.explore_inputs else n_nodes - evidence.graph.n_inputs
+        n_missing = n_targets * (n_nodes - 1) - evidence.graph.n_edges
         n_wanted = min(max(int(self.explore_ratio * n_nodes), 1), n_missing)  # Eq. (5)
         return evidence.limits.grant(n_wanted, edges=1)
 

@@ -140,7 +140,8 @@ class PlasticityModule:
         self, graph: Graph, watched: Watched, protected: Bools, *, is_growing: bool
     ) -> Evidence:
         config, (history, statistics, candidates) = self.config, watched
-        mean, variance = history.statistics()
+        counts = history.counts()
+        mean, variance = history.statistics(counts)
         least = config.window if config.full_window else 1
         n_updates = int(statistics.n_updates[0])
         nodes = statistics.nodes / max(n_updates, 1)
@@ -154,7 +155,7 @@ class PlasticityModule:
             history=frozen(history),
             mean=mean,
             variance=variance,
-            is_watched=history.counts() >= least,
+            is_watched=counts >= least,
             protected=protected,
             call=self.calls,
             limits=Limits(config.max_nodes - graph.n_nodes, config.max_edges - graph.n_edges),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from smgrnn.arrays import Bools
-from smgrnn.graph.edit import Cause, EditDraft, GraphEdit, Operation
+from smgrnn.graph.edit import Cause, EditDraft, GraphEdit, Operation, removed_places
 from smgrnn.graph.state import Graph
 
 
@@ -29,7 +29,8 @@ def orphans(graph: Graph, edge_stays: Bools) -> Bools:
 
 def with_orphans(graph: Graph, edit: GraphEdit) -> GraphEdit:
     """Return a pruning edit that also removes the orphans it leaves, and the edges at them."""
-    stays = ~np.isin(graph.edge_ids, edit.ids(Operation.REMOVE_EDGE))
+    stays = np.ones(graph.n_edges, dtype=np.bool_)
+    stays[removed_places(graph, edit)] = False
     is_orphan = orphans(graph, stays)
     if not is_orphan.any():
         return edit

@@ -12,6 +12,7 @@ import numpy as np
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
+from smgrnn.machine import check_memory
 from smgrnn.rules.candidates import Candidates, step_candidates
 from smgrnn.rules.history import UpdateHistory, check_history
 
@@ -76,14 +77,21 @@ def absent_pairs(graph: Graph) -> Ints:
 
     They stand by target and then by source.
     """
-    first_hidden = graph.n_inputs + graph.n_outputs
-    is_absent: Bools = np.ones((graph.n_nodes, graph.n_nodes), dtype=np.bool_)
-    is_absent[graph.target, graph.source] = False
-    np.fill_diagonal(is_absent, False)
-    is_absent[: graph.n_inputs] = False
-    is_absent[:, graph.n_inputs : first_hidden] = False
+    n_nodes, n_inputs, n_outputs = graph.n_nodes, graph.n_inputs, graph.n_outputs
+    n_targets, n_sources = n_nodes - n_inputs, n_nodes - n_outputs
+    n_pairs = n_targets * n_sources
+    check_memory(40.0 * n_pairs, f"Statistics of {n_pairs} absent edges")
+    column = np.arange(n_nodes)  # of each source; that of outputs comes last, and is not read
+    column[n_inputs + n_outputs :] -= n_outputs
+    column[n_inputs : n_inputs + n_outputs] = n_sources
+    is_absent: Bools = np.ones((n_targets, n_sources + 1), dtype=np.bool_)
+    is_absent[:, n_sources] = False
+    np.fill_diagonal(is_absent[n_outputs:, n_inputs:], False)
+    first = np.searchsorted(graph.target, n_inputs)  # edges into inputs stand before
+    is_absent[graph.target[first:] - n_inputs, column[graph.source[first:]]] = False
     target, source = np.nonzero(is_absent)
-    return np.stack([source, target])
+    source[source >= n_inputs] += n_outputs
+    return np.stack([source, target + n_inputs])
 
 
 class Watched(NamedTuple):

@@ -333,7 +333,7 @@ def _check_size(config: RunConfig, task: Task) -> None:
     )
     require(rules.follows_size, "--keep needs rules that follow a size: use --preset frugal")
     require(config.handover == "best", "--keep chooses what is handed over: use --handover best")
-    require(config.bar is None, f"--keep sets the bar itself: leave --bar {config.bar} out")
+    require(config.bar is None, f"--keep sets the bar itself: leave bar {config.bar} out")
 
 
 def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:
@@ -349,8 +349,7 @@ def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:
     for name, value in new.items():
         require(
             value == old[name],
-            f"--{name.replace('_', '-')} {value} contradicts the run to go on from, whose network "
-            f"has {old[name]}",
+            f"{name} {value} contradicts the run to go on from, whose network has {old[name]}",
         )
     require(
         config.normalise == (policy.normalisation is not None),

@@ -260,7 +260,7 @@ def _check_tasks(tasks: list[Task], config: RunConfig, *, cue: bool) -> None:
     if config.expert is not None:
         raise ConfigError("A sequence takes the expert of each of its tasks: leave --expert out.")
     if config.normalise:
-        raise ConfigError("A sequence has no one scale to normalise by: leave --normalise out.")
+        raise ConfigError("A sequence has no one scale to normalise by: leave normalise out.")
     first = tasks[0]
     for task in tasks:
         if task.is_supervised and len(tasks) > 1:
@@ -278,7 +278,7 @@ def _check_tasks(tasks: list[Task], config: RunConfig, *, cue: bool) -> None:
     if cue and len({task.id for task in tasks}) < 2:
         raise ConfigError(f"A cue tells tasks apart, and {first.id} is the only one: leave it out.")
     if config.protect > 0.0 and len(tasks) < 2:
-        raise ConfigError("--protect is for what was learned before, and there is one stage only.")
+        raise ConfigError("protect is for what was learned before, and there is one stage only.")
 
 
 def sequence(

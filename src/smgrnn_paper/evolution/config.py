@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from smgrnn.config import Method
 from smgrnn.errors import ConfigError
+from smgrnn.kinds import Method
 from smgrnn.validation import Count, Settings, Whole, Within
 
 METHODS = {
