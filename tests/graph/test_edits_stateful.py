@@ -79,8 +79,8 @@ class Edits(RuleBasedStateMachine):
     @rule(data=st.data(), seed=seeds, name=st.sampled_from(ADDING))
     def grow(self, data: st.DataObject, seed: int, name: str) -> None:
         is_unstable = chosen(data, self.graph.n_edges)
-        seen, kind = evidence(self.graph, 0.0, is_unstable), GROWTH[name]
-        edit = kind(scale="update").decide(seen, np.random.default_rng(seed))
+        grows: Any = GROWTH[name].from_dict({"scale": "update"})
+        edit = grows.decide(evidence(self.graph, 0.0, is_unstable), np.random.default_rng(seed))
         assert edit.count(Operation.ADD_NODE) == is_unstable.sum()
         self.edit(edit)
 

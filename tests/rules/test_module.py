@@ -66,8 +66,9 @@ def test_every_prune_period_th_call_prunes_and_the_others_grow(
 def test_each_switch_turns_off_its_own_mechanism_and_no_other(
     changes: dict[str, Any], silenced: str | None, lively: tuple[Graph, UpdateHistory]
 ) -> None:
-    explores = {} if silenced == "EXPLORATION" else {"explore_probability": 1.0}
-    grown, pruned = (call(*lively, number, **explores, **changes).edit for number in (1, 3))
+    explores: Any = {} if silenced == "EXPLORATION" else {"explore_probability": 1.0}
+    changes = explores | changes
+    grown, pruned = (call(*lively, number, **changes).edit for number in (1, 3))
     expected = Counter(RELAY=3, EXPLORATION=1, WEAK_EDGE=1, ORPHAN=2)
     expected.pop(silenced or "", None)
     assert causes(grown) + causes(pruned) == expected
@@ -125,8 +126,8 @@ def test_limits_stop_growth_and_say_so(
     capped: bool,
     lively: tuple[Graph, UpdateHistory],
 ) -> None:
-    explores = {} if limits.get("growth") == "relay-alone" else {"explore_probability": 1.0}
-    edit, _, is_capped = call(*lively, **explores, **limits)
+    explores: Any = {} if limits.get("growth") == "relay-alone" else {"explore_probability": 1.0}
+    edit, _, is_capped = call(*lively, 1, **(explores | limits))
     assert edit.count(Operation.ADD_NODE, Cause.RELAY) == n_relays
     assert edit.count(Operation.ADD_EDGE, Cause.RELAY) == 2 * n_relays
     assert edit.count(Operation.ADD_EDGE, Cause.EXPLORATION) == n_explored

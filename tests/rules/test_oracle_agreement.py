@@ -395,8 +395,8 @@ class Asked(FrugalLearner):
     def compare(self, edit: GraphEdit, changes: list[SlowChange]) -> None:
         found = in_words(edit)
         assert [each[:5] for each in found] == [each[:5] for each in changes]
-        weights = [[each.weight for each in both] for both in (found, changes)]
-        np.testing.assert_allclose(*weights, rtol=1e-9)
+        weights = [each.weight for each in changes]
+        np.testing.assert_allclose([each.weight for each in found], weights, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

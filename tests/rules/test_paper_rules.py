@@ -103,9 +103,9 @@ def test_the_fluctuation_threshold_is_inert_on_the_printed_scale(
 ) -> None:
     """0 in I_k means |μ| ≤ λσ, so (σ/|μ|)² ≥ 1/λ² ≥ 1, above every θ_var the paper tries."""
     mean, variance = share * width * sigma, sigma**2
-    changes = {"interval_width": width, "fluctuation_threshold": threshold, "scale": "update"}
+    changes: dict[str, Any] = {"interval_width": width, "fluctuation_threshold": threshold}
     crosses_zero = bool(abs(mean) <= width * np.sqrt(variance))
-    assert is_unstable(mean, variance, **changes) == crosses_zero
+    assert is_unstable(mean, variance, scale="update", **changes) == crosses_zero
 
 
 # --- relays and other edits of unstable edges: Sec. III-C1, Fig. 2 -------------------------------

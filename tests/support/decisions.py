@@ -4,7 +4,6 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import Graph, GraphEdit
@@ -41,7 +40,7 @@ def decide(
     config: PlasticityConfig,
     number: int,
     rng: np.random.Generator,
-    protected: ArrayLike = False,
+    protected: Any = False,
 ) -> Decision:
     """Make one call of the module, drawing from `rng`."""
     module = PlasticityModule(config, graph, 1, rng)
@@ -50,9 +49,7 @@ def decide(
     return module.call(graph, watched, np.zeros(graph.n_edges, np.bool_) | protected)
 
 
-def evidence(
-    graph: Graph, mean: ArrayLike = 0.0, variance: ArrayLike = 0.0, **known: Any
-) -> Evidence:
+def evidence(graph: Graph, mean: Any = 0.0, variance: Any = 0.0, **known: Any) -> Evidence:
     """Return evidence of a graph with these statistics and full windows; the rest is zero."""
     per_edge, per_node = np.zeros(graph.n_edges), np.zeros(graph.n_nodes)
     usual: dict[str, Any] = {

@@ -179,7 +179,7 @@ def is_unstable(mean: float, variance: float, weight: float, rule: Any) -> bool:
         fluctuation = variance / (abs(mean) + rule.epsilon)
     else:
         fluctuation = (sigma / (abs(weight) + rule.epsilon)) ** 2
-    return fluctuation > rule.fluctuation_threshold
+    return bool(fluctuation > rule.fluctuation_threshold)
 
 
 def unstable_edges(graph: SlowGraph, history: SlowHistory, config: PlasticityConfig) -> list[Pair]:
@@ -273,7 +273,7 @@ def new_weight(rule: Any, rng: np.random.Generator) -> float:
     drawn = float(rng.standard_normal())
     if rule.new_weights == "sign":
         drawn = math.copysign(1.0, drawn)
-    return rule.initial_weight * drawn
+    return float(rule.initial_weight) * drawn
 
 
 EDGES_EACH = {"relay": 2, "relay-alone": 2, "relay-random": 2, "split": 1, "duplicate": 0}

@@ -106,7 +106,8 @@ class GraphEdit(NamedTuple):
         >>> draft.finish().ids(Operation.ADD_NODE).tolist()
         [2]
         """
-        return self.rows[self.rows[:, 0] == operation, 2]
+        found: Ints = self.rows[self.rows[:, 0] == operation, 2]
+        return found
 
     def __repr__(self) -> str:
         names = ("+nodes", "+edges", "-edges", "-nodes")
