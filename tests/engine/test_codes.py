@@ -2,46 +2,32 @@
 
 import importlib
 import pkgutil
+from itertools import product
 from typing import Any, get_args
 
 import numpy as np
 import pytest
 import torch
 from numba import types
-from smgrnn.plasticity.numbers import NEW_WEIGHTS, SCALES
 
 import smgrnn
 from smgrnn import Learner, NetworkConfig, PlasticityConfig
-from smgrnn.config import (
-    Activation,
-    BiasCorrection,
-    Loss,
-    NewWeights,
-    OnEdit,
-    Optimizer,
-    Rate,
-    Readout,
-    Scale,
-)
 from smgrnn.graph.activation import ACTIVATIONS, activate, slope
-from smgrnn.learning.numbers import LOSSES, OPTIMIZERS, RATES
+from smgrnn.graph.settings import Activation, Readout
+from smgrnn.learning import LEARNING, OPTIMIZERS
+from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.schedule import rate_at
+from smgrnn.learning.settings import BiasCorrection, Loss, Rate
+from smgrnn.rules import GROWTH, PRUNING
+from smgrnn.rules.instability import Scale
+from smgrnn.rules.settings import OnEdit
 from support.flat import learning as learning_config
 from support.flat import rules
 from support.learners import stream
 
 
-def test_the_codes_are_the_places_in_the_literals() -> None:
-    assert get_args(Activation) == ACTIVATIONS
-    assert get_args(Loss) == LOSSES
-    assert get_args(Optimizer) == OPTIMIZERS
-    assert get_args(Rate) == RATES
-    assert get_args(Scale) == SCALES
-    assert get_args(NewWeights) == NEW_WEIGHTS
-
-
 @pytest.mark.parametrize("name", get_args(Activation))
-def test_every_activation_is_torchs_and_has_its_slope(name: str) -> None:
+def test_every_activation_is_torchs_and_has_its_slope(name: Activation) -> None:
     code = ACTIVATIONS.index(name)
     points = torch.linspace(-3, 3, 13, dtype=torch.float64, requires_grad=True)
     expected = points * 1 if name == "identity" else getattr(torch, name)(points)
@@ -58,13 +44,15 @@ def test_an_unknown_activation_is_no_activation_at_all() -> None:
     assert np.isnan(slope(0.5, len(ACTIVATIONS)))
 
 
-def weights(**learning: Any) -> Any:
+NETWORK = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, density=1.0, iterations=2)
+
+
+def weights(n: int = 20, **learning: Any) -> Any:
     """Return the weights after a short stream."""
     loss = learning.get("loss", "cross_entropy")
-    network = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, density=1.0, iterations=2)
-    made = Learner(network, learning_config(**learning), PlasticityConfig.static(), seed=0)
+    made = Learner(NETWORK, learning_config(**learning), PlasticityConfig.static(), seed=0)
     made.progress = 0.9
-    rows = stream(20)
+    rows = stream(n)
     labels = np.tanh(rows.observations[:, :2]) if loss == "mse" else rows.labels
     made.learn_stream(rows.observations, labels)
     return made.graph.weight
@@ -73,7 +61,8 @@ def weights(**learning: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "choices"),
     [
-        ("optimizer", get_args(Optimizer)),
+        ("optimizer", tuple(OPTIMIZERS)),
+        ("rule", tuple(LEARNING)),
         ("loss", get_args(Loss)),
         ("bias_correction", get_args(BiasCorrection)),
         ("schedule", get_args(Rate)),
@@ -83,11 +72,16 @@ def test_every_choice_of_learning_moves_the_weights_in_its_own_way(
     name: str, choices: tuple[str, ...]
 ) -> None:
     rows = [weights(**{name: choice}).tolist() for choice in choices]
-    start = Learner(
-        NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, density=1.0, iterations=2), seed=0
-    ).graph.weight.tolist()
-    distinct = {tuple(row) for row in [start, *rows]}
-    assert len(distinct) == len(rows) + 1
+    assert len({tuple(row) for row in [weights(n=0).tolist(), *rows]}) == len(rows) + 1
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_the_numbers_of_an_optimizer_are_its_settings(name: str) -> None:
+    for place, (setting, value) in enumerate(OPTIMIZERS[name]().to_dict().items()):
+        if setting not in ("name", "bias_correction"):
+            given = learning_config(optimizer=name, **{setting: 0.5 + place / 100})
+            assert getattr(LearningNumbers.of(given), setting) == 0.5 + place / 100
+            assert getattr(LearningNumbers.of(learning_config(optimizer=name)), setting) == value
 
 
 @pytest.mark.parametrize(
@@ -98,27 +92,29 @@ def test_every_schedule_of_the_learning_rate_is_its_share_of_it(
     name: Rate, shares: list[float]
 ) -> None:
     """Progress of -1 is a run of unknown length, and above 1 one that goes on for longer."""
-    found = [rate_at(RATES.index(name), at) for at in (-1.0, 0.0, 0.5, 0.75, 1.0, 1.5)]
+    found = [rate_at(name, at) for at in (-1.0, 0.0, 0.5, 0.75, 1.0, 1.5)]
     assert found == pytest.approx(shares)
 
 
-def test_an_unknown_schedule_is_no_schedule_at_all() -> None:
-    assert np.isnan(rate_at(len(RATES), 0.9))
+CHOICES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    *(({"growth": name}, {}) for name in GROWTH),
+    *(({"pruning": name}, {}) for name in PRUNING),
+    *(
+        ({"scale": scale, "history_on_edit": kept, "optimizer_on_edit": kept}, {"readout": readout})
+        for scale, kept, readout in product(*map(get_args, (Scale, OnEdit, Readout)))
+    ),
+]
 
 
-@pytest.mark.parametrize("readout", get_args(Readout))
-@pytest.mark.parametrize("on_edit", get_args(OnEdit))
-@pytest.mark.parametrize("scale", get_args(Scale))
+@pytest.mark.parametrize(("plasticity", "network"), CHOICES)
 def test_every_choice_of_network_and_plasticity_learns(
-    readout: Any, on_edit: Any, scale: Any
+    plasticity: dict[str, Any], network: dict[str, Any]
 ) -> None:
-    rules = rules(
-        scale=scale, history_on_edit=on_edit, optimizer_on_edit=on_edit, interval=5, window=5
-    )
-    network = NetworkConfig(n_inputs=3, n_outputs=2, readout=readout)
-    made = Learner(network, plasticity=rules, seed=0)
-    made.learn_stream(*stream(60))
-    assert made.n_updates == 60
+    often = rules(interval=5, window=5, prune_period=2, **plasticity)
+    made = Learner(NetworkConfig(n_inputs=3, n_outputs=2, **network), None, often, seed=0)
+    made.learn_stream(*stream(100))
+    assert made.n_updates == 100
+    assert np.isfinite(made.graph.weight).all()
 
 
 def holds_an_array(kind: Any) -> bool:
@@ -127,15 +123,21 @@ def holds_an_array(kind: Any) -> bool:
 
 def test_kernels_that_borrow_arrays_return_none() -> None:
     """An array that is made or returned where references are not counted would be freed twice."""
-    Learner(NetworkConfig(n_inputs=3, n_outputs=2)).learn_stream(*stream(150))
+    made, rows = Learner(NetworkConfig(n_inputs=3, n_outputs=2, carry_state=False)), stream(9)
+    made.learn_stream(*rows)
+    made.learn(rows.observations[0], 1)
+    made.end_episode()
+    made.act(rows.observations)
+    made.act(rows.observations[0])
     n_seen = 0
     for info in pkgutil.walk_packages(smgrnn.__path__, "smgrnn."):
         if info.name == "smgrnn.__main__":
             continue
         for value in vars(importlib.import_module(info.name)).values():
-            if getattr(value, "targetoptions", {}).get("_nrt", True):
+            compiled = getattr(value, "_compiled", value)
+            if getattr(compiled, "targetoptions", {}).get("_nrt", True):
                 continue
-            for result in (*value.overloads.values(), *value.inner.overloads.values()):
+            for result in compiled.overloads.values():
                 n_seen += 1
                 assert not holds_an_array(result.signature.return_type), value
-    assert n_seen > 10
+    assert n_seen >= 5

@@ -7,7 +7,7 @@ import pytest
 
 from smgrnn import Learner, NetworkConfig, PlasticityConfig
 from smgrnn.engine.protection import protection
-from smgrnn.errors import ConfigError, ShapeError
+from smgrnn.errors import ConfigError
 from smgrnn.graph import Graph, Operation
 from smgrnn.rules import GROWTH, PRUNING
 from support.flat import learning as learning_config
@@ -17,14 +17,16 @@ STALLED = learning_config(learning_rate=1e-9)
 ROWS = np.random.default_rng(0).normal(size=(600, 3))
 
 
-def rules(**changes: Any) -> PlasticityConfig:
-    usual: dict[str, Any] = {"interval": 50, "window": 20, "prune_period": 2, "prune_fraction": 1.0}
+def often(**changes: Any) -> PlasticityConfig:
+    usual: dict[str, Any] = {"interval": 50, "window": 20, "prune_period": 2}
+    if changes.get("pruning") != "contribution":
+        usual["prune_fraction"] = 1.0
     return rules(**usual | changes)
 
 
 def pruned(graph: Graph, share: float) -> Learner:
     network = NetworkConfig(n_inputs=3, n_outputs=1, iterations=2)
-    only = rules(growth="none", prune_period=1)
+    only = often(growth="none", prune_period=1)
     learner = Learner(network, STALLED, only, graph=graph, seed=0)
     learner.protect(share)
     learner.learn_stream(ROWS, np.zeros(len(ROWS), dtype=int))
@@ -55,14 +57,8 @@ def test_an_edge_that_leads_nowhere_does_not_matter() -> None:
 def restless(growth: str, pruning: str, share: float, size: int | None = None) -> Learner:
     """Return a learner whose labels change all the time, and whose first input fell silent."""
     network = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=4, density=0.6, iterations=2)
-    many = rules(
-        growth=growth,
-        pruning=pruning,
-        size=size,
-        weight_threshold=0.8,
-        update_threshold=1.0,
-        max_edges=200,
-    )
+    weak = {"weight_threshold": 0.8, "update_threshold": 1.0} if pruning == "weak" else {}
+    many = often(growth=growth, pruning=pruning, size=size, max_edges=200, **weak)
     learner = Learner(network, learning_config(learning_rate=0.02), many, seed=1)
     learner.protect(share)
     labels = np.random.default_rng(1).integers(0, 2, len(ROWS))
@@ -92,11 +88,3 @@ def test_a_share_that_is_none_is_refused(share: Any) -> None:
     learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2))
     with pytest.raises(ConfigError, match=r"held back must be a float in \[0, 1\]"):
         learner.protect(share)
-
-
-def test_a_protection_of_a_strangers_file_is_a_share() -> None:
-    learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2, density=1.0))
-    learner.protect(0.5)
-    arrays = learner.arrays()
-    with pytest.raises(ShapeError):
-        learner.restore(arrays | {"protection": arrays["protection"] * np.nan})

@@ -333,7 +333,8 @@ class Learner:
         with self._alone():
             action, loss = learn_step(self._engine.handle, row, number, target)
             outputs = action if self._is_discrete else self.outputs
-            self._finish(loss)
+            self._note(loss)
+            self._call_if_due(is_last=False)
         return outputs
 
     def learn_by(self, step: Callable[..., Any], *arguments: Any) -> Any:
@@ -348,15 +349,15 @@ class Learner:
         """
         with self._alone():
             done = step(self._engine.handle, *arguments)
-            self._finish(done[1])
+            self._note(done[1])
+            self._call_if_due(is_last=False)
         return done
 
-    def _finish(self, loss: float) -> None:
-        """Note the loss of a step and call the plasticity module if that is due."""
+    def _note(self, loss: float) -> None:
+        """Keep the loss of a step; refuse one that is not finite."""
         if not isfinite(loss):
             raise self._not_finite(loss)
         self.loss = loss
-        self._call_if_due(is_last=False)
 
     def end_episode(self) -> None:
         """Set all node states to zero; with interval="episode" restructure first if it is due."""
@@ -508,10 +509,10 @@ class Learner:
             raise ShapeError("The arrays belong to a learner with other settings.")
         aim = Aim.from_array(arrays["aim"])
         with self._alone():
+            restore_generator(module.rng, arrays["rng"].tobytes().decode())
             self._set_state(state._replace(workspace=new_workspace(self._settings, graph)))
             self.log = EditLog()
             module.aim, (module.calls, module.last_call) = aim, calls.tolist()
-            restore_generator(module.rng, arrays["rng"].tobytes().decode())
 
     def name(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
         """Name the inputs and the outputs, for pictures, exports and saved files.
@@ -624,7 +625,7 @@ class Learner:
         if is_capped and not self._has_warned:
             self._has_warned = True
             limits = self.plasticity.max_nodes, self.plasticity.max_edges
-            warnings.warn(GrowthLimitWarning.at(str(self.graph), *limits), stacklevel=5)
+            warnings.warn(GrowthLimitWarning.at(str(self.graph), *limits), stacklevel=4)
 
     def _not_finite(self, loss: float) -> NonFiniteError:
         n = self.n_updates

@@ -148,6 +148,7 @@ def carry_state(
     else:
         step = np.zeros(1, dtype=np.int64)
     feedback = carry_feedback(state.feedback, node_origin, module.rng)
+    is_averaged = settings.learning.averaging > 0.0
     n_past, n_rows, _ = state.past.traces.shape
     return LearnerState(
         graph=graph,
@@ -158,7 +159,7 @@ def carry_state(
         moments=moments,
         credit=carry(state.credit, edge_origin),
         feedback=feedback,
-        average=carry(state.average, edge_origin) if state.average.size else state.average,
+        average=carry(state.average, edge_origin) if is_averaged else state.average,
         past=Past.start(n_past, n_rows - 1, graph.n_nodes, graph.n_edges),
         protection=carry(state.protection, edge_origin),
         workspace=new_workspace(settings, graph),

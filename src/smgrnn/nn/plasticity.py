@@ -300,10 +300,10 @@ class StructuralPlasticity:
         average = state["average"].numpy().astype(np.float64)
         if average.shape != (2, self.network._structure.n_edges):
             raise ShapeError("The saved mean of the weights belongs to a different graph.")
+        aim = Aim.from_array(state["watched"]["aim"].numpy())
+        restore_generator(self._rng, state["rng"])
         self._structure = self.network._structure
-        self._watched = watched
-        self._module.aim = Aim.from_array(state["watched"]["aim"].numpy())
+        self._watched, self._module.aim = watched, aim
         self._observed = state["observed"].numpy().copy()
         self._average = average
         self._module.calls, self._module.last_call = int(state["calls"]), int(state["last_call"])
-        restore_generator(self._rng, state["rng"])

@@ -17,6 +17,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Floats
+from smgrnn.errors import ShapeError
 
 FIRST, PEAK = 0.3, 1.3
 """Fraction of the peak that the target starts from, and the peak as a multiple of the size."""
@@ -91,8 +92,9 @@ class Aim:
         """Rebuild an aim from `to_array`; refuse other values than it gives."""
         kinds = {"size": int, "start": int, "is_met": bool}
         names = [entry.name for entry in fields(cls)]
-        if values.shape != (len(names),) or values.dtype != np.float64 or np.isnan(values).any():
-            raise ValueError("an aim has other values")
+        is_whole = values.shape == (len(names),) and values.dtype == np.float64
+        if not (is_whole and np.isfinite(values[:3]).all()) or np.isnan(values).any():
+            raise ShapeError("The saved size and progress are not those of a run.")
         made = dict(zip(names, values.tolist(), strict=True))
         return cls(**{name: kinds.get(name, float)(value) for name, value in made.items()})
 

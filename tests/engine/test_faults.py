@@ -1,0 +1,304 @@
+"""Faults that once ended a process, were swallowed, or ran the code of a stranger.
+
+Each is tried in a process of its own, which must end as it should.
+"""
+
+import os
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import smgrnn
+from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn.errors import ConfigError
+from smgrnn.graph import GraphEdit
+from support.learners import learner, stream
+
+
+def python(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a folder; a crash is a negative exit code."""
+    given = {**os.environ, "PYTHONPATH": str(Path(smgrnn.__file__).parents[1]), **environment}
+    command = [sys.executable, *words]
+    return subprocess.run(
+        command, cwd=folder, env=given, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def said(script: str, folder: Path) -> str:
+    """Return the output of a script that ends well, without a word of complaint."""
+    done = python("-c", script, folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.strip()
+
+
+# --- errors inside a step ------------------------------------------------------------------------
+
+LARGE = """
+import numpy as np
+from smgrnn import Learner, NetworkConfig
+from smgrnn.errors import ConfigError
+
+learner = Learner(NetworkConfig(n_inputs=1, n_outputs=100_000, density=0.001))
+learner.learn_stream(np.ones((3, 1)), np.zeros(3, int))
+print(learner.n_updates, learner._state.watched.statistics.absent.shape[1])
+try:
+    Learner(NetworkConfig(n_inputs=1, n_outputs=1, n_hidden=10**6, density=1e-12))
+except ConfigError as error:
+    print(error)
+"""
+
+
+def test_a_network_of_many_outputs_learns_and_one_beyond_memory_is_refused(tmp_path: Path) -> None:
+    """A MemoryError inside compiled code was printed and ignored, and the learner went on."""
+    first, second = said(LARGE, tmp_path).splitlines()
+    assert first == "3 99900"
+    assert second.startswith("A network of 1000002 nodes") or "absent edges would take" in second
+
+
+def test_statistics_beyond_memory_are_refused_by_both_engines() -> None:
+    from smgrnn import SMGrNN, StructuralPlasticity
+
+    settings: dict[str, Any] = {"n_hidden": 200_000, "density": 1e-9}
+    graph = smgrnn.Graph.from_edges(1, 1, 200_000, edges=[(0, 1, 1.0)])
+    network = NetworkConfig(n_inputs=1, n_outputs=1, **settings)
+    sentence = "Statistics of 40000400001 absent edges would take 1.6 TB of memory"
+    with pytest.raises(ConfigError, match=sentence):
+        Learner(network, graph=graph)
+    with pytest.raises(ConfigError, match=sentence):
+        StructuralPlasticity(SMGrNN(1, 1, graph=graph, **settings))
+
+
+class Failing:
+    def decide(self, evidence: Any, rng: Any) -> GraphEdit:
+        raise RuntimeError("a rule fails")
+
+
+def test_an_error_in_a_rule_reaches_the_caller_and_leaves_the_learner_whole() -> None:
+    made = learner(plasticity=PlasticityConfig(growth=Failing(), interval=5, prune_period=99))
+    for n_updates in (5, 10):
+        with pytest.raises(RuntimeError, match="a rule fails"):
+            made.learn_stream(*stream(5))
+        assert made.n_updates == n_updates
+    smgrnn.graph.check(made.graph)
+
+
+def test_a_write_into_a_learners_graph_is_refused_by_numpy() -> None:
+    """Compiled code read the node that was written there, and beyond the end of an array."""
+    graph = learner().graph
+    for name in ("source", "target", "weight", "node_ids", "edge_ids"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(graph, name)[0] = 10**9
+
+
+# --- code that changes ---------------------------------------------------------------------------
+
+RULE = """
+import numpy as np
+import helper
+from smgrnn import EditDraft, Learner, NetworkConfig, PlasticityConfig
+
+
+class Mine:
+    def decide(self, evidence, rng):
+        draft = EditDraft(evidence.graph)
+        node = draft.add_node()
+        draft.add_edge(0, node, helper.weigh(helper.STRENGTH))
+        return draft.finish()
+
+
+rules = PlasticityConfig(growth=Mine(), interval=1, prune_period=9)
+learner = Learner(NetworkConfig(n_inputs=1, n_outputs=1), plasticity=rules)
+learner.learn([1.0], 0)
+print(learner.graph.weight[-1])
+"""
+HELPER = "STRENGTH = {}\n\n\ndef weigh(strength):\n    return strength * {}\n"
+
+
+def test_a_change_in_a_file_that_a_rule_reads_takes_effect_at_once(tmp_path: Path) -> None:
+    """A compiled rule kept the constant and the helper that it had been compiled with."""
+    (tmp_path / "rule.py").write_text(RULE)
+    for strength, factor in ((0.5, 1.0), (0.25, 1.0), (0.25, 3.0)):
+        (tmp_path / "helper.py").write_text(HELPER.format(strength, factor))
+        done = python("-B", "rule.py", folder=tmp_path)
+        assert (done.stderr, float(done.stdout)) == ("", strength * factor)
+
+
+# --- signals and threads -------------------------------------------------------------------------
+
+SIGNALS = """
+import os, signal, sys, threading
+import numpy as np
+import smgrnn
+from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn.graph import check
+
+class Stop(Exception): pass
+def stop(*_): raise Stop
+kind = signal.Signals[sys.argv[1]]
+signal.signal(kind, stop)
+rows = np.random.default_rng(0).normal(size=(4000, 3))
+learner = Learner(NetworkConfig(n_inputs=3, n_outputs=2), plasticity=PlasticityConfig(interval=3, window=5))
+shots = smgrnn.RunConfig(episodes=2, held_out_episodes=1, checkpoint_every=1)
+work = {
+    "learn_stream": lambda: learner.learn_stream(rows, rows[:, 0] > 0),
+    "distill": lambda: smgrnn.distill("CartPole-v1", config=shots, out=None),
+}[sys.argv[2]]
+work()
+n_stopped = 0
+for attempt in range(20):
+    delay = 0.0007 * (1 + attempt % 7)
+    timer = threading.Timer(delay, os.kill, (os.getpid(), kind))
+    try:
+        if kind == signal.SIGALRM:
+            signal.setitimer(signal.ITIMER_REAL, delay, 0.003)
+        else:
+            timer.start()
+        while True:
+            work()
+    except Stop:
+        n_stopped += 1
+    for _ in range(9):  # until no shot comes between
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            break
+        except Stop:
+            pass
+    check(learner.graph)
+    learner.learn_stream(rows[:50], rows[:50, 0] > 0)
+work()
+print("survived", n_stopped)
+"""
+
+
+@pytest.mark.parametrize("work", ["learn_stream", "distill"])
+@pytest.mark.parametrize("kind", ["SIGALRM", "SIGTERM"])
+def test_a_handler_that_raises_ends_the_work_and_nothing_else(
+    kind: str, work: str, tmp_path: Path
+) -> None:
+    """A signal that struck while compiled code called Python was a segmentation fault."""
+    done = python("-c", SIGNALS, kind, work, folder=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "survived 20"), done.stderr
+
+
+THREADS = """
+import threading
+import numpy as np
+from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn.errors import ConfigError
+from smgrnn.graph import check
+
+rows = np.random.default_rng(0).normal(size=(20000, 3))
+labels = rows[:, 0] > 0
+learner = Learner(NetworkConfig(n_inputs=3, n_outputs=2), plasticity=PlasticityConfig(interval=3, window=5))
+refused = []
+
+def work():
+    try:
+        learner.learn_stream(rows, labels)
+    except ConfigError as error:
+        refused.append(str(error))
+
+for _ in range(20):
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+check(learner.graph)
+learner.learn_stream(rows, labels)
+print(len(refused) >= 15, *set(refused))
+"""
+SENTENCE = (
+    "This Learner is in use by another thread or by its own rule. Give each thread a Learner of "
+    "its own."
+)
+
+
+def test_two_threads_on_one_learner_are_told_and_crash_nothing(tmp_path: Path) -> None:
+    assert said(THREADS, tmp_path) == f"True {SENTENCE}"
+
+
+class Calling:
+    """A rule that learns with the learner that called it."""
+
+    def __init__(self) -> None:
+        self.learner: Any = None
+
+    def decide(self, evidence: Any, rng: Any) -> GraphEdit:
+        self.learner.learn([0.0, 0.0, 0.0], 0)
+        return GraphEdit.empty()
+
+
+def test_a_rule_that_calls_its_learner_is_told() -> None:
+    rule = Calling()
+    made = learner(plasticity=PlasticityConfig(growth=rule, interval=5, prune_period=99))
+    rule.learner = made
+    for use in (lambda: made.learn_stream(*stream(5)), made.settle):
+        if use == made.settle:
+            made.learn_stream(*stream(4))
+            continue
+        with pytest.raises(ConfigError) as caught:
+            use()
+        assert str(caught.value) == SENTENCE
+    made.learn_stream(*stream(4))
+
+
+# --- the folder of a stranger --------------------------------------------------------------------
+
+POISON = """
+import os, pickle, sys
+from hashlib import sha256
+from pathlib import Path
+
+class Poison:
+    def __reduce__(self):
+        return os.mkdir, (sys.argv[1],)
+
+for file in Path(sys.argv[2]).rglob("*.nb?"):
+    pickled = pickle.dumps(Poison())
+    file.write_bytes(sha256(pickled).digest() + pickled)
+"""
+USE = "from smgrnn import Learner, NetworkConfig; Learner(NetworkConfig(n_inputs=1, n_outputs=2)).act([1.0])"
+SETTINGS = "cache_dir: {0}/cache\nchrome_trace: {0}/trace\ndisable_jit: {1}\nboundscheck: 1\n"
+ASK = "; from numba import config; print(config.CACHE_DIR, config.DISABLE_JIT, config.BOUNDSCHECK)"
+
+
+def test_a_strangers_folder_runs_no_code(tmp_path: Path) -> None:
+    """Numba's settings there named a cache, and what that held was unpickled: code to run."""
+    folder, cache = tmp_path / "folder", tmp_path / "folder" / "cache"
+    cache.mkdir(parents=True)
+    settings = ("--episodes", "2", "--held-out", "1", "--out", "run", "--quiet")
+    done = python("-m", "smgrnn", "distill", "CartPole-v1", *settings, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert python("-c", USE, folder=folder, NUMBA_CACHE_DIR=str(cache)).returncode == 0
+    mark = str(folder / "mark")
+    assert python("-c", POISON, mark, str(cache), folder=folder).returncode == 0
+    assert list(cache.rglob("*.nbi"))
+    python("-c", USE, folder=folder, NUMBA_CACHE_DIR=str(cache))
+    assert (folder / "mark").exists()  # so the poison works where it is read
+    (folder / "mark").rmdir()
+    (folder / ".numba_config.yaml").write_text(SETTINGS.format(folder, 0))
+    before = {file: file.stat().st_mtime_ns for file in cache.rglob("*")}
+    for words in (("-m", "smgrnn", "evaluate", "run", "--episodes", "1"), ("-c", USE + ASK)):
+        done = python(*words, folder=folder, NUMBA_CACHE_DIR="")
+        assert done.returncode == 0, done.stderr
+        assert not (folder / "mark").exists()
+        assert not (folder / "trace").exists()
+        assert before == {file: file.stat().st_mtime_ns for file in cache.rglob("*")}
+    assert done.stdout.split() == ["0", "None"]
+
+
+@pytest.mark.parametrize("content", [SETTINGS.format("", 1), "- 1\n", "{"])
+@pytest.mark.parametrize("first", ["", "import smgrnn.sklearn; ", "from smgrnn import SMGrNN; "])
+def test_settings_of_numba_in_the_working_directory_have_no_effect(
+    first: str, content: str, tmp_path: Path
+) -> None:
+    (tmp_path / ".numba_config.yaml").write_text(content)
+    shown = said(f"import smgrnn; {first}{USE}{ASK}", tmp_path)
+    assert shown.split()[-2:] == ["0", "None"]
+    assert os.listdir(tmp_path) == [".numba_config.yaml"]
