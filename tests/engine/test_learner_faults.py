@@ -221,9 +221,7 @@ def test_an_observation_of_another_shape_is_refused(shape: tuple[int, ...]) -> N
 )
 def test_a_stream_whose_shapes_do_not_fit_is_refused(arguments: tuple[Any, ...]) -> None:
     made = learner()
-    with pytest.raises(
-        ShapeError, match=r"^The shapes of a stream must be observations \(n, 3"
-    ):
+    with pytest.raises(ShapeError, match=r"^The shapes of a stream must be observations \(n, 3"):
         made.learn_stream(*arguments)
     assert made.n_updates == 0
 
