@@ -31,6 +31,10 @@ from smgrnn.rules.statistics import (
 )
 
 
+NEVER = 2**62
+"""An update that is never reached."""
+
+
 class Decision(NamedTuple):
     """The edit that one call decided on, and whether a limit kept it from growing more."""
 
@@ -105,11 +109,11 @@ class PlasticityModule:
         return is_last and n_updates - self.last_call >= config.least_updates
 
     def next_stop(self, n_updates: int) -> int:
-        """Return the update after which the module may be called next; -1 if at episode ends."""
+        """Return the update after which the module may be called next; -1 is at episode ends."""
+        if self.config.is_static:
+            return NEVER
         interval = self.config.interval
-        if interval == "episode" or self.config.is_static:
-            return -1
-        return (n_updates // interval + 1) * interval
+        return -1 if interval == "episode" else (n_updates // interval + 1) * interval
 
     def call(self, graph: Graph, watched: Watched, protected: Bools) -> Decision:
         """Prune at every prune_period-th call and grow at the others -- Eq. (9).
