@@ -1,7 +1,4 @@
-"""Random exploratory growth: edges between nodes that are not connected yet.
-
-Paper: Sec. III-C2, Eqs. (5)-(6).
-"""
+"""Random exploratory growth between unconnected nodes.  Paper: Sec. III-C2, Eqs. (5)-(6)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
