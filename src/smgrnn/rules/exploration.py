@@ -1,7 +1,4 @@
-"""Random exploratory growth: edges between nodes that are not connected yet.
-
-Paper: Sec. III-C2, Eqs. (5)-(6).
-"""
+"""Random exploratory growth between unconnected nodes.  Paper: Sec. III-C2, Eqs. (5)-(6)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -57,9 +54,10 @@ class Exploring(NewEdges):
         explores = rng.random() < self.explore_probability
         if not explores and n_unstable > 0:
             return 0
-        n_nodes = evidence.graph.n_nodes
-        n_targets = n_nodes if self.explore_inputs else n_nodes - evidence.graph.n_inputs
-        n_missing = n_targets * (n_nodes - 1) - evidence.graph.n_edges
+        graph, n_nodes = evidence.graph, evidence.graph.n_nodes
+        first = 0 if self.explore_inputs else graph.n_inputs  # of the nodes that are targets
+        n_present = graph.n_edges - int(graph.target.searchsorted(first))
+        n_missing = (n_nodes - first) * (n_nodes - 1) - n_present
         n_wanted = min(max(int(self.explore_ratio * n_nodes), 1), n_missing)  # Eq. (5)
         return evidence.limits.grant(n_wanted, edges=1)
 

@@ -132,9 +132,7 @@ class PlasticityModule:
             is_pair = type(decided) is tuple and len(decided) == 2
             edit, candidates = decided if is_pair else (decided, candidates)
             if not isinstance(rule, BuiltInRule):
-                candidates = self._check(edit, candidates, graph, protected)
-                is_capped = self._exceeds(edit, graph)
-                edit = GraphEdit.empty() if is_capped else edit
+                edit, candidates, is_capped = self._check(edit, candidates, graph, protected)
         if is_pruning and config.orphan_removal:
             edit = with_orphans(graph, edit)
         watched.statistics.forget()
@@ -177,8 +175,8 @@ class PlasticityModule:
             candidates=frozen(candidates),
         )
 
-    def _check(self, edit: Any, candidates: Any, graph: Graph, protected: Bools) -> Candidates:
-        """Refuse what a user's rule must not return; return a copy of its candidates."""
+    def _check(self, edit: Any, candidates: Any, graph: Graph, protected: Bools) -> Decision:
+        """Refuse what a user's rule must not return; drop its edit if that exceeds a limit."""
         if not isinstance(edit, GraphEdit):
             raise GraphError(f"A rule must return a GraphEdit. Got {short(edit)} instead.")
         check_fits(graph, edit)
@@ -188,7 +186,8 @@ class PlasticityModule:
         if not (is_right and candidates.fits(graph, self._candidates(graph))):
             raise GraphError("A rule must return candidates of the graph as it is before its edit.")
         copies: Any = (each.copy() for each in candidates)
-        return Candidates(*copies)
+        is_over = self._exceeds(edit, graph)
+        return Decision(GraphEdit.empty() if is_over else edit, Candidates(*copies), is_over)
 
     def _exceeds(self, edit: GraphEdit, graph: Graph) -> bool:
         """Return whether the edit of a user's rule grows beyond a limit."""

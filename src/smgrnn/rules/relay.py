@@ -1,7 +1,4 @@
-"""Relay: the paper's growth rule, a relay node beside each unstable edge, and exploration.
-
-Paper: Sec. III-C1 and III-C2, Fig. 2.
-"""
+"""Relay: a node beside each unstable edge, and exploration.  Paper: Sec. III-C1, III-C2, Fig. 2."""
 
 from dataclasses import dataclass
 from typing import ClassVar
