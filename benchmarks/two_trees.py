@@ -66,10 +66,9 @@ assert len(set(calls.tolist())) > 5000, "calls that edit nothing"
 print((often - seldom) / 2000)
 """
 CALL_BY_OBJECTS = CALL.replace(
-    """active = dict(prune_period=2, prune_fraction=0.01, weight_threshold=1e9, update_threshold=1e9,
-    scale="update", full_window=False, max_relays=1, max_edges=100, explore_probability=1.0)
-""",
-    """from smgrnn.rules import Relay, Weak
+    CALL[: CALL.index("def seconds")],
+    """
+from smgrnn.rules import Relay, Weak
 active = dict(prune_period=2, full_window=False, max_edges=100,
     growth=Relay(scale="update", max_relays=1, explore_probability=1.0),
     pruning=Weak(prune_fraction=0.01, weight_threshold=1e9, update_threshold=1e9))

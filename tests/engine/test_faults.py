@@ -6,11 +6,9 @@ Each is tried in a process of its own, which must end as it should.
 import os
 import subprocess
 import sys
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import smgrnn

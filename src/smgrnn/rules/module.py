@@ -30,7 +30,6 @@ from smgrnn.rules.statistics import (
     check_watched,
 )
 
-
 NEVER = 2**62
 """An update that is never reached."""
 
