@@ -119,7 +119,7 @@ def test_a_rule_is_an_object_that_decides(name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=rf"^A {name} rule is an object with `decide"):
         PlasticityConfig(**{name: value})
     with pytest.raises(ConfigError, match=rf"^There is no {name} rule 'weka'"):
-        PlasticityConfig(**{name: "weka"})
+        PlasticityConfig().changed(**{name: "weka"})
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,21 @@ def list_names(
         list_runs_command(folder, output)
 
 
+def settings(
+    output: Outputs = Output(),
+) -> None:
+    """List every setting that --set can change, with its owner, default and meaning.
+
+    Parameters
+    ----------
+    output
+        How results are printed.
+    """
+    from smgrnn.commands.settings import settings_command
+
+    settings_command(output)
+
+
 def evaluate(
     runs: SomeRunPaths,
     episodes: int = 100,
@@ -447,6 +462,7 @@ def _app() -> tyro.extras.SubcommandApp:
     app.command(_bound(compare))
     for name, command in _further_commands().items():
         app.command(name=name)(_bound(command))
+    app.command(_bound(settings))
     app.command(name="list")(_bound(list_names))
     app.command(_bound(completion))
     return app

@@ -15,18 +15,6 @@ def smgrnn(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_help_loads_none_of_the_heavy_libraries() -> None:
-    code = (
-        "import sys; sys.argv = ['smgrnn', '--help']\n"
-        "from smgrnn.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print(sorted({'torch', 'numba', 'scipy', 'matplotlib'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
 def test_list_names_what_other_commands_take() -> None:
     listed = json.loads(smgrnn("list", "--json").stdout)
     control = {"CartPole-v1", "Acrobot-v1", "LunarLander-v3"}

@@ -198,8 +198,10 @@ def test_one_of_several_seeds_is_the_run_of_that_seed_alone(
 
 
 def test_every_setting_can_be_set(distill: Command, tmp_path: Path) -> None:
-    texts = ("n_hidden=2", "iterations=2", "learning.optimizer=sgd", "optimizer.momentum=0.5")
-    texts += ("plasticity.prune_period=50", "growth.n_candidates=3")
+    texts = [
+        *("n_hidden=2", "iterations=2", "learning.optimizer=sgd", "optimizer.momentum=0.5"),
+        *("plasticity.prune_period=50", "growth.n_candidates=3"),
+    ]
     flags = [word for text in texts for word in ("--set", text)]
     assert distill("--student", "growth-only", "--out", "a", *flags).code == 0
     plan = Run.resume(tmp_path / "a").plan

@@ -8,7 +8,7 @@ import pytest
 from smgrnn.commands.view import view_command
 from support.commands import Command, refused
 
-SHORT = ("--preset", "paper", "--episodes", "6", "--held-out", "2", "--iterations", "2")
+SHORT = ("--preset", "paper", "--episodes", "6", "--held-out", "2", "--set", "iterations=2")
 TASKS = ("CartPole-v1", "CartPole-v1,mirrored")
 
 

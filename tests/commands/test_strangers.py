@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from smgrnn.experts import TeacherId
+from smgrnn.rules.settings import ForeignRule
 from smgrnn.runs import Plan, Record
 from smgrnn.runs.folder import NOTED
 from smgrnn.storage import LOCK
@@ -82,17 +83,17 @@ def test_an_expert_that_a_folder_names_is_not_run(
     assert not (tmp_path / "trapped").exists()
 
 
-def test_a_rule_that_a_folder_names_is_one_of_an_installed_package_or_none(
+def test_a_rule_that_a_folder_names_is_built_in_or_not_used(
     smgrnn: Command, tmp_path: Path
 ) -> None:
     trap(tmp_path)
     trained(tmp_path, name="other", episodes=4)
     plan = Record.load(tmp_path / "other").plan
     assert isinstance(plan, Plan)
-    crafted(tmp_path, plasticity=replace(plan.plasticity, growth="my_trap"))
-    assert "by the growth rule 'my_trap', whose package is not" in refused(
-        smgrnn("distill", "--resume", "run")
-    )
+    foreign = ForeignRule(name="my_trap:act")
+    crafted(tmp_path, plasticity=replace(plan.plasticity, growth=foreign))
+    said = refused(smgrnn("distill", "--resume", "run"))
+    assert "was trained by the rule 'my_trap:act', which is your own code" in said
     assert not (tmp_path / "trapped").exists()
 
 

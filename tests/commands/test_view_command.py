@@ -39,29 +39,23 @@ def run_command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     main()
 
 
-def test_the_page_is_written_into_the_run_folder(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_page_is_written_into_the_run_folder_beside_a_file_or_elsewhere(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    run_command(monkeypatch, str(folder), "--no-open")
-    assert capsys.readouterr().out.split() == [str(folder / "growth.html")]
-    text = (folder / "growth.html").read_text(encoding="utf-8")
-    assert "CartPole-v1, smgrnn, seed 0" in text
-    assert "30 episodes" in text
+    file = tmp_path / "kept.safetensors"
+    replace(Record.load(folder), resume=None).save(file)
+    for words, place in (
+        ([folder], folder / "growth.html"),
+        ([file], tmp_path / "kept.html"),
+        ([folder, "--out", tmp_path / "a.html"], tmp_path / "a.html"),
+    ):
+        run_command(monkeypatch, *map(str, words), "--no-open")
+        assert capsys.readouterr().out.split() == [str(place)]
+        assert "CartPole-v1, smgrnn, seed 0" in place.read_text(encoding="utf-8")
     assert not list(folder.glob(".*"))
-
-
-def test_a_file_of_the_store_has_a_page_beside_it(folder: Path, tmp_path: Path) -> None:
-    replace(Record.load(folder), resume=None).save(tmp_path / "kept.safetensors")
-    view_command(tmp_path / "kept.safetensors", None, None, opens=False)
-    text = (tmp_path / "kept.html").read_text(encoding="utf-8")
-    assert "CartPole-v1, smgrnn, seed 0" in text
-
-
-def test_the_page_may_be_written_elsewhere(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_command(monkeypatch, str(folder), "--out", str(tmp_path / "a.html"))
-    assert (tmp_path / "a.html").stat().st_size > 100_000
 
 
 @pytest.mark.parametrize(("opens", "is_terminal"), [(True, True), (True, False), (False, True)])
@@ -75,41 +69,37 @@ def test_the_page_is_opened_for_a_person_at_a_terminal_only(
     assert opened == ([(folder / "growth.html").as_uri()] if opens and is_terminal else [])
 
 
-@pytest.mark.parametrize("student", ["static", "growth-only", "mlp-100"])
-def test_every_student_has_a_page(tmp_path: Path, student: str) -> None:
-    run = trained(tmp_path, name="run", student=student, episodes=4)
-    text = page(Record.load(tmp_path / "run"))
-    assert f"CartPole-v1, {student}, seed 0" in text
-    assert f"({run.graph.n_hidden:,} hidden)" in text
-    assert 'id="notices"></div>' in text
+def test_every_kind_of_run_has_a_page(tmp_path: Path) -> None:
+    for student in ("static", "growth-only", "mlp-100"):
+        run = trained(tmp_path, name=student, student=student, episodes=4)
+        text = page(Record.load(tmp_path / student))
+        assert f"CartPole-v1, {student}, seed 0" in text
+        assert f"({run.graph.n_hidden:,} hidden)" in text
+        assert 'id="notices"></div>' in text
+    xor = page(distill("xor", seed=0).record)
+    assert '"bias"' in xor
+    assert "kept no weights on the way" in xor  # it has no folder
+    champion = evolve("CartPole-v1", method="neat", rollouts=40, population=20, held_out=1)
+    assert "This network was evolved" in page(champion.record)
 
 
-def test_xor_has_a_page_that_calls_its_bias_so(tmp_path: Path) -> None:
-    distill("xor", out=tmp_path / "run", seed=0)
-    assert '"bias"' in page(Record.load(tmp_path / "run"))
-
-
-def test_pages_say_what_is_special_about_their_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("n", [0, 10])
+def test_the_page_of_an_interrupted_run_shows_what_there_is_and_says_so(
+    tmp_path: Path, n: int
+) -> None:
     def interrupt(run: Run) -> None:
         raise KeyboardInterrupt
 
-    evolve("CartPole-v1", method="neat", rollouts=40, population=20, held_out=1, out=tmp_path / "a")
-    run = new_run("CartPole-v1", settings(tmp_path), tmp_path / "b")
-    with pytest.raises(KeyboardInterrupt):
-        run.train(interrupt)
-    trained(tmp_path, name=None).save(tmp_path / "c")
-    new_run("CartPole-v1", settings(tmp_path), tmp_path / "d").begin()
-    pages = {name: page(Record.load(tmp_path / name)) for name in "abcd"}
-    sentences = {
-        "This network was evolved": "a",
-        "interrupted after 10 of 30 episodes": "b",
-        "kept no weights on the way": "c",
-        "interrupted after 0 of 30 episodes": "d",
-    }
-    for sentence, names in sentences.items():
-        assert "".join(name for name, text in pages.items() if sentence in text) == names
-    with pytest.raises(ConfigError, match="nothing to record"):
-        film(Record.load(tmp_path / "d"), tmp_path / "a.gif")
+    run = new_run("CartPole-v1", settings(tmp_path), tmp_path / "run")
+    run.begin()
+    if n:
+        with pytest.raises(KeyboardInterrupt):
+            run.train(interrupt)
+    record = Record.load(tmp_path / "run")
+    assert f"interrupted after {n} of 30 episodes" in page(record)
+    if not n:
+        with pytest.raises(ConfigError, match="nothing to record"):
+            film(record, tmp_path / "a.gif")
 
 
 def test_the_page_ends_with_the_student_that_is_asked_for(
@@ -188,8 +178,8 @@ def test_the_picture_of_the_readme_is_a_small_film() -> None:
         (["."], "There is no run here."),
         (["{folder}", "--record", "a.png"], "A film is a .gif or an .mp4 file. Got a.png instead."),
         (["{folder}", "--out", "no/a.html"], "no/a.html cannot be written"),
-        (["{folder}", "--live", "--final"], "--live follows the run as it trains"),
-        (["a.safetensors", "--live"], "--live needs the folder of a run."),
+        (["{folder}", "--live", "--final"], "shows the run as it goes on; give nothing else."),
+        (["a.safetensors", "--live"], "A run is followed in its folder"),
     ],
 )
 def test_wrong_input_is_refused_with_one_sentence(

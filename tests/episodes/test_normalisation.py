@@ -22,6 +22,7 @@ from smgrnn.seeding import episode_seed
 from smgrnn.storage import write_arrays
 from smgrnn.tasks import find_task
 from support import exports
+from support.flat import flat_rules
 from support.runs import RULES, TEACHERS, contents, trained
 
 SWING: Any = Expert.from_layers([([[0, -1.0], [0, 0], [0, 1.0]], [0, 0, 0])])
@@ -53,7 +54,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         episodes=10,
         bias=True,
         preset="paper",
-        plasticity=RULES,
+        plasticity=flat_rules(RULES),
         handover="final" if request.param == "Pendulum-v1" else "best",  # which takes seconds
         held_out=5,
         out=tmp_path_factory.mktemp("runs") / "run",
@@ -114,7 +115,7 @@ def test_the_statistics_are_those_of_disturbed_training_episodes() -> None:
 
 def test_a_student_learns_as_it_would_in_a_normalised_environment(tmp_path: Path) -> None:
     """Only the student's eyes are changed: the expert and the environment are what they were."""
-    settings: Any = {"preset": "paper", "episodes": 5, "plasticity": RULES}
+    settings: Any = {"preset": "paper", "episodes": 5, "plasticity": flat_rules(RULES)}
     run = distill("MountainCar-v0", expert=swing, normalise=True, **settings)
     normalise = normalisation_by(SWING, run.task, seed=0)
 

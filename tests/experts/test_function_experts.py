@@ -13,6 +13,7 @@ from smgrnn.experts.function import function_name, import_function, is_function_
 from smgrnn.runs import Run, distill, load
 from smgrnn.tasks import find_task
 from support.commands import Command, refused
+from support.flat import flat_rules
 from support.runs import RULES, TEACHERS, contents, trained
 
 
@@ -34,7 +35,7 @@ FUNCTIONS = {"CartPole-v1": lean, "Pendulum-v1": damp}
 def test_a_function_teaches_what_a_network_that_decides_alike_does(
     tmp_path: Path, task: str, normalise: bool
 ) -> None:
-    settings: Any = {"episodes": 5, "normalise": normalise, "plasticity": RULES}
+    settings: Any = {"episodes": 5, "normalise": normalise, "plasticity": flat_rules(RULES)}
     by_network = trained(tmp_path, task, name=None, **settings)
     by_function = distill(task, expert=FUNCTIONS[task], preset="paper", **settings)
     assert by_function.graph == by_network.graph

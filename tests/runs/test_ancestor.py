@@ -50,8 +50,9 @@ def test_it_has_the_settings_of_its_ancestor_and_the_changes(first: Run) -> None
     assert run.plan.ancestor is not None
     assert run.plan.ancestor.run == first.plan.key()
     assert run.plan.ancestor.seed == 3
-    same = replace(run.plan, ancestor=None, seed=3)
+    same = replace(run.plan, ancestor=None, seed=3, asked=first.plan.asked)
     assert replace(same, episodes=first.plan.episodes) == first.plan
+    assert (asked(run).episodes, asked(run).seed, asked(run).gain) == (5, 8, asked(first).gain)
     assert run.episodes.n == 5
 
 

@@ -20,6 +20,7 @@ from smgrnn.runs import Plan, distill, load
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.run import Run
 from smgrnn.storage import digest
+from support.flat import flat_rules
 from support.runs import RULES, contents, settings, teacher, trained
 
 MODEL = "model.safetensors"
@@ -187,11 +188,8 @@ def test_a_model_file_that_lacks_an_array_is_refused(finished: Path, name: str) 
 @pytest.mark.parametrize(
     "name",
     [
-        "resume.moments",
-        pytest.param("resume.history.blocks"),
-        pytest.param("resume.history.running"),
-        pytest.param("resume.history.born"),
-        pytest.param("resume.clock"),
+        *("resume.moments", "resume.watched.history.blocks", "resume.watched.history.running"),
+        *("resume.watched.history.born", "resume.calls", "resume.aim"),
     ],
 )
 def test_a_model_file_with_an_array_of_another_shape_is_refused(finished: Path, name: str) -> None:
@@ -205,7 +203,7 @@ def test_a_model_file_with_an_array_of_another_shape_is_refused(finished: Path, 
 def test_a_history_that_points_outside_itself_is_refused(finished: Path) -> None:
     """Compiled code does not check bounds: such a file would let it write anywhere."""
     arrays = load_file(finished / MODEL)
-    arrays["resume.history.slot"] = arrays["resume.history.slot"] + 10**6
+    arrays["resume.watched.history.slot"] += 10**6
     rewrite(finished / MODEL, arrays)
     with pytest.raises(SmgrnnError):
         Run.resume(finished)
@@ -303,7 +301,12 @@ def failing(tmp_path: Path) -> Iterator[Settings]:
         gym.register(f"Failing/{fault}-v0", entry_point=entry, kwargs={"fault": fault})
     expert = tmp_path / "expert.safetensors"
     write_expert(expert, Expert.from_layers([([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]), {})
-    yield {"episodes": 30, "checkpoint_every": 50, "expert": str(expert), "plasticity": RULES}
+    yield {
+        "episodes": 30,
+        "checkpoint_every": 50,
+        "expert": str(expert),
+        "plasticity": flat_rules(RULES),
+    }
     gym.registry.clear()
     gym.registry.update(before)
 
@@ -315,44 +318,22 @@ def fail(settings: Settings, fault: str, folder: Path) -> SmgrnnError:
     return caught.value
 
 
-def test_an_environment_that_raises_is_named_with_its_own_words(
-    failing: Settings, tmp_path: Path
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [("raise", "the simulator lost its ground"), ("observation", "nan"), ("reward", "nan")],
+)
+def test_a_run_whose_environment_failed_once_goes_on_as_if_it_had_not(
+    failing: Settings, tmp_path: Path, fault: str, words: str
 ) -> None:
-    error = fail(failing, "raise", tmp_path / "run")
+    error = fail(failing, fault, tmp_path / "run")
     assert isinstance(error, TaskError)
-    assert "Failing/raise-v0" in str(error)
-    assert "the simulator lost its ground" in str(error)
-
-
-def test_an_environment_that_raises_is_met_with_one_sentence(
-    failing: Settings, tmp_path: Path
-) -> None:
-    assert is_one_sentence(fail(failing, "raise", tmp_path / "run"))
-
-
-@pytest.mark.parametrize("fault", ["observation", "reward"])
-def test_an_environment_that_returns_nan_is_named(
-    failing: Settings, tmp_path: Path, fault: str
-) -> None:
-    assert f"Failing/{fault}-v0" in str(fail(failing, fault, tmp_path / "run"))
-
-
-@pytest.mark.parametrize("fault", ["raise", "observation"])
-def test_the_episodes_before_an_environment_failed_are_kept(
-    failing: Settings, tmp_path: Path, fault: str
-) -> None:
-    fail(failing, fault, tmp_path / "run")
+    assert f"Failing/{fault}-v0" in str(error)
+    assert words in str(error)
+    assert is_one_sentence(error)
     resumed = Run.resume(tmp_path / "run")
     assert resumed.episodes.n == 12
     assert load(tmp_path / "run").graph == resumed.graph
-
-
-@pytest.mark.parametrize("fault", ["raise", "observation"])
-def test_a_run_whose_environment_failed_once_goes_on_as_if_it_had_not(
-    failing: Settings, tmp_path: Path, fault: str
-) -> None:
-    fail(failing, fault, tmp_path / "run")
-    Run.resume(tmp_path / "run").train()
+    resumed.train()
     distill(
         f"Failing/{fault}-v0", out=tmp_path / "whole", preset="paper", **failing
     )  # it fails only once

@@ -117,4 +117,6 @@ def test_a_task_of_unknown_size_needs_a_budget() -> None:
     task = find_task("MountainCar-v0")
     with pytest.raises(ConfigError) as caught:
         student_of(task, student="mlp-100")
-    assert str(caught.value) == "No budget is known for MountainCar-v0; set one with --budget."
+    assert (
+        str(caught.value) == "No budget is known for MountainCar-v0; set one with --set budget=N."
+    )

@@ -108,8 +108,10 @@ def test_the_same_command_goes_on_and_another_is_one_sentence(
     for seed in range(3):
         name = f"CartPole-v1-smgrnn-{seed}"
         assert contents(tmp_path / "stopped" / name) == contents(tmp_path / "whole" / name)
-    sentence = refused(smgrnn(*command, "--out", "stopped", "--plasticity.prune-period", 7))
+    sentence = refused(smgrnn(*command, "--out", "stopped", "--set", "plasticity.prune_period=7"))
     assert "holds another run, with plasticity.prune_period 2 instead of 7;" in sentence
+    sentence = refused(smgrnn(*command, "--out", "stopped", "--set", "plasticity.window=7"))
+    assert "holds another run, with plasticity.window 100 instead of 7;" in sentence
     assert "holds another run;" in refused(
         smgrnn("evolve", "CartPole-v1", "--out", f"stopped/{name}")
     )

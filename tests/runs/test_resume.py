@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from smgrnn.config import preset_settings, setting_of
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import Expert, write_expert
@@ -179,14 +180,11 @@ def test_an_interrupted_run_saves_says_how_to_resume_and_goes_on_identically(
     tmp_path: Path,
 ) -> None:
     config, folder = settings(tmp_path), tmp_path / "interrupted"
-    rules = [
-        word
-        for name, value in config.plasticity.to_dict().items()
-        if value is not None and not isinstance(value, bool)
-        for word in (f"--plasticity.{name.replace('_', '-')}", str(value))
-    ]
+    names = preset_settings(config).keys() - {"episodes"}
+    texts = [f"{name}={setting_of(config, name)}" for name in names]
+    rules = [word for text in (*texts, "checkpoint_every=200") for word in ("--set", text)]
     command = [sys.executable, "-c", INTERRUPTED, "distill", "CartPole-v1", "--out", str(folder)]
-    command += ["--expert", str(config.expert), "--episodes", "900", "--checkpoint-every", "200"]
+    command += ["--expert", str(config.expert), "--episodes", "900"]
     command += ["--preset", "paper"]
     done = subprocess.run([*command, *rules], capture_output=True, text=True, check=False)
     assert done.returncode == 130

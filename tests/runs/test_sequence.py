@@ -307,7 +307,7 @@ def test_all_stages_are_watched_as_one_run(tmp_path: Path) -> None:
         ([PLAIN], {"cue": True}, "A cue tells tasks apart, and CartPole-v1 is the only one"),
         ([PLAIN, PLAIN], {"cue": True}, "A cue tells tasks apart, and CartPole-v1 is the only one"),
         ([PLAIN, "CartPole-v1,cue=2of2"], {}, "CartPole-v1,cue=2of2 has a cue of its own"),
-        ([PLAIN], {"protect": 0.5}, "--protect is for what was learned before"),
+        ([PLAIN], {"protect": 0.5}, "protect is for what was learned before"),
         ([PLAIN, MIRRORED], {"normalise": True}, "A sequence has no one scale to normalise by"),
         ([PLAIN, MIRRORED], {"expert": PLAIN}, "A sequence takes the expert of each of its tasks"),
         (["xor", "xor"], {}, "The tasks of a sequence are played, and xor is not."),
@@ -320,8 +320,3 @@ def test_what_cannot_be_a_sequence_is_refused(
     with pytest.raises(ConfigError) as caught:
         smgrnn.sequence(tasks, **settings)
     assert str(caught.value).startswith(sentence)
-
-
-def test_a_run_of_its_own_has_nothing_to_protect() -> None:
-    with pytest.raises(ConfigError, match="says nothing to a run that starts anew"):
-        smgrnn.distill(PLAIN, episodes=2, protect=0.5)

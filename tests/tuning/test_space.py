@@ -27,7 +27,7 @@ def test_a_range_is_told_to_the_last_digit(text: str) -> None:
 
 
 def test_values_are_numbers_none_and_truths_where_they_look_like_it() -> None:
-    (relays,) = find_space(["plasticity.max_relays=1,2,None"], START)
+    (relays,) = find_space(["growth.max_relays=1,2,None"], START)
     assert relays.values == (1, 2, None)
     (bias,) = find_space(["bias=true,false"], START)
     assert bias.values == (True, False)
@@ -41,19 +41,22 @@ def test_a_flag_may_have_its_hyphens_and_a_later_range_wins() -> None:
 @pytest.mark.parametrize("name", SPACES)
 def test_a_ready_space_is_one_of_settings_that_there_are(name: str) -> None:
     preset = "paper" if name == "plasticity" else "frugal"
-    found = find_space([name], RunConfig.for_task("CartPole-v1", preset=preset))
+    start = RunConfig.for_task("CartPole-v1", preset=preset)
+    found = find_space([name], start)
     assert len(found) == len(SPACES[name])
     for each in found:
-        assert find_setting(each.name) is not None
+        assert find_setting(each.name, start) is not None
 
 
-def test_a_setting_that_changes_nothing_is_refused_unless_rules_are_tuned_too() -> None:
+def test_settings_of_a_rule_that_is_tuned_are_those_of_all_that_it_is_chosen_from() -> None:
     """Studies of settings that no rule read had fronts, and told how important each was."""
-    start = RunConfig.for_task("CartPole-v1", preset="frugal")
-    with pytest.raises(ConfigError, match=r"plasticity\.window says nothing to the rules"):
-        find_space(["plasticity"], start)
-    rules = "plasticity.growth=relay,frugal"
-    assert len(find_space(["plasticity.window=10:200", rules], start)) == 2
+    start, width = RunConfig.for_task("CartPole-v1", preset="frugal"), "growth.interval_width=0.1:1"
+    with pytest.raises(ConfigError, match=r"'growth\.interval_width' does not exist"):
+        find_space([width], start)
+    both = find_space([width, "plasticity.growth=relay,split"], start)
+    assert [each.name for each in both] == ["growth.interval_width", "plasticity.growth"]
+    with pytest.raises(ConfigError, match=r"'growth\.interval_width' does not exist"):
+        find_space([width, "plasticity.growth=relay,frugal"], start)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +76,12 @@ def test_a_setting_that_changes_nothing_is_refused_unless_rules_are_tuned_too() 
         ("gain=1:2:lin", "must be LOW:HIGH or LOW:HIGH:log, of numbers"),
         ("gain=one:two", "of numbers"),
         ("plasticity.window=1.5:9", "of whole numbers"),
-        ("plasticity.explore_probability=0:1:log", "cannot be logarithmic: 0 is not above 0"),
+        ("growth.explore_probability=0:1:log", "cannot be logarithmic: 0 is not above 0"),
         ("plasticity.growth=1:2", "plasticity.growth is no number"),
         ("learning.schedule=falling", "needs several values"),
         ("gain=1,1", "all different"),
         ("plasticity.window=0:9", "must be an int in [1, inf). Got 0"),
-        ("plasticity.prune_fraction=0.5:1.5", "must be a float in (0, 1]. Got 1.5"),
+        ("pruning.prune_fraction=0.5:1.5", "must be a float in (0, 1]. Got 1.5"),
         ("learning.schedule=falling,rising", "Got 'rising'"),
     ],
 )

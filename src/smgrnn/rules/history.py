@@ -78,7 +78,11 @@ class UpdateHistory(NamedTuple):
         push_update(self, delta)
 
     def ages(self) -> Ints:
-        """Return how many updates each edge has seen (n_edges,)."""
+        """Return how many updates each edge has seen (n_edges,).
+
+        >>> UpdateHistory.start(n_edges=2, window=3).ages().tolist()
+        [0, 0]
+        """
         ages: Ints = self.clock[TOTAL] - self.born[self.slot]
         return ages
 

@@ -112,7 +112,11 @@ class PlasticityConfig(Settings):
         return follows_size(self.growth) or follows_size(self.pruning)
 
     def needs(self, statistic: Any) -> bool:
-        """Return whether one of the rules asks for a statistic."""
+        """Return whether one of the rules asks for a statistic.
+
+        >>> PlasticityConfig.frugal().needs("candidates"), PlasticityConfig().needs("candidates")
+        (True, False)
+        """
         return needs(self.growth, statistic) or needs(self.pruning, statistic)
 
     @classmethod

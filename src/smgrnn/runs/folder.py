@@ -213,9 +213,10 @@ def _difference(plan: AnyPlan, begun: AnyPlan) -> str:
     if type(plan) is not type(begun):
         return ""
     now, before = (_flat(each.key_content()) for each in (plan, begun))
+    values = [_flat(begun.to_dict()) | before, _flat(plan.to_dict()) | now]  # and the defaults
     for name in {**now, **before}:
         if now.get(name) != before.get(name):
-            was, wanted = (short(each.get(name), 30) for each in (before, now))
+            was, wanted = (short(each.get(name), 30) for each in values)
             return f", with {name} {was} instead of {wanted}"
     return ""
 

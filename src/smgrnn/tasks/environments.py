@@ -76,7 +76,7 @@ class CompiledEnv(gym.Env[Any, Any]):
         """Act for one time step."""
         reward, is_over = step(self._code, self._state, int(action))
         self._n_steps += 1
-        return self._observe(), reward, is_over, self._n_steps == self._task.max_steps, {}
+        return self._observe(), reward, bool(is_over), self._n_steps == self._task.max_steps, {}
 
     def _observe(self) -> Any:
         observation = np.zeros(self._n_values)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from smgrnn.config import RunConfig, by_part, find_setting, parse_value
+from smgrnn.config import CHOICES, RunConfig, by_part, find_setting, parse_value
 from smgrnn.errors import ConfigError, short, suggest
 from smgrnn.validation import choices
 
@@ -50,7 +50,7 @@ class Dimension:
     """A setting to tune: a range of numbers, or a few values."""
 
     name: str
-    """The name of its flag."""
+    """Its name, as --set takes it."""
     low: float = 0.0
     high: float = 0.0
     is_log: bool = False
@@ -83,16 +83,23 @@ class Dimension:
 def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
     """Return the search space that texts describe, a later range of a setting in place of others.
 
-    Each end of a range and each value must be one that the settings allow.
+    Each end of a range and each value must be one that the settings allow; where a rule or an
+    optimizer is tuned too, its settings must be those of all that it is chosen from.
 
     >>> [each.text for each in find_space(["gain=1:10:log", "gain=2:4"], RunConfig())]
     ['gain=2:4']
     """
+    singles = [single for text in texts for single in SPACES.get(text, (text,))]
+    chosen = {f"{part}.{place}" for part, place in CHOICES.values()}
+    starts = [start]
+    for single in singles:
+        if _name(single) in chosen:
+            name, values = _name(single), _dimension(single, start).values
+            starts = [each.with_changes(**by_part({name: v})) for each in starts for v in values]
     found: dict[str, Dimension] = {}
-    for text in texts:
-        for single in SPACES.get(text, (text,)):
-            dimension = _dimension(single, start)
-            found[dimension.name] = dimension
+    for single in singles:
+        for each in starts:
+            found[_name(single)] = _dimension(single, each)
     if not found:
         raise ConfigError(
             f"There is nothing to tune: name settings with ranges, such as "
@@ -101,9 +108,12 @@ def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
     return tuple(found.values())
 
 
+def _name(text: str) -> str:
+    return text.partition("=")[0].strip().replace("-", "_")
+
+
 def _dimension(text: str, start: RunConfig) -> Dimension:
-    place, is_given, values = text.partition("=")
-    name = place.strip().replace("-", "_")
+    name, (_, is_given, values) = _name(text), text.partition("=")
     if not is_given and suggest(name, SPACES):
         raise ConfigError(f"There is no search space {name!r}. {suggest(name, SPACES)}")
     kinds = choices(find_setting(name, start))

@@ -1,0 +1,91 @@
+"""`smgrnn settings`: every setting by its name, with its owner, its default and its meaning."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from dataclasses import MISSING, Field, fields
+from itertools import pairwise
+from typing import Any
+
+from smgrnn.commands.output import Output, line_width
+from smgrnn.config import CHOICES, PARTS, RunConfig
+from smgrnn.graph.settings import NetworkSettings
+from smgrnn.learning import LEARNING, OPTIMIZERS
+from smgrnn.learning.settings import LearningSettings
+from smgrnn.rules import GROWTH, PRUNING, PlasticityConfig
+
+TABLES: dict[str, dict[str, Any]] = {
+    "growth": dict(GROWTH),
+    "pruning": dict(PRUNING),
+    "optimizer": dict(OPTIMIZERS),
+    "rule": dict(LEARNING),
+}
+"""All that can be chosen, by the first part of the names of its settings."""
+NOTE = (
+    "Change any of these by --set NAME=VALUE. A preset changes some defaults: "
+    "`smgrnn distill TASK --dry-run` prints all values of a run."
+)
+
+
+def settings_command(output: Output) -> None:
+    """List every setting, in words or as JSON."""
+    listed = {owner: dict(_rows(kind, prefix)) for owner, kind, prefix in _owners()}
+    rows = [(name, str(row["default"])) for table in listed.values() for name, row in table.items()]
+    wide, narrow = (max(map(len, column)) + 2 for column in zip(*rows, strict=True))
+    lines = []
+    for owner, table in listed.items():
+        lines += ["", f"{owner}:"] if table else ["", f"{owner}: no settings"]
+        for name, row in table.items():
+            head = f"  {name:<{wide}}{row['default']!s:<{narrow}}"
+            width = max(line_width(), len(head) + 30)
+            lines += textwrap.wrap(head + row["meaning"], width, subsequent_indent=" " * len(head))
+    output.result("\n".join([*lines[1:], "", NOTE]), listed)
+
+
+def _owners() -> Iterator[tuple[str, Any, str]]:
+    """Yield the owners of settings: a title, the class, and the first part of its names."""
+    yield "run", RunConfig, ""
+    yield "network", NetworkSettings, ""
+    yield "learning", LearningSettings, "learning."
+    yield "plasticity module", PlasticityConfig, "plasticity."
+    titles = {"growth": "growth rule", "pruning": "pruning rule", "rule": "learning rule"}
+    for first, table in TABLES.items():
+        for name, kind in table.items():
+            yield f"{titles.get(first, first)} {name}", kind, f"{first}."
+
+
+def _rows(kind: Any, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name of each setting of a class, with its default and its meaning."""
+    known = meanings(kind)
+    parts = () if prefix else (*PARTS, "network")
+    for entry in fields(kind):
+        if entry.name not in parts:
+            row = {"default": _default(entry, prefix), "meaning": known[entry.name]}
+            yield f"{prefix}{entry.name}", row
+
+
+def _default(entry: Field[Any], prefix: str) -> Any:
+    """Return the default of a field as it is written; that of a choice by its name."""
+    value = entry.default
+    if entry.default_factory is not MISSING:
+        value = entry.default_factory()
+    is_choice = (prefix.rstrip("."), entry.name) in CHOICES.values()
+    return value.name if is_choice else value
+
+
+def meanings(kind: type) -> dict[str, str]:
+    """Return the docstring of each field of a class and of its bases, in one line.
+
+    >>> meanings(NetworkSettings)["density"]
+    'Fraction of the allowed node pairs that start connected.'
+    """
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        body = getattr(tree, "body", [])
+        for field, text in pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                name, words = ast.unparse(field.target), ast.literal_eval(text.value)
+                found[name] = " ".join(words.split())
+    return found
