@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "dry, paper": ("distill", "Acrobot-v1", "--preset", "paper", "--dry-run"),
     "dry, as printed": ("distill", "LunarLander-v3", "--preset", "as_printed", "--dry-run"),
     "dry, MLPs": ("distill", "CartPole-v1", "--student", "mlp-100", "--seeds", "2", "--dry-run"),
-    "dry, from": ("distill", "CartPole-v1", "--from", "runs/b", "--protect", "0.5", "--dry-run"),
+    "dry, from": ("distill", "CartPole-v1", "--from", "runs/b", "--set", "protect=0.5", "--dry-run"),
     "sequence": ("sequence", *MIRRORED, "--cue", *SHORT, "--out", "runs/s"),
     "evolve": ("evolve", "CartPole-v1", *SEARCH, "--out", "runs/e"),
     "evolve, ndp": ("evolve", "CartPole-v1", *SEARCH, "--method", "ndp", "--out", "runs/n"),

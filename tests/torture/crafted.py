@@ -87,9 +87,10 @@ def _with_rules(rng: Random, plan: dict[str, Any], value: str) -> dict[str, Any]
             f"[NEAT]\nfitness_criterion = {value}\n[DefaultGenome]\nactivation_default = {value}\n"
         )
         return plan | {"neat_settings": text}
+    named = rng.choice([value, {"name": value}])
     if rng.random() < 0.5:
-        return plan | {"learning": plan["learning"] | {"rule": value}}
-    return plan | {"plasticity": plan["plasticity"] | {"growth": value}}
+        return plan | {"learning": plan["learning"] | {"rule": named}}
+    return plan | {"plasticity": plan["plasticity"] | {"growth": named}}
 
 
 def _lay_traps(folder: Path) -> None:

@@ -19,7 +19,7 @@ from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
-from smgrnn.storage import FORMAT_VERSION, digest, read_arrays
+from smgrnn.storage import FORMAT_VERSION, VERSIONS, digest, read_arrays
 from smgrnn.tasks.recording import read_recording
 from support.evolutions import evolved
 from support.runs import TEACHERS, trained
@@ -46,7 +46,8 @@ class Kind:
             found = digest(self.name, content, arrays)
         except (ValueError, RecursionError):  # no digest can be had of it
             found = ""
-        header = {"kind": self.name, "version": FORMAT_VERSION, "digest": found}
+        version = VERSIONS.get(self.name, FORMAT_VERSION)
+        header = {"kind": self.name, "version": version, "digest": found}
         text = json.dumps(header | {"content": "@"}).replace('"@"', _json(content))
         arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         return save(arrays, metadata={"smgrnn": text})

@@ -7,13 +7,14 @@ import shutil
 import sys
 import webbrowser
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from smgrnn.cli import main
-from smgrnn.config import RunConfig
+from smgrnn.commands.flags import RunOptions
+from smgrnn.config import RunConfig, preset_settings
 from smgrnn_paper import EvolutionConfig
 from support.runs import teacher
 from torture.batches import refusal
@@ -33,23 +34,28 @@ SAFE = {"bench": "--repeats x", "reproduce": "--jobs 0", "expert": "list"}
 """Words that keep a command from going on for hours."""
 
 
-def _flags(settings: Any, prefix: str = "") -> list[str]:
-    found = []
-    for entry in fields(settings):
-        value, name = getattr(settings, entry.name), entry.name.replace("_", "-")
-        if is_dataclass(value):
-            found += _flags(value, "" if entry.name == "network" else f"{name}.")
-        else:
-            found.append(f"--{prefix}{name}")
-    return found
+def _flags(options: Any) -> list[str]:
+    return [f"--{entry.name.replace('_', '-')}" for entry in fields(options)]
 
 
 ENDLESS = {"--episodes", "--rollouts", "--held-out", "--seeds"}
 """Flags whose value may rightly be so large that a command never ends."""
 FLAGS = {
-    "distill": [*_flags(RunConfig()), "--out", "--preset", "--resume", "--seeds", "--json"],
-    "evolve": [*_flags(EvolutionConfig()), "--out", "--seeds", "--json"],
+    "distill": [
+        *_flags(RunOptions),
+        *["--set"] * 20,
+        "--out",
+        "--preset",
+        "--resume",
+        "--seeds",
+        "--json",
+    ],
+    "evolve": [*_flags(EvolutionConfig), "--out", "--seeds", "--json"],
 }
+SETTINGS = sorted(
+    {*preset_settings(), *preset_settings(RunConfig.for_task("", preset="frugal")), "windw", "seed"}
+    - {"episodes"}
+)
 OTHERS = ["--out", "--to", "--final", "--parameters", "--json", "--task", "--store", "--record"]
 
 
@@ -74,7 +80,7 @@ def _line(rng: Random, expert: str, folder: Path, runs: list[str]) -> list[str]:
     words = [name, *SAFE.get(name, "").split()]
     if name in ("distill", "evolve"):
         words.append(rng.choice(["CartPole-v1", "xor", "CartPole-v1", rng.choice(VALUES)]))
-        short = "--episodes 2 --checkpoint-every 1" if name == "distill" else "--rollouts 8"
+        short = "--episodes 2 --set checkpoint_every=1" if name == "distill" else "--rollouts 8"
         words += [*short.split(), "--held-out", "1", "--quiet"]
         words += ["--expert", expert] if name == "distill" and words[1] != "xor" else []
         words += ["--dry-run"] if name == "distill" and rng.random() < 0.5 else []
@@ -87,7 +93,9 @@ def _line(rng: Random, expert: str, folder: Path, runs: list[str]) -> list[str]:
     for _ in range(rng.randrange(4)):
         flag = rng.choice(FLAGS.get(name, OTHERS))
         few = VALUES[:4] if flag in ENDLESS else VALUES
-        words += [flag, rng.choice(few)] if rng.random() < 0.9 else [flag]
+        value = rng.choice(few)
+        value = f"{rng.choice(SETTINGS)}={value}" if flag == "--set" else value
+        words += [flag, value] if rng.random() < 0.9 else [flag]
     if rng.random() < 0.1:
         words.insert(rng.randrange(len(words) + 1), rng.choice(VALUES))
     return words

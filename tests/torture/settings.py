@@ -5,11 +5,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from smgrnn.config import RunConfig
+from smgrnn.config import CHOICES, RunConfig
 from smgrnn.runs.run import new_run
 from smgrnn_paper import EvolutionConfig
 from smgrnn_paper.evolution.evolution import new_evolution
-from support.runs import RULES, teacher
+from support.runs import settings, teacher
 from torture.grammar import NUMBERS, mutated
 from torture.outcomes import Found
 
@@ -20,15 +20,15 @@ EXTREMES: dict[str, list[Any]] = {
     "plasticity.prune_period": [1, 2],
     "plasticity.growth": ["relay", "relay-alone", "frugal", "candidates", "gradient", "none"],
     "plasticity.pruning": ["weak", "contribution", "none"],
-    "plasticity.max_relays": [None, 1, 50],
-    "plasticity.explore_probability": [0.0, 1.0],
-    "plasticity.explore_ratio": [0.0, 1.0],
-    "plasticity.weight_threshold": [0.0, 1e9],
-    "plasticity.update_threshold": [0.0, 1e9],
-    "plasticity.prune_fraction": [1e-9, 1.0],
+    "growth.max_relays": [None, 1, 50],
+    "growth.explore_probability": [0.0, 1.0],
+    "growth.explore_ratio": [0.0, 1.0],
+    "pruning.weight_threshold": [0.0, 1e9],
+    "pruning.update_threshold": [0.0, 1e9],
+    "pruning.prune_fraction": [1e-9, 1.0],
     "plasticity.size": [None, 1, 5],
-    "plasticity.n_candidates": [1, 64],
-    "plasticity.candidate_sources": [1, 50],
+    "growth.n_candidates": [1, 64],
+    "growth.candidate_sources": [1, 50],
     "plasticity.max_nodes": [6, 7, 20, 10_000],
     "plasticity.max_edges": [8, 9, 40, 100_000],
     "plasticity.history_on_edit": ["keep", "reset"],
@@ -62,9 +62,10 @@ def settings_cases(folder: Path) -> Callable[[Random, Path], Found]:
         task = rng.choice(["CartPole-v1", "xor"])
         given: dict[str, Any] = {"preset": rng.choice(["paper", "frugal"]), **FEW}
         given |= {"expert": expert} if task == "CartPole-v1" else {}
-        values = RunConfig.for_task(task, **given).to_dict()
+        config = RunConfig.for_task(task, **given)
         if rng.random() < 0.5:
-            values["plasticity"] |= RULES
+            config = settings(folder, task, **given)
+        values = config.to_dict()
         for place in rng.sample(sorted(EXTREMES), rng.randrange(8)):
             _put(values, place, rng.choice(EXTREMES[place]))
         if rng.random() < 0.5:
@@ -79,8 +80,12 @@ def settings_cases(folder: Path) -> Callable[[Random, Path], Found]:
 
 
 def _put(values: dict[str, Any], place: str, value: Any) -> None:
-    part, _, name = place.rpartition(".")
-    (values[part] if part else values)[name] = value
+    first, _, name = place.rpartition(".")
+    for part in CHOICES.get(first, (first,) if first else ()):
+        values = values[part]
+        if not isinstance(values, dict):  # a rule that is named, or none
+            return
+    values[name] = value
 
 
 def _evolve(rng: Random) -> Found:

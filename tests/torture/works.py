@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from smgrnn.batch.store import Store
+from smgrnn.config import RULES as RULE_PARTS
+from smgrnn.config import RunConfig, preset_settings
 from smgrnn.errors import SmgrnnError
 from smgrnn.runs.record import MODEL, Record
 from smgrnn_paper.experiments.registry import STUDIES
@@ -84,18 +86,25 @@ class Bench:
         return self._undisturbed[work.words]
 
 
-def flags(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield settings as words of a command line."""
+def flags(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yield options as words of a command line."""
     for name, value in settings.items():
-        yield from (f"--{prefix}{name.replace('_', '-')}", str(value))
+        yield from (f"--{name.replace('_', '-')}", str(value))
+
+
+def rule_flags(rules: Mapping[str, Any]) -> Iterator[str]:
+    """Yield settings of the paper's rules, by their bare names, as words of a command line."""
+    for name in preset_settings(RunConfig()):
+        if name.startswith(RULE_PARTS) and (last := name.rpartition(".")[2]) in rules:
+            yield from ("--set", f"{name}={rules[last]}")
 
 
 def _works(folder: Path) -> list[Work]:
     expert = teacher(folder, "CartPole-v1")
-    short = {"episodes": 12, "checkpoint_every": 4, "held_out": 2}
-    cartpole = ("distill", "CartPole-v1", "--expert", expert, "--quiet", *flags(short))
-    paper = (*cartpole, "--preset", "paper", *flags(RULES, "plasticity."))
-    xor = ("distill", "xor", "--quiet", *flags(short), "--handover", "best")
+    short = ("--episodes", "12", "--held-out", "2", "--set", "checkpoint_every=4", "--quiet")
+    cartpole = ("distill", "CartPole-v1", "--expert", expert, *short)
+    paper = (*cartpole, "--preset", "paper", *rule_flags(RULES))
+    xor = ("distill", "xor", *short, "--handover", "best")
     search = {"rollouts": POPULATION * GENERATIONS, "population": POPULATION}
     evolve = ("evolve", "CartPole-v1", "--quiet", *flags(search))
     evolve = (*evolve, "--held-out", "2", "--out", OUT)

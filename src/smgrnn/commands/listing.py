@@ -36,8 +36,9 @@ def list_command(output: Output) -> None:
             tasks[f"{id},hide=velocities"] = f"{place}, its expert sees them; needs memory"
         for variant, (mean, _) in facts.teacher_scores.items():
             tasks[f"{id},{variant}"] = f"{place}, expert {mean:.1f}"
+    none = {"growth": {"none": "no growth"}, "pruning": {"none": "nothing but orphans"}}
     rules = {
-        f"{kind} rules": {name: rule.summary for name, rule in table.items()}
+        f"{kind} rules": {name: rule.summary for name, rule in table.items()} | none.get(kind, {})
         for kind, table in (("growth", GROWTH), ("pruning", PRUNING), ("learning", LEARNING))
     }
     listed = {

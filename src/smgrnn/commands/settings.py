@@ -58,9 +58,8 @@ def _owners() -> Iterator[tuple[str, Any, str]]:
 def _rows(kind: Any, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name of each setting of a class, with its default and its meaning."""
     known = meanings(kind)
-    parts = () if prefix else (*PARTS, "network")
     for entry in fields(kind):
-        if entry.name not in parts:
+        if prefix or entry.name not in (*PARTS, "network"):
             row = {"default": _default(entry, prefix), "meaning": known[entry.name]}
             yield f"{prefix}{entry.name}", row
 
