@@ -69,7 +69,7 @@ def test_a_run_with_a_function_of_a_module_is_resumed(
     (tmp_path / "my_expert.py").write_text(
         "def act(observation):\n    return int(observation[2] > 0)\n"
     )
-    flags = ("--expert", "my_expert:act", "--episodes", 6, "--checkpoint-every", 2)
+    flags = ("--expert", "my_expert:act", "--episodes", 6, "--set", "checkpoint_every=2")
     assert smgrnn("distill", "CartPole-v1", *flags, "--out", "whole").code == 0
     assert smgrnn("distill", "CartPole-v1", *flags, "--out", "again").code == 0
     assert contents(tmp_path / "whole") == contents(tmp_path / "again")
@@ -173,7 +173,18 @@ def test_a_file_of_one_s_own_is_all_it_takes(
 ) -> None:
     (tmp_path / "my_slide.py").write_text(MODULE)
     common = ("my_slide:Slide-v0", "--expert", "my_slide:expert")
-    flags = ("--episodes", 150, "--normalise", "--bias", "--out", "run", "--json", "--quiet")
+    flags = (
+        "--episodes",
+        150,
+        "--set",
+        "normalise=true",
+        "--set",
+        "bias=true",
+        "--out",
+        "run",
+        "--json",
+        "--quiet",
+    )
     summary = json.loads(smgrnn("distill", *common, *flags).out)
     best = json.loads(smgrnn("expert", "evaluate", *common, "--json").out)["mean"]
     assert summary["held_out_mean"] > 2 * best  # -240; the static graph comes to -2800

@@ -9,7 +9,6 @@ from torch import nn, optim
 
 from smgrnn import EditDraft, Graph, StructuralPlasticity
 from smgrnn.errors import GraphError
-from support.flat import rules
 from support.training import (
     BUSY,
     OPTIMIZERS,
@@ -34,7 +33,7 @@ def test_surviving_edges_keep_their_optimizer_state_and_new_edges_start_from_non
 ) -> None:
     net, data = network(iterations=2), examples()
     optimizer = build(net.parameters())
-    spm = StructuralPlasticity(net, optimizer, rules(interval=4), rule=scripted(swap_some))
+    spm = StructuralPlasticity(net, optimizer, scripted(swap_some, interval=4))
     run(spm, 3, data)
     learn(net, optimizer, *next(data))
     before, shared_before = state_by_id(net, optimizer)
@@ -70,8 +69,8 @@ def test_an_edit_that_moves_nothing_leaves_the_training_of_other_edges_as_it_was
     for _ in range(12):
         learn(untouched, plain, *next(data))
     optimizer = build(edited.parameters())
-    rule = scripted(add_idle_path, add_idle_path)
-    spm = StructuralPlasticity(edited, optimizer, rules(interval=3), rule=rule)
+    twice = scripted(add_idle_path, add_idle_path, interval=3)
+    spm = StructuralPlasticity(edited, optimizer, twice)
     run(spm, 12, examples())
 
     assert edited.graph.n_edges == untouched.graph.n_edges + 4
@@ -92,8 +91,7 @@ def test_an_edge_put_back_does_not_find_its_old_state() -> None:
     def put_back(draft: EditDraft, graph: Graph) -> None:
         draft.add_edge(0, 3, 0.5)
 
-    rule = scripted(remove_first, put_back)
-    spm = StructuralPlasticity(net, optimizer, rules(interval=2), rule=rule)
+    spm = StructuralPlasticity(net, optimizer, scripted(remove_first, put_back, interval=2))
     data = examples()
     run(spm, 3, data)
     learn(net, optimizer, *next(data))
@@ -108,7 +106,7 @@ def test_an_edge_put_back_does_not_find_its_old_state() -> None:
 def test_new_edges_start_from_the_initial_accumulator_of_adagrad() -> None:
     net = network()
     optimizer = optim.Adagrad(net.parameters(), initial_accumulator_value=0.1)
-    spm = StructuralPlasticity(net, optimizer, rules(interval=1), rule=scripted(add_idle_path))
+    spm = StructuralPlasticity(net, optimizer, scripted(add_idle_path, interval=1))
     run(spm, 1, examples())
     state = state_by_id(net, optimizer)[0]
     assert state[net.graph.next_edge_id - 1]["sum"] == pytest.approx(0.1)
@@ -118,8 +116,9 @@ def test_reset_forgets_the_state_of_the_network_and_of_nothing_else() -> None:
     net, head = network(), nn.Linear(2, 2, dtype=torch.float64)
     model = nn.Sequential(net, head)
     optimizer = optim.Adam(model.parameters(), lr=0.01)
-    config = rules(interval=2, optimizer_on_edit="reset")
-    spm = StructuralPlasticity(net, optimizer, config, rule=scripted(swap_some))
+    spm = StructuralPlasticity(
+        net, optimizer, scripted(swap_some, interval=2, optimizer_on_edit="reset")
+    )
     data = examples()
     for _ in range(2):
         learn(model, optimizer, *next(data))
@@ -134,8 +133,11 @@ def test_reset_forgets_the_state_of_the_network_and_of_nothing_else() -> None:
 def test_without_an_edit_reset_keeps_the_state() -> None:
     net = network()
     optimizer = optim.Adam(net.parameters(), lr=0.01)
-    config = rules(interval=1, optimizer_on_edit="reset")
-    run(StructuralPlasticity(net, optimizer, config, rule=scripted()), 3, examples())
+    run(
+        StructuralPlasticity(net, optimizer, scripted(interval=1, optimizer_on_edit="reset")),
+        3,
+        examples(),
+    )
     assert optimizer.state[net.weight]["step"] == 3
 
 
@@ -144,9 +146,10 @@ def test_history_on_edit_keeps_or_empties_the_windows_of_survivors(
     on_edit: Literal["keep", "reset"], expected: set[int]
 ) -> None:
     net = network()
-    config = rules(interval=2, history_on_edit=on_edit)
     optimizer = optim.SGD(net.parameters(), lr=0.1)
-    spm = StructuralPlasticity(net, optimizer, config, rule=scripted(swap_some))
+    spm = StructuralPlasticity(
+        net, optimizer, scripted(swap_some, interval=2, history_on_edit=on_edit)
+    )
     run(spm, 2, examples())
     assert set(spm.history.counts().tolist()) == expected
     assert spm.history.n_updates == 2
@@ -188,7 +191,7 @@ def test_training_goes_on_while_former_losses_are_alive() -> None:
 def test_a_loss_from_before_an_edit_cannot_be_differentiated_after_it(iterations: int) -> None:
     """At K = 1 autograd saves no weight, so nothing noticed that the edges had been renumbered."""
     net = network(iterations=iterations)
-    spm = StructuralPlasticity(net, None, rules(interval=1), rule=scripted(swap_some))
+    spm = StructuralPlasticity(net, None, scripted(swap_some, interval=1))
     loss: Any = net(torch.ones(3)).sum()
     assert spm.step()
     with pytest.raises((GraphError, RuntimeError), match=r"edited between|has been modified"):
@@ -204,6 +207,5 @@ def test_a_hook_on_the_parameter_survives_an_edit() -> None:
     weight: Any = net.weight
     weight.register_hook(lambda gradient: sizes.append(gradient.numel()))
     optimizer = optim.SGD(net.parameters(), lr=0.1)
-    config = rules(interval=1)
-    run(StructuralPlasticity(net, optimizer, config, rule=scripted(add_idle_path)), 2, examples())
+    run(StructuralPlasticity(net, optimizer, scripted(add_idle_path, interval=1)), 2, examples())
     assert sizes == [sizes[0], sizes[0] + 2]

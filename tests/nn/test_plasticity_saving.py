@@ -76,8 +76,8 @@ def test_the_state_dict_is_a_copy() -> None:
     assert state["calls"] == frozen["calls"]
     assert state["rng"] == frozen["rng"]
     assert torch.equal(state["observed"], frozen["observed"])
-    for name, tensor in state["history"].items():
-        assert torch.equal(tensor, frozen["history"][name])
+    for name, tensor in state["watched"].items():
+        assert torch.equal(tensor, frozen["watched"][name])
 
 
 def test_a_history_of_another_window_is_refused() -> None:
@@ -89,12 +89,12 @@ def test_a_history_of_another_window_is_refused() -> None:
 
 def test_a_history_of_other_edges_is_refused_even_if_they_are_as_many() -> None:
     """Loaded before the network's own state, a history of as many edges met the wrong ones."""
-    saved = StructuralPlasticity(network(), None, rules(interval=1), rule=scripted(swap))
+    saved = StructuralPlasticity(network(), None, scripted(swap, interval=1))
     assert saved.step()
     other = StructuralPlasticity(network(), None, rules(interval=1))
     assert other.network.graph.n_edges == saved.network.graph.n_edges
     before = other.state_dict()
-    sentence = "The saved history is of other edges; load the network first."
+    sentence = "The saved history belongs to a different graph; load the network first."
     with pytest.raises(AttachmentError, match=f"^{re.escape(sentence)}$"):
         other.load_state_dict(saved.state_dict())
     assert (other.calls, other.state_dict()["rng"]) == (0, before["rng"])

@@ -8,18 +8,11 @@ import pytest
 import torch
 from torch import Tensor, nn, optim
 
-from smgrnn import (
-    EditDraft,
-    Graph,
-    GraphEdit,
-    SMGrNN,
-    StructuralPlasticity,
-    UpdateHistory,
-)
+from smgrnn import EditDraft, Graph, GraphEdit, PlasticityConfig, SMGrNN, StructuralPlasticity
+from smgrnn.rules.evidence import Evidence
 from support.flat import rules
 
 Parameters = Iterable[nn.Parameter]
-Rule = Callable[[Graph, UpdateHistory, np.random.Generator], GraphEdit]
 
 OPTIMIZERS: dict[str, Callable[[Parameters], optim.Optimizer]] = {
     "SGD momentum": lambda p: optim.SGD(p, lr=0.05, momentum=0.9),
@@ -86,17 +79,30 @@ def run(
     return edits
 
 
-def scripted(*edits: Callable[[EditDraft, Graph], None]) -> Rule:
-    """Return a rule that drafts the n-th edit at its n-th call and none after the last."""
+class By:
+    """A rule of one's own, made of a function."""
+
+    def __init__(self, decide: Callable[[Evidence, np.random.Generator], Any]) -> None:
+        self.decide = decide
+
+
+def by(decide: Callable[[Evidence, np.random.Generator], Any], **settings: Any) -> PlasticityConfig:
+    """Return settings by which a function decides at every call."""
+    rule = By(decide)
+    return PlasticityConfig(growth=rule, pruning=rule, orphan_removal=False, **settings)
+
+
+def scripted(*edits: Callable[[EditDraft, Graph], None], **settings: Any) -> PlasticityConfig:
+    """Return settings by which the n-th call drafts the n-th edit, and none after the last."""
     waiting = list(edits)
 
-    def rule(graph: Graph, history: UpdateHistory, rng: np.random.Generator) -> GraphEdit:
-        draft = EditDraft(graph)
+    def decide(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
+        draft = EditDraft(evidence.graph)
         if waiting:
-            waiting.pop(0)(draft, graph)
+            waiting.pop(0)(draft, evidence.graph)
         return draft.finish()
 
-    return rule
+    return by(decide, **settings)
 
 
 def swap_some(draft: EditDraft, graph: Graph) -> None:

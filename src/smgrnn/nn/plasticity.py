@@ -261,7 +261,7 @@ class StructuralPlasticity:
         if is_capped and not self._has_warned:
             self._has_warned = True
             limits = self.config.max_nodes, self.config.max_edges
-            warnings.warn(GrowthLimitWarning.at(str(self._structure), *limits), stacklevel=4)
+            warnings.warn(GrowthLimitWarning.at(str(self._structure), *limits), stacklevel=5)
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that is needed to continue exactly: history, counters and random state.
