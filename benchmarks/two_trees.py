@@ -65,6 +65,15 @@ seldom, _ = seconds(10**9)
 assert len(set(calls.tolist())) > 5000, "calls that edit nothing"
 print((often - seldom) / 2000)
 """
+CALL_BY_OBJECTS = CALL.replace(
+    CALL[: CALL.index("def seconds")],
+    """
+from smgrnn.rules import Relay, Weak
+active = dict(prune_period=2, full_window=False, max_edges=100,
+    growth=Relay(scale="update", max_relays=1, explore_probability=1.0),
+    pruning=Weak(prune_fraction=0.01, weight_threshold=1e9, update_threshold=1e9))
+""",
+).replace("made.log.call", "made.log.columns.call")
 RUN = """
 import smgrnn
 def run():
@@ -93,6 +102,9 @@ GENERATIONS: dict[str, dict[str, str]] = {
         "import": "import smgrnn\n",
         "help": HELP,
     },
+}
+GENERATIONS["0.3"] = GENERATIONS["0.2"] | {
+    "call with its edit, 100 edges": TIMED + GRAPH + CALL_BY_OBJECTS
 }
 """The workloads by the generation of their names; those that print nothing are timed as a whole."""
 COLD = ("first run, nothing compiled",)

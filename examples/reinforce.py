@@ -17,8 +17,9 @@ from torch import Tensor
 from torch.distributions import Categorical
 
 from smgrnn import Graph, PlasticityConfig, SMGrNN, StructuralPlasticity
+from smgrnn.rules import Relay
 
-GROWING = PlasticityConfig(window=20, interval=10, prune_period=5, initial_weight=0.1)
+GROWING = PlasticityConfig(growth=Relay(initial_weight=0.1), window=20, interval=10, prune_period=5)
 DISCOUNT = 0.99
 
 

@@ -8,20 +8,21 @@ import sys
 import numpy as np
 from matplotlib.figure import Figure
 
-from smgrnn import Graph, PlasticityConfig, UpdateHistory
+from smgrnn import Graph, PlasticityConfig
 from smgrnn.graph import apply, draw
-from smgrnn.plasticity import decide_by
+from smgrnn.rules import PlasticityModule, RelayAlone
 
 POSITIONS = {0: (0.0, 0.0), 1: (1.0, 0.0), 2: (0.5, 0.6)}
 
 
 def main(path: str = "relay_insertion.svg") -> Figure:
     before = Graph.from_edges(1, 1, edges=[(0, 1, 0.8)])
-    config = PlasticityConfig(window=10, growth="relay-alone", initial_weight=0.1)
-    history = UpdateHistory.start(before.n_edges, config.window)
+    rules = PlasticityConfig(window=10, growth=RelayAlone(initial_weight=0.1))
+    module = PlasticityModule(rules, before, iterations=1, rng=np.random.default_rng(3))
+    watched = module.start(before)
     for sign in (1, -1) * 5:  # a direction that never settles
-        history.push(np.array([sign * 0.05]))
-    edit, _ = decide_by(config, before, history, 1, np.random.default_rng(3))
+        watched.history.push(np.array([sign * 0.05]))
+    edit = module.call(before, watched, protected=np.zeros(1, dtype=np.bool_)).edit
     after = apply(before, edit).graph
 
     figure = Figure(figsize=(7, 2.4), layout="constrained")

@@ -16,9 +16,13 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from smgrnn import Graph, PlasticityConfig, SMGrNN, StructuralPlasticity
+from smgrnn.rules import Relay, Weak
 
 GROWING = PlasticityConfig(
-    interval=50, max_relays=2, initial_weight=0.3, prune_period=4, weight_threshold=0.3
+    growth=Relay(max_relays=2, initial_weight=0.3),
+    pruning=Weak(weight_threshold=0.3),
+    interval=50,
+    prune_period=4,
 )
 
 

@@ -21,10 +21,11 @@ from matplotlib.figure import Figure
 
 from smgrnn import Graph, PlasticityConfig, SMGrNN, StructuralPlasticity
 from smgrnn.graph import draw
+from smgrnn.rules import Relay
 
 PATTERNS = torch.tensor([[-1.0, -1, 1], [-1, 1, 1], [1, -1, 1], [1, 1, 1]])
 TARGETS = torch.tensor([[-1.0], [1], [1], [-1]])
-PLASTICITY = PlasticityConfig(interval=10, initial_weight=0.5)
+PLASTICITY = PlasticityConfig(interval=10, growth=Relay(initial_weight=0.5))
 MOST_UPDATES = 6000
 
 

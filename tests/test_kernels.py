@@ -12,8 +12,8 @@ import pytest
 
 from smgrnn import Learner, NetworkConfig, kernels
 from smgrnn.engine.state import held_by
-from smgrnn.graph.activation import slope
 from smgrnn.engine.stream import learn_rows
+from smgrnn.graph.activation import slope
 
 INNER = "from tiny.kernels import kernel\n\n\n@kernel\ndef inner(x):\n    return x + {}\n"
 OUTER = (

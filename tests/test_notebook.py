@@ -16,18 +16,14 @@ run
     """
 import numpy as np
 from smgrnn import Learner, NetworkConfig, PlasticityConfig
-from smgrnn.plasticity import PRUNING, Decision, Rule
-from smgrnn.plasticity.orphans import remove_edges
-from support.flat import rules
 
-CUSTOM = smgrnn.graph.Cause.CUSTOM.value
+class DropTheWeakest:
+    def decide(self, evidence, rng):
+        draft = smgrnn.EditDraft(evidence.graph)
+        draft.remove_edge(int(evidence.graph.edge_ids[np.abs(evidence.graph.weight).argmin()]))
+        return draft.finish()
 
-def drop_the_weakest(evidence, numbers, rng):
-    size = np.abs(evidence.graph.weight)
-    return Decision(remove_edges(evidence.graph, size == size.min(), CUSTOM, numbers), False)
-
-PRUNING.add(Rule("weakest", "the weakest edge", drop_the_weakest))
-rules = rules(growth="none", pruning="weakest", interval=100, prune_period=1)
+rules = PlasticityConfig(growth=None, pruning=DropTheWeakest(), interval=100, prune_period=1)
 learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2, density=1.0), plasticity=rules)
 rows = np.random.default_rng(0).normal(size=(300, 4))
 learner.learn_stream(rows, rows[:, 0] > 0)

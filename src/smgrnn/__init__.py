@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         sequence,
     )
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {
     "EditDraft": "graph",

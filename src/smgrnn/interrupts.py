@@ -22,14 +22,16 @@ _DEFERRED = [
     if hasattr(signal, name)
 ]
 """Signals whose handlers may raise."""
+_deferring: list[bool] = []
+"""Not empty inside a block that defers them."""
 Handlers = dict[signal.Signals, Callable[[int, FrameType | None], Any]]
 
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
     """Let a Ctrl-C, or another signal with a Python handler, take effect after the block."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python delivers signals to the main thread only
+    if _deferring or threading.current_thread() is not threading.main_thread():
+        yield  # deferred by a block around this one; or Python delivers signals elsewhere
         return
     arrived: list[int] = []
     former = {each: signal.getsignal(each) for each in _DEFERRED}
@@ -37,8 +39,10 @@ def interrupts_deferred() -> Iterator[None]:
     try:
         for each in handlers:
             signal.signal(each, lambda number, _: arrived.append(number))
+        _deferring.append(True)
         yield
     finally:
+        _deferring.clear()
         _resume(handlers, arrived)
 
 

@@ -59,6 +59,8 @@ __all__ = [
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Handle = NDArray[np.uint8]
+SIZE = 4096
+"""Bytes in a handle, more than state and settings take."""
 _numba: Any = config
 _numba._config_fname = ""  # or Numba would read the file at every compilation
 _numba.reload_config()
@@ -70,49 +72,47 @@ def kernel(function: Function) -> Function:
 
 
 def lean(function: Function) -> Function:
-    """Compile a kernel that makes and returns no array.
+    """Compile a kernel that makes and returns no array, and counts no references to any.
 
-    It borrows the arrays it is given without counting references to them, which in a step of
-    learning would take longer than the arithmetic.
+    In a step of learning, counting would take longer than the arithmetic.
     """
     return _compile(function, _nrt=False)
 
 
 def inlined(function: Function) -> Function:
     """Compile a `lean` kernel for other kernels to call; its code is copied into theirs."""
-    return cast(Function, function if _numba.DISABLE_JIT else _Inlined(function))
+    return cast(Function, _Inlined(function))
 
 
 def reduction(function: Function) -> Function:
     """Compile an `inlined` kernel that only sums, so that the sum may use vector instructions."""
-    fast = {"fastmath": {"reassoc"}}
-    return cast(Function, function if _numba.DISABLE_JIT else _Inlined(function, **fast))
+    return cast(Function, _Inlined(function, fastmath={"reassoc"}))
 
 
 class _Inlined:
     """A function that kernels call compiled, and Python calls as it is written.
 
-    Numba would make it ready to be called from Python too, which took a third of a first run.
+    Numba would make it ready to be called from Python too, which takes a third of a first run.
     """
 
     def __init__(self, function: Any, **options: Any) -> None:
         self.py_func, self.__doc__, self.__name__ = function, function.__doc__, function.__name__
         self.__module__ = function.__module__
         own = {"forceinline": True, "_nrt": False, "no_cpython_wrapper": True}
-        self._compiled = _compile(function, **own, **options)
-        self._numba_type_ = types.Dispatcher(self._compiled)
+        self._compiled = _compile(function, **own, **options)  # the type refers to it weakly
+        if not _numba.DISABLE_JIT:
+            self._numba_type_ = types.Dispatcher(self._compiled)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
 
 
 def _compile(function: Function, **options: Any) -> Function:
-    if _numba.DISABLE_JIT:
-        return function
     usual: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     compiled: Any = njit(**usual, **options)(function)
     try:
-        compiled._cache = CompileCache(function)
+        if not _numba.DISABLE_JIT:
+            compiled._cache = CompileCache(function)
     except (RuntimeError, OSError):  # Numba found no folder that it can write to
         _warn_uncached("no folder for it can be written to")
     return cast(Function, compiled)
@@ -165,39 +165,37 @@ class _CheckedFiles(IndexDataCacheFile):
     between its two writes leaves an index that names the code of another version.
     """
 
-    def save(self, key: Any, data: Any) -> None:
-        """Keep code under a key: first the code, then the index that names it."""
-        overloads = self._load_index()
-        taken = set(overloads.values()) - {overloads.get(key)}
-        names = (self._data_name(number) for number in range(1, len(taken) + 2))
-        name = overloads.get(key) or next(name for name in names if name not in taken)
-        self._save_data(name, (self._version, self._source_stamp, key, data))
-        self._save_index(overloads | {key: name})
-
     def load(self, key: Any) -> Any:
         """Return the code of a key, or None if it is not there, damaged, or that of another."""
         name = self._load_index().get(key)
         found = None if name is None else self._read(name)
-        if found is None or found[:3] != (self._version, self._source_stamp, key):
-            return None
-        return found[3]
+        return found[1] if found is not None and found[0] == key else None
 
     def _load_index(self) -> dict[Any, str]:
         found = self._read(self._index_name)
-        if found is None or found[:2] != (self._version, self._source_stamp):
-            return {}
-        return dict(found[2])
+        return {} if found is None else dict(found)
 
     def _save_index(self, overloads: dict[Any, str]) -> None:
-        self._save_data(self._index_name, (self._version, self._source_stamp, overloads))
+        super()._save_data(self._index_name, (self._version, self._source_stamp, overloads))
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep code under a key: first the code, then the index that names it."""
+        overloads = self._load_index()
+        taken = {name for each, name in overloads.items() if each != key}
+        names = (self._data_name(number) for number in range(1, len(taken) + 2))
+        name = next(name for name in names if name not in taken)
+        super()._save_data(name, (self._version, self._source_stamp, (key, data)))
+        self._save_index(overloads | {key: name})
 
     def _read(self, name: str) -> Any:
+        """Return the content of a file if it is whole and of this version and source."""
         try:
             content = Path(self._data_path(name)).read_bytes()
         except OSError:
             return None
         digest, pickled = content[:32], content[32:]
-        return pickle.loads(pickled) if sha256(pickled).digest() == digest else None
+        found = pickle.loads(pickled) if sha256(pickled).digest() == digest else (None, None, None)
+        return found[2] if found[:2] == (self._version, self._source_stamp) else None
 
     def _dump(self, content: Any) -> bytes:
         pickled: bytes = super()._dump(content)
@@ -212,17 +210,13 @@ class View(types.Type):
         super().__init__(name=f"View({seen.instance_class.__name__})")
 
     def type_of(self, field: str) -> Any:
-        """Return the type of a field: a view if its class says `is_viewed`."""
+        """Return the type of a field: a view if its class is one of the viewed ones."""
         found = self.seen.types[self.seen.fields.index(field)]
         return View(found) if getattr(found, "instance_class", None) in _VIEWED else found
 
 
 _VIEWED: set[type] = set()
-
-
-@register_model(View)
-class _ViewModel(models.OpaqueModel):
-    """A view is a bare pointer."""
+register_model(View)(models.OpaqueModel)  # a bare pointer
 
 
 @infer_getattr
@@ -253,45 +247,42 @@ def make_handles(held: Any, *viewed: type) -> tuple[Callable[..., Handle], Any]:
     _VIEWED.update(viewed)
     view = View(held)
 
+    def pointer_to(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        block = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.bitcast(block.data, context.get_value_type(held).as_pointer())
+
     @intrinsic
     def view_of(typing_context: Any, handle: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             if context.enable_nrt:
                 raise TypeError("Only a lean kernel may read a handle.")
-            block = context.make_array(signature.args[0])(context, builder, args[0])
-            return builder.bitcast(block.data, context.get_value_type(view))
+            place = pointer_to(context, builder, signature, args)
+            return builder.bitcast(place, context.get_value_type(view))
 
         return view(handle), codegen
 
     @intrinsic
-    def write_intrinsic(typing_context: Any, handle: Any, value: Any) -> Any:
+    def write_value(typing_context: Any, handle: Any, value: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             if context.get_abi_sizeof(args[1].type) > SIZE:
                 raise TypeError("A handle is too small for the state of a learner.")
-            block = context.make_array(signature.args[0])(context, builder, args[0])
-            place = builder.bitcast(block.data, context.get_value_type(held).as_pointer())
-            builder.store(args[1], place)
+            builder.store(args[1], pointer_to(context, builder, signature, args))
             return context.get_dummy_value()
 
         return types.void(handle, value), codegen
 
-    write_value: Any = write_intrinsic
+    write: Any = write_value
+    compiled: Any = lean(lambda handle, value: write(handle, value))
 
-    def write(handle: Handle, value: Any) -> None:
-        write_value(handle, value)
-
-    compiled: Any = lean(write)
+    @cache
+    def ready() -> None:
+        compiled.compile((types.uint8[::1], held))
+        compiled.disable_compile()  # an array of another type or layout is refused
 
     def make(value: Any) -> Handle:
-        if not compiled.signatures:
-            compiled.compile((types.uint8[::1], held))
-            compiled.disable_compile()  # an array of another type or layout is refused
+        ready()
         handle = np.zeros(SIZE, np.uint8)
         compiled(handle, value)
         return handle
 
     return make, view_of
-
-
-SIZE = 4096
-"""Bytes in a handle, more than state and settings take."""

@@ -1,11 +1,8 @@
 """The runner runs what is missing, once, and keeps what is finished, whoever dies."""
 
-import os
-import signal
 import subprocess
 import sys
 import textwrap
-import threading
 from pathlib import Path
 
 import pytest
@@ -18,7 +15,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.sequences import Sequence
 from smgrnn_paper.evolution import EvolutionCondition
-from support.trials import Inline, Replacing, asking, hang_once, is_alive, results, tiny, wait_for
+from support.trials import Inline, Replacing, asking, is_alive, results, tiny, wait_for
 
 pytestmark = pytest.mark.xdist_group("experiments")
 
@@ -114,26 +111,6 @@ def test_an_executor_that_is_shut_down_fails_every_run(tmp_path: Path, store: St
 def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="another smgrnn, or other experts"):
         execute(tiny(tmp_path), 0, tiny(tmp_path).key(1))
-
-
-def test_a_worker_killed_in_the_middle_of_a_run_loses_nothing(tmp_path: Path, store: Store) -> None:
-    experiment = asking({"a": tiny(tmp_path)}, n_seeds=4)
-    told = tmp_path / "pid"
-
-    def kill() -> None:
-        wait_for(told.exists)
-        os.kill(int(told.read_text()), signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    with LocalProcesses(2) as processes:
-        done = run_experiments([experiment], store, Replacing(processes, hang_once, tmp_path))
-    killer.join()
-    assert (done.n_done, done.n_lost, done.failures) == (4, 1, [])
-    here = Store(tmp_path / "here")
-    run_experiments([experiment], here, Inline())
-    theirs, ours = store.records(experiment)["a"], here.records(experiment)["a"]
-    assert list(map(results, theirs)) == list(map(results, ours))
 
 
 def test_an_interrupt_keeps_what_is_finished(tmp_path: Path, store: Store) -> None:

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -173,27 +174,6 @@ def test_a_run_that_dask_gave_up_or_could_not_reach_was_lost() -> None:
     assert not is_loss(FileNotFoundError(errno.ENOENT, "No such file or directory"))
 
 
-class Unreachable(Executor):
-    """Loses the first call of each run to a connection, and makes the second."""
-
-    def __init__(self) -> None:
-        self._inline, self._seen = Inline(), set[str]()
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if args[2] in self._seen:
-            return self._inline.submit(fn, *args, **kwargs)
-        self._seen.add(args[2])
-        future: Future[Any] = Future()
-        future.set_exception(OSError("Timed out trying to connect to tcp://127.0.0.1:9"))
-        return future
-
-
-def test_a_refused_connection_is_a_loss_that_is_run_again(tmp_path: Path) -> None:
-    experiment, store = asking({"a": tiny(tmp_path)}, n_seeds=2), Store(tmp_path / "store")
-    done = run_experiments([experiment], store, Unreachable())
-    assert (done.n_done, done.n_lost, done.failures) == (2, 2, [])
-
-
 def start(program: str, *flags: str) -> subprocess.Popen[bytes]:
     """Start a process of Dask on the loopback interface."""
     command = [sys.executable, "-m", f"distributed.cli.dask_{program}", "--host", "127.0.0.1"]
@@ -245,26 +225,36 @@ def test_a_scheduler_that_dies_is_one_sentence(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_cluster_gives_the_same_records_though_a_worker_is_killed(tmp_path: Path) -> None:
+@contextmanager
+def dask_cluster() -> Iterator[Executor]:
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
+    )
+    with cluster, cluster_executor(cluster.scheduler_address) as executor:
+        yield executor
+
+
+@pytest.mark.parametrize("workers", [lambda: LocalProcesses(2), dask_cluster])
+def test_a_worker_killed_in_the_middle_of_a_run_loses_nothing(
+    workers: Callable[[], AbstractContextManager[Executor]], tmp_path: Path
+) -> None:
     experiment = asking({"a": busy(tmp_path), "b": busy(tmp_path, n_hidden=2)}, n_seeds=2)
+    stores = Store(tmp_path / "there"), Store(tmp_path / "here")
     hung = tmp_path / "pid"
 
     def kill() -> None:
         wait_for(hung.exists)
         os.kill(int(hung.read_text()), signal.SIGKILL)
 
-    stores = Store(tmp_path / "cluster"), Store(tmp_path / "local")
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
-    )
-    with cluster, cluster_executor(cluster.scheduler_address) as executor:
-        killer = threading.Thread(target=kill)
-        killer.start()
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with workers() as executor:
         done = run_experiments([experiment], stores[0], Replacing(executor, hang_once, tmp_path))
-        killer.join()
+    killer.join()
     assert (done.n_done, done.failures) == (4, [])
-    with LocalProcesses(2) as processes:
-        run_experiments([experiment], stores[1], processes)
+    if isinstance(executor, LocalProcesses):
+        assert done.n_lost == 1  # Dask runs it again by itself
+    run_experiments([experiment], stores[1], Inline())
     there, here = (store.records(experiment) for store in stores)
     for name in experiment.conditions:
         assert list(map(results, there[name])) == list(map(results, here[name]))

@@ -145,7 +145,7 @@ def test_calls_at_the_end_of_episodes_and_returns_that_reach_a_bar_agree() -> No
         if is_last:
             total = float(600 <= update < 800) * 30.0
             made.say_return(total, bar)
-            slow.aim.say_return(total, bar)
+            slow.aim.note_return(total, bar)
             made.end_episode()
         if slow.learn(observation.tolist(), int(label), bool(is_last)):
             assert_same(made, slow)

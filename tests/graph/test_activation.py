@@ -5,6 +5,12 @@ import pytest
 
 from smgrnn.arrays import Floats
 from smgrnn.graph.activation import ACTIVATIONS, activate, slope
+from smgrnn.kernels import kernel
+
+
+@kernel
+def activate_row(values: Floats, first: int, last: int, activation: int) -> None:
+    activate(values, 0, first, last, activation)
 
 
 def magnitudes() -> Floats:
@@ -26,7 +32,7 @@ def magnitudes() -> Floats:
 def activated(values: Floats, name: str) -> Floats:
     """Apply an activation to an array, between two neighbours it must leave alone."""
     padded = np.concatenate([[7.0], values, [7.0]])[None]
-    activate(padded, 0, 1, values.size + 1, ACTIVATIONS.index(name))
+    activate_row(padded, 1, values.size + 1, ACTIVATIONS.index(name))
     assert padded[0, 0] == padded[0, -1] == 7.0
     return padded[0, 1:-1]
 

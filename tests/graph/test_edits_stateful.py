@@ -10,13 +10,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from smgrnn import EditDraft, Graph, GraphEdit, SMGrNN, UpdateHistory
 from smgrnn.graph import Change, Edge, Operation, check
-from smgrnn.rules import GROWTH, PRUNING, RuleNumbers
+from smgrnn.rules import GROWTH, Relay, Weak
 from smgrnn.rules.history import carry_history
+from smgrnn.rules.orphans import with_orphans
 from support.decisions import evidence
-from support.flat import rules
 
 seeds = st.integers(0, 2**32 - 1)
 weights = st.floats(-2, 2)
+ADDING = ("relay-alone", "relay-random", "split", "duplicate")  # a node for each unstable edge
 
 
 def chosen(data: st.DataObject, n: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -75,34 +76,25 @@ class Edits(RuleBasedStateMachine):
             case Operation.REMOVE_NODE:
                 self.nodes.remove(change.id)
 
-    def grow(self, is_unstable: np.ndarray[Any, Any], seed: int, **changes: Any) -> GraphEdit:
-        """Decide growth with these edges unstable."""
-        config = rules(scale="update", **changes)
-        seen = evidence(self.graph, np.zeros(is_unstable.size), is_unstable.astype(float))
-        rng, numbers = np.random.default_rng(seed), RuleNumbers.of(config)
-        return GROWTH[config.growth].decide(seen, numbers, rng).edit
-
-    @rule(data=st.data(), seed=seeds)
-    def insert_relays(self, data: st.DataObject, seed: int) -> None:
+    @rule(data=st.data(), seed=seeds, name=st.sampled_from(ADDING))
+    def grow(self, data: st.DataObject, seed: int, name: str) -> None:
         is_unstable = chosen(data, self.graph.n_edges)
-        edit = self.grow(is_unstable, seed, growth="relay-alone")
+        grows: Any = GROWTH[name].from_dict({"scale": "update"})
+        edit = grows.decide(evidence(self.graph, 0.0, is_unstable), np.random.default_rng(seed))
         assert edit.count(Operation.ADD_NODE) == is_unstable.sum()
-        assert edit.count(Operation.ADD_EDGE) == 2 * is_unstable.sum()
         self.edit(edit)
 
     @rule(seed=seeds, ratio=st.floats(0, 1), explore_inputs=st.booleans())
     def explore(self, seed: int, ratio: float, explore_inputs: bool) -> None:
-        none = np.zeros(self.graph.n_edges, dtype=np.bool_)
-        self.edit(self.grow(none, seed, explore_ratio=ratio, explore_inputs=explore_inputs))
+        grows = Relay(explore_ratio=ratio, explore_inputs=explore_inputs)
+        self.edit(grows.decide(evidence(self.graph), np.random.default_rng(seed)))
 
     @rule(seed=seeds, fraction=st.floats(0.1, 1), orphans=st.booleans(), data=st.data())
     def prune(self, seed: int, fraction: float, orphans: bool, data: st.DataObject) -> None:
         threshold = data.draw(st.sampled_from([0.01, 0.1, 3.0]))
-        config = rules(prune_fraction=fraction, orphan_removal=orphans, weight_threshold=threshold)
-        still = np.zeros(self.graph.n_edges)
-        rng, numbers = np.random.default_rng(seed), RuleNumbers.of(config)
-        seen = evidence(self.graph, still, still)
-        self.edit(PRUNING["weak"].decide(seen, numbers, rng).edit)
+        prunes = Weak(prune_fraction=fraction, weight_threshold=threshold)
+        edit = prunes.decide(evidence(self.graph), np.random.default_rng(seed))
+        self.edit(with_orphans(self.graph, edit) if orphans else edit)
         if orphans:
             ends = {edge.source for edge in self.edges.values()}
             starts = {edge.target for edge in self.edges.values()}

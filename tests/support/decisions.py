@@ -4,16 +4,18 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from smgrnn.plasticity import Decision, Evidence, Memory, UpdateHistory, decide_by
 
-from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import Graph, GraphEdit
+from smgrnn.rules import Evidence, Limits, PlasticityModule, UpdateHistory
+from smgrnn.rules.candidates import Candidates
+from smgrnn.rules.module import Decision
 from smgrnn.rules.size import Goal
 from support.flat import rules
 
 RESTLESS, DRIFTING, AT_REST = [1.0, -1.0], [0.05, 0.05], [0.0, 0.0]  # the updates of an edge
-CHI_SQUARE_999 = {3: 16.3, 9: 27.9, 19: 43.8}  # exceeded once in 1000 times, by degrees of freedom
+CHI_SQUARE_999 = {3: 16.3, 4: 18.5, 9: 27.9, 19: 43.8}  # by degrees of freedom, 0.1 %
+FREE = Goal(size=10**6, slack=0, grows=True, swaps=True, is_over=False)
 
 
 def remembering(*updates: list[float], window: int = 2) -> UpdateHistory:
@@ -38,20 +40,31 @@ def decide(
     config: PlasticityConfig,
     number: int,
     rng: np.random.Generator,
+    protected: Any = False,
 ) -> Decision:
     """Make one call of the module, drawing from `rng`."""
-    return decide_by(config, graph, history, number, rng)
+    module = PlasticityModule(config, graph, 1, rng)
+    module.calls = number - 1
+    watched = module.start(graph)._replace(history=history)
+    return module.call(graph, watched, np.zeros(graph.n_edges, np.bool_) | protected)
 
 
-def evidence(graph: Graph, mean: Floats, variance: Floats, counts: Any = None) -> Evidence:
-    """Return what a rule reads of a graph whose edges have these statistics and full windows."""
-    none = np.zeros(0)
-    counts = np.full(graph.n_edges, 10**6) if counts is None else np.asarray(counts)
-    history, pairs = UpdateHistory.start(graph.n_edges, 1), np.zeros((2, 0), np.int64)
-    goal, per_node = Goal(10**6, 0, True, True, False), (none,) * 4
-    memory, spared = Memory.none(), np.zeros(graph.n_edges, dtype=np.bool_)
-    per_edge = counts, mean, variance
-    return Evidence(graph, history, spared, 1, goal, *per_edge, 1, *per_node, pairs, none, memory)
+def evidence(graph: Graph, mean: Any = 0.0, variance: Any = 0.0, **known: Any) -> Evidence:
+    """Return evidence of a graph with these statistics and full windows; the rest is zero."""
+    per_edge, per_node = np.zeros(graph.n_edges), np.zeros(graph.n_nodes)
+    usual: dict[str, Any] = {
+        "history": UpdateHistory.start(graph.n_edges, 1),
+        "is_watched": np.ones(graph.n_edges, np.bool_),
+        "protected": np.zeros(graph.n_edges, np.bool_),
+        "limits": Limits(10**6, 10**6),
+        "goal": FREE,
+        **{"call": 1, "iterations": 1, "n_updates": 100},
+        **dict.fromkeys(("activity", "square", "error", "strain"), per_node),
+        "absent": np.zeros((2, 0), np.int64),
+        "absent_gradient": np.zeros(0),
+        "candidates": Candidates.start(graph, 0, 0),
+    }
+    return Evidence(graph, mean=per_edge + mean, variance=per_edge + variance, **(usual | known))
 
 
 def causes(edit: GraphEdit) -> Counter[str]:

@@ -7,8 +7,8 @@ from smgrnn import LearningConfig, PlasticityConfig
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules import GROWTH, PRUNING
 
-_PLASTICITY = {"growth": GROWTH, "pruning": PRUNING}
-_LEARNING = {"optimizer": OPTIMIZERS, "rule": LEARNING}
+_PLASTICITY: dict[str, dict[str, Any]] = {"growth": GROWTH, "pruning": PRUNING}
+_LEARNING: dict[str, dict[str, Any]] = {"optimizer": OPTIMIZERS, "rule": LEARNING}
 
 
 def flat_rules(flat: dict[str, Any]) -> dict[str, Any]:

@@ -20,14 +20,12 @@ def lessons(n: int, seed: int) -> Stream:
 
 def rules_of(**changes: Any) -> PlasticityConfig:
     """Growth by candidates and gradients with few candidates, and pruning by contribution."""
-    return rules(
-        **{
-            "growth": "frugal",
-            "pruning": "contribution",
-            "interval": 125,
-            "prune_period": 3,
-            "n_candidates": 5,
-            "candidate_sources": 2,
-            **changes,
-        }
-    )
+    usual: dict[str, Any] = {
+        "growth": "frugal",
+        "pruning": "contribution",
+        "interval": 125,
+        "prune_period": 3,
+    }
+    if changes.get("growth") not in ("gradient", "none"):
+        usual |= {"n_candidates": 5, "candidate_sources": 2}
+    return rules(**(usual | changes))

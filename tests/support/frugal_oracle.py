@@ -1,19 +1,20 @@
 """Growth by candidates and gradients, pruning by contribution, read aloud as in `oracle`.
 
 Slow on purpose and independent of the library: dicts by node and edge ids, a backward pass of its
-own, and numbers written out again.  The conventions are those of `oracle`; candidates are drawn
+own, and numbers written out again; only the size to aim at is the library's, which `test_size` has
+by hand.  The conventions are those of `oracle`; candidates are drawn
 from the least worthy to the worthiest, each its sources first and then their weights.
 """
 
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from smgrnn.config import PlasticityConfig
+from smgrnn.rules.size import Aim, Goal
 from support.oracle import (
     ACTIVATIONS,
     Pair,
@@ -24,6 +25,7 @@ from support.oracle import (
     orphans,
     removals,
     subset,
+    trace,
 )
 
 SLOPES: dict[str, Callable[[float], float]] = {  # by the state, not by the sum
@@ -55,19 +57,10 @@ def run(
     activation: str,
 ) -> SlowPass:
     """Run the network on an example, with tanh outputs, and backpropagate its cross-entropy."""
-    inputs, outputs = graph.of_kind("input"), graph.of_kind("output")
-    free = [node for node in graph.nodes() if node not in inputs]
+    states = trace(graph, before, observation, iterations, activation)
+    outputs = graph.of_kind("output")
+    free = [*outputs, *graph.of_kind("hidden")]
     kinds = {node: "tanh" if node in outputs else activation for node in free}
-    clamped = dict(zip(inputs, observation, strict=True))
-    weights = {pair: edge.weight for pair, edge in graph.edges.items() if pair[1] in kinds}
-
-    states = [{node: before.get(node, 0.0) for node in free} | clamped]
-    for _ in range(iterations):
-        sums = dict.fromkeys(free, 0.0)
-        for (u, v), weight in weights.items():
-            sums[v] += weight * states[-1][u]
-        states.append({node: ACTIVATIONS[kinds[node]](sums[node]) for node in free} | clamped)
-
     odds = [math.exp(states[-1][node]) for node in outputs]
     wanted = dict.fromkeys(free, 0.0)  # dL/d(state)
     for place, node in enumerate(outputs):
@@ -75,16 +68,16 @@ def run(
     errors: list[dict[int, float]] = []
     for after in reversed(states[1:]):
         error = {node: wanted[node] * SLOPES[kinds[node]](after[node]) for node in free}
-        wanted = dict.fromkeys(free + inputs, 0.0)
-        for (u, v), weight in weights.items():
-            wanted[u] += weight * error[v]
+        wanted = dict.fromkeys(graph.kinds, 0.0)
+        for (u, v), edge in graph.edges.items():
+            wanted[u] += edge.weight * error.get(v, 0.0)
         errors.insert(0, error)
     return SlowPass(states, errors)
 
 
-def rate_at(schedule: str, progress: float | None) -> float:
-    """The share of the learning rate: all of it in the first half, 5 % of it in the end."""
-    if schedule == "constant" or progress is None or progress <= 0.5:
+def rate_at(schedule: str, progress: float) -> float:
+    """The fraction of the learning rate: all of it in the first half, 5 % of it in the end."""
+    if schedule == "constant" or progress <= 0.5:
         return 1.0
     return 1.0 + (0.05 - 1.0) * (min(progress, 1.0) - 0.5) * 2
 
@@ -143,99 +136,6 @@ def absent_pairs(graph: SlowGraph) -> list[Pair]:
         for u, v in graph.all_pairs()
         if (u, v) not in graph.edges and graph.kinds[v] != "input" and graph.kinds[u] != "output"
     ]
-
-
-# --- the size ------------------------------------------------------------------------------------
-
-
-class SlowGoal(NamedTuple):
-    """The size of one call, by how much growth may pass it, and what may be done."""
-
-    size: int
-    slack: int
-    grows: bool
-    swaps: bool
-    is_over: bool
-
-
-@dataclass
-class SlowAim:
-    """The size that is asked for, and where none is, the trials that look for one."""
-
-    size: int | None
-    start: int
-    dense_until: float = 0.0
-    progress: float | None = None
-    mean_return: float | None = None
-    best: float = -math.inf
-    worst: float = math.inf
-    is_met: bool = False
-    target: int | None = None
-    before: int = 0
-    strain: float = math.inf
-    is_trial: bool = False
-    calls_left: int = 0
-    wait: int = 3
-
-    def say_return(self, total: float, bar: float) -> None:
-        """Note the return of an episode: a mean over about 20."""
-        mean = total if self.mean_return is None else self.mean_return
-        self.mean_return = mean + (total - mean) / 20
-        self.best = max(self.best, self.mean_return)
-        self.worst = min(self.worst, self.mean_return)
-        self.is_met = self.mean_return >= bar
-
-    def is_hurt(self) -> bool:
-        """Whether a tenth of what returns have risen by is lost again."""
-        if self.mean_return is None:
-            return False
-        return self.mean_return < self.best - 0.1 * (self.best - self.worst)
-
-    def goal(self, n_edges: int, strain: float | None, is_growing: bool) -> SlowGoal:
-        """The goal of a call."""
-        over = self.progress is not None and self.progress >= 0.4
-        settled = self.progress is not None and self.progress >= 0.6
-        if self.size is None:
-            if is_growing and not (over or self.is_met) and strain is not None:
-                self.follow(n_edges, strain)
-            target = n_edges if self.target is None else self.target
-            grows = n_edges < target and not over and not self.is_met
-            return SlowGoal(target, 0, grows, not settled, over)
-        if self.progress is None:
-            return SlowGoal(self.size, 0, n_edges < self.size and not self.is_met, True, False)
-        target = math.floor(target_at(self.progress, self.size))
-        if self.progress < self.dense_until:
-            target = max(target, n_edges)
-        mends = self.is_hurt() and self.progress < 0.8
-        if self.is_met:
-            fewer = n_edges if over else max(n_edges - max(1, n_edges // 10), self.start)
-            return SlowGoal(min(target, fewer), 0, False, False, over)
-        slack = max(1, math.floor(0.15 * self.size))
-        return SlowGoal(target, slack, not over, over and (not settled or mends), over)
-
-    def follow(self, n_edges: int, strain: float) -> None:
-        """Judge a trial after three growth calls; begin the next one, or wait."""
-        self.calls_left -= 1
-        if self.calls_left > 0:
-            return
-        share = 0.99 ** (n_edges - self.before)
-        if self.is_trial and strain > self.strain * share:
-            self.target, self.is_trial = self.before, False
-            self.calls_left, self.wait = self.wait, 2 * self.wait
-            return
-        if self.is_trial:
-            self.wait = 3
-        self.before, self.strain, self.calls_left = n_edges, strain, 3
-        self.target, self.is_trial = n_edges + max(6, math.floor(0.15 * n_edges)), True
-
-
-def target_at(progress: float, size: int) -> float:
-    """From 39 % of the size to 130 % at 0.3, down to 100 % at 0.6, and so on."""
-    points = [(0.0, 0.39), (0.3, 1.3), (0.6, 1.0), (math.inf, 1.0)]
-    for (start, low), (end, high) in pairwise(points):
-        if progress < end:
-            return size * (low + (high - low) * (progress - start) / (end - start))
-    raise AssertionError(progress)
 
 
 # --- candidates ----------------------------------------------------------------------------------
@@ -303,13 +203,13 @@ class FrugalLearner:
     """How often each operation was done for each cause, and candidates lost a source."""
 
     def __post_init__(self) -> None:
-        self.aim, self.notes = (
-            SlowAim(self.config.size, len(self.graph.edges), self.config.dense_until),
-            Notes(),
-        )
-        self.candidates = [Candidate() for _ in range(self.config.n_candidates)]
-        self.has_candidates = self.config.growth in ("frugal", "candidates")
-        self.has_gradients = self.config.growth in ("frugal", "gradient")
+        growth, pruning = cast(Any, self.config.growth), cast(Any, self.config.pruning)
+        self.aim = Aim(size=self.config.size or 0, start=len(self.graph.edges))
+        self.notes, self.growth, self.dense_until = Notes(), growth, pruning.dense_until
+        self.has_candidates = growth.name in ("frugal", "candidates")
+        self.has_gradients = growth.name in ("frugal", "gradient")
+        n_candidates = growth.n_candidates if self.has_candidates else 0
+        self.candidates = [Candidate() for _ in range(n_candidates)]
         self.pairs = absent_pairs(self.graph) if self.has_gradients else []
         self.born = {edge.id: 0 for edge in self.graph.edges.values()}
         self.averages: dict[int, float] = {}
@@ -355,8 +255,9 @@ class FrugalLearner:
         self.calls, self.last_call = self.calls + 1, self.updates
         is_growing = self.calls % self.config.prune_period != 0
         outputs = self.graph.of_kind("output")
-        strain = sum(map(self.notes.strain, outputs)) if self.notes.n else None
-        goal = self.aim.goal(len(self.graph.edges), strain, is_growing)
+        strain = sum(map(self.notes.strain, outputs)) if self.notes.n else math.nan
+        asked: Any = {"is_growing": is_growing, "dense_until": self.dense_until}
+        goal = self.aim.goal(len(self.graph.edges), strain, **asked)
         changes = self.grow(goal) if is_growing else self.prune(goal)
         for change in changes:
             self.count(f"{change.operation} {change.cause}")
@@ -376,7 +277,7 @@ class FrugalLearner:
 
     # --- growth ---
 
-    def grow(self, goal: SlowGoal) -> list[SlowChange]:
+    def grow(self, goal: Goal) -> list[SlowChange]:
         """Join the best candidate if there is room, and add the best absent edges."""
         changes: list[SlowChange] = []
         joined = None
@@ -419,7 +320,7 @@ class FrugalLearner:
             changes.append(SlowChange("ADD_EDGE", "CANDIDATE", number, source, target, weight))
         return changes
 
-    def add_edges(self, goal: SlowGoal, n_taken: int) -> list[SlowChange]:
+    def add_edges(self, goal: Goal, n_taken: int) -> list[SlowChange]:
         """The absent edges to add: up to two, or one that takes another's place."""
         n_edges = len(self.graph.edges) + n_taken
         chosen: list[Pair] = []
@@ -454,7 +355,7 @@ class FrugalLearner:
             loss = weight**2 * self.notes.square(u) * self.notes.strain(v) / 2
         return best if most > 2 * loss and most > 0.01 * total else None
 
-    def renew(self, goal: SlowGoal, joined: Candidate | None) -> None:
+    def renew(self, goal: Goal, joined: Candidate | None) -> None:
         """Draw anew who joined, who is worth nothing, and the worse half of those judged."""
         if goal.is_over:
             self.candidates_rest = True
@@ -476,13 +377,13 @@ class FrugalLearner:
     def draw(self, candidate: Candidate) -> None:
         """Let it hear other nodes: hidden ones too, if an output can hear of it in time."""
         nodes = self.graph.of_kind("input")
-        n_sources = min(self.config.candidate_sources, len(nodes))
+        n_sources = min(self.growth.candidate_sources, len(nodes))
         if self.iterations >= 3:
             nodes += self.graph.of_kind("hidden")
         candidate.weights = {}
         for place in subset(self.rng, len(nodes), n_sources):
             usual = max(math.sqrt(self.notes.square(nodes[place])), 1e-3)
-            number = self.config.candidate_gain * float(self.rng.standard_normal())
+            number = self.growth.candidate_gain * float(self.rng.standard_normal())
             candidate.weights[nodes[place]] = number / usual
 
     # --- pruning ---
@@ -499,7 +400,7 @@ class FrugalLearner:
         """|weight| times the root mean square of the source."""
         return abs(self.graph.edges[pair].weight) * math.sqrt(self.notes.square(pair[0]))
 
-    def prune(self, goal: SlowGoal) -> list[SlowChange]:
+    def prune(self, goal: Goal) -> list[SlowChange]:
         """Take the weakest edge, and all that does nothing without it, until the size is right."""
         left = set(self.graph.edges)
         while len(left) > goal.size and self.notes.n > 0:

@@ -9,7 +9,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -95,32 +95,31 @@ ACTIVATIONS: dict[str, Callable[[float], float]] = {
 }
 
 
-def forward(
+def trace(
     graph: SlowGraph,
     states: dict[int, float],
     observation: list[float],
     iterations: int,
     activation: str = "tanh",
     output_activation: str = "tanh",
-) -> dict[int, float]:
-    """Return the node states after K synchronous iterations; nodes without a state start at 0."""
-    now = {node: states.get(node, 0.0) for node in graph.nodes()}
-    now |= dict(zip(graph.of_kind("input"), observation, strict=True))  # clamped
+) -> list[dict[int, float]]:
+    """Return all states before and after each of K synchronous iterations; they start at 0."""
+    kinds = {"hidden": activation, "output": output_activation}
+    clamped = dict(zip(graph.of_kind("input"), observation, strict=True))
+    free = [node for node in graph.nodes() if node not in clamped]
+    seen = [{node: states.get(node, 0.0) for node in free} | clamped]
     for _ in range(iterations):
-        after = {}
-        for node in graph.nodes():
-            if graph.kinds[node] == "input":
-                after[node] = now[node]
-                continue
-            message = 0.0
-            for (source, target), edge in graph.edges.items():
-                if target == node:
-                    message += edge.weight * now[source]
-            is_output = graph.kinds[node] == "output"
-            phi = ACTIVATIONS[output_activation if is_output else activation]
-            after[node] = phi(message)
-        now = after
-    return now
+        sums = dict.fromkeys(graph.kinds, 0.0)
+        for (source, target), edge in graph.edges.items():
+            sums[target] += edge.weight * seen[-1][source]
+        after = {node: ACTIVATIONS[kinds[graph.kinds[node]]](sums[node]) for node in free}
+        seen.append(after | clamped)
+    return seen
+
+
+def forward(graph: SlowGraph, *arguments: Any) -> dict[int, float]:
+    """Return the states after the last iteration."""
+    return trace(graph, *arguments)[-1]
 
 
 # --- the update history, Sec. III-D --------------------------------------------------------------
@@ -168,19 +167,19 @@ class SlowHistory:
 # --- the rules, Sec. III-C -----------------------------------------------------------------------
 
 
-def is_unstable(mean: float, variance: float, weight: float, config: PlasticityConfig) -> bool:
+def is_unstable(mean: float, variance: float, weight: float, rule: Any) -> bool:
     """Whether the direction of an edge's updates is unresolved: Eqs. (2)-(4)."""
     sigma = math.sqrt(variance)
-    low, high = mean - config.interval_width * sigma, mean + config.interval_width * sigma
+    low, high = mean - rule.interval_width * sigma, mean + rule.interval_width * sigma
     if not low <= 0 <= high:
         return False
-    if config.scale == "update":  # Eq. (3) as printed
-        fluctuation = (sigma / (abs(mean) + config.epsilon)) ** 2
-    elif config.scale == "variance_to_mean":
-        fluctuation = variance / (abs(mean) + config.epsilon)
+    if rule.scale == "update":  # Eq. (3) as printed
+        fluctuation = (sigma / (abs(mean) + rule.epsilon)) ** 2
+    elif rule.scale == "variance_to_mean":
+        fluctuation = variance / (abs(mean) + rule.epsilon)
     else:
-        fluctuation = (sigma / (abs(weight) + config.epsilon)) ** 2
-    return fluctuation > config.fluctuation_threshold
+        fluctuation = (sigma / (abs(weight) + rule.epsilon)) ** 2
+    return bool(fluctuation > rule.fluctuation_threshold)
 
 
 def unstable_edges(graph: SlowGraph, history: SlowHistory, config: PlasticityConfig) -> list[Pair]:
@@ -189,18 +188,18 @@ def unstable_edges(graph: SlowGraph, history: SlowHistory, config: PlasticityCon
     for pair in graph.pairs():
         edge, weight = graph.edges[pair]
         mean, variance = history.mean(edge), history.variance(edge)
-        if history.is_judged(edge, config) and is_unstable(mean, variance, weight, config):
+        if history.is_judged(edge, config) and is_unstable(mean, variance, weight, config.growth):
             flagged.append(pair)
     return flagged
 
 
 def weak_edges(graph: SlowGraph, history: SlowHistory, config: PlasticityConfig) -> list[Pair]:
     """W_t in edge order: Eq. (7)."""
-    flagged = []
+    flagged, rule = [], cast(Any, config.pruning)
     for pair in graph.pairs():
         edge, weight = graph.edges[pair]
-        is_small = abs(weight) <= config.weight_threshold
-        is_stalled = abs(history.mean(edge)) <= config.update_threshold
+        is_small = abs(weight) <= rule.weight_threshold
+        is_stalled = abs(history.mean(edge)) <= rule.update_threshold
         if history.is_judged(edge, config) and is_small and is_stalled:
             flagged.append(pair)
     return flagged
@@ -264,123 +263,91 @@ def decide(
     """Σ(t) of Eq. (9): prune at every s-th call, grow at the others."""
     if call % config.prune_period == 0:
         return SlowDecision(decide_pruning(graph, history, config, rng), False)
+    if config.growth is None:
+        return SlowDecision([], False)
     return decide_growth(graph, history, config, rng)
 
 
-def _new_weight(config: PlasticityConfig, rng: np.random.Generator) -> float:
+def new_weight(rule: Any, rng: np.random.Generator) -> float:
+    """The weight of one new edge."""
     drawn = float(rng.standard_normal())
-    if config.new_weights == "sign":
+    if rule.new_weights == "sign":
         drawn = math.copysign(1.0, drawn)
-    return config.initial_weight * drawn
+    return float(rule.initial_weight) * drawn
+
+
+EDGES_EACH = {"relay": 2, "relay-alone": 2, "relay-random": 2, "split": 1, "duplicate": 0}
+"""Edges that a rule is known to add with each node; a copy's are counted one by one."""
 
 
 def decide_growth(
     graph: SlowGraph, history: SlowHistory, config: PlasticityConfig, rng: np.random.Generator
 ) -> SlowDecision:
-    """Sec. III-C1 and III-C2; N_t and S_t are those before the relays of this call."""
+    """Sec. III-C1 and III-C2; N_t and S_t are those before the nodes of this call."""
+    rule = cast(Any, config.growth)
     unstable = unstable_edges(graph, history, config)
-    n_nodes, n_edges = len(graph.kinds), len(graph.edges)
-    if config.growth in ("relay-random", "split", "duplicate"):
-        return decide_operator(graph, unstable, config, rng)
-    wanted = 0
-    if config.growth in ("relay", "relay-alone"):
-        wanted = len(unstable)
-        if config.max_relays is not None:
-            wanted = min(wanted, config.max_relays)
-    n_relays = wanted
-    while n_relays > 0 and (
-        n_nodes + n_relays > config.max_nodes or n_edges + 2 * n_relays > config.max_edges
-    ):
-        n_relays -= 1
-    is_capped = n_relays < wanted
-    relayed = [unstable[k] for k in subset(rng, len(unstable), n_relays)]
-
-    is_exploring = False
-    if config.growth in ("relay", "exploration"):
-        is_exploring = bool(rng.random() < config.explore_probability)
-        if not unstable:
-            is_exploring = True
-
-    def initial_weight() -> float:
-        return _new_weight(config, rng)
-
-    changes = []
+    n_edges, changes = len(graph.edges), list[SlowChange]()
     node, edge = graph.next_node_id, graph.next_edge_id
-    for i, j in relayed:
-        changes.append(SlowChange("ADD_NODE", "RELAY", node, i, j, 0.0))
-        changes.append(SlowChange("ADD_EDGE", "RELAY", edge, i, node, initial_weight()))
-        changes.append(SlowChange("ADD_EDGE", "RELAY", edge + 1, node, j, initial_weight()))
-        node, edge = node + 1, edge + 2
-    if is_exploring:
-        pool = missing_edges(graph, config.explore_inputs)
-        wanted = min(batch_size(n_nodes, config.explore_ratio), len(pool))
-        n_explored = min(wanted, max(config.max_edges - n_edges - 2 * n_relays, 0))
-        is_capped = is_capped or n_explored < wanted
-        for k in subset(rng, len(pool), n_explored):
-            u, v = pool[k]
-            changes.append(SlowChange("ADD_EDGE", "EXPLORATION", edge, u, v, initial_weight()))
-            edge += 1
-    return SlowDecision(changes, is_capped)
 
-
-def decide_operator(
-    graph: SlowGraph, unstable: list[Pair], config: PlasticityConfig, rng: np.random.Generator
-) -> SlowDecision:
-    """Another edit in the place of relays beside unstable edges, or other edges for the relays."""
-    wanted = len(unstable) if config.max_relays is None else min(len(unstable), config.max_relays)
-    n, n_edges_each = wanted, {"relay-random": 2, "split": 1, "duplicate": 0}[config.growth]
+    n, each = 0, EDGES_EACH.get(rule.name, 0)
+    if rule.name in EDGES_EACH:
+        n = len(unstable) if rule.max_relays is None else min(len(unstable), rule.max_relays)
+    wanted = n
     while n > 0 and (
-        len(graph.kinds) + n > config.max_nodes
-        or (n_edges_each > 0 and len(graph.edges) + n_edges_each * n > config.max_edges)
+        len(graph.kinds) + n > config.max_nodes or (each and n_edges + each * n > config.max_edges)
     ):
         n -= 1
-    pool = graph.pairs() if config.growth == "relay-random" else unstable
-    chosen = [pool[k] for k in subset(rng, len(pool), n)]
     is_capped = n < wanted
+    pool = graph.pairs() if rule.name == "relay-random" else unstable
+    chosen = [pool[k] for k in subset(rng, len(pool), n)] if rule.name in EDGES_EACH else []
+    explores = False
+    if rule.name in ("relay", "exploration"):
+        explores = bool(rng.random() < rule.explore_probability) or not unstable
 
-    def initial_weight() -> float:
-        return _new_weight(config, rng)
-
-    changes: list[SlowChange] = []
-    node, edge, n_edges = graph.next_node_id, graph.next_edge_id, len(graph.edges)
     for i, j in chosen:
-        old = graph.edges[i, j]
-        if config.growth == "relay-random":
-            added = [(i, node, initial_weight()), (node, j, initial_weight())]
-            cause, gone = "RELAY", []
-        elif config.growth == "split":
-            added, cause, gone = [(i, node, 1.0), (node, j, old.weight)], "SPLIT", [old]
-        else:
-            into = [(u, graph.edges[u, v].weight) for u, v in graph.pairs() if v == i]
-            heard = [(i, 1.0)] if graph.kinds[i] == "input" else into
-            if n_edges + len(heard) + 1 > config.max_edges:
+        old, gone, cause = graph.edges[i, j], [], rule.name.upper()
+        if rule.name == "split":
+            added, gone = [(i, node, 1.0), (node, j, old.weight)], [old]
+        elif rule.name == "duplicate":
+            into = [(u, node, graph.edges[u, v].weight) for u, v in graph.pairs() if v == i]
+            copied = [(i, node, 1.0)] if graph.kinds[i] == "input" else into
+            if n_edges + len(copied) + 1 > config.max_edges:
                 is_capped = True
                 break
-            n_edges += len(heard) + 1
-            added = [(u, node, weight) for u, weight in heard] + [(node, j, initial_weight())]
-            cause, gone = "DUPLICATE", []
+            added = [*copied, (node, j, new_weight(rule, rng))]
+        else:
+            added, cause = [(i, node, new_weight(rule, rng))], "RELAY"
+            added.append((node, j, new_weight(rule, rng)))
         changes.append(SlowChange("ADD_NODE", cause, node, i, j, 0.0))
-        for k, (u, v, weight) in enumerate(added):
-            changes.append(SlowChange("ADD_EDGE", cause, edge + k, u, v, weight))
-        changes += [SlowChange("REMOVE_EDGE", cause, each.id, i, j, each.weight) for each in gone]
-        node, edge = node + 1, edge + len(added)
+        for u, v, weight in added:
+            changes.append(SlowChange("ADD_EDGE", cause, edge, u, v, weight))
+            edge += 1
+        changes += [SlowChange("REMOVE_EDGE", cause, id, i, j, weight) for id, weight in gone]
+        node, n_edges = node + 1, n_edges + len(added) - len(gone)
+
+    if explores:
+        missing = missing_edges(graph, rule.explore_inputs)
+        wanted = min(batch_size(len(graph.kinds), rule.explore_ratio), len(missing))
+        n = min(wanted, max(config.max_edges - n_edges, 0))
+        is_capped = is_capped or n < wanted
+        for k in subset(rng, len(missing), n):
+            weight = new_weight(rule, rng)
+            changes.append(SlowChange("ADD_EDGE", "EXPLORATION", edge, *missing[k], weight))
+            edge += 1
     return SlowDecision(changes, is_capped)
 
 
 def decide_pruning(
     graph: SlowGraph, history: SlowHistory, config: PlasticityConfig, rng: np.random.Generator
 ) -> list[SlowChange]:
-    """Sec. III-C3: some weak edges, then the nodes that this orphans with their edges."""
-    pruned: list[Pair] = []
-    if config.pruning == "weak":
-        weak = weak_edges(graph, history, config)
-        n_pruned = prune_count(len(weak), config.prune_fraction)
-        pruned = [weak[k] for k in subset(rng, len(weak), n_pruned)]
-    elif config.pruning == "random":
-        n_pruned = prune_count(len(weak_edges(graph, history, config)), config.prune_fraction)
-        pruned = [graph.pairs()[k] for k in subset(rng, len(graph.edges), n_pruned)]
-        return removals(graph, pruned, "RANDOM", config)
-    return removals(graph, pruned, "WEAK_EDGE", config)
+    """Sec. III-C3: some weak edges, or as many of any, then the nodes that this orphans."""
+    rule = cast(Any, config.pruning)
+    if rule is None:
+        return removals(graph, [], "WEAK_EDGE", config)
+    weak = weak_edges(graph, history, config)
+    pool, cause = (weak, "WEAK_EDGE") if rule.name == "weak" else (graph.pairs(), "RANDOM")
+    n_pruned = prune_count(len(weak), rule.prune_fraction)
+    return removals(graph, [pool[k] for k in subset(rng, len(pool), n_pruned)], cause, config)
 
 
 def removals(
@@ -433,19 +400,6 @@ def apply(graph: SlowGraph, changes: list[SlowChange]) -> SlowGraph:
 # --- learning, Sec. III-A and III-D ---------------------------------------------------------------
 
 
-def cross_entropy(
-    graph: SlowGraph,
-    states: dict[int, float],
-    observation: list[float],
-    label: int,
-    iterations: int,
-) -> float:
-    """-log softmax(outputs)[label] after one run of the network."""
-    after = forward(graph, states, observation, iterations)
-    outputs = [after[node] for node in graph.of_kind("output")]
-    return math.log(math.fsum(math.exp(output) for output in outputs)) - outputs[label]
-
-
 @dataclass
 class SlowLearner:
     """Plain gradient descent on one example at a time, and the module every so many updates."""
@@ -484,10 +438,12 @@ class SlowLearner:
     def slope(self, pair: Pair, observation: list[float], label: int) -> float:
         """dL/dw of one edge, by moving its weight a little up and a little down."""
         step, (edge, weight) = 1e-5, self.graph.edges[pair]
-        losses = []
-        for moved in (weight + step, weight - step):
+
+        def cross_entropy(moved: float) -> float:
             edges = self.graph.edges | {pair: SlowEdge(edge, moved)}
             graph = SlowGraph(self.graph.kinds, edges, 0, 0)
-            args = graph, self.states, observation, label, self.iterations
-            losses.append(cross_entropy(*args))
-        return (losses[0] - losses[1]) / (2 * step)
+            after = forward(graph, self.states, observation, self.iterations)
+            outputs = [after[node] for node in graph.of_kind("output")]
+            return math.log(math.fsum(math.exp(output) for output in outputs)) - outputs[label]
+
+        return (cross_entropy(weight + step) - cross_entropy(weight - step)) / (2 * step)

@@ -17,7 +17,6 @@ LEFT_OUT = {
     r"smgrnn reproduce(?!.* --smoke)": "it takes hours",
     r"smgrnn report($| +#| all | calibration)|smgrnn frontier --": "it reads what takes hours",
     r"dask |kill |.* --scheduler ": "a cluster has a test of its own",
-    r".*--plasticity\.growth mine": "it needs a package of the reader's own",
 }
 """Command lines that no test runs, and why."""
 FEW = 20

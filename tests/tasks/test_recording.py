@@ -17,6 +17,7 @@ from smgrnn.seeding import stream
 from smgrnn.tasks import find_task
 from smgrnn.tasks.recording import Recording, read_recording
 from support.commands import Command
+from support.flat import flat_rules
 from support.runs import RULES, contents
 
 RNG = np.random.default_rng(0)
@@ -128,7 +129,7 @@ def test_what_is_held_out_has_no_part_in_learning_or_choosing(
     """Spoil the held-out rows: the student, and the best one, stay what they were."""
     path = write(tmp_path / "a.npz", observations=OBSERVATIONS, actions=CHOICES)
     settings: Any = {"episodes": 6, "checkpoint_every": 2, "normalise": True, "handover": handover}
-    settings |= {"preset": "paper", "plasticity": RULES}
+    settings |= {"preset": "paper", "plasticity": flat_rules(RULES)}
     run = distill(path, **settings)
     held_out = Recording(OBSERVATIONS, CHOICES, np.arange(300)).split(_rng(run))[2].episodes
     spoiled, others = OBSERVATIONS.copy(), CHOICES.copy()

@@ -160,18 +160,6 @@ def test_the_button_plays_from_the_start_and_pauses(desktop: Browser, run: Run) 
     assert shown(desktop)["nodes"] == run.graph.node_ids.tolist()
 
 
-def test_a_node_keeps_its_place(desktop: Browser) -> None:
-    place = (
-        "(({x, y}) => Object.fromEntries(player.shown.nodes.map((row, i) => [row, [x[i], y[i]]])))"
-        "(player.sources.nodes.data)"
-    )
-    seen: dict[str, list[float]] = {}
-    for time in range(0, 31, 3):
-        now = desktop.evaluate(f"player.seek({time}); {place}")
-        assert all(seen.get(row, where) == where for row, where in now.items())
-        seen |= now
-
-
 def test_pointing_tells_a_story_and_lights_up_the_edges_of_a_node(
     desktop: Browser, run: Run
 ) -> None:
@@ -184,13 +172,12 @@ def test_pointing_tells_a_story_and_lights_up_the_edges_of_a_node(
     own = {edge.id for edge in run.graph.edges() if 0 in (edge.source, edge.target)}
     assert own
     assert set(desktop.evaluate("player.frame.lit.map((row) => edges.id[row])")) == own
-    alpha = desktop.evaluate(
-        "player.shown.edges.map((row, i) => [edges.id[row], player.sources.edges.data.alpha[i]])"
-    )
-    assert all((strength == 1) == (id in own) for id, strength in alpha)
-    assert all(strength < 0.2 for id, strength in alpha if id not in own)
+    ids = desktop.evaluate("player.shown.edges.map((row) => edges.id[row])")
+    alpha = desktop.evaluate("player.sources.edges.data.line_alpha")
+    for id, strength in zip(ids, alpha, strict=True):
+        assert strength == 1 if id in own else strength < 0.2
     assert point_at(desktop, place_of(desktop, "nodes", "0", "1")) == ""
-    assert min(desktop.evaluate("player.sources.edges.data.alpha")) > 0.5
+    assert min(desktop.evaluate("player.sources.edges.data.line_alpha")) > 0.5
 
 
 def counted(browser: Browser) -> dict[str, int]:
@@ -296,7 +283,7 @@ def test_a_dark_window_has_a_dark_page_in_which_all_can_be_read(desktop: Browser
         paper = desktop.evaluate("tones.paper")
         assert (luminance(paper) < 0.05) == (theme == "dark")
         used = desktop.evaluate(
-            """[...player.sources.edges.data.colour, ...player.sources.nodes.data.outline,
+            """[...player.sources.edges.data.line_color, ...player.sources.nodes.data.line_color,
                 Bokeh.documents[0].roots()[0].select_one("edges").hover_glyph.line_color.value,
                 ...player.curves.flatMap((plot) => plot.renderers.map((it) => it.glyph))
                   .map((glyph) => glyph.line_color.value),
@@ -321,27 +308,6 @@ def test_the_curves_mark_when_the_job_was_done(browser: Browser, tmp_path: Path,
     page.evaluate("player.seek(115); 0")
     here = page.evaluate("document.getElementById('cursor').getBoundingClientRect().toJSON()")
     assert box["left"] == pytest.approx(here["left"], abs=2)
-    for size in (DESKTOP, PHONE):
-        page.resize(*size)
-        page.settle()
-        assert word_in_panel(page)
-
-
-def word_in_panel(browser: Browser) -> bool:
-    """Return whether the word at the job's end lies in the first panel, with its legend above."""
-    found: bool = browser.evaluate(
-        """(() => {
-          const view = Bokeh.index.get_one(player.curves[0]), { bbox } = view.frame;
-          const panel = view.el.getBoundingClientRect(), line = byId("done");
-          const word = getComputedStyle(line, "::before");
-          const place = line.getBoundingClientRect();
-          const top = place.top + parseFloat(word.top), left = place.left + parseFloat(word.left);
-          return top > panel.top + bbox.top && left > panel.left + bbox.left
-            && top + parseFloat(word.height) < panel.top + bbox.bottom
-            && left + parseFloat(word.width) < panel.left + bbox.right;
-        })()"""
-    )
-    return found
 
 
 def test_what_is_new_glows_in_the_colour_of_its_cause(desktop: Browser, run: Run) -> None:
@@ -349,9 +315,9 @@ def test_what_is_new_glows_in_the_colour_of_its_cause(desktop: Browser, run: Run
     relay = int((timeline.nodes.born > 0).argmax())
     time = float(timeline.times(timeline.nodes.born[[relay]])[0])
     desktop.evaluate(f"player.seek({time + 0.01}); 0")
-    assert "#a3329f" in desktop.evaluate("player.sources.glows.data.fill")
+    assert "#a3329f" in desktop.evaluate("player.sources.glows.data.fill_color")
     desktop.evaluate("player.seek(0); 0")
-    assert desktop.evaluate("player.sources.glows.data.fill") == []
+    assert desktop.evaluate("player.sources.glows.data.fill_color") == []
 
 
 def test_a_click_on_a_curve_goes_there(desktop: Browser) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
+from smgrnn.batch.condition import THEN
 from smgrnn.errors import ConfigError
 from smgrnn.machine import check_memory
 from smgrnn.runs.plan import AnyPlan
@@ -35,10 +36,6 @@ class AnyCondition(Protocol):
     @property
     def teachers(self) -> tuple[str, ...]:
         """Experts that the seeds take in turn."""
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """The tasks, one after the other; usually there is one."""
 
     @property
     def variant(self) -> str:
@@ -146,7 +143,7 @@ class QueuedRun(NamedTuple):
     @property
     def seconds(self) -> float:
         """Rough seconds that it will take."""
-        stages = self.condition.stages
+        stages = self.condition.task.split(THEN)
         episode = EPISODE_SECONDS.get(stages[0].partition(",")[0], GYMNASIUM_SECONDS)
         if self.condition.variant == SLOW_VARIANT:
             episode *= SLOW_FACTOR

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
-from smgrnn.errors import ConfigError, MissingPackageError
+from smgrnn.errors import ConfigError, needs
 from smgrnn.machine import usable_cores
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -75,12 +75,8 @@ class LocalProcesses(Executor):
             self._idle.put(pool)
 
     def _new_pool(self) -> Any:
-        try:
+        with needs("A worker process"):
             import loky
-        except ImportError as error:
-            raise MissingPackageError(
-                "Worker processes need loky: pip install 'smgrnn[paper]'."
-            ) from error
         start = {"initializer": _follow_driver, "initargs": (self._reader,), "env": _ENVIRONMENT}
         pool = loky.ProcessPoolExecutor(1, **start)
         with self._changing:
@@ -137,12 +133,8 @@ def cluster_executor(address: str) -> Iterator[Executor]:
     Workers need smgrnn, no disk in common, and one thread each (`dask worker --nthreads 1`):
     threads of one process would wait for each other in tasks that are not compiled.
     """
-    try:
+    with needs("A cluster"):
         from distributed import Client
-    except ImportError as error:
-        raise MissingPackageError(
-            "A cluster needs Dask: pip install 'smgrnn[cluster]', here and on its workers."
-        ) from error
     for name in ("asyncio", *logging.root.manager.loggerDict):
         # Dask reports a lost connection by hundreds of lines from many threads.
         if name.partition(".")[0] in ("asyncio", "distributed", "tornado"):

@@ -7,13 +7,13 @@ from textwrap import fill
 from smgrnn.commands.output import Output, line_width, open_from_terminal
 from smgrnn.errors import ConfigError
 from smgrnn.pages.comparison import (
-    Group,
+    Compared,
     comparison_page,
     comparison_table,
     differing_settings,
     group_named,
 )
-from smgrnn.pages.page import Table, html
+from smgrnn.pages.page import DataTable, html
 from smgrnn.runs.folder import load_runs
 from smgrnn.storage import write_file, writing
 
@@ -44,7 +44,7 @@ def compare_command(
         open_from_terminal(out.resolve().as_uri(), opens=opens and not output.as_json)
 
 
-def describe_settings(groups: Sequence[Group]) -> str:
+def describe_settings(groups: Sequence[Compared]) -> str:
     """Return the settings that differ, each with its values and the runs that have them."""
     differing = differing_settings(groups)
     if not differing:
@@ -63,7 +63,7 @@ def describe_settings(groups: Sequence[Group]) -> str:
     return "\n".join(lines)
 
 
-def describe_table(table: Table, left_out: Sequence[str] = ()) -> str:
+def describe_table(table: DataTable, left_out: Sequence[str] = ()) -> str:
     """Return a table as text, task by task, with its note; some columns may be left out."""
     others = table.headings[2:]
     shown = [place for place, it in enumerate(table.columns) if it.name not in left_out]

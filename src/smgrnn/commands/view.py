@@ -3,7 +3,7 @@
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from smgrnn.commands.flags import Which
@@ -22,13 +22,6 @@ from smgrnn.view.recording import check_film, film
 PAGE = "growth.html"
 
 
-def _record(path: Path) -> Record:
-    """Return the record of a run, of all stages of a sequence as one, or of a network in a file."""
-    if holds_sequence(path):
-        return Sequence.read(path).joined()
-    return record_of(read_network(path)) if kind_of(path) in NETWORK_KINDS else Record.load(path)
-
-
 def view_command(
     path: Path,
     out: Path | None,
@@ -45,14 +38,17 @@ def view_command(
     """
     if live:
         if (out, film_path, which) != (None, None, Which()):
-            raise ConfigError(
-                "A page that is --live shows the run as it goes on; give nothing else."
-            )
+            raise ConfigError("--live follows the run as it trains and takes no other option.")
         follow(path, opens=opens)
         return
     if film_path is not None:
         check_film(film_path)
-    record = _record(path)
+    if holds_sequence(path):
+        record = Sequence.read(path).joined()
+    elif kind_of(path) in NETWORK_KINDS:
+        record = record_of(read_network(path))
+    else:
+        record = Record.load(path)
     student = record.student(**vars(which))
     page = (path / PAGE if path.is_dir() else path.with_suffix(".html")) if out is None else out
     with _contradictions_refused(path):
@@ -75,16 +71,16 @@ def _contradictions_refused(path: Path) -> Iterator[None]:
 def follow(path: Path, *, opens: bool) -> None:
     """Serve the page of a run under way until Ctrl-C."""
     if not path.is_dir():
-        raise ConfigError(f"A run is followed in its folder, while it goes on. Got {path} instead.")
-    with interrupts_raised():
-        try:
-            with LiveView(FolderView(path)) as view:
-                with _contradictions_refused(path):
-                    view.page()
-                say_out(view.url)
-                sys.stdout.flush()  # whoever reads a pipe waits for the address
-                say("Ctrl-C ends this.")
-                open_from_terminal(view.url, opens=opens)
-                threading.Event().wait()
-        except KeyboardInterrupt:
-            return
+        raise ConfigError(f"--live needs the folder of a run. Got {path} instead.")
+    with (
+        interrupts_raised(),
+        suppress(KeyboardInterrupt),
+        LiveView(FolderView(path)) as view,
+    ):
+        with _contradictions_refused(path):
+            view.page()
+        say_out(view.url)
+        sys.stdout.flush()  # whoever reads a pipe waits for the address
+        say("Ctrl-C ends this.")
+        open_from_terminal(view.url, opens=opens)
+        threading.Event().wait()

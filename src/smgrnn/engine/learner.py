@@ -48,7 +48,7 @@ from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
 from smgrnn.names import Names
 from smgrnn.rules import PlasticityConfig, PlasticityModule
-from smgrnn.rules.evidence import frozen_graph
+from smgrnn.rules.evidence import frozen
 from smgrnn.rules.history import TOTAL
 from smgrnn.rules.rule import BuiltInRule
 from smgrnn.rules.size import Aim
@@ -193,9 +193,9 @@ class Learner:
 
     @property
     def graph(self) -> Graph:
-        """The graph as it is now, with a copy of the weights; its arrays are read-only."""
+        """The graph as it is now, with a copy of the weights; its other arrays are read-only."""
         graph = self._state.graph
-        return frozen_graph(graph._replace(weight=graph.weight.copy()))
+        return frozen(graph)._replace(weight=graph.weight.copy())
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -45,5 +45,4 @@ def hold_back(weight: Floats, delta: Floats, protection: Floats, first: int, las
 
 def protected_edges(protection: Floats) -> Bools:
     """Flag the edges that no rule may remove (n_edges,)."""
-    flags: Bools = np.any(protection > 0.0, axis=0)
-    return flags
+    return protection[0] > 0.0 if len(protection) else np.zeros(protection.shape[1], np.bool_)

@@ -24,6 +24,9 @@ class Operation(IntEnum):
     REMOVE_NODE = 3
 
 
+ADD_NODE, ADD_EDGE, REMOVE_EDGE, REMOVE_NODE = (each.value for each in Operation)
+
+
 class Cause(IntEnum):
     """Why a change was decided."""
 
@@ -95,6 +98,17 @@ class GraphEdit(NamedTuple):
             mask &= self.rows[:, 1] == cause
         return int(mask.sum())
 
+    def ids(self, operation: Operation) -> Ints:
+        """Return the ids of the nodes or edges that this operation adds or removes.
+
+        >>> draft = EditDraft(Graph.from_edges(1, 1))
+        >>> node, edge = draft.add_node(), draft.add_edge(0, 1, 0.5)
+        >>> draft.finish().ids(Operation.ADD_NODE).tolist()
+        [2]
+        """
+        found: Ints = self.rows[self.rows[:, 0] == operation, 2]
+        return found
+
     def __repr__(self) -> str:
         names = ("+nodes", "+edges", "-edges", "-nodes")
         counts = (f"{n}={self.count(op)}" for n, op in zip(names, Operation, strict=True))
@@ -112,7 +126,7 @@ class Applied(NamedTuple):
 class EditDraft:
     """Collects changes of a graph by stable ids; a rule returns what `finish` gives.
 
-    Every change has the draft's present `cause`.
+    Every change has the draft's present `cause`.  It may go on `after` another edit.
 
     Examples
     --------
@@ -126,14 +140,19 @@ class EditDraft:
     GraphEdit(+nodes=1, +edges=2, -edges=1, -nodes=0)
     """
 
-    def __init__(self, graph: Graph, cause: Cause = Cause.CUSTOM) -> None:
+    def __init__(
+        self, graph: Graph, cause: Cause = Cause.CUSTOM, after: GraphEdit | None = None
+    ) -> None:
+        after = GraphEdit.empty() if after is None else after
         self.cause = cause
         self._graph = graph
-        self._rows: list[tuple[int, int, int, int, int]] = []
-        self._weights: list[float] = []
-        self._removed: set[int] = set()
-        self._next_node_id = graph.next_node_id
-        self._next_edge_id = graph.next_edge_id
+        self._rows: list[tuple[int, int, int, int, int]] = [
+            tuple(row) for row in after.rows.tolist()
+        ]
+        self._weights: list[float] = after.weight.tolist()
+        self._removed: set[int] = set(after.ids(Operation.REMOVE_EDGE).tolist())
+        self._next_node_id = graph.next_node_id + after.count(Operation.ADD_NODE)
+        self._next_edge_id = graph.next_edge_id + after.count(Operation.ADD_EDGE)
 
     def add_node(self, source: int = -1, target: int = -1) -> int:
         """Add a hidden node and return its id; source and target are those of the edge it relays.
@@ -143,14 +162,14 @@ class EditDraft:
         """
         node = self._next_node_id
         self._next_node_id += 1
-        self._note(Operation.ADD_NODE, node, source, target, 0.0)
+        self._note(ADD_NODE, node, source, target, 0.0)
         return node
 
     def add_edge(self, source: int, target: int, weight: float) -> int:
         """Connect two nodes, old or new, and return the edge's id."""
         edge = self._next_edge_id
         self._next_edge_id += 1
-        self._note(Operation.ADD_EDGE, edge, source, target, weight)
+        self._note(ADD_EDGE, edge, source, target, weight)
         return edge
 
     def remove_edge(self, edge: int) -> None:
@@ -174,7 +193,7 @@ class EditDraft:
         columns = (graph.edge_ids[places], *ends, graph.weight[places])
         for row in zip(*(column.tolist() for column in columns), strict=True):
             self._removed.add(row[0])
-            self._note(Operation.REMOVE_EDGE, *row)
+            self._note(REMOVE_EDGE, *row)
 
     def remove_node(self, node: int) -> None:
         """Remove a hidden node and every edge at it.
@@ -189,7 +208,7 @@ class EditDraft:
         at = (graph.node_ids[graph.source] == node) | (graph.node_ids[graph.target] == node)
         at &= ~np.isin(graph.edge_ids, list(self._removed))
         self.remove_edges_at(np.flatnonzero(at))
-        self._note(Operation.REMOVE_NODE, node, -1, -1, 0.0)
+        self._note(REMOVE_NODE, node, -1, -1, 0.0)
 
     def finish(self) -> GraphEdit:
         """Return the edit; it is checked when it is applied."""
@@ -198,7 +217,7 @@ class EditDraft:
         return GraphEdit(np.array(self._rows, dtype=np.int64), np.array(self._weights))
 
     def _note(self, operation: int, id: int, source: int, target: int, weight: float) -> None:
-        self._rows.append((operation, self.cause, id, source, target))
+        self._rows.append((operation, int(self.cause), id, source, target))
         self._weights.append(float(weight))
 
 
@@ -208,14 +227,14 @@ def apply(graph: Graph, edit: GraphEdit, *, is_trusted: bool = False) -> Applied
     A trusted edit, one that the rules of this package made for this graph, is known to fit.
     """
     if not is_trusted:
-        _check_fits(graph, edit)
+        check_fits(graph, edit)
     applied = apply_edit(graph, edit)
     if not is_trusted:
         check(applied.graph)
     return applied
 
 
-def _check_fits(graph: Graph, edit: GraphEdit) -> None:
+def check_fits(graph: Graph, edit: GraphEdit) -> None:
     """Refuse an edit whose rows name nodes or edges that are not there, or are there already."""
     n_changes = edit.weight.size
     if edit.rows.shape != (n_changes, 5) or edit.weight.ndim != 1:
@@ -266,47 +285,58 @@ def _check_fits(graph: Graph, edit: GraphEdit) -> None:
         raise GraphError("A node is removed while an edge at it stays.")
 
 
+def removed_places(graph: Graph, edit: GraphEdit) -> Ints:
+    """Return the positions of the edges that an edit removes."""
+    rows = edit.rows[edit.rows[:, 0] == REMOVE_EDGE]
+    ends = graph.node_ids.searchsorted(rows[:, 3:])
+    keys = graph.target * graph.n_nodes + graph.source  # ascending, as edges stand in row order
+    places: Ints = keys.searchsorted(ends[:, 1] * graph.n_nodes + ends[:, 0])
+    return places
+
+
 def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
     """Apply an edit that is known to fit."""
     operation, ids = edit.rows[:, 0], edit.rows[:, 2]
-    ends = edit.rows[:, 3:]
     node_stays = np.ones(graph.n_nodes, dtype=np.bool_)
-    node_stays[np.searchsorted(graph.node_ids, ids[operation == Operation.REMOVE_NODE])] = False
+    node_stays[graph.node_ids.searchsorted(ids[operation == REMOVE_NODE])] = False
     edge_stays = np.ones(graph.n_edges, dtype=np.bool_)
-    removed = np.searchsorted(graph.node_ids, ends[operation == Operation.REMOVE_EDGE])
-    keys = graph.target * graph.n_nodes + graph.source  # ascending, as edges stand in row order
-    edge_stays[np.searchsorted(keys, removed[:, 1] * graph.n_nodes + removed[:, 0])] = False
+    edge_stays[removed_places(graph, edit)] = False
+    old_nodes, old_edges = node_stays.nonzero()[0], edge_stays.nonzero()[0]
 
-    n_new_nodes = int(np.count_nonzero(operation == Operation.ADD_NODE))
-    old_nodes, old_edges = np.flatnonzero(node_stays), np.flatnonzero(edge_stays)
-    new_ids = graph.next_node_id + np.arange(n_new_nodes)
-    node_ids = np.concatenate([graph.node_ids[old_nodes], new_ids])
-    node_origin = np.concatenate([old_nodes, np.full(n_new_nodes, -1)])
-    position = np.cumsum(node_stays) - 1
+    n_new_nodes = int((operation == ADD_NODE).sum())
+    n_old, n_nodes = old_nodes.size, old_nodes.size + n_new_nodes
+    node_ids, node_origin = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int64)
+    node_ids[:n_old], node_origin[:n_old] = graph.node_ids[old_nodes], old_nodes
+    node_ids[n_old:] = np.arange(graph.next_node_id, graph.next_node_id + n_new_nodes)
+    node_origin[n_old:] = -1
+    position = node_stays.cumsum() - 1
 
-    is_added = operation == Operation.ADD_EDGE
-    added = np.searchsorted(node_ids, ends[is_added])
-    source = np.concatenate([position[graph.source[old_edges]], added[:, 0]])
-    target = np.concatenate([position[graph.target[old_edges]], added[:, 1]])
-    order = np.argsort(target * node_ids.size + source, kind="stable")
+    added = edit.rows[operation == ADD_EDGE]
+    ends = node_ids.searchsorted(added[:, 3:])
+    source = np.concatenate([position[graph.source[old_edges]], ends[:, 0]])
+    target = np.concatenate([position[graph.target[old_edges]], ends[:, 1]])
+    order = (target * n_nodes + source).argsort(kind="stable")
+    n_kept = old_edges.size
+    edge_origin = np.empty(order.size, np.int64)
+    edge_origin[:n_kept], edge_origin[n_kept:] = old_edges, -1
     edited = Graph(
         graph.n_inputs,
         graph.n_outputs,
         node_ids,
         source[order],
         target[order],
-        np.concatenate([graph.weight[old_edges], edit.weight[is_added]])[order],
-        np.concatenate([graph.edge_ids[old_edges], ids[is_added]])[order],
+        np.concatenate([graph.weight[old_edges], edit.weight[operation == ADD_EDGE]])[order],
+        np.concatenate([graph.edge_ids[old_edges], added[:, 2]])[order],
         graph.next_node_id + n_new_nodes,
         graph.next_edge_id + len(added),
     )
-    edge_origin = np.concatenate([old_edges, np.full(len(added), -1)])[order]
-    return Applied(edited, node_origin, edge_origin)
+    return Applied(edited, node_origin, edge_origin[order])
 
 
 def carry(values: Floats, origin: Ints) -> Floats:
     """Rearrange the columns by `origin`; columns without an origin (-1) become 0."""
     carried = np.zeros((values.shape[0], origin.size))
-    is_old = origin >= 0
-    carried[:, is_old] = values[:, origin[is_old]]
+    if values.size:
+        is_old = origin >= 0
+        carried[:, is_old] = values[:, origin[is_old]]
     return carried

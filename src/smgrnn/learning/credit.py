@@ -194,8 +194,10 @@ def start_feedback(rule: LearningRule, graph: Graph, seed: int) -> Floats:
 
 def carry_feedback(feedback: Floats, node_origin: Ints, rng: np.random.Generator) -> Floats:
     """Return the feedback of the nodes after an edit: new ones draw theirs."""
-    is_new = node_origin < 0
     carried = np.empty((len(feedback), node_origin.size))
+    if not len(feedback):
+        return carried
+    is_new = node_origin < 0
     carried[:, ~is_new] = feedback[:, node_origin[~is_new]]
     carried[:, is_new] = rng.standard_normal((np.count_nonzero(is_new), len(feedback))).T
     return carried

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from smgrnn.arrays import Floats, from_arrays, to_arrays
-from smgrnn.engine.protection import protected_edges
 from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError, ShapeError
 from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.graph.edit import GraphEdit, carry
@@ -205,7 +204,7 @@ class StructuralPlasticity:
         if self._is_replaced():
             self._watch()
         graph = self._structure._replace(weight=self._observed.copy())
-        nothing = protected_edges(np.zeros((0, graph.n_edges)))
+        nothing = np.zeros(graph.n_edges, np.bool_)
         with interrupts_deferred():
             edit, candidates, is_capped = self._module.call(graph, self._watched, nothing)
             self._watched = self._watched._replace(candidates=candidates)

@@ -1,1 +1,1 @@
-"""Pages: paragraphs, tables and pictures as data, written as HTML or Markdown."""
+"""Pages of tables and pictures, in one HTML file each."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from smgrnn.pages.page import Block, Illustration, Page, Table
+from smgrnn.pages.page import Block, DataTable, Illustration, Page
 from smgrnn.pages.settings import Stated, alike, stated_settings
 from smgrnn.runs.metrics import held_out_likeness
 from smgrnn.runs.record import Record
@@ -30,7 +30,7 @@ CAPTION = (
 
 
 @dataclass(frozen=True)
-class Group:
+class Compared:
     """Runs that differ in nothing but their seed."""
 
     name: str
@@ -144,9 +144,9 @@ def student_quantile(freedom: int) -> float:
     return math.sqrt(freedom) * math.tan(low)
 
 
-def group_named(records: Mapping[str, Record]) -> list[Group]:
+def group_named(records: Mapping[str, Record]) -> list[Compared]:
     """Return runs, which are given by name, in groups, by task and in the order of their names."""
-    groups = [Group(_common_name(list(runs)), tuple(runs.values())) for runs in alike(records)]
+    groups = [Compared(_common_name(list(runs)), tuple(runs.values())) for runs in alike(records)]
     tasks = [each.task for each in groups]
     return sorted(groups, key=lambda each: tasks.index(each.task))
 
@@ -164,7 +164,7 @@ def _common_name(names: Sequence[str]) -> str:
     return common or ", ".join(names)
 
 
-def differing_settings(groups: Sequence[Group]) -> dict[str, dict[str, str]]:
+def differing_settings(groups: Sequence[Compared]) -> dict[str, dict[str, str]]:
     """Return the settings in which groups differ: the value of each by the group's name.
 
     Task and student are left out; settings that not every group has come last.
@@ -180,11 +180,11 @@ def differing_settings(groups: Sequence[Group]) -> dict[str, dict[str, str]]:
     return dict(sorted(differing.items(), key=lambda item: MISSING in item[1].values()))
 
 
-def comparison_table(groups: Sequence[Group]) -> Table:
+def comparison_table(groups: Sequence[Compared]) -> DataTable:
     """Return a row for each group."""
     is_evolved = any(group.records[0].is_evolved for group in groups)
     metrics = ("Runs", "Held-out return", "Late return", "Parameters", "Agreement", "Time")
-    return Table.of(
+    return DataTable.of(
         "Runs side by side",
         ("Task", "Run", "Student", *metrics),
         [group.texts() for group in groups],
@@ -193,7 +193,7 @@ def comparison_table(groups: Sequence[Group]) -> Table:
     )
 
 
-def comparison_page(groups: Sequence[Group]) -> Page:
+def comparison_page(groups: Sequence[Compared]) -> Page:
     """Return a page with the table, the settings that differ and the curves."""
     from smgrnn.pages.figure import draw_run_curves, take_picture
 
@@ -205,5 +205,5 @@ def comparison_page(groups: Sequence[Group]) -> Page:
     if differing := differing_settings(groups):
         names = ("Setting", *(each.name for each in groups))
         rows = [(name, *values.values()) for name, values in differing.items()]
-        blocks = (*blocks, Table.of("Settings that differ", names, rows))
+        blocks = (*blocks, DataTable.of("Settings that differ", names, rows))
     return Page("Runs", blocks)

@@ -7,8 +7,11 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, Literal, NamedTuple, ParamSpec, Self
 
-import matplotlib as mpl
 import numpy as np
+
+from smgrnn.plotting import mpl  # first: matplotlib is imported without a stranger's settings
+
+# isort: split
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase, SubFigure

@@ -51,7 +51,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class DataTable:
     """A table that a reader of the HTML can sort."""
 
     id: str
@@ -65,7 +65,7 @@ class Table:
     """Its place in a paper; empty if it is in none."""
     keys: tuple[str, ...] = ()
     """Names of the texts of a cell, from above, where there are several."""
-    details: "Table | None" = None
+    details: "DataTable | None" = None
     """A longer table, folded below it."""
     is_folded: bool = False
     is_filtered: bool = False
@@ -79,7 +79,7 @@ class Table:
         rows: Iterable[Sequence[str]],
         n_labels: int = 1,
         **more: Any,
-    ) -> "Table":
+    ) -> "DataTable":
         """Return a table of texts, the first `n_labels` of each row being labels."""
         return cls(
             title=title,
@@ -119,7 +119,7 @@ class Table:
         ]
         return {"id": self.id, "title": self.title, "where": self.where, "rows": rows}
 
-    def spread(self) -> "Table":
+    def spread(self) -> "DataTable":
         """Return the table as it is shown: of a single column, the texts of a cell side by side."""
         if not self.keys or len(self.columns) != 1:
             return self
@@ -155,6 +155,7 @@ class Illustration:
     """The drawing; None if there are no runs to draw."""
     where: str = ""
     """Its place in a paper; empty if it is in none."""
+    is_folded = False
 
     @property
     def name(self) -> str:
@@ -162,14 +163,18 @@ class Illustration:
         return f"Fig. {self.id}" if self.where else self.title
 
     @property
+    def stem(self) -> str:
+        """The name of its file, without the format."""
+        return f"figure-{self.id.lower().replace('.', '')}"
+
+    @property
     def file(self) -> str | None:
         """The name of its file; None if there is none."""
-        stem = f"figure-{self.id.lower().replace('.', '')}"
-        return f"{stem}.{self.picture.suffix}" if self.picture else None
+        return f"{self.stem}.{self.picture.suffix}" if self.picture else None
 
 
 class Notice(NamedTuple):
-    """A paragraph that stands out, and a list below it."""
+    """A paragraph that stands out, and a list that is shown on demand."""
 
     text: str
     items: tuple[str, ...] = ()
@@ -181,7 +186,7 @@ class Facts(NamedTuple):
     items: tuple[tuple[str, str, str], ...]
 
 
-Block = str | Notice | Facts | Table | Illustration
+Block = str | Notice | Facts | DataTable | Illustration
 
 
 @dataclass(frozen=True)
@@ -199,7 +204,7 @@ class Page:
 
     title: str
     blocks: tuple[Block, ...]
-    """What stands before the sections."""
+    """The blocks before the sections."""
     sections: tuple[Section, ...] = ()
     warning: str = ""
     """A sentence above the title."""
@@ -218,7 +223,8 @@ def html(page: Page) -> str:
         inner = (
             f"<li>{_link(_anchor(block.name), block.name)}</li>"
             for block in part.blocks
-            if isinstance(block, Illustration) or (isinstance(block, Table) and not block.is_folded)
+            if isinstance(block, Illustration)
+            or (isinstance(block, DataTable) and not block.is_folded)
         )
         links.append(f"<li>{_link(part.id, part.title)}<ol>{''.join(inner)}</ol></li>")
         blocks, title = "".join(map(_html_block, part.blocks)), _text(part.title)
@@ -240,9 +246,8 @@ def _html_block(block: Block) -> str:
         return f"<p>{_text(block)}</p>"
     if isinstance(block, Notice):
         items = "".join(f"<li>{_text(item)}</li>" for item in block.items)
-        return (
-            f'<div class="notice"><p>{_text(block.text)}</p>{items and f"<ul>{items}</ul>"}</div>'
-        )
+        listed = f"<details><summary>Which</summary><ul>{items}</ul></details>" if items else ""
+        return f'<div class="notice"><p>{_text(block.text)}</p>{listed}</div>'
     if isinstance(block, Facts):
         tiles = (
             f'<div class="tile"><dt>{_text(name)}</dt><dd>{_text(value)}'
@@ -270,7 +275,7 @@ def _html_figure(figure: Illustration) -> str:
     )
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: DataTable) -> str:
     """Return a table, folded if it is to be, with its note and its details."""
     shown = table.spread()
     cells = zip(*(row.cells for row in shown.rows), strict=True)
@@ -297,7 +302,7 @@ def _html_table(table: Table) -> str:
     return f'<div class="sheet" id="{_anchor(table.name)}">{title}{content}</div>'
 
 
-def _html_row(table: Table, row: Row, kinds: Sequence[str]) -> str:
+def _html_row(table: DataTable, row: Row, kinds: Sequence[str]) -> str:
     found = [
         f'<th scope="row" data-label="{_text(heading)}">{_breakable(label)}</th>'
         for heading, label in zip(table.headings, row.labels, strict=True)
@@ -330,7 +335,7 @@ def _anchor(name: str) -> str:
 
 
 def _is_number(cell: Cell) -> bool:
-    return cell.text in ("", MISSING) or re.match(rf"[-+{MINUS}≤>]?[\d∞]", cell.text) is not None
+    return cell.text in ("", MISSING) or re.match(rf"[-+{MINUS}≤<>]?[\d∞]", cell.text) is not None
 
 
 def _text(text: str) -> str:

@@ -10,6 +10,7 @@ from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
 
 K = TypeVar("K")
+RULES = ("plasticity.growth", "plasticity.pruning")
 Stated = dict[str, str]
 """Settings as texts, by dotted names."""
 
@@ -51,7 +52,9 @@ def stated_settings(plan: AnyPlan) -> Stated:
         content |= {"teacher": _teacher(plan), "bias": plan.network.n_inputs > plan.task.n_inputs}
         useless = ["episodes.checkpoint_every"]
         if plan.plasticity.is_static:
-            useless += [f"plasticity.{entry.name}" for entry in fields(plan.plasticity)]
+            named = ("growth", "pruning")
+            own = [entry.name for entry in fields(plan.plasticity) if entry.name not in named]
+            useless += [f"plasticity.{name}" for name in own]
         if plan.first_graph == "layered":
             useless += ["network.density", "network.weight_std"]
         if plan.origin is not None:  # whose settings but the task are the same, and its seed too
@@ -62,8 +65,10 @@ def stated_settings(plan: AnyPlan) -> Stated:
         useless = []
         if text := content.pop("neat_settings"):
             content["neat_settings"] = f"SHA-256 {sha256(text.encode()).hexdigest()[:12]}"
-    flat = flatten(content)
-    return {name: plain(str(value)) for name, value in flat.items() if name not in useless}
+    flat = {name: value for name, value in flatten(content).items() if name not in useless}
+    texts = {name: plain(str(value)) for name, value in flat.items()}
+    no_rules = {name: "none" for name in RULES if name in flat and flat[name] is None}
+    return texts | no_rules
 
 
 def _teacher(plan: Plan) -> str:

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from smgrnn.config import setting_of
 from smgrnn.errors import plain
 from smgrnn.pages import figure as style
-from smgrnn.pages.page import Illustration, Page, Table
+from smgrnn.pages.page import DataTable, Illustration, Page
 from smgrnn.text import MISSING, number, quantity
 from smgrnn.tuning.front import Point, area
 from smgrnn.tuning.study import Found
@@ -84,7 +84,7 @@ def tuning_page(found: Found, importances: Mapping[str, float]) -> Page:
     )
 
 
-def _best_table(found: Found, importances: Mapping[str, float]) -> Table:
+def _best_table(found: Found, importances: Mapping[str, float]) -> DataTable:
     rows = []
     for each in found.question.space:
         before, share = setting_of(found.question.start, each.name), importances.get(each.name)
@@ -95,10 +95,10 @@ def _best_table(found: Found, importances: Mapping[str, float]) -> Table:
         )
     names = ("Setting", "Range", "Preset", "Best", "Importance")
     n = len(names) if importances else len(names) - 1
-    return Table.of("The best settings", names[:n], [row[:n] for row in rows])
+    return DataTable.of("The best settings", names[:n], [row[:n] for row in rows])
 
 
-def _front_table(found: Found) -> Table:
+def _front_table(found: Found) -> DataTable:
     """Return the trials side by side: many settings with long names, and few trials."""
     trials = [found.start, *(each for each in found.front if each is not found.start)]
     rows = [
@@ -109,7 +109,7 @@ def _front_table(found: Found) -> Table:
         before = setting_of(found.question.start, each.name)
         rows.append((each.name, *(_short(it.settings.get(each.name, before)) for it in trials)))
     heads = ("Setting", "The preset", *(f"Trial {trial.number}" for trial in trials[1:]))
-    return Table.of("The front, and the preset", heads, rows)
+    return DataTable.of("The front, and the preset", heads, rows)
 
 
 def _short(value: object) -> str:

@@ -6,11 +6,11 @@ from smgrnn.rules.exploration import Exploration
 from smgrnn.rules.frugal import BestCandidate, Frugal, Gradient
 from smgrnn.rules.history import UpdateHistory
 from smgrnn.rules.module import PlasticityModule
-from smgrnn.rules.relay import RandomRelay, Relay, RelayAlone
+from smgrnn.rules.relay import Relay
 from smgrnn.rules.rule import Rule
 from smgrnn.rules.settings import GROWTH, PRUNING, PlasticityConfig
-from smgrnn.rules.split import Duplicate, Split
-from smgrnn.rules.weak import RandomPruning, Weak
+from smgrnn.rules.variants import Duplicate, RandomPruning, RandomRelay, RelayAlone, Split
+from smgrnn.rules.weak import Weak
 
 __all__ = [
     "GROWTH",

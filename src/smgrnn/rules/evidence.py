@@ -1,9 +1,8 @@
 """Evidence: everything that a growth or pruning rule may read when the module is called."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.graph.state import Graph
@@ -12,6 +11,8 @@ from smgrnn.rules.size import Goal
 
 if TYPE_CHECKING:
     from smgrnn.rules.candidates import Candidates
+
+Arrays = TypeVar("Arrays", bound="tuple[Any, ...]")
 
 
 class Limits:
@@ -44,7 +45,7 @@ class Limits:
 
 
 class Evidence(NamedTuple):
-    """Everything a rule may read; its arrays are read-only."""
+    """Everything a rule may read; what outlives the call is read-only."""
 
     graph: Graph
     """The graph before the call."""
@@ -102,14 +103,13 @@ YOUTH = 1000
 """Updates for which an edge is young."""
 
 
-def frozen_graph(graph: Graph) -> Graph:
-    """Return a graph whose arrays are views that cannot be written to."""
-    fields: Any = (frozen(each) if isinstance(each, np.ndarray) else each for each in graph)
-    return Graph(*fields)
-
-
-def frozen(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of an array that cannot be written to."""
-    view = values.view()
-    view.flags.writeable = False
-    return view
+def frozen(values: Arrays) -> Arrays:
+    """Return a named tuple, such as a graph, whose arrays are views that cannot be written to."""
+    views = []
+    for value in values:
+        view = value
+        if isinstance(value, np.ndarray):
+            view = value.view()
+            view.flags.writeable = False
+        views.append(view)
+    return type(values)(*views)

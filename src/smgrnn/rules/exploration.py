@@ -1,7 +1,4 @@
-"""Random exploratory growth: edges between nodes that are not connected yet.
-
-Paper: Sec. III-C2, Eqs. (5)-(6).
-"""
+"""Random exploratory growth between unconnected nodes.  Paper: Sec. III-C2, Eqs. (5)-(6)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,10 +20,12 @@ def missing_before(graph: Graph, explore_inputs: bool) -> Ints:
 
     The last entry is |S_t|.  Inputs count as targets only with `explore_inputs`.
     """
+    before = np.zeros(graph.n_nodes + 1, dtype=np.int64)
     missing = graph.n_nodes - 1 - np.bincount(graph.target, minlength=graph.n_nodes)
     if not explore_inputs:
         missing[: graph.n_inputs] = 0
-    return np.concatenate([[0], np.cumsum(missing)])
+    missing.cumsum(out=before[1:])
+    return before
 
 
 def missing_edge(graph: Graph, before: Ints, rank: int) -> tuple[int, int]:
@@ -55,8 +54,10 @@ class Exploring(NewEdges):
         explores = rng.random() < self.explore_probability
         if not explores and n_unstable > 0:
             return 0
-        n_nodes = evidence.graph.n_nodes
-        n_missing = int(missing_before(evidence.graph, self.explore_inputs)[-1])
+        graph, n_nodes = evidence.graph, evidence.graph.n_nodes
+        first = 0 if self.explore_inputs else graph.n_inputs  # of the nodes that are targets
+        n_present = graph.n_edges - int(graph.target.searchsorted(first))
+        n_missing = (n_nodes - first) * (n_nodes - 1) - n_present
         n_wanted = min(max(int(self.explore_ratio * n_nodes), 1), n_missing)  # Eq. (5)
         return evidence.limits.grant(n_wanted, edges=1)
 

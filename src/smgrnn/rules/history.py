@@ -90,11 +90,14 @@ class UpdateHistory(NamedTuple):
         """Return how many updates are in each edge's window (n_edges,)."""
         return np.minimum(self.ages(), self.window)
 
-    def statistics(self) -> tuple[Floats, Floats]:
-        """Return each edge's window mean and population variance -- Eq. (1); 0 if empty."""
-        n = np.maximum(self.counts(), 1)
-        ends = self.blocks[SUMS:, self.clock[POSITION]]
-        mean, square = (self.running[:, self.slot] + ends[:, self.slot]) / n
+    def statistics(self, counts: Ints | None = None) -> tuple[Floats, Floats]:
+        """Return each edge's window mean and population variance -- Eq. (1); 0 if empty.
+
+        The counts of updates in each window can be given, if they are known.
+        """
+        n = np.maximum(self.counts() if counts is None else counts, 1)
+        sums = self.running + self.blocks[SUMS:, self.clock[POSITION]]
+        mean, square = sums[:, self.slot] / n
         return mean, np.maximum(square - mean**2, 0.0)
 
     def updates(self, edge: int) -> Floats:

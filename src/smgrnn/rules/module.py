@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Bools, Ints
-from smgrnn.errors import GraphError, ShapeError
-from smgrnn.graph.edit import GraphEdit, Operation
+from smgrnn.errors import GraphError, ShapeError, short
+from smgrnn.graph.edit import GraphEdit, Operation, check_fits
 from smgrnn.graph.state import Graph
 from smgrnn.rules.candidates import Candidates
-from smgrnn.rules.evidence import Evidence, Limits, frozen_graph
+from smgrnn.rules.evidence import Evidence, Limits, frozen
 from smgrnn.rules.history import UpdateHistory, carry_history, reset_history
 from smgrnn.rules.orphans import with_orphans
 from smgrnn.rules.rule import BuiltInRule
@@ -29,6 +29,9 @@ from smgrnn.rules.statistics import (
     Watched,
     check_watched,
 )
+
+NEVER = 2**62
+"""An update that is never reached."""
 
 
 class Decision(NamedTuple):
@@ -105,11 +108,11 @@ class PlasticityModule:
         return is_last and n_updates - self.last_call >= config.least_updates
 
     def next_stop(self, n_updates: int) -> int:
-        """Return the update after which the module may be called next; -1 if at episode ends."""
+        """Return the update after which the module may be called next; -1 is at episode ends."""
+        if self.config.is_static:
+            return NEVER
         interval = self.config.interval
-        if interval == "episode" or self.config.is_static:
-            return -1
-        return (n_updates // interval + 1) * interval
+        return -1 if interval == "episode" else (n_updates // interval + 1) * interval
 
     def call(self, graph: Graph, watched: Watched, protected: Bools) -> Decision:
         """Prune at every prune_period-th call and grow at the others -- Eq. (9).
@@ -122,27 +125,24 @@ class PlasticityModule:
         is_pruning = self.calls % config.prune_period == 0
         rule = config.pruning if is_pruning else config.growth
         evidence = self._evidence(graph, watched, protected, is_growing=not is_pruning)
-        edit, candidates = GraphEdit.empty(), watched.candidates
+        edit, candidates, is_capped = GraphEdit.empty(), watched.candidates, False
         if rule is not None:
             decided = rule.decide(evidence, self.rng)
-            is_pair = type(decided) is tuple and isinstance(decided[-1], Candidates)
+            is_pair = type(decided) is tuple and len(decided) == 2
             edit, candidates = decided if is_pair else (decided, candidates)
-        is_capped = evidence.limits.is_reached
-        if not isinstance(rule, BuiltInRule) and rule is not None:
-            edit, is_over = self._check(edit, graph, protected)
-            is_capped |= is_over
-            if not candidates.fits(graph, watched.candidates):
-                raise GraphError("A rule returned candidates that do not fit the graph.")
+            if not isinstance(rule, BuiltInRule):
+                edit, candidates, is_capped = self._check(edit, candidates, graph, protected)
         if is_pruning and config.orphan_removal:
             edit = with_orphans(graph, edit)
         watched.statistics.forget()
-        return Decision(edit, candidates, is_capped)
+        return Decision(edit, candidates, is_capped or evidence.limits.is_reached)
 
     def _evidence(
         self, graph: Graph, watched: Watched, protected: Bools, *, is_growing: bool
     ) -> Evidence:
         config, (history, statistics, candidates) = self.config, watched
-        mean, variance = history.statistics()
+        counts = history.counts()
+        mean, variance = history.statistics(counts)
         least = config.window if config.full_window else 1
         n_updates = int(statistics.n_updates[0])
         nodes = statistics.nodes / max(n_updates, 1)
@@ -152,11 +152,11 @@ class PlasticityModule:
             strain = sum(statistics.nodes[STRAIN, outputs].tolist()) / n_updates
         dense_until = getattr(config.pruning, "dense_until", 0.0)
         return Evidence(
-            graph=frozen_graph(graph),
-            history=history,
+            graph=frozen(graph),
+            history=frozen(history),
             mean=mean,
             variance=variance,
-            is_watched=history.counts() >= least,
+            is_watched=counts >= least,
             protected=protected,
             call=self.calls,
             limits=Limits(config.max_nodes - graph.n_nodes, config.max_edges - graph.n_edges),
@@ -169,25 +169,31 @@ class PlasticityModule:
             square=nodes[SQUARE],
             error=nodes[ERROR],
             strain=nodes[STRAIN],
-            absent=statistics.absent,
+            absent=frozen(statistics).absent,
             absent_gradient=statistics.products / max(n_updates, 1),
-            candidates=candidates,
+            candidates=frozen(candidates),
         )
 
-    def _check(self, edit: Any, graph: Graph, protected: Bools) -> tuple[GraphEdit, bool]:
-        """Return the edit of a user's rule, or an empty one if it would pass a limit."""
+    def _check(self, edit: Any, candidates: Any, graph: Graph, protected: Bools) -> Decision:
+        """Refuse what a user's rule must not return; drop its edit if that exceeds a limit."""
         if not isinstance(edit, GraphEdit):
-            raise GraphError(f"A rule must return a GraphEdit. Got {edit!r} instead.")
-        removed = edit.rows[edit.rows[:, 0] == Operation.REMOVE_EDGE, 2]
-        kept = graph.edge_ids[protected]
-        if np.isin(removed, kept).any():
+            raise GraphError(f"A rule must return a GraphEdit. Got {short(edit)} instead.")
+        check_fits(graph, edit)
+        if np.isin(graph.edge_ids[protected], edit.ids(Operation.REMOVE_EDGE)).any():
             raise GraphError("A rule removes an edge that is protected.")
-        n_nodes = graph.n_nodes + edit.count(Operation.ADD_NODE)
-        n_edges = graph.n_edges + edit.count(Operation.ADD_EDGE) - removed.size
-        grows = n_nodes > graph.n_nodes or n_edges > graph.n_edges
-        if grows and (n_nodes > self.config.max_nodes or n_edges > self.config.max_edges):
-            return GraphEdit.empty(), True
-        return edit, False
+        is_right = isinstance(candidates, Candidates)
+        if not (is_right and candidates.fits(graph, self._candidates(graph))):
+            raise GraphError("A rule must return candidates of the graph as it is before its edit.")
+        copies: Any = (each.copy() for each in candidates)
+        is_over = self._exceeds(edit, graph)
+        return Decision(GraphEdit.empty() if is_over else edit, Candidates(*copies), is_over)
+
+    def _exceeds(self, edit: GraphEdit, graph: Graph) -> bool:
+        """Return whether the edit of a user's rule grows beyond a limit."""
+        n_nodes, n_new = graph.n_nodes, edit.count(Operation.ADD_NODE)
+        n_more = edit.count(Operation.ADD_EDGE) - edit.count(Operation.REMOVE_EDGE)
+        has_room = n_nodes + n_new <= self.config.max_nodes or n_new == 0
+        return not (has_room and (graph.n_edges + n_more <= self.config.max_edges or n_more <= 0))
 
     def carry(
         self, watched: Watched, graph: Graph, node_origin: Ints, edge_origin: Ints

@@ -3,7 +3,7 @@
 import numpy as np
 
 from smgrnn.arrays import Bools
-from smgrnn.graph.edit import Cause, GraphEdit, Operation
+from smgrnn.graph.edit import Cause, EditDraft, GraphEdit, Operation, removed_places
 from smgrnn.graph.state import Graph
 
 
@@ -29,19 +29,17 @@ def orphans(graph: Graph, edge_stays: Bools) -> Bools:
 
 def with_orphans(graph: Graph, edit: GraphEdit) -> GraphEdit:
     """Return a pruning edit that also removes the orphans it leaves, and the edges at them."""
-    removed = edit.rows[edit.rows[:, 0] == Operation.REMOVE_EDGE, 2]
-    stays = ~np.isin(graph.edge_ids, removed)
+    stays = np.ones(graph.n_edges, dtype=np.bool_)
+    stays[removed_places(graph, edit)] = False
     is_orphan = orphans(graph, stays)
     if not is_orphan.any():
         return edit
-    loose = np.flatnonzero(stays & (is_orphan[graph.source] | is_orphan[graph.target]))
-    nodes = graph.node_ids[is_orphan]
-    n, cause = loose.size + nodes.size, Cause.ORPHAN
-    rows = np.full((n, 5), -1, dtype=np.int64)
-    rows[: loose.size, 0], rows[loose.size :, 0] = Operation.REMOVE_EDGE, Operation.REMOVE_NODE
-    rows[:, 1] = cause
-    rows[: loose.size, 2], rows[loose.size :, 2] = graph.edge_ids[loose], nodes
-    rows[: loose.size, 3] = graph.node_ids[graph.source[loose]]
-    rows[: loose.size, 4] = graph.node_ids[graph.target[loose]]
-    weights = np.concatenate([graph.weight[loose], np.zeros(nodes.size)])
-    return GraphEdit(np.concatenate([edit.rows, rows]), np.concatenate([edit.weight, weights]))
+    joined = edit.rows[edit.rows[:, 0] == Operation.ADD_EDGE, 3:]
+    is_orphan &= ~np.isin(graph.node_ids, joined)  # or a new edge would end nowhere
+    is_orphan &= ~np.isin(graph.node_ids, edit.ids(Operation.REMOVE_NODE))
+    loose = stays & (is_orphan[graph.source] | is_orphan[graph.target])
+    draft = EditDraft(graph, Cause.ORPHAN, after=edit)
+    draft.remove_edges_at(np.flatnonzero(loose))
+    for node in graph.node_ids[is_orphan].tolist():
+        draft.remove_node(node)
+    return draft.finish()

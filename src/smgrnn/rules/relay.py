@@ -1,7 +1,4 @@
-"""Relay: the paper's growth rule, a relay node beside each unstable edge, and exploration.
-
-Paper: Sec. III-C1 and III-C2, Fig. 2.
-"""
+"""Relay: a node beside each unstable edge, and exploration.  Paper: Sec. III-C1, III-C2, Fig. 2."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -68,39 +65,4 @@ class Relay(InsertsRelays, Exploring):
         draft = EditDraft(evidence.graph)
         self.insert(evidence, rng, draft, relayed)
         self.explore(evidence, rng, draft, n_explored)
-        return draft.finish()
-
-
-@dataclass(frozen=True, kw_only=True)
-class RelayAlone(InsertsRelays):
-    """Insert relays on unstable edges, and explore nothing."""
-
-    name: ClassVar[str] = "relay-alone"
-    summary: ClassVar[str] = "relays on unstable edges"
-
-    def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
-        """Return relays on some of the unstable edges."""
-        unstable = np.flatnonzero(self.unstable_edges(evidence))
-        n_relays = self.count(evidence, unstable.size, edges_each=2)
-        draft = EditDraft(evidence.graph)
-        self.insert(evidence, rng, draft, unstable[subset(rng, unstable.size, n_relays)])
-        return draft.finish()
-
-
-@dataclass(frozen=True, kw_only=True)
-class RandomRelay(InsertsRelays):
-    """Insert as many relays as RelayAlone would, on edges drawn from all.
-
-    Beside RelayAlone only the criterion of Eqs. (2)-(4) is missing.
-    """
-
-    name: ClassVar[str] = "relay-random"
-    summary: ClassVar[str] = "as many relays, on random edges"
-
-    def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
-        """Return relays on random edges."""
-        n_unstable = int(np.count_nonzero(self.unstable_edges(evidence)))
-        n_relays = self.count(evidence, n_unstable, edges_each=2)
-        draft = EditDraft(evidence.graph)
-        self.insert(evidence, rng, draft, subset(rng, evidence.graph.n_edges, n_relays))
         return draft.finish()

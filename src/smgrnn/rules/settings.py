@@ -7,10 +7,10 @@ from smgrnn.errors import ConfigError, short, suggest
 from smgrnn.rules.contribution import Contribution
 from smgrnn.rules.exploration import Exploration
 from smgrnn.rules.frugal import BestCandidate, Frugal, Gradient
-from smgrnn.rules.relay import RandomRelay, Relay, RelayAlone
+from smgrnn.rules.relay import Relay
 from smgrnn.rules.rule import BuiltInRule, Rule, follows_size, needs
-from smgrnn.rules.split import Duplicate, Split
-from smgrnn.rules.weak import RandomPruning, Weak
+from smgrnn.rules.variants import Duplicate, RandomPruning, RandomRelay, RelayAlone, Split
+from smgrnn.rules.weak import Weak
 from smgrnn.validation import Choice, Count, Settings, Whole
 
 OnEdit = Literal["keep", "reset"]

@@ -49,21 +49,3 @@ class Weak(Weakness):
         draft = EditDraft(evidence.graph, Cause.WEAK_EDGE)
         draft.remove_edges_at(weak[subset(rng, weak.size, self.count(weak.size))])
         return draft.finish()
-
-
-@dataclass(frozen=True, kw_only=True)
-class RandomPruning(Weakness):
-    """Prune as many edges as Weak would, drawn from all.
-
-    Beside Weak only the criterion of Eq. (7) is missing.
-    """
-
-    name: ClassVar[str] = "random"
-    summary: ClassVar[str] = "as many as are weak, drawn from all"
-
-    def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
-        """Remove random edges."""
-        free, n_weak = np.flatnonzero(~evidence.protected), self.weak_edges(evidence).sum()
-        draft = EditDraft(evidence.graph, Cause.RANDOM)
-        draft.remove_edges_at(free[subset(rng, free.size, self.count(int(n_weak)))])
-        return draft.finish()

@@ -39,9 +39,9 @@ function lineData(rows, width, colour, alpha) {
   return {
     xs: rows.map((row) => pathOf(row)[0]),
     ys: rows.map((row) => pathOf(row)[1]),
-    width: rows.map(width),
-    colour: rows.map(colour),
-    alpha: rows.map(alpha),
+    line_width: rows.map(width),
+    line_color: rows.map(colour),
+    line_alpha: rows.map(alpha),
   };
 }
 
@@ -59,7 +59,7 @@ function arrowData(rows, width, colour, alpha, scale) {
     y: places.map(({ y }) => y),
     angle: places.map(({ dx, dy }) => Math.atan2(dy * scale.y, dx * scale.x) - Math.PI / 2),
     size: sizes,
-    colour: rows.map(colour),
+    color: rows.map(colour),
     alpha: rows.map(alpha),
   };
 }
@@ -101,16 +101,16 @@ function drawNodes(found, sources) {
   const fading = new Map(found.dying), glowing = new Map(found.young);
   sources.nodes.data = dotData(shown, {
     size: (row) => (fading.has(row) ? 0.6 : 1) * nodeSize(row),
-    fill: (row) => (glowing.has(row) ? tones[style.grown[nodes.born_by[row]]] : tones.paper),
-    outline: (row) => tones[kindOf(row)],
-    border: (row) => (row < nFixed ? 2.5 : 1.5),
+    fill_color: (row) => (glowing.has(row) ? tones[style.grown[nodes.born_by[row]]] : tones.paper),
+    line_color: (row) => tones[kindOf(row)],
+    line_width: (row) => (row < nFixed ? 2.5 : 1.5),
     alpha: (row) => (fading.has(row) ? 0.4 * fading.get(row) : 1),
   });
   sources.glows.data = dotData(found.young.map(([row]) => row), {
     size: (row) => nodeSize(row) * (1 + 1.4 * glowing.get(row)),
-    fill: (row) => tones[style.grown[nodes.born_by[row]]],
-    outline: () => "#ffffff00",
-    border: () => 0,
+    fill_color: (row) => tones[style.grown[nodes.born_by[row]]],
+    line_color: () => "#ffffff00",
+    line_width: () => 0,
     alpha: (row) => 0.4 * glowing.get(row),
   });
   return shown;

@@ -6,17 +6,9 @@ Lines and dots have names, by which `drawing.js` finds and fills them, in the co
 from typing import Any, NamedTuple
 
 import numpy as np
+from bokeh import models
 from bokeh.core.properties import value
 from bokeh.layouts import column
-from bokeh.models import (
-    ColumnDataSource,
-    HoverTool,
-    NumeralTickFormatter,
-    PanTool,
-    Range1d,
-    TapTool,
-    WheelZoomTool,
-)
 from bokeh.models.annotations import Legend
 from bokeh.models.ui import UIElement
 from bokeh.plotting import figure
@@ -37,22 +29,17 @@ BARE: Any = {
     "background_fill_color": None,
     "border_fill_color": None,
 }
-COLUMNS = {
-    "lines": {"xs": "xs", "ys": "ys", "line_width": "width"}
-    | {"line_color": "colour", "line_alpha": "alpha"},
-    "dots": {"x": "x", "y": "y", "size": "size", "fill_color": "fill"}
-    | {"line_color": "outline", "line_width": "border", "alpha": "alpha"},
-    "arrows": {"x": "x", "y": "y", "size": "size", "angle": "angle"}
-    | {"color": "colour", "alpha": "alpha"},
-}
-"""The columns that `drawing.js` fills, by what they are to Bokeh."""
+LINES = ("xs", "ys", "line_width", "line_color", "line_alpha")
+DOTS = ("x", "y", "size", "fill_color", "line_color", "line_width", "alpha")
+ARROWS = ("x", "y", "size", "angle", "color", "alpha")
+"""The columns that `drawing.js` fills."""
 
 
 def network_figure(timeline: Timeline, places: Floats) -> UIElement:
     """Return the network's figure: the names of inputs and outputs, and room for the rest."""
     plot: Any = figure(
-        x_range=Range1d(start=-0.1, end=1.1),  # the page makes room for the names
-        y_range=Range1d(start=-0.04, end=1.04),
+        x_range=models.Range1d(start=-0.1, end=1.1),  # the page makes room for the names
+        y_range=models.Range1d(start=-0.04, end=1.04),
         sizing_mode="stretch_both",
         tools=[],
         min_border=4,
@@ -60,15 +47,15 @@ def network_figure(timeline: Timeline, places: Floats) -> UIElement:
     )
     plot.axis.visible = plot.grid.visible = False
 
-    def add(name: str, kind: str, glyph: Any, **look: Any) -> Any:
-        source = ColumnDataSource({key: [] for key in COLUMNS[kind].values()})
-        return glyph(**COLUMNS[kind], **look, source=source, name=name)
+    def add(name: str, glyph: Any, columns: tuple[str, ...], **look: Any) -> Any:
+        source = models.ColumnDataSource({column: [] for column in columns})
+        return glyph(**{each: each for each in columns}, **look, source=source, name=name)
 
-    add("halos", "lines", plot.multi_line, line_cap="round")
-    edges = add("edges", "lines", plot.multi_line, line_cap="round", hover_line_color=INK)
-    add("arrows", "arrows", plot.scatter, marker="triangle", line_width=0)
-    add("glows", "dots", plot.scatter)
-    nodes = add("nodes", "dots", plot.scatter, hover_line_color=INK)
+    add("halos", plot.multi_line, LINES, line_cap="round")
+    edges = add("edges", plot.multi_line, LINES, line_cap="round", hover_line_color=INK)
+    add("arrows", plot.scatter, ARROWS, marker="triangle", line_width=0)
+    add("glows", plot.scatter, DOTS)
+    nodes = add("nodes", plot.scatter, DOTS, hover_line_color=INK)
     n_inputs, n_fixed = timeline.n_inputs, timeline.n_fixed
     for side, rows in (("right", slice(n_inputs)), ("left", slice(n_inputs, n_fixed))):
         plot.text(
@@ -83,12 +70,12 @@ def network_figure(timeline: Timeline, places: Floats) -> UIElement:
             text_font_size="13px",
             name="names",
         )
-    wheel = WheelZoomTool()
+    wheel = models.WheelZoomTool()
     plot.toolbar.active_scroll, plot.toolbar.active_drag = wheel, None  # the page lets a mouse pan
     pointed: Any = {"renderers": [nodes, edges], "visible": False}
     # A tap is to a finger what hovering is to a mouse.
-    tools = HoverTool(tooltips=None, **pointed), TapTool(behavior="inspect", **pointed)
-    plot.add_tools(PanTool(), wheel, *tools)
+    tap = models.TapTool(behavior="inspect", **pointed)
+    plot.add_tools(models.PanTool(), wheel, models.HoverTool(tooltips=None, **pointed), tap)
     found: UIElement = plot
     return found
 
@@ -141,7 +128,7 @@ def find_panels(episodes: Episodes, threshold: float | None = None) -> list[list
 
 def curves_figure(panels: list[list[Curve]], unit: str) -> UIElement:
     """Return the panels of curves over the episodes, all of one width."""
-    x_range = Range1d(start=0, end=1)  # the page sets it
+    x_range = models.Range1d(start=0, end=1)  # the page sets it
     plots = [_panel(curves, x_range) for curves in panels]
     plots[-1].xaxis.visible = True
     plots[-1].xaxis.axis_label = unit
@@ -149,7 +136,7 @@ def curves_figure(panels: list[list[Curve]], unit: str) -> UIElement:
     return column(*plots, sizing_mode="stretch_width", spacing=2)
 
 
-def _panel(curves: list[Curve], x_range: Range1d) -> Any:
+def _panel(curves: list[Curve], x_range: models.Range1d) -> Any:
     plot: Any = figure(
         x_range=x_range,
         height=100,
@@ -162,13 +149,13 @@ def _panel(curves: list[Curve], x_range: Range1d) -> Any:
     plot.add_layout(Legend(), "above")
     for name, tone, _, y, look in curves:
         # Bokeh warns of a panel that begins with nothing to choose its range by.
-        source = ColumnDataSource({"x": [0, 1], "y": [float(y.min()), float(y.max())]})
+        source = models.ColumnDataSource({"x": [0, 1], "y": [float(y.min()), float(y.max())]})
         line = plot.line("x", "y", source=source, name=name, line_color=LIGHT[tone], **look)
         line.tags = [tone]
     plot.xaxis.visible = plot.xgrid.visible = False
     plot.ygrid.grid_line_color = LINE
     plot.yaxis.ticker.desired_num_ticks = 3
-    plot.yaxis.formatter = NumeralTickFormatter(format="0[.][000]a")  # 20k, never too wide
+    plot.yaxis.formatter = models.NumeralTickFormatter(format="0[.][000]a")  # 20k, never too wide
     plot.axis.axis_line_color = plot.axis.major_tick_line_color = LINE
     plot.axis.minor_tick_line_color = None
     plot.axis.major_label_text_font = plot.axis.axis_label_text_font = FONT

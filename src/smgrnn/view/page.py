@@ -129,31 +129,28 @@ def contents(run: Record, student: Member | None = None, *, is_live: bool = Fals
 
 def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool = False) -> list[str]:
     """Return the notices that a reader of the page needs, a sentence or two each."""
-    found, plan, n, n_shown = [], run.plan, run.episodes.n, whole.ends.size - 1
-    if run.is_evolved:
-        found.append("This network was evolved. The curves show all candidates in order.")
-    elif not run.is_finished and not is_live:
-        found.append(f"The run was interrupted after {n:,} of {plan.n_episodes:,} episodes.")
-    if isinstance(plan, Plan) and plan.origin is not None:
-        stages = ", then ".join(stage.task.id for stage in plan.stages)
-        found.append(f"This student learned a sequence of tasks: {stages}.")
-    if n_shown < n:
-        found.append(
-            f"This is the network of episode {n_shown:,} of {n:,}. --final shows the last one."
-        )
-    if is_live and run.held_out.size and run.handed_over.episode < n_shown:
-        found.append(f"Selected network: episode {run.handed_over.episode:,}; see `smgrnn view`.")
-    if run.snapshots.episode.size == 0 and not run.is_evolved:
-        found.append(
-            "This run kept no weights on the way. They are interpolated between structural changes."
-        )
-    if drawn.nodes.n < whole.nodes.n or drawn.edges.n < whole.edges.n:
-        found.append(
-            f"The network is too large to be drawn whole: {drawn.nodes.n:,} of the "
-            f"{whole.nodes.n:,} nodes and {drawn.edges.n:,} of the {whole.edges.n:,} edges are "
-            "shown. The curves and figures count all of them."
-        )
-    return found
+    plan, n, n_shown, selected = run.plan, run.episodes.n, whole.ends.size - 1, 0
+    stages = plan.stages if isinstance(plan, Plan) and plan.origin is not None else ()
+    if is_live and run.held_out.size:
+        selected = run.handed_over.episode
+    is_cut = not (run.is_evolved or run.is_finished or is_live)
+    is_thinned = drawn.nodes.n < whole.nodes.n or drawn.edges.n < whole.edges.n
+    found = {
+        "This network was evolved. The curves show all candidates in order.": run.is_evolved,
+        f"The run was interrupted after {n:,} of {plan.n_episodes:,} episodes.": is_cut,
+        f"Learned in sequence: {', then '.join(each.task.id for each in stages)}.": bool(stages),
+        f"This is the network of episode {n_shown:,} of {n:,}. --final shows the last one.": (
+            n_shown < n
+        ),
+        f"Selected network: episode {selected:,}; see `smgrnn view`.": 0 < selected < n_shown,
+        "This run kept no weights on the way. They are interpolated between structural changes.": (
+            run.snapshots.episode.size == 0 and not run.is_evolved
+        ),
+        f"The network is too large to be drawn whole: {drawn.nodes.n:,} of the {whole.nodes.n:,} "
+        f"nodes and {drawn.edges.n:,} of the {whole.edges.n:,} edges are shown. The curves and "
+        "figures count all of them.": is_thinned,
+    }
+    return [sentence for sentence, holds in found.items() if holds]
 
 
 def _facts(record: Record) -> str:

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -34,6 +33,15 @@ learner.learn(np.ones(4), 1)
 """
 
 
+def _peak_memory() -> float | None:
+    """Return the most memory that this process had, in MB; None where the system does not tell."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # as on Windows
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[str, Any]:
     """Measure everything, each figure a median of repeats.
 
@@ -63,7 +71,7 @@ def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[st
         "edit": {"edges": EDGES, "us": 100 * (edited - fused)},
         "python_call": {"edges": EDGES, "called_us": called, "added_us": called - fused},
         "runs": [_whole_run(task, student, episodes) for task in TASKS for student in STUDENTS],
-        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_memory_mb": _peak_memory(),
     }
     if not quick:
         report("start-up times")

@@ -367,11 +367,6 @@ class EvolutionCondition:
         return ()
 
     @property
-    def stages(self) -> tuple[str, ...]:
-        """The task."""
-        return (self.task,)
-
-    @property
     def variant(self) -> str:
         """The method."""
         return self.settings.method

@@ -24,7 +24,7 @@ import numpy as np
 
 from smgrnn.arrays import Bools, Floats
 from smgrnn.config import NetworkConfig
-from smgrnn.errors import MissingPackageError
+from smgrnn.errors import needs
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.seeding import stream
@@ -212,10 +212,8 @@ class NDPSearch(Search):
 
     def __init__(self, task: Task, *, population: int, generations: int, seed: int) -> None:
         super().__init__(task, population, generations)
-        try:
+        with needs("This"):
             import cma  # takes a second
-        except ImportError as error:
-            raise MissingPackageError("NDP needs cma: pip install 'smgrnn[paper]'.") from error
         self._sizes = SIZES.get(task.id, (5, 5))
         self.n_parameters = n_parameters(*self._sizes)
         """Numbers that make up a program."""

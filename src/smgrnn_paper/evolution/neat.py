@@ -25,19 +25,17 @@ from typing import Any
 
 from smgrnn.arrays import Bools, Floats
 from smgrnn.config import NetworkConfig
-from smgrnn.errors import ConfigError, MissingPackageError, reason
+from smgrnn.errors import ConfigError, needs, reason
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.seeding import stream
 from smgrnn.tasks import Task
 from smgrnn_paper.evolution.search import Candidate, Search
 
-try:
+with needs("This"):
     import neat
     from neat.genome import DefaultGenomeConfig
     from neat.graphs import feed_forward_layers
-except ImportError as error:
-    raise MissingPackageError("NEAT needs neat-python: pip install 'smgrnn[paper]'.") from error
 
 _SLOPE = 2.5  # neat-python's "tanh" is tanh(2.5 x)
 _WHOLE_BUDGET = {"no_fitness_termination": "True", "reset_on_extinction": "True"}

@@ -9,22 +9,21 @@ were fixed before the first run that they judge.
 """
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from smgrnn.batch import Experiment
 from smgrnn.config import PlasticityConfig, RunConfig
+from smgrnn.pages.page import Column, DataTable
 from smgrnn.tasks import find_task
 from smgrnn.text import number
 from smgrnn_paper.experiments.calibration import AXES, ROWS, Reading, condition_name
 from smgrnn_paper.experiments.paper import TASKS
-from smgrnn_paper.report.paper import Column, Paper
+from smgrnn_paper.report.paper import METRICS, WORDS, Paper
 from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.statistics import UNKNOWN, Estimate
-from smgrnn_paper.report.tables import Entry, Line, ReportTable
-from smgrnn_paper.report.wording import METRICS
+from smgrnn_paper.report.tables import NOTHING, Entry, report_table
 
 FARTHEST = 10.0
 """The largest distance that a number counts with: beyond it a network is simply of another size."""
@@ -51,7 +50,7 @@ MOST_STEPS = 500
 """Steps of the longest episode in the tasks that the refutations are about."""
 
 
-class Printed(NamedTuple):
+class PrintedSize(NamedTuple):
     """A structural number of the paper."""
 
     table: str
@@ -86,52 +85,45 @@ class Printed(NamedTuple):
         return min(abs(math.log(ours / self.std)) / chance, FARTHEST)
 
 
-def printed_sizes(paper: Paper) -> list[Printed]:
+def printed_sizes(paper: Paper) -> list[PrintedSize]:
     """Return all structural numbers that the paper prints of the control tasks.
 
     A net growth has no deviation in the paper.  It takes that of the final size on the task
     (Table A.VI); without pruning, the relative one of the parameters beside it.  The growth in the
     first episode is counted in nodes.
     """
+
+    def cell(table: str, row: str, metric: str) -> tuple[float, Any]:
+        printed = paper.tables[table].cell(row, metric)
+        assert printed.mean is not None
+        return printed.mean, printed.std
+
     found = []
     for table, metrics in SIZES.items():
         for row in paper.tables[table].rows:
             for metric in metrics if row.task in TASKS else ():
-                cell = paper.tables[table].cell(row.name, metric)
-                assert cell.mean is not None
-                std = cell.std or _borrowed_std(paper, str(row.task), str(row.condition), cell.mean)
-                found.append(Printed(table, row.name, metric, cell.mean, std, cell.std is not None))
-    return found + [_first_growth(paper, task) for task in TASKS]
-
-
-def _borrowed_std(paper: Paper, task: str, condition: str, mean: float) -> float:
-    if condition == "growth-only":
-        edges = paper.tables["II"].cell(f"{task}/{condition}", "n_edges")
-        assert edges.mean is not None
-        assert edges.std is not None
-        return mean * edges.std / edges.mean
-    size = paper.tables["A.VI"].cell(f"{task}/smgrnn", "n_nodes")
-    assert size.std is not None
-    return size.std
-
-
-def _first_growth(paper: Paper, task: str) -> Printed:
-    row = f"{task}/smgrnn"
-    size, growth = (paper.tables["A.VI"].cell(row, name) for name in SIZES["A.VI"])
-    start = paper.tables["A.IV"].cell(f"{task}/static", "n_nodes")  # inputs and outputs alone
-    assert size.mean is not None
-    assert growth.mean is not None
-    assert start.mean is not None
-    return Printed(FIRST, row, "first_growth", size.mean - growth.mean - start.mean, 1.0)
+                mean, std = cell(table, row.name, metric)
+                borrowed = cell("A.VI", f"{row.task}/smgrnn", "n_nodes")[1]
+                if row.condition == "growth-only":
+                    edges, spread = cell("II", row.name, "n_edges")
+                    borrowed = mean * spread / edges
+                has_one = std is not None
+                found.append(PrintedSize(table, row.name, metric, mean, std or borrowed, has_one))
+    for task in TASKS:
+        row_name = f"{task}/smgrnn"
+        size, growth = (cell("A.VI", row_name, name)[0] for name in SIZES["A.VI"])
+        start = cell("A.IV", f"{task}/static", "n_nodes")[0]  # inputs and outputs alone
+        found.append(PrintedSize(FIRST, row_name, "first_growth", size - growth - start, 1.0))
+    return found
 
 
 class Distances(NamedTuple):
     """How far a reading is from the paper."""
 
     reading: Reading
-    numbers: dict[Printed, float]
+    numbers: dict[PrintedSize, float]
     """Our value for each printed number whose runs are there."""
-    spreads: dict[Printed, tuple[float, int]]
+    spreads: dict[PrintedSize, tuple[float, int]]
     """Our deviation for each of them that has one, and the number of runs behind it."""
     refuted: tuple[str, ...] = ()
     """Printed numbers that cannot be under the reading, in words."""
@@ -157,7 +149,7 @@ class Distances(NamedTuple):
         return float(np.mean(list(tables.values())))
 
 
-def refutations(reading: Reading, sizes: list[Printed]) -> list[str]:
+def refutations(reading: Reading, sizes: list[PrintedSize]) -> list[str]:
     """Return, one sentence each, the printed numbers that cannot be under a reading.
 
     A call that may insert `max_relays` relays bounds the nodes; and numbers between bounds whose
@@ -169,7 +161,10 @@ def refutations(reading: Reading, sizes: list[Printed]) -> list[str]:
     for printed in sizes:
         condition = ROWS[printed.row]
         n_start = find_task(condition.task).n_inputs + find_task(condition.task).n_outputs
-        most = reading.max_relays * _growth_calls(reading, condition.episodes)
+        calls = condition.episodes
+        if reading.interval != "episode":
+            calls = condition.episodes * MOST_STEPS // reading.interval
+        most = reading.max_relays * (calls - calls // PlasticityConfig.prune_period)
         if printed.metric == "net_growth_nodes" and printed.mean > most:
             found.append(f"{printed.row}: {printed.mean:g} new nodes, of at most {most}.")
         if printed.metric != "n_nodes":
@@ -184,20 +179,20 @@ def refutations(reading: Reading, sizes: list[Printed]) -> list[str]:
     return found
 
 
-def _growth_calls(reading: Reading, episodes: int) -> int:
-    calls = episodes
-    if reading.interval != "episode":
-        calls = episodes * MOST_STEPS // reading.interval
-    return calls - calls // PlasticityConfig.prune_period
-
-
 def rank_readings(experiment: Experiment, results: Results, paper: Paper) -> list[Distances]:
     """Return the readings of a stage that have run in full, the closest to the paper first."""
-    sizes = printed_sizes(paper)
-    found = []
-    for reading in dict.fromkeys(map(Reading.of, _settings(experiment))):
-        runs = {printed: _runs(experiment, results, reading, printed) for printed in sizes}
-        there = {printed: each for printed, each in runs.items() if each is not None}
+    sizes, found = printed_sizes(paper), []
+    readings: dict[Reading, None] = {}
+    for condition in experiment.conditions.values():
+        assert isinstance(condition.settings, RunConfig)
+        readings[Reading.of(condition.settings)] = None
+    for reading in readings:
+        names = {printed: condition_name(reading, printed.row) for printed in sizes}
+        there = {
+            printed: results.runs(experiment, name)
+            for printed, name in names.items()
+            if name in experiment.conditions
+        }
         if there and not any(each.n_missing for each in there.values()):
             numbers = {printed: printed.of(each) for printed, each in there.items()}
             spreads = {
@@ -210,100 +205,50 @@ def rank_readings(experiment: Experiment, results: Results, paper: Paper) -> lis
     return sorted(found, key=lambda each: each.overall)
 
 
-def _settings(experiment: Experiment) -> Iterator[RunConfig]:
-    for condition in experiment.conditions.values():
-        assert isinstance(condition.settings, RunConfig)
-        yield condition.settings
+def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[DataTable]:
+    """Return the tables on a stage of the calibration; none if no reading has run in full.
 
-
-def _runs(
-    experiment: Experiment, results: Results, reading: Reading, printed: Printed
-) -> Runs | None:
-    """Return the runs of a reading that correspond to a number, or None if the stage has none."""
-    name = condition_name(reading, printed.row)
-    return results.runs(experiment, name) if name in experiment.conditions else None
-
-
-def ranking(ranked: list[Distances]) -> ReportTable:
-    """Return a table of the closest readings, and how far each is from each table of the paper."""
-    tables = list(ranked[0].tables) if ranked else []
-    overall = (Column("overall", "First"), Column("second", "Second"), Column("refuted", "Refuted"))
-    columns = (*overall, *(Column(name, _heading(name)) for name in tables))
-    return ReportTable(
-        id="readings",
-        title="Readings of the rules, the closest first",
-        headings=("Rank", *AXES),
-        columns=columns,
-        lines=tuple(
-            _line(
-                (rank, *(getattr(found.reading, axis) for axis in AXES)),
-                columns,
-                _both(found),
-            )
-            for rank, found in enumerate(ranked[:SHOWN], 1)
-        ),
-        note=f"{len(ranked)} readings have run; distances are in standard deviations of the paper.",
-    )
-
-
-def _both(found: Distances) -> tuple[float | str, ...]:
-    refuted = "yes" if found.refuted else ""
-    return found.overall, found.second, refuted, *found.tables.values()
-
-
-def axes(ranked: list[Distances]) -> ReportTable:
-    """Return, for each value of each open setting, how close the readings with it come."""
-    columns = (Column("closest", "Closest"), Column("median", "Median"))
-    lines = []
+    They are the closest readings; how close each value of each open setting comes; and every number
+    of the closest reading, beside how close any reading comes to it.
+    """
+    ranked = rank_readings(experiment, results, paper)
+    if not ranked:
+        return []
+    readings, axes, numbers = [], [], []
+    for rank, found in enumerate(ranked[:SHOWN], 1):
+        labels = (str(rank), *(str(getattr(found.reading, axis)) for axis in AXES))
+        refuted = "yes" if found.refuted else ""
+        readings.append((labels, (found.overall, found.second, refuted, *found.tables.values())))
     for axis, values in AXES.items():
         for value in values:
-            found = [each.overall for each in ranked if getattr(each.reading, axis) == value]
-            if found:
-                lines.append(_line((axis, value), columns, (min(found), float(np.median(found)))))
-    return ReportTable(
-        id="axes",
-        title="What each open setting does to the distance",
-        headings=("Setting", "Value"),
-        columns=columns,
-        lines=tuple(lines),
-    )
-
-
-def numbers(ranked: list[Distances]) -> ReportTable:
-    """Return every number of the closest reading, and how close any reading comes to it."""
-    names = ("paper", "ours", "z", "best")
-    headings = ("Paper", "Closest reading", "z", "z of any reading")
-    columns = tuple(map(Column, names, headings))
-    lines = []
-    for printed, ours in ranked[0].numbers.items() if ranked else ():
+            far = [each.overall for each in ranked if getattr(each.reading, axis) == value]
+            if far:
+                axes.append(((axis, str(value)), (min(far), float(np.median(far)))))
+    for printed, ours in ranked[0].numbers.items():
         best = min(printed.distance(each.numbers[printed]) for each in ranked)
-        values = (printed.mean, ours, printed.distance(ours), best)
         word = METRICS[printed.metric].word if printed.metric in METRICS else "growth"
         labels = (_heading(printed.table), printed.row, word)
-        lines.append(_line(labels, columns, (number(value, 1) for value in values)))
-    return ReportTable(
-        id="numbers",
-        title="Every structural number",
-        headings=("Table", "Row", "Number"),
-        columns=columns,
-        lines=tuple(lines),
-        note=f"z is at most {FARTHEST:.0f}; what no reading reaches has a large one on the right.",
-    )
+        shown = (printed.mean, ours, printed.distance(ours), best)
+        numbers.append((labels, tuple(number(value, 1) for value in shown)))
+    tables = {name: _heading(name) for name in ranked[0].tables}
+    return [
+        _table("readings", readings, columns=tables, headings=("Rank", *AXES)),
+        _table("axes", axes),
+        _table("numbers", numbers),
+    ]
 
 
-def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[ReportTable]:
-    """Return the tables on a stage of the calibration; none if no reading has run in full."""
-    ranked = rank_readings(experiment, results, paper)
-    return [ranking(ranked), axes(ranked), numbers(ranked)] if ranked else []
-
-
-def _line(
-    labels: Iterable[object], columns: Iterable[Column], values: Iterable[float | str]
-) -> Line:
-    """Return a line of numbers, or of texts, below the columns."""
-    cells = (each if isinstance(each, str) else Estimate(each, UNKNOWN) for each in values)
-    pairs = zip(columns, cells, strict=True)
-    return Line(tuple(map(str, labels)), tuple(Entry(*pair) for pair in pairs))
+def _table(id: str, rows: Any, columns: Any = NOTHING, **changes: Any) -> DataTable:
+    """Return a table of numbers and texts; its words are in `words.toml`."""
+    words = WORDS["calibration"][id] | changes
+    names = words.pop("columns") | columns
+    heads = tuple(map(Column, names, names.values()))
+    cells = [
+        (labels, [Entry.of(c, v if isinstance(v, str) else Estimate(v, UNKNOWN)) for c, v in pairs])
+        for labels, values in rows
+        for pairs in [zip(heads, values, strict=True)]
+    ]
+    return report_table(id, columns=heads, rows=cells, **words)
 
 
 def _heading(table: str) -> str:

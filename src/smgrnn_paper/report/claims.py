@@ -53,6 +53,13 @@ class Margin:
     scale: float = 0.0
     """As a share of the way from a random policy to the expert of the task."""
 
+    @property
+    def text(self) -> str:
+        """The margin in words."""
+        if self.scale:
+            return f"{100 * self.scale:g} % of the way from random to expert"
+        return f"{100 * self.share:g} % of the median" if self.share else f"{self.units:g}"
+
     def on(self, task: str, runs: Sequence[Floats]) -> float:
         """Return the margin in units of the metric, for a comparison of runs on a task.
 
@@ -148,6 +155,11 @@ class Judgement:
         """The verdict."""
         return statistics.verdict(self.p_for, self.p_against, self.p_equal)
 
+    @property
+    def corrected(self) -> dict[str, float]:
+        """The corrected p-values by name."""
+        return {"for": self.p_for, "against": self.p_against, "equal": self.p_equal}
+
 
 def load_claims() -> Catalogue[Claim]:
     """Return the claims of the paper by id.
@@ -170,11 +182,6 @@ def _load(name: str) -> Catalogue[Claim]:
     return Catalogue("claim", ((claim.id, claim) for claim in claims))
 
 
-def extra_metrics() -> Catalogue[str]:
-    """Return the metrics that claims need beyond `runs.metrics`, and how to measure each."""
-    return Catalogue("metric", read_data(PAPER)["metrics"])
-
-
 def weigh(claims: Sequence[Claim], samples: Samples) -> tuple[Judgement, ...]:
     """Return a verdict on each claim; those of the same family are corrected for one another."""
     tested = [tuple(_test(claim, part, samples) for part in claim.parts) for claim in claims]
@@ -191,11 +198,8 @@ def weigh(claims: Sequence[Claim], samples: Samples) -> tuple[Judgement, ...]:
         statistics.outlook(parts, families[claim.family])
         for claim, parts in zip(claims, tested, strict=True)
     ]
-    columns = zip(
-        *(claims, tested, joint, p_for.tolist(), p_against.tolist(), p_equal.tolist(), outlooks),
-        strict=True,
-    )
-    return tuple(Judgement(*row) for row in columns)
+    p_values = (values.tolist() for values in (p_for, p_against, p_equal))
+    return tuple(map(Judgement, claims, tested, joint, *p_values, outlooks))
 
 
 def _test(claim: Claim, part: tuple[Source, ...], samples: Samples) -> Significance:

@@ -1,159 +1,74 @@
-"""The report as Markdown, with its pictures as files beside it."""
+"""A page as Markdown, with its pictures as files beside it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
 from smgrnn.errors import plain
-from smgrnn.text import duration, number, quantity
-from smgrnn_paper.report import sheets
-from smgrnn_paper.report.contents import Illustration, Report, Section
-from smgrnn_paper.report.sheets import Sheet
-from smgrnn_paper.report.tables import ReportTable
-from smgrnn_paper.report.verdicts import STANDINGS
+from smgrnn.pages.page import Block, DataTable, Facts, Notice, Page
 
 FIGURES = "figures"
 """Folder of the pictures."""
 
 
-def markdown(report: Report) -> str:
-    """Return the report as Markdown."""
-    blocks = [
-        *_summary(report),
-        *_claims(report),
-        *_changes(report),
-        "## Method" if report.drawings else "",
-        *map(_figure, report.drawings),
-    ]
-    for section in report.sections:
-        blocks += _experiment(section)
-    return "\n\n".join(filter(None, blocks)) + "\n"
+def markdown(page: Page) -> str:
+    """Return a page as Markdown; its pictures belong in the folder `FIGURES` beside it."""
+    blocks = [f"**{_md(page.warning)}**"] if page.warning else []
+    blocks.append(f"# {_md(page.title)}")
+    blocks += (text for block in page.blocks for text in _md_block(block))
+    for part in page.sections:
+        blocks.append(f"## {_md(part.title)}")
+        blocks += (text for block in part.blocks for text in _md_block(block))
+    return "\n\n".join(blocks) + "\n"
 
 
-def _summary(report: Report) -> Iterable[str]:
-    overview = report.overview
-    yield f"**{overview.short}**" if overview.short else ""
-    yield f"# {report.title}"
-    yield report.introduction
-    runs = f"{number(overview.n_runs, 0)} of {quantity(overview.n_asked, 'run')}"
-    steps, time = quantity(overview.steps, "environment step"), duration(overview.seconds)
-    wall = duration(overview.wall_seconds)
-    yield f"{runs}, {steps}, {wall} from first to last; {time} of computing on one core each."
-    if overview.missing:
-        gaps = [
-            f"- {section.id}: {'; '.join(found)}"
-            for section in report.sections
-            if (found := sheets.gaps(section))
-        ]
-        n = quantity(len(overview.missing), "run")
-        yield "\n".join([f"**{n} missing; all numbers are over those there are:**", "", *gaps])
-    yield from (f"Could not be read: {_escape(reason)}" for reason in overview.damaged)
-    counts = overview.standings
-    verdicts = ", ".join(f"{standing}: {counts[standing]}" for standing in STANDINGS)
-    if report.has_claims:
-        hardly = f"Of those that hold, {overview.n_hardly_failing} could hardly have failed."
-        n = number(sum(counts.values()), 0)
-        said = f"Of {n} {report.judged} — {verdicts}."
-        yield f"{said} {hardly}" if overview.n_hardly_failing else said
-    far = overview.distances
-    if report.glance:
-        yield (
-            f"Of {quantity(sum(far.values()), 'table cell')} for which the paper prints a standard "
-            f"deviation, each once — within one of it: {far['near']}, within two: {far['apart']}, "
-            f"further away: {far['far']}."
-        )
-    yield from _table(report.glance) if report.glance else ()
-    yield from report.guide
-    versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in overview.versions.items())
-    yield _escape(f"Computed with {versions}.") if versions else ""
-
-
-def _claims(report: Report) -> Iterable[str]:
-    if report.has_claims:
-        yield "## Claims"
-    for section in report.sections:
-        if not section.findings:
-            continue
-        yield f"### {section.title}: claims"
-        rows = [
-            (
-                f"{finding.claim.sentence} ({', '.join(finding.claim.where)})",
-                f"**{finding.standing}**",
-                f"{finding.reason} {finding.caution}".strip(),
-                finding.rule,
-            )
-            for finding in section.findings
-        ]
-        who = "We expected" if section.is_ours else "The paper says"
-        yield _rows((who, "Verdict", "What we found", "How it was decided"), rows)
-
-
-def _changes(report: Report) -> Iterable[str]:
-    if report.changes:
-        yield f"## {report.changes.title}"
-        yield report.changes.text
-        sheet = sheets.changes(report.changes)
-        yield _rows(sheet.headings, sheet.rows)
-
-
-def _experiment(section: Section) -> Iterable[str]:
-    yield f"## {section.title}"
-    yield f"**{section.question}**" if section.question else ""
-    yield section.facts
-    yield from map(_escape, sheets.warnings(section))
-    yield from map(_figure, section.illustrations)
-    for table in section.tables:
-        yield from _table(table)
-    yield from (_fold(title, sheet) for title, sheet in sheets.settings(section))
-
-
-def _figure(illustration: Illustration) -> str:
-    name, title = illustration.name, illustration.title
-    if illustration.picture is None:
-        return f"{name} ({title}) needs runs that are missing."
-    said = f"{name}: {title}" if illustration.where else title
-    image = f"![{said}]({FIGURES}/{illustration.file})"
-    place = f" ({illustration.where})" if illustration.where else ""
-    return f"{image}\n\n**{name}**{place}. {illustration.caption}"
-
-
-def _table(table: ReportTable) -> Iterable[str]:
-    """Yield a table with a row each for ours, the paper's and the difference."""
-    place = f" ({table.where})" if table.where else ""
-    named = "" if table.name == table.title else f"{table.name}. "
-    yield f"### {named}{table.title}{place}"
-    headings = [column.heading for column in table.columns]
-    if len(table.columns) == 1:
-        sheet = sheets.side_by_side(table)
-        yield _rows(sheet.headings, sheet.rows)
-    elif not table.has_paper:
-        rows = [(*line.labels, *(entry.text for entry in line.entries)) for line in table.lines]
-        yield _rows((*table.headings, *headings), rows)
+def _md_block(block: Block) -> Iterator[str]:
+    if isinstance(block, str):
+        yield _md(block)
+    elif isinstance(block, Notice):
+        yield f"**{_md(block.text)}**"
+        if block.items:
+            yield "\n".join(f"- {_md(item)}" for item in block.items)
+    elif isinstance(block, Facts):
+        remarks = [f" ({remark})" if remark else "" for *_, remark in block.items]
+        named = (f"{name}: {value}" for name, value, _ in block.items)
+        yield "; ".join(map("".join, zip(named, remarks, strict=True))) + "."
+    elif isinstance(block, DataTable):
+        yield from _md_table(block)
+    elif block.picture is None:
+        yield f"{block.name} ({block.title}) needs runs that are missing."
     else:
-        rows = []
-        for line in table.lines:
-            blank = [""] * len(line.labels)
-            rows.append((*line.labels, "ours", *(f"**{each.text}**" for each in line.entries)))
-            if not line.has_paper:
-                continue
-            rows.append((*blank, "paper", *(each.paper for each in line.entries)))
-            rows.append((*blank, "difference", *(each.comparison for each in line.entries)))
-        yield _rows((*table.headings, "", *headings), rows)
-    yield table.note
-    if table.has_statistics:
-        yield _fold("All numbers, with intervals", sheets.details(table))
+        place = f" ({block.where})" if block.where else ""
+        yield f"![{_md(block.title)}]({FIGURES}/{block.file})"
+        yield f"**{block.name}**{place}. {_md(block.caption)}"
 
 
-def _fold(title: str, sheet: Sheet) -> str:
-    """Return a table that is shown on demand."""
-    content = _rows(sheet.headings, sheet.rows)
-    return f"<details><summary>{title}</summary>\n\n{content}\n\n</details>"
+def _md_table(table: DataTable) -> Iterator[str]:
+    shown = table.spread()
+    lines: list[tuple[str, ...]] = []
+    for row in shown.rows:
+        if not shown.keys:
+            lines.append((*row.labels, *(cell.text for cell in row.cells)))
+            continue
+        lines.append((*row.labels, shown.keys[0], *(f"**{cell.text}**" for cell in row.cells)))
+        for place, key in enumerate(shown.keys[1:]):
+            texts = [cell.below[place] if place < len(cell.below) else "" for cell in row.cells]
+            if any(texts):
+                lines.append((*[""] * len(row.labels), key, *texts))
+    heads = (*shown.headings, *[""][: len(shown.keys)], *(it.heading for it in shown.columns))
+    rule = ["---"] * len(heads)
+    content = "\n".join(f"| {' | '.join(map(_md, line))} |" for line in (heads, rule, *lines))
+    if table.is_folded:
+        yield f"<details><summary>{_md(table.title)}</summary>\n\n{content}\n\n</details>"
+    else:
+        yield f"### {_md(table.heading)}" + (f" ({table.where})" if table.where else "")
+        yield content
+    if table.note:
+        yield _md(table.note)
+    if table.details is not None:
+        yield from _md_table(replace(table.details, is_folded=True))
 
 
-def _rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "\n".join(f"| {' | '.join(_escape(text) for text in line)} |" for line in lines)
-
-
-def _escape(text: str) -> str:
+def _md(text: str) -> str:
     """Return a text that stays in its cell and is not taken for a tag, a link or a picture."""
     harmless = plain(text.replace("\n", " ")).replace("<", "&lt;").replace("](", "]\\(")
     return harmless.replace("|", "\\|")

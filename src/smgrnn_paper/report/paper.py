@@ -8,9 +8,10 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from smgrnn.errors import UnknownNameError, suggest
+from smgrnn.pages.page import Column
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 _PRINTED = re.compile(rf"({_NUMBER})(?: ± ({_NUMBER}))?")
@@ -48,10 +49,18 @@ def parse_printed(printed: str) -> tuple[float | None, float | None]:
     return float(mean), None if std is None else float(std)
 
 
-class PrintedNumber:
-    """A number as the paper's text, `printed`, states it."""
+@dataclass(frozen=True)
+class Printed:
+    """A number of a table, or of the running text, as the paper prints it."""
 
+    condition: str
+    """The row of a table, or the condition that the text is about."""
+    metric: str
+    """The column of a table, or the metric."""
     printed: str
+    """The text in the paper."""
+    task: str = ""
+    where: str = ""
 
     @property
     def mean(self) -> float | None:
@@ -64,18 +73,7 @@ class PrintedNumber:
         return parse_printed(self.printed)[1]
 
 
-@dataclass(frozen=True)
-class Cell(PrintedNumber):
-    """One entry of a table."""
-
-    row: str
-    column: str
-    printed: str
-    """The text in the paper."""
-
-
-@dataclass(frozen=True)
-class Row:
+class PaperRow(NamedTuple):
     """The subject of a line in a table."""
 
     name: str
@@ -85,28 +83,18 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Column:
-    """The subject of a column in a table."""
-
-    name: str
-    """A metric of `runs.metrics.summarise`, or a setting."""
-    heading: str
-    """The paper's word for it."""
-
-
-@dataclass(frozen=True)
 class PaperTable:
     """A table of the paper."""
 
     id: str
     title: str
     where: str
-    rows: tuple[Row, ...]
+    rows: tuple[PaperRow, ...]
     columns: tuple[Column, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[Printed, ...]
     """Row by row."""
 
-    def cell(self, row: str, column: str) -> Cell:
+    def cell(self, row: str, column: str) -> Printed:
         """Return one entry.
 
         >>> load_paper().tables["II"].cell("CartPole-v1/growth-only", "n_edges").printed
@@ -119,28 +107,15 @@ class PaperTable:
         return self.cells[line * len(columns) + place]
 
 
-@dataclass(frozen=True)
-class Statement(PrintedNumber):
-    """A result that the running text states with a number."""
-
-    where: str
-    task: str
-    condition: str
-    metric: str
-    printed: str
-
-
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """A choice that the text states."""
 
     name: str
-    value: float | str | tuple[float, ...]
+    value: float | str | list[float]
     where: str
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """One of the drawings in a figure."""
 
     shows: str
@@ -148,8 +123,7 @@ class Panel:
     """The task, or None where it is about several or none."""
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """A figure of the paper."""
 
     id: str
@@ -168,7 +142,7 @@ class Paper:
 
     tables: Catalogue[PaperTable]
     figures: Catalogue[Figure]
-    statements: tuple[Statement, ...]
+    statements: tuple[Printed, ...]
     settings: Catalogue[Setting]
 
 
@@ -179,13 +153,31 @@ def load_paper() -> Paper:
     130.5
     """
     data = read_data("paper.toml")
-    settings = [Setting(**entry | {"value": _frozen(entry["value"])}) for entry in data["settings"]]
+    settings = [Setting(**entry) for entry in data["settings"]]
     return Paper(
         tables=Catalogue("table", ((id, _table(id, **it)) for id, it in data["tables"].items())),
         figures=Catalogue("figure", ((entry["id"], _figure(**entry)) for entry in data["figures"])),
-        statements=tuple(Statement(**entry) for entry in data["statements"]),
+        statements=tuple(Printed(**entry) for entry in data["statements"]),
         settings=Catalogue("setting", ((setting.name, setting) for setting in settings)),
     )
+
+
+def _table(id: str, columns: list[str], headings: list[str], rows: Any, **words: str) -> PaperTable:
+    lines, cells = [], []
+    for entry in rows:
+        task, condition = entry.get("task"), entry.get("condition")
+        name = entry.get("name") or "/".join(part for part in (task, condition) if part)
+        lines.append(PaperRow(name, task, condition))
+        printed = zip(columns, entry["cells"], strict=True)
+        cells += [Printed(name, column, text) for column, text in printed]
+    meanings = (METRICS[name].meaning if name in METRICS else "" for name in columns)
+    heads = tuple(map(Column, columns, headings, meanings))
+    return PaperTable(id, **words, rows=tuple(lines), columns=heads, cells=tuple(cells))
+
+
+def _figure(panels: list[dict[str, str]], conditions: Iterable[str] = (), **words: str) -> Figure:
+    drawn = tuple(Panel(**panel) for panel in panels)
+    return Figure(**words, panels=drawn, conditions=tuple(conditions))
 
 
 def read_data(name: str) -> dict[str, Any]:
@@ -193,36 +185,24 @@ def read_data(name: str) -> dict[str, Any]:
     return tomllib.loads(files("smgrnn_paper.report").joinpath(name).read_text(encoding="utf-8"))
 
 
-def _table(
-    id: str,
-    title: str,
-    where: str,
-    columns: list[str],
-    headings: list[str],
-    rows: list[dict[str, Any]],
-) -> PaperTable:
-    lines = [_row(entry) for entry in rows]
-    cells = [
-        Cell(line.name, column, printed)
-        for line, entry in zip(lines, rows, strict=True)
-        for column, printed in zip(columns, entry["cells"], strict=True)
-    ]
-    heads = [Column(name, heading) for name, heading in zip(columns, headings, strict=True)]
-    return PaperTable(id, title, where, tuple(lines), tuple(heads), tuple(cells))
+class Metric(NamedTuple):
+    """The name of a metric, its meaning, and the decimals it is printed with."""
+
+    word: str
+    meaning: str
+    decimals: int
+
+    def column(self, name: str) -> Column:
+        """Return the column of a table that shows it."""
+        return Column(name, self.word.capitalize(), self.meaning)
 
 
-def _row(entry: dict[str, Any]) -> Row:
-    task, condition = entry.get("task"), entry.get("condition")
-    name = entry.get("name") or "/".join(part for part in (task, condition) if part)
-    return Row(name, task, condition)
+WORDS = read_data("words.toml")
+"""The report's own words: its first page, titles and captions of our figures, notes of tables."""
+METRICS = {name: Metric(**entry) for name, entry in read_data("metrics.toml").items()}
+"""Every metric that a table or a claim uses."""
 
 
-def _figure(
-    *, panels: list[dict[str, str]], conditions: Iterable[str] = (), **words: str
-) -> Figure:
-    drawn = tuple(Panel(**panel) for panel in panels)
-    return Figure(**words, panels=drawn, conditions=tuple(conditions))
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def metric_columns(names: Iterable[str]) -> tuple[Column, ...]:
+    """Return the columns of some metrics."""
+    return tuple(METRICS[name].column(name) for name in names)

@@ -4,26 +4,50 @@ Paper: Tables I to III and A.I to A.VI.
 """
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.batch import AnyCondition, Experiment
+from smgrnn.pages.page import Cell, Column, DataTable, Row, Tone
 from smgrnn.runs.plan import Plan
-from smgrnn.text import MISSING, number, plus_minus
+from smgrnn.text import MINUS, MISSING, number, plus_minus
 from smgrnn_paper.experiments.paper import TASKS
-from smgrnn_paper.report import statistics, wording
-from smgrnn_paper.report.paper import Cell, Column, PaperTable, Row, parse_printed
+from smgrnn_paper.report import statistics
+from smgrnn_paper.report.paper import (
+    METRICS,
+    WORDS,
+    PaperRow,
+    PaperTable,
+    Printed,
+    metric_columns,
+    parse_printed,
+)
 from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.statistics import UNKNOWN, Estimate, Interval
 
-Distance = Literal["", "near", "apart", "far"]
-"""Distance of ours from the paper's: within one of its standard deviations, within two, beyond."""
+KEYS = ("ours", "paper", "difference")
+NOTHING: Mapping[str, Printed] = {}
+BESIDE = {
+    "convergence_episode": "sustained_episode",
+    "n_nodes": "late_nodes",
+    "n_edges": "late_edges",
+    "net_growth_nodes": "late_growth_nodes",
+}
+"""Metrics as the paper prints them, and the one that claims rest on, which is shown beside it."""
+SYMBOLS = {
+    "window": "T",
+    "interval_width": "λ",
+    "fluctuation_threshold": "θ_var",
+    "explore_probability": "p_rand",
+}
+"""The settings that the paper tunes, and its symbols for them."""
 
 
 @dataclass(frozen=True)
@@ -67,305 +91,6 @@ class Measured:
         return {"n": self.n, "infinite": self.n_infinite, **finite, **bounds(self.iqm.interval)}
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One cell: our value, and the paper's if it printed one."""
-
-    column: Column
-    ours: Measured | Estimate | str | None
-    """Statistics over runs, a probability, or a setting; None if nothing has run."""
-    printed: Cell | None = None
-    runs: str = ""
-    """Key of the first of the runs that it is about."""
-
-    @property
-    def decimals(self) -> int:
-        """Number of decimals to print: as in the paper, where the paper prints it."""
-        if self.printed is not None and self.printed.mean is not None:
-            return wording.printed_decimals(self.printed.printed)
-        return wording.METRICS[self.column.name].decimals
-
-    @property
-    def text(self) -> str:
-        """Our value as it is shown."""
-        if isinstance(self.ours, Measured):
-            return self.ours.text(self.decimals)
-        if isinstance(self.ours, Estimate):
-            return estimate_text(self.ours, 2)
-        return MISSING if self.ours is None else self.ours
-
-    @property
-    def paper(self) -> str:
-        """The paper's value as it is shown."""
-        return "" if self.printed is None else wording.printed_text(self.printed.printed)
-
-    @property
-    def iqm(self) -> str:
-        """The interquartile mean with its interval as it is shown."""
-        if not isinstance(self.ours, Measured):
-            return MISSING
-        return self.ours.iqm_text(self.decimals)
-
-    @property
-    def difference(self) -> float | None:
-        """Our mean less the paper's; None if a run is left out of ours."""
-        ours, printed = self.ours, self.printed
-        if not isinstance(ours, Measured) or ours.n_infinite or printed is None:
-            return None
-        return None if printed.mean is None else ours.mean - printed.mean
-
-    @property
-    def z(self) -> float | None:
-        """The difference in standard deviations of the paper, where it prints one above 0."""
-        if self.difference is None or self.printed is None or not self.printed.std:
-            return None
-        return self.difference / self.printed.std
-
-    @property
-    def distance(self) -> Distance:
-        """Distance of ours from the paper's; equal settings are "near", others "far"."""
-        if isinstance(self.ours, str) and self.printed is not None:
-            return "near" if _is_same(self.ours, self.printed) else "far"
-        if self.z is None:
-            return ""
-        return "near" if abs(self.z) <= 1 else "apart" if abs(self.z) <= 2 else "far"
-
-    @property
-    def comparison(self) -> str:
-        """The difference and z as they are shown; for settings, whether they are the same."""
-        if isinstance(self.ours, str) and self.printed is not None:
-            return "same" if self.distance == "near" else "differs"
-        if self.difference is None:
-            return MISSING
-        z = "" if self.z is None else f" (z {number(self.z, 1, signed=True)})"
-        return number(self.difference, self.decimals, signed=True) + z
-
-    @property
-    def sort_by(self) -> float | str:
-        """The value by which a column is sorted; missing ones come last."""
-        if isinstance(self.ours, Measured):
-            return self.ours.mean
-        if isinstance(self.ours, Estimate):
-            return self.ours.value
-        return math.inf if self.ours is None else self.ours
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain values."""
-        ours: Any = self.ours
-        if isinstance(ours, Measured):
-            ours = ours.to_dict()
-        elif isinstance(ours, Estimate):
-            ours = {"value": ours.value, **bounds(ours.interval)}
-        found = {"ours": ours}
-        if self.printed is not None:
-            cell = self.printed
-            found["paper"] = {"mean": cell.mean, "std": cell.std, "printed": cell.printed}
-            found |= {"difference": self.difference, "z": self.z}
-        return found
-
-
-def count_distances(entries: Iterable[Entry]) -> dict[str, int]:
-    """Return how many cells with a printed deviation are near, apart and far.
-
-    A number that the paper prints in several tables counts once.  Two numbers for one condition, as
-    Tables A.I and A.II have for Adam at 0.01, are two: the paper ran it twice.
-    """
-    cells = {
-        (entry.runs, entry.printed.column, entry.printed.printed): entry.distance
-        for entry in entries
-        if entry.z is not None and entry.printed is not None
-    }
-    counts = Counter(cells.values())
-    return {distance: counts[distance] for distance in ("near", "apart", "far")}
-
-
-@dataclass(frozen=True)
-class Line:
-    """One row of a table."""
-
-    labels: tuple[str, ...]
-    entries: tuple[Entry, ...]
-
-    @property
-    def has_paper(self) -> bool:
-        """Whether the paper printed any of it."""
-        return any(entry.printed is not None for entry in self.entries)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportTable:
-    """A table of the report."""
-
-    id: str
-    """The paper's number for it, or a name of our own."""
-    title: str
-    where: str = ""
-    """Its place in the paper; empty if it is not one of the paper's."""
-    headings: tuple[str, ...]
-    """Headings of the labels."""
-    columns: tuple[Column, ...]
-    """Columns of the entries."""
-    lines: tuple[Line, ...]
-    note: str = ""
-
-    @property
-    def name(self) -> str:
-        """Its name; tables of the paper go by their number."""
-        return f"Table {self.id}" if self.where else self.title
-
-    @property
-    def entries(self) -> list[Entry]:
-        """All cells, row by row."""
-        return [entry for line in self.lines for entry in line.entries]
-
-    @property
-    def has_paper(self) -> bool:
-        """Whether the paper printed any of it."""
-        return any(line.has_paper for line in self.lines)
-
-    @property
-    def has_statistics(self) -> bool:
-        """Whether some of its cells have more statistics than they show."""
-        return any(isinstance(entry.ours, Measured) for entry in self.entries)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain values."""
-        rows = [
-            {
-                "labels": dict(zip(self.headings, line.labels, strict=True)),
-                "cells": {entry.column.name: entry.to_dict() for entry in line.entries},
-            }
-            for line in self.lines
-        ]
-        return {"id": self.id, "title": self.title, "where": self.where, "rows": rows}
-
-
-def compare(table: PaperTable, experiment: Experiment, results: Results) -> ReportTable:
-    """Return a table of the paper with our values beside it, from the experiment that fills it."""
-    measures = all(column.name in wording.METRICS for column in table.columns)
-    columns = table.columns
-    if measures:
-        columns += tuple(_beside(column.name) for column in columns if column.name in BESIDE)
-        lines = tuple(_measured_line(table, row, columns, results) for row in table.rows)
-    else:
-        lines = tuple(_settings_line(table, row, experiment, results) for row in table.rows)
-    headings = ("Task", "Condition") if measures else ("Task" if table.rows[0].task else "Setting",)
-    return ReportTable(
-        id=table.id,
-        title=table.title,
-        where=table.where,
-        headings=headings,
-        columns=columns,
-        lines=lines,
-        note=_note(columns, lines),
-    )
-
-
-def measured_entries(runs: Runs, columns: Iterable[Column]) -> tuple[Entry, ...]:
-    """Return our cells of a condition over the given runs, without numbers of the paper."""
-    key = runs.condition.key(runs.seeds[0]) if runs.seeds else ""
-    return tuple(
-        Entry(column, Measured.of(runs.values(column.name)), runs=key) for column in columns
-    )
-
-
-BESIDE = {
-    "convergence_episode": "sustained_episode",
-    "n_nodes": "late_nodes",
-    "n_edges": "late_edges",
-    "net_growth_nodes": "late_growth_nodes",
-}
-"""Metrics as the paper prints them, and the one that claims rest on, which is shown beside it."""
-
-
-def _beside(name: str) -> Column:
-    return Column(BESIDE[name], wording.METRICS[BESIDE[name]].word.capitalize())
-
-
-def _measured_line(
-    table: PaperTable, row: Row, columns: Iterable[Column], results: Results
-) -> Line:
-    task, condition = str(row.task), str(row.condition)
-    runs = results.find(task, condition).table
-    entries = (
-        replace(entry, printed=table.cell(row.name, entry.column.name))
-        if entry.column in table.columns
-        else entry
-        for entry in measured_entries(runs, columns)
-    )
-    return Line((task, condition), tuple(entries))
-
-
-def _settings_line(table: PaperTable, row: Row, experiment: Experiment, results: Results) -> Line:
-    """Return settings as they ran: in conditions on the row's task, or in the main experiments."""
-    if row.task is None:
-        conditions = [results.find(task, "smgrnn").condition for task in TASKS]
-    else:
-        conditions = [each for each in experiment.conditions.values() if each.task == row.task]
-    entries = []
-    for column in table.columns:
-        name = row.name if column.name == "value" else column.name
-        # Each value once, in the order of the conditions.
-        values = dict.fromkeys(_setting(condition, name) for condition in conditions)
-        entries.append(Entry(column, " / ".join(values), table.cell(row.name, column.name)))
-    return Line((row.name,), tuple(entries))
-
-
-def _setting(condition: AnyCondition, name: str) -> str:
-    """Return a setting as it ran."""
-    plan = condition.plan(0)
-    assert isinstance(plan, Plan)
-    if name == "growth":
-        return "Disabled" if plan.plasticity.growth == "none" else "Enabled"
-    if name == "episodes":
-        return f"{plan.n_episodes:g}"
-    part: Any = plan.network if hasattr(plan.network, name) else plan.plasticity
-    return f"{getattr(part, name):g}"
-
-
-def estimate_text(found: Estimate, decimals: int) -> str:
-    """Return a statistic and, where it is known, its interval."""
-    text, span = number(found.value, decimals), wording.between(*found.interval, decimals)
-    return text if found.interval == UNKNOWN else f"{text} {span}"
-
-
-def bounds(interval: Interval) -> dict[str, float | None]:
-    """Return the ends of an interval as plain values; those of an unknown one become None."""
-    low, high = (None, None) if interval == UNKNOWN else interval
-    return {"low": low, "high": high}
-
-
-def _is_same(ours: str, printed: Cell) -> bool:
-    """Return whether a setting is the paper's, however either is written."""
-    return ours == printed.printed or parse_printed(ours)[0] == printed.mean is not None
-
-
-def _note(columns: Iterable[Column], lines: Iterable[Line]) -> str:
-    """Return the remarks that a reader needs on the numbers of a table."""
-    notes = []
-    names = {column.name for column in columns}
-    if "n_nodes" in names:
-        notes.append("Nodes are all nodes, inputs and outputs included, as in the paper's numbers.")
-    if names & {"late_nodes", "late_edges", "late_growth_nodes"}:
-        notes.append(
-            "Late sizes are means over the last whole pruning periods, final ones depend on where "
-            "in a period a run ends."
-        )
-    if "sustained_episode" in names:
-        notes.append(
-            "Convergence is of a single episode, as the caption of Table II says; sustained "
-            "convergence is of the mean over 100."
-        )
-    measured = [entry.ours for line in lines for entry in line.entries]
-    if any(isinstance(ours, Measured) and ours.n_infinite for ours in measured):
-        notes.append(
-            "A count such as (8 of 10) says how many runs ever reached the threshold. Mean and "
-            "deviation are over those, the interquartile mean is over all, with ∞ for never, and "
-            "no difference is taken."
-        )
-    return " ".join(notes)
-
-
 @cache
 def _iqm(values: tuple[float, ...]) -> Estimate:
     """Return the interquartile mean; infinite values, or equal ones, leave its interval unknown.
@@ -375,3 +100,198 @@ def _iqm(values: tuple[float, ...]) -> Estimate:
     if not np.isfinite(values).all() or len(set(values)) == 1:
         return Estimate(float(statistics.iqm(np.array(values))), UNKNOWN)
     return statistics.estimate([values], statistics.iqm, np.random.default_rng(0))
+
+
+def estimate_text(found: Estimate, decimals: int) -> str:
+    """Return a statistic and, where it is known, its interval."""
+    text, *ends = (number(value, decimals) for value in (found.value, *found.interval))
+    return text if found.interval == UNKNOWN else f"{text} [{', '.join(ends)}]"
+
+
+def bounds(interval: Interval) -> dict[str, float | None]:
+    """Return the ends of an interval as plain values; those of an unknown one become None."""
+    low, high = (None, None) if interval == UNKNOWN else interval
+    return {"low": low, "high": high}
+
+
+@dataclass(frozen=True)
+class Entry(Cell):
+    """A cell with statistics over runs, a probability or a setting, beside the paper's."""
+
+    column: str = ""
+    n: int = 0
+    """Number of runs."""
+    iqm: str = MISSING
+    """The interquartile mean with its interval."""
+    runs: str = ""
+    """Key of the first of the runs that it is about."""
+
+    @classmethod
+    def of(
+        cls,
+        column: Column,
+        ours: Measured | Estimate | str | None,
+        printed: Printed | None = None,
+        runs: str = "",
+    ) -> "Entry":
+        """Return a cell; `ours` is None if nothing has run."""
+        decimals = METRICS[column.name].decimals if column.name in METRICS else 2
+        if printed is not None and printed.mean is not None:
+            decimals = len(printed.printed.split(" ")[0].partition(".")[2])
+        text, iqm, n = MISSING if ours is None else str(ours), MISSING, 0
+        values: Any = ours
+        if isinstance(ours, Measured):
+            text, iqm, n = ours.text(decimals), ours.iqm_text(decimals), ours.n
+            values = ours.to_dict()
+        elif isinstance(ours, Estimate):
+            text, values = estimate_text(ours, 2), {"value": ours.value, **bounds(ours.interval)}
+        if printed is None:
+            return cls(text, (), "", {"ours": values}, column.name, n, iqm, runs)
+        difference, z, comparison = None, None, MISSING
+        tone: Tone = ""
+        if isinstance(ours, str):
+            is_same = ours == printed.printed or parse_printed(ours)[0] == printed.mean is not None
+            tone, comparison = ("good", "same") if is_same else ("bad", "differs")
+        elif isinstance(ours, Measured) and not ours.n_infinite and printed.mean is not None:
+            difference = ours.mean - printed.mean
+            comparison = number(difference, decimals, signed=True)
+            if printed.std:
+                z = difference / printed.std
+                tone = "good" if abs(z) <= 1 else "fair" if abs(z) <= 2 else "bad"
+                comparison += f" (z {number(z, 1, signed=True)})"
+        theirs = {"mean": printed.mean, "std": printed.std, "printed": printed.printed}
+        numbers = {"ours": values, "paper": theirs, "difference": difference, "z": z}
+        below = (printed_text(printed.printed), comparison)
+        return cls(text, below, tone, numbers, column.name, n, iqm, runs)
+
+
+def printed_text(printed: str) -> str:
+    """Return a number of the paper's text with the same signs as ours.
+
+    >>> print(printed_text("-94.0 ± 1.9"), printed_text("16707 ± 4846"), printed_text("1e-4"))
+    −94.0 ± 1.9 16\N{NARROW NO-BREAK SPACE}707 ± 4846 1e−4
+    """
+    text = re.sub(r"\b(\d{2,3})(\d{3})\b(?!\.)", "\\1\u202f\\2", printed)
+    return re.sub(r"-(?=\d)", MINUS, text)
+
+
+def condition_text(name: str) -> str:
+    """Return the name of a condition with the paper's symbols, and room to break it.
+
+    >>> condition_text("CartPole-v1/window=50"), condition_text("window=50,interval_width=0.5")
+    ('CartPole-v1/T=50', 'T=50, λ=0.5')
+    """
+    for setting, symbol in SYMBOLS.items():
+        name = name.replace(f"{setting}=", f"{symbol}=")
+    return name.replace(",", ", ")
+
+
+def count_distances(tables: Iterable[DataTable]) -> dict[str, int]:
+    """Return how many cells are within one, within two and beyond two printed deviations.
+
+    A number that the paper prints in several tables counts once.  Two numbers for one condition, as
+    Tables A.I and A.II have for Adam at 0.01, are two: the paper ran it twice.
+    """
+    cells: dict[tuple[str, ...], Tone] = {}
+    for cell in (cell for table in tables for cell in table.cells):
+        if isinstance(cell, Entry) and cell.values.get("z") is not None:
+            cells[cell.runs, cell.column, cell.values["paper"]["printed"]] = cell.tone
+    counts = Counter(cells.values())
+    return {"near": counts["good"], "apart": counts["fair"], "far": counts["bad"]}
+
+
+def report_table(
+    id: str,
+    title: str,
+    headings: Sequence[str],
+    columns: tuple[Column, ...],
+    rows: Iterable[tuple[Sequence[str], Sequence[Cell]]],
+    **words: Any,
+) -> DataTable:
+    """Return a table; behind it are the number of runs and the interquartile mean of each cell."""
+    found = tuple(Row(tuple(labels), tuple(cells)) for labels, cells in rows)
+    behind = [
+        (*row.labels, column.heading, str(cell.n), cell.text, cell.iqm, *(cell.below or 2 * ["–"]))
+        for row in found
+        for column, cell in zip(columns, row.cells, strict=True)
+        if isinstance(cell, Entry)
+    ]
+    names = ("Metric", "Runs", "Mean ± std", "IQM [95 %]", "Paper", "Difference")
+    details = DataTable.of(
+        "All numbers, with intervals", (*headings, *names), behind, len(headings) + 1
+    )
+    has_statistics = any(
+        isinstance(it, Entry) and it.iqm != MISSING for r in found for it in r.cells
+    )
+    return DataTable(
+        id=id,
+        title=title,
+        headings=tuple(headings),
+        columns=columns,
+        rows=found,
+        keys=KEYS if any(cell.below for row in found for cell in row.cells) else (),
+        details=details if has_statistics else None,
+        **words,
+    )
+
+
+def entries(
+    runs: Runs, columns: Iterable[Column], printed: Mapping[str, Printed] = NOTHING
+) -> list[Entry]:
+    """Return the cells of a condition, beside what the paper printed in some of the columns."""
+    key = runs.condition.key(runs.seeds[0]) if runs.seeds else ""
+    return [
+        Entry.of(it, Measured.of(runs.values(it.name)), printed.get(it.name), key) for it in columns
+    ]
+
+
+def compare(table: PaperTable, experiment: Experiment, results: Results) -> DataTable:
+    """Return a table of the paper with our values beside it, from the experiment that fills it."""
+    columns, notes = table.columns, ""
+    rows: list[tuple[tuple[str, ...], list[Entry]]] = []
+    if all(column.name in METRICS for column in columns):
+        headings: tuple[str, ...] = ("Task", "Condition")
+        columns += metric_columns(BESIDE[it.name] for it in columns if it.name in BESIDE)
+        for row in table.rows:
+            printed = {it.name: table.cell(row.name, it.name) for it in table.columns}
+            labels = str(row.task), str(row.condition)
+            rows.append((labels, entries(results.find(*labels).table, columns, printed)))
+        never = any((it.values["ours"] or {}).get("infinite") for _, cells in rows for it in cells)
+        shown = [*(column.name for column in columns), *(["never"] if never else [])]
+        wanted = ("n_nodes", "late_nodes", "sustained_episode", "never")
+        notes = " ".join(WORDS["notes"][name] for name in wanted if name in shown)
+    else:
+        headings = ("Task" if table.rows[0].task else "Setting",)
+        rows += [((it.name,), _settings(table, it, experiment, results)) for it in table.rows]
+    return report_table(
+        table.id, table.title, headings, columns, rows, where=table.where, note=notes
+    )
+
+
+def _settings(
+    table: PaperTable, row: PaperRow, experiment: Experiment, results: Results
+) -> list[Entry]:
+    """Return settings as they ran: in conditions on the row's task, or in the main experiments."""
+    if row.task is None:
+        conditions = [results.find(task, "smgrnn").condition for task in TASKS]
+    else:
+        conditions = [each for each in experiment.conditions.values() if each.task == row.task]
+    found = []
+    for column in table.columns:
+        name = row.name if column.name == "value" else column.name
+        values = dict.fromkeys(_setting(condition, name) for condition in conditions)
+        found.append(Entry.of(column, " / ".join(values), table.cell(row.name, column.name)))
+    return found
+
+
+def _setting(condition: AnyCondition, name: str) -> str:
+    """Return a setting as it ran."""
+    plan = condition.plan(0)
+    assert isinstance(plan, Plan)
+    if name == "growth":
+        return "Disabled" if plan.plasticity.growth is None else "Enabled"
+    if name == "episodes":
+        return f"{plan.n_episodes:g}"
+    rules = plan.plasticity
+    parts: tuple[Any, ...] = (plan.network, rules, rules.growth, rules.pruning)
+    return f"{next(getattr(part, name) for part in parts if hasattr(part, name)):g}"

@@ -1,8 +1,7 @@
 """Measures that the paper discusses without numbers: of final graphs, their weights, their growth.
 
-Paper: Sec. IV-C, IV-D, Figs. 3, 5, 6 and 8.  Each measure is defined by the sentence of its name
-under `[metrics]` in `claims.toml`; where that leaves a case open, the docstring of the
-function here settles it.
+Paper: Sec. IV-C, IV-D, Figs. 3, 5, 6 and 8.  Each measure has a sentence in `metrics.toml`; where
+that leaves a case open, the docstring of the function here settles it.
 """
 
 from collections.abc import Callable
@@ -15,8 +14,7 @@ from smgrnn.graph.drawing import to_networkx
 from smgrnn.graph.state import Graph
 from smgrnn.runs.metrics import late_share
 from smgrnn.runs.record import Record
-from smgrnn_paper.report.paper import Catalogue
-from smgrnn_paper.report.wording import METRICS
+from smgrnn_paper.report.paper import METRICS, Catalogue
 
 SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""
@@ -170,4 +168,4 @@ MEASURES: dict[str, Callable[[Record], float]] = {
     "feedback_edges": _of_graph(feedback_edges),
     "relay_paths": _of_graph(relay_paths),
 }
-"""Functions that measure those metrics of `claims.toml` that the summary of a run does not have."""
+"""Functions that measure those metrics that the summary of a run does not have."""

@@ -1,17 +1,12 @@
 """What `smgrnn bench` compares is the same work, and its tables hold what was measured."""
 
-import subprocess
-import sys
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from smgrnn.errors import ConfigError
-from smgrnn.graph import Graph
 from smgrnn_paper.bench.measure import markdown, measure, tables
 from smgrnn_paper.bench.workload import (
     N_INPUTS,
@@ -72,35 +67,6 @@ def test_the_active_rules_edit_at_every_call_and_keep_the_size() -> None:
     learner.learn_stream(*stream(5000))
     assert len(list(learner.log.edits())) >= 49
     assert 270 <= learner.graph.n_edges <= 300
-
-
-@pytest.fixture
-def phases(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return import_module("phases")
-
-
-def test_the_decisions_that_are_timed_are_those_of_rules(phases: Any) -> None:
-    """They were those of a module without rules, which decides on nothing."""
-    rules = phases.timed_rules(new_learner(grown_graph(84), 1, None))
-    assert rules.growth.decide != 0
-    assert rules.pruning.decide != 0
-
-
-def test_the_multiply_adds_of_a_core_are_counted_in_a_process_of_its_own() -> None:
-    """After other kernels it compiled, and alone it did not."""
-    code = f"import sys; sys.path.append({BENCHMARKS!r}); import phases as it; "
-    code += "print(it.peak_multiply_adds(1))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert float(done.stdout) > 0, done.stderr
-
-
-def test_multiply_adds_of_a_small_network_counted_by_hand(phases: Any) -> None:
-    edges = [(0, 2, 1.0), (1, 2, 1.0), (0, 3, 1.0), (3, 2, 1.0)]
-    graph = Graph.from_edges(2, 1, 1, edges)
-    one_iteration = 4 + 2 * 20 + 3 + 8 * 3
-    assert phases.multiply_adds(graph, 1) == one_iteration
-    assert phases.multiply_adds(graph, 2) == 2 * (4 + 2 * 20) + 3 + 2 * 4 + 8 * 4
 
 
 def test_tables_and_markdown_hold_every_measurement() -> None:

@@ -32,11 +32,14 @@ def test_every_condition_can_be_planned_and_differs(id: str) -> None:
     assert len(keys) == len(experiment.conditions)
 
 
+KINDS = ("growth", "pruning")
+
+
 def test_operators_of_the_tables_are_compared() -> None:
     """Those of the time of the experiment: a rule that is added later needs one of its own."""
     plans = [each.plan(0) for each in BEYOND["growth-operators-v1"].conditions.values()]
     rules = [plan.plasticity for plan in plans if isinstance(plan, Plan)]
-    growth, pruning = ({each.growth for each in rules}, {each.pruning for each in rules})
+    growth, pruning = ({getattr(each, kind).name for each in rules} for kind in KINDS)
     assert {"relay", "relay-random", "split", "duplicate", "gradient"} < growth <= set(GROWTH)
     assert pruning == {"weak", "contribution", "random"} <= set(PRUNING)
 

@@ -13,12 +13,12 @@ from smgrnn_paper.report.claims import (
     Judgement,
     Margin,
     Source,
-    extra_metrics,
     load_claims,
     weigh,
 )
 from smgrnn_paper.report.paper import Catalogue, load_paper
 from smgrnn_paper.report.tables import BESIDE
+from smgrnn_paper.report.topology import MEASURES
 
 CARTPOLE, ACROBOT, LANDER = "CartPole-v1", "Acrobot-v1", "LunarLander-v3"
 RUN_METRICS = {
@@ -72,7 +72,7 @@ def test_every_claim_can_be_told_from_the_others(claims: Catalogue[Claim]) -> No
 
 
 def test_claims_speak_of_metrics_that_are_measured(claims: Catalogue[Claim]) -> None:
-    assert {claim.metric for claim in claims.values()} == RUN_METRICS | set(extra_metrics())
+    assert {claim.metric for claim in claims.values()} == RUN_METRICS | set(MEASURES)
 
 
 def test_claims_speak_of_conditions_that_the_paper_ran(claims: Catalogue[Claim]) -> None:
@@ -83,7 +83,7 @@ def test_claims_speak_of_conditions_that_the_paper_ran(claims: Catalogue[Claim])
     names = ("window", "interval_width", "fluctuation_threshold", "explore_probability")
     for name in names:
         levels = paper.settings[f"grid.{name}"].value
-        assert isinstance(levels, tuple)
+        assert isinstance(levels, list)
         ran |= {f"{name}={level}" for level in levels}
     ran |= set(GRID.conditions)
     assert {source.condition for claim in claims.values() for source in claim.sources} <= ran

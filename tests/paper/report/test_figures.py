@@ -18,17 +18,15 @@ from smgrnn import Graph
 from smgrnn.batch import AnyCondition, Condition, Store
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import UnknownNameError
+from smgrnn.pages.figure import take_picture
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES, choose_experiments
-from smgrnn_paper.report.figures import FIGURES, draw, missing_runs
-from smgrnn_paper.report.figures.curves import POINTS, Curve, mean_and_bar, moving_mean, pad, thin
-from smgrnn_paper.report.figures.final_topologies import representative
-from smgrnn_paper.report.figures.relay_insertion import with_relay
+from smgrnn_paper.report.figures.graphs import representative, with_relay
+from smgrnn_paper.report.figures.registry import FIGURES, draw
 from smgrnn_paper.report.figures.style import CONDITIONS, TASKS
 from smgrnn_paper.report.figures.weights import growing_bins, pooled_weights
 from smgrnn_paper.report.paper import load_paper
-from smgrnn_paper.report.pictures import take_picture
 from smgrnn_paper.report.results import Results
 from support.fabricated import bred, fabricate, fill_store, with_graph
 
@@ -110,13 +108,6 @@ def test_a_figure_shows_the_conditions_of_the_paper(id: str) -> None:
     assert wanted <= shown.keys()
 
 
-def test_figure_a2_needs_no_runs_on_cartpole() -> None:
-    assert {each.task for each in FIGURES["A.2"].conditions().values()} == {
-        "Acrobot-v1",
-        "LunarLander-v3",
-    }
-
-
 def test_all_that_is_shown_has_a_look_of_its_own() -> None:
     for id in ("3", "4", "5", "6"):
         names = {name.split("/")[1] for name in FIGURES[id].conditions()}
@@ -132,7 +123,6 @@ def test_a_figure_has_the_panels_of_the_paper(id: str, results: Results) -> None
     expected = len(PAPER.figures[id].panels)
     assert "".join(panels(figure)) == "abcdef"[: expected if expected > 1 else 0]
     assert f"Fig. {id}. {PAPER.figures[id].title}" in {" ".join(t.split()) for t in words(figure)}
-    assert missing_runs(id, results) == []
     assert len(take_picture(figure).data) < 300_000
 
 
@@ -157,15 +147,12 @@ def test_figures_neither_follow_nor_change_a_users_settings(results: Results) ->
 def test_without_runs_there_are_only_drawings(tmp_path: Any) -> None:
     empty = Results(Store(tmp_path))
     assert [id for id in FIGURES if draw(id, empty) is not None] == list(DRAWINGS)
-    assert len(missing_runs("3", empty)) == 180
-    assert missing_runs("3", empty)[0] == "CartPole-v1/smgrnn seed 0"
-    assert missing_runs("1", empty) == []
 
 
 @pytest.mark.parametrize("id", [id for id in FIGURES if id not in DRAWINGS])
 def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: Any) -> None:
     store = Store(tmp_path)
-    name, condition = next(iter(FIGURES[id].conditions().items()))
+    condition = next(iter(FIGURES[id].conditions().values()))
     short = condition.with_episodes(EPISODES)
     store.save(fabricate(short, 1))
     shown = FIGURES[id].experiment()
@@ -175,93 +162,6 @@ def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: A
     n_asked = SEEDS * len(FIGURES[id].conditions())
     assert figure is not None
     assert f"(1 of {n_asked} runs)" in " ".join(" ".join(words(figure)).split())
-    assert f"{name} seed 0" in missing_runs(id, partial)
-    assert f"{name} seed 1" not in missing_runs(id, partial)
-
-
-def noisy(condition: AnyCondition, seed: int, rng: np.random.Generator) -> Record:
-    """Return a run whose returns and sizes jump, which is what takes room in a file."""
-    record = fabricate(condition, seed)
-    episodes = Episodes.start(condition.episodes)
-    episodes.steps[:] = 1
-    episodes.returns[:] = rng.normal(size=condition.episodes) * 100
-    is_fixed = condition.variant.startswith(("mlp", "static"))
-    episodes.n_nodes[:] = 9 if is_fixed else rng.integers(10, 100, condition.episodes)
-    return replace(record, episodes=episodes)
-
-
-@pytest.mark.parametrize("id", ["3", "6"])
-def test_the_longest_runs_make_small_files_in_lines(id: str) -> None:
-    rng = np.random.default_rng(0)
-    records = {
-        name: [noisy(condition, seed, rng) for seed in range(10)]
-        for name, condition in FIGURES[id].conditions().items()
-    }
-    picture = take_picture(FIGURES[id].draw_panels(records))
-    assert picture.suffix == "svg"
-    assert len(picture.data) < 300_000
-
-
-# ------------------------------------------------------------------------------------------ curves
-
-
-@given(
-    st.lists(st.floats(-100, 100) | st.just(float("nan")), min_size=1, max_size=30),
-    st.integers(1, 12),
-)
-def test_a_moving_mean_is_over_whole_windows(values: list[float], width: int) -> None:
-    smooth = moving_mean(values, width)
-    assert smooth.size == max(len(values) - width + 1, 0)
-    for place, mean in enumerate(smooth):
-        there = [value for value in values[place : place + width] if not np.isnan(value)]
-        expected = np.mean(there) if there else np.nan
-        assert mean == pytest.approx(expected, abs=1e-9, nan_ok=True)
-
-
-def test_smoothing_makes_no_spikes_at_the_ends() -> None:
-    """Means over half a window, at both ends, had growth in them without the pruning after it."""
-    straight = Curve.of([np.arange(1.0, 41.0)], width=7)
-    assert straight.mean == pytest.approx(straight.x)
-    sawtooth = Curve.of([[1.0, 1.0, 1.0, -3.0] * 10], width=8)
-    assert sawtooth.mean == pytest.approx(0)
-    assert (sawtooth.x[0], sawtooth.x[-1]) == (4.5, 36.5)
-
-
-def test_a_run_shorter_than_the_smoothing_is_one_mean() -> None:
-    assert Curve.of([[1.0, 3.0]], width=5).mean.tolist() == [2.0]
-
-
-def test_a_band_and_a_bar_stay_within_bounds() -> None:
-    curve = Curve.of([[460.0, 10.0], [500.0, 480.0]]).within((1.0, 490.0))
-    assert curve.mean.tolist() == [480.0, 245.0]
-    assert curve.high.tolist() == [490.0, 480.0]
-    assert curve.low.tolist() == [460.0, 10.0]
-    mean, bar = mean_and_bar([440.0, 500.0, 500.0, 500.0], (1.0, 500.0))
-    assert (mean, bar[1, 0]) == (485.0, 15.0)
-    assert bar[0, 0] == pytest.approx(np.std([440, 500, 500, 500]))
-
-
-def test_a_curve_is_mean_and_band_over_runs() -> None:
-    runs = [[1.0, 1.0], [3.0, 5.0], [8.0, np.nan]]
-    curve = Curve.of(runs, band="range")
-    assert curve.x.tolist() == [1, 2]
-    assert curve.mean.tolist() == [4.0, 3.0]
-    assert (curve.low.tolist(), curve.high.tolist()) == ([1.0, 1.0], [8.0, 5.0])
-    std = Curve.of(runs, band="std")
-    assert std.high[1] - std.mean[1] == std.mean[1] - std.low[1] == 2.0  # over n, not n - 1
-    bare = Curve.of(runs, band=None)
-    assert bare.low.tolist() == bare.mean.tolist() == bare.high.tolist()
-
-
-def test_long_curves_are_thinned_and_keep_their_ends() -> None:
-    kept = thin(2000)
-    assert (kept[0], kept[-1], kept.size) == (0, 1999, POINTS)
-    assert thin(3).tolist() == [0, 1, 2]
-    assert thin(1).tolist() == [0]
-
-
-def test_a_run_that_stopped_keeps_its_last_value() -> None:
-    assert pad([[1, 2], [3]]).tolist() == [[1, 2], [3, 3]]
 
 
 # -------------------------------------------------------------------------------- what figures show

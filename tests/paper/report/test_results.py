@@ -10,7 +10,7 @@ from smgrnn_paper.experiments import EXPERIMENTS
 from smgrnn_paper.report.own_tables import own_tables
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.results import Results, Runs
-from smgrnn_paper.report.tables import Measured, compare
+from smgrnn_paper.report.tables import compare
 from support.fabricated import fill_store
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -52,10 +52,10 @@ def test_claims_have_all_seeds_and_tables_those_of_the_paper(results: Results) -
     assert (runs.n_missing, runs.table.n_missing) == (0, 0)
     assert runs.table.table == runs.table
     table = compare(PAPER.tables["A.IV"], results.every["growth-ablation"], results)
-    [line] = [line for line in table.lines if line.labels == ("CartPole-v1", "static")]
-    measured = {entry.column.name: entry.ours for entry in line.entries}["late_return"]
-    assert isinstance(measured, Measured)
-    assert (measured.n, measured.mean) == (10, 4.5)
+    [row] = [row for row in table.rows if row.labels == ("CartPole-v1", "static")]
+    names = [column.name for column in table.columns]
+    late = row.cells[names.index("late_return")].values["ours"]
+    assert (late["n"], late["mean"]) == (10, 4.5)
 
 
 def test_a_further_run_that_is_missing_is_missing_for_claims_alone(results: Results) -> None:
@@ -77,8 +77,8 @@ def test_runs_are_told_apart_by_their_teachers(results: Results) -> None:
 
 def test_the_table_of_teachers_has_all_of_them_and_each(results: Results) -> None:
     [table] = own_tables(results.every["teachers"], results, PAPER)
-    lines = [line for line in table.lines if line.labels[:2] == ("CartPole-v1", "static")]
-    found = {line.labels[2]: line.entries[0].text for line in lines}
+    lines = [line for line in table.rows if line.labels[:2] == ("CartPole-v1", "static")]
+    found = {line.labels[2]: line.cells[0].text for line in lines}
     assert found == {
         "all three": "19.5 ± 11.5",
         "plain-0": "19.5 ± 12.1",
@@ -87,4 +87,4 @@ def test_the_table_of_teachers_has_all_of_them_and_each(results: Results) -> Non
         "smooth": "1000.0 ± 0.0",
     }
     assert {line.labels[2]: line.labels[3] for line in lines}["smooth"] == "500.0"
-    assert len(table.lines) == 3 * 3 * 5
+    assert len(table.rows) == 3 * 3 * 5

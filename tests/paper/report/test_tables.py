@@ -1,6 +1,5 @@
 """Tables: ours beside the paper's, with numbers that can be checked by hand."""
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 
 from smgrnn.batch import AnyCondition, Store
+from smgrnn.pages.page import DataTable
 from smgrnn.runs.record import Record
 from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report.own_tables import (
@@ -21,7 +21,7 @@ from smgrnn_paper.report.own_tables import (
 )
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.results import Results, Runs
-from smgrnn_paper.report.tables import Entry, Measured, ReportTable, compare, count_distances
+from smgrnn_paper.report.tables import Entry, Measured, compare, count_distances
 from support.fabricated import fill_store
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -49,13 +49,13 @@ def results_of(tmp_path: Path) -> Fill:
     return fill
 
 
-def table(id: str, experiment: str, results: Results) -> ReportTable:
+def table(id: str, experiment: str, results: Results) -> DataTable:
     return compare(PAPER.tables[id], results.every[experiment], results)
 
 
-def cell(found: ReportTable, labels: tuple[str, ...], column: str) -> Entry:
-    [line] = [line for line in found.lines if line.labels == labels]
-    [entry] = [entry for entry in line.entries if entry.column.name == column]
+def cell(found: DataTable, labels: tuple[str, ...], column: str) -> Entry:
+    [row] = [row for row in found.rows if row.labels == labels]
+    [entry] = [it for it in row.cells if isinstance(it, Entry) and it.column == column]
     return entry
 
 
@@ -63,13 +63,16 @@ def test_a_cell_has_ours_the_papers_and_the_difference(results_of: Fill) -> None
     results = results_of("pruning-ablation", late_return=(490.0, 500.0), n_edges=(80, 90))
     found = table("II", "pruning-ablation", results)
     late = cell(found, ("CartPole-v1", "smgrnn"), "late_return")
-    assert (late.text, late.paper) == ("495.0 ± 5.0", "497.7 ± 1.8")
-    assert late.difference == pytest.approx(-2.7)
-    assert late.z == pytest.approx(-1.5)
-    assert (late.comparison, late.distance) == ("−2.7 (z −1.5)", "apart")
+    assert late.text == "495.0 ± 5.0"
+    assert (late.below, late.tone) == (("497.7 ± 1.8", "−2.7 (z −1.5)"), "fair")
+    assert late.values["difference"] == pytest.approx(-2.7)
+    assert late.values["z"] == pytest.approx(-1.5)
     assert late.iqm == "495.0 [490.0, 500.0]"
     edges = cell(found, ("CartPole-v1", "smgrnn"), "n_edges")
-    assert (edges.text, edges.comparison, edges.distance) == ("85 ± 5", "+1 (z +0.1)", "near")
+    assert (edges.text, edges.below[1], edges.tone) == ("85 ± 5", "+1 (z +0.1)", "good")
+    assert found.details is not None
+    texts = [cell.text for cell in found.details.rows[0].cells]
+    assert texts[:3] == ["2", "495.0 ± 5.0", "495.0 [490.0, 500.0]"]
 
 
 def test_runs_that_are_all_equal_say_so_instead_of_an_interval(results_of: Fill) -> None:
@@ -83,30 +86,28 @@ def test_the_metric_that_claims_rest_on_is_beside_the_papers(results_of: Fill) -
     names = [column.name for column in found.columns]
     assert names[-3:] == ["sustained_episode", "late_growth_nodes", "late_edges"]
     late = cell(found, ("CartPole-v1", "smgrnn"), "late_edges")
-    assert (late.paper, late.comparison) == ("", "–")
-    assert isinstance(late.ours, Measured)
-    assert 70 < late.ours.mean < 85  # growing to the end, so less than the final sizes
+    assert late.below == ()
+    assert 70 < late.values["ours"]["mean"] < 85  # growing to the end, so less than the final sizes
 
 
 def test_a_number_that_is_printed_twice_counts_once(results_of: Fill) -> None:
     """Tables II, A.IV and A.V all print the late return of the standard network."""
     results = results_of("pruning-ablation", late_return=(490.0, 500.0))
-    entries = table("II", "pruning-ablation", results).entries
-    again = table("A.V", "initial-topology", results).entries
-    n_cells = len([entry for entry in entries if entry.z is not None])
-    assert len([entry for entry in again if entry.z is not None]) > 0
-    assert sum(count_distances(entries).values()) == n_cells
-    assert count_distances([*entries, *again]) == count_distances(entries)
+    first = table("II", "pruning-ablation", results)
+    again = table("A.V", "initial-topology", results)
+    n_cells = len([cell for cell in first.cells if cell.values.get("z") is not None])
+    assert sum(count_distances([again]).values()) > 0
+    assert sum(count_distances([first]).values()) == n_cells
+    assert count_distances([first, again]) == count_distances([first])
 
 
 def test_two_numbers_for_one_condition_count_twice(results_of: Fill) -> None:
     """Adam at 0.01 has 29.80 ± 5.71 nodes in Table A.I and 31.20 ± 3.97 in Table A.II."""
     results = results_of("optimizer-sensitivity", late_return=(490.0, 500.0))
     tables = [table(id, "optimizer-sensitivity", results) for id in ("A.I", "A.II")]
-    counts = [sum(count_distances(found.entries).values()) for found in tables]
+    counts = [sum(count_distances([found]).values()) for found in tables]
     assert counts == [12, 12]
-    both = [entry for found in tables for entry in found.entries]
-    assert sum(count_distances(both).values()) == 24
+    assert sum(count_distances(tables).values()) == 24
 
 
 def test_early_episodes_are_compared_with_those_of_a_fixed_graph(tmp_path: Path) -> None:
@@ -136,18 +137,18 @@ def test_without_a_printed_deviation_there_is_a_difference_but_no_z(results_of: 
     results = results_of("pruning-ablation", net_growth_nodes=(20, 30), best_return=(500.0, 500.0))
     found = table("II", "pruning-ablation", results)
     growth = cell(found, ("CartPole-v1", "smgrnn"), "net_growth_nodes")
-    assert (growth.comparison, growth.z, growth.distance) == ("+0.8", None, "")
+    assert (growth.below[1], growth.values["z"], growth.tone) == ("+0.8", None, "")
     best = cell(found, ("CartPole-v1", "smgrnn"), "best_return")  # printed as 500.0 ± 0.0
-    assert (best.comparison, best.z) == ("0.0", None)
+    assert (best.below[1], best.values["z"]) == ("0.0", None)
 
 
 def test_runs_that_never_converge_are_counted_not_averaged(results_of: Fill) -> None:
     results = results_of("pruning-ablation", convergence_episode=(140, None))
     found = table("II", "pruning-ablation", results)
     entry = cell(found, ("CartPole-v1", "smgrnn"), "convergence_episode")
-    assert (entry.text, entry.comparison, entry.iqm) == ("140 ± 0 (1 of 2)", "–", "∞")
+    assert (entry.text, entry.below[1], entry.iqm) == ("140 ± 0 (1 of 2)", "–", "∞")
     assert "(8 of 10)" in found.note
-    assert entry.to_dict()["ours"] == {
+    assert entry.values["ours"] == {
         "n": 2,
         "infinite": 1,
         "mean": 140.0,
@@ -168,9 +169,9 @@ def test_runs_that_all_never_converge_have_no_mean() -> None:
 def test_no_runs_are_a_dash_and_not_an_error(tmp_path: Path) -> None:
     results = Results(Store(tmp_path))
     found = table("II", "pruning-ablation", results)
-    assert {entry.text for entry in found.entries} == {"–"}
-    assert {entry.comparison for entry in found.entries} == {"–"}
-    assert {entry.sort_by for entry in found.entries} == {math.inf}
+    assert {cell.text for cell in found.cells} == {"–"}
+    assert {cell.below[1] for cell in found.cells if cell.below} == {"–"}
+    assert found.details is None
 
 
 @pytest.mark.parametrize(
@@ -178,25 +179,25 @@ def test_no_runs_are_a_dash_and_not_an_error(tmp_path: Path) -> None:
 )
 def test_settings_are_the_papers(tmp_path: Path, id: str, experiment: str) -> None:
     found = table(id, experiment, Results(Store(tmp_path)))
-    assert {entry.comparison for entry in found.entries} == {"same"}
+    assert {cell.below[1] for cell in found.cells} == {"same"}
     shorter = table(id, experiment, Results(Store(tmp_path), episodes=10))
-    differing = [entry for entry in shorter.entries if entry.comparison == "differs"]
-    assert {(entry.text, entry.paper) for entry in differing} == {("10", "2000")}
+    differing = {(cell.text, *cell.below) for cell in shorter.cells if cell.tone == "bad"}
+    assert differing == {("10", "2000", "differs")}
 
 
 def test_the_settings_of_the_rules_are_the_papers(tmp_path: Path) -> None:
     found = table("A.III", "hyperparameter-grid", Results(Store(tmp_path)))
-    assert {entry.comparison for entry in found.entries} == {"same"}
+    assert {cell.below[1] for cell in found.cells} == {"same"}
     assert cell(found, ("update_threshold",), "value").text == "0.0001"  # printed as 1e-4
 
 
 def test_the_main_numbers_are_those_of_their_tables(results_of: Fill) -> None:
     results = results_of("growth-ablation", late_return=(490.0, 500.0), n_nodes=(30, 31))
     found = at_a_glance(results, PAPER)
-    [line] = [line for line in found.lines if line.labels == ("CartPole-v1",)]
-    papers = [entry.paper for entry in line.entries]
+    [row] = [row for row in found.rows if row.labels == ("CartPole-v1",)]
+    papers = ["".join(cell.below[:1]) for cell in row.cells]
     assert papers == ["497.7 ± 1.8", "30.3 ± 5.6", "", "84 ± 16", ""]
-    assert [entry.text for entry in line.entries[:2]] == ["495.0 ± 5.0", "30.5 ± 0.5"]
+    assert [cell.text for cell in row.cells[:2]] == ["495.0 ± 5.0", "30.5 ± 0.5"]
 
 
 def test_baselines_take_the_static_graph_from_the_experiment_that_runs_it(
@@ -204,8 +205,8 @@ def test_baselines_take_the_static_graph_from_the_experiment_that_runs_it(
 ) -> None:
     results = results_of("growth-ablation", held_out_mean=(70.0, 90.0))
     found = baselines(results)
-    assert len(found.lines) == 21
-    assert not found.has_paper
+    assert len(found.rows) == 21
+    assert found.keys == ()
     assert cell(found, ("Acrobot-v1", "static"), "held_out_mean").text == "80.0 ± 10.0"
     assert cell(found, ("Acrobot-v1", "ndp"), "held_out_mean").text == "–"
 
@@ -222,15 +223,14 @@ def test_the_probability_of_improvement_is_over_tasks(tmp_path: Path) -> None:
     found = improvements(Results(store, seeds=SEEDS, episodes=EPISODES))
     late = cell(found, ("mlp-100",), "late_return")
     assert late.text == "0.83 [0.47, 0.97]"  # on two tasks always, on the third equal: 5/6
-    assert late.to_dict()["ours"]["value"] == pytest.approx(5 / 6)
+    assert late.values["ours"]["value"] == pytest.approx(5 / 6)
     assert cell(found, ("static",), "late_return").text == "–"  # of another experiment
 
 
 def test_final_topologies_are_measured(results_of: Fill) -> None:
     found = final_topologies(results_of("final-topologies"))
-    sparsity = cell(found, ("CartPole-v1", "smgrnn"), "sparsity").ours
-    assert isinstance(sparsity, Measured)
-    assert sparsity.mean == pytest.approx(0.7, abs=0.02)  # fabricated with a density of 0.3
+    sparsity = cell(found, ("CartPole-v1", "smgrnn"), "sparsity").values["ours"]
+    assert sparsity["mean"] == pytest.approx(0.7, abs=0.02)  # fabricated with a density of 0.3
 
 
 def test_the_grid_is_ranked_by_return_then_variance_then_size(tmp_path: Path) -> None:
@@ -256,17 +256,17 @@ def test_the_grid_is_ranked_by_return_then_variance_then_size(tmp_path: Path) ->
     fill_store(store, [grid], of)
     results = Results(store, seeds=SEEDS, episodes=EPISODES)
     found = best_of_grid(results, PAPER)
-    assert [line.labels[:5] for line in found.lines[:3]] == [
+    assert [line.labels[:5] for line in found.rows[:3]] == [
         ("1", "200", "1.0", "0.2", "0.5"),
         ("2", "50", "0.25", "0.1", "0.1"),
         ("3", "50", "0.5", "0.2", "0.5"),
     ]
-    named = {line.labels[-1]: line for line in found.lines if line.labels[-1]}
+    named = {line.labels[-1]: line for line in found.rows if line.labels[-1]}
     assert set(named) == {"paper's best", "shared defaults"}
     assert named["paper's best"].labels[1:5] == ("50", "0.5", "0.05", "0.25")
-    assert named["paper's best"].entries[0].paper == "494.26 ± 3.57"
+    assert named["paper's best"].cells[0].below[0] == "494.26 ± 3.57"
     assert named["shared defaults"].labels[1:5] == ("100", "0.5", "0.1", "0.25")
-    assert 10 <= len(found.lines) <= 12
+    assert 10 <= len(found.rows) <= 12
 
 
 def test_a_damaged_record_is_missing_and_told(tmp_path: Path) -> None:

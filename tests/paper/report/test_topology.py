@@ -12,7 +12,7 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.errors import MetricError, UnknownNameError
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
-from smgrnn_paper.report.claims import extra_metrics
+from smgrnn_paper.report.paper import METRICS
 from smgrnn_paper.report.topology import (
     MEASURES,
     centralisation,
@@ -193,6 +193,6 @@ def test_what_a_run_does_not_have_is_an_error() -> None:
 
 
 def test_all_metrics_that_claims_need_are_measured() -> None:
-    assert MEASURES.keys() == extra_metrics().keys()
+    assert MEASURES.keys() < METRICS.keys()
     for metric in MEASURES:
         assert np.isfinite(measure(EVOLVED, metric))

@@ -1,96 +1,51 @@
-"""Style that all figures share: sizes, and one colour and one name for each condition and task.
+"""Style: one colour and one name for each condition and task, and panels that figures share.
 
 Colours are Okabe and Ito's, or dark steps of viridis for tasks, which are ordered by difficulty:
-both can be told apart by colour-blind readers, and in grey.  Sizes are for a page's full width and
-still readable at half of it.
+both can be told apart by colour-blind readers, and in grey.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
-from pathlib import Path
-from textwrap import fill
-from typing import Literal, NamedTuple, ParamSpec
+from typing import Any, Literal
 
-import matplotlib as mpl
-from matplotlib.artist import Artist
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, FigureBase, SubFigure
-from matplotlib.gridspec import GridSpec
-from matplotlib.ticker import MaxNLocator
+from matplotlib.figure import SubFigure
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
 
-from smgrnn.errors import plain
+from smgrnn.arrays import Floats
+from smgrnn.pages import figure as fig
 from smgrnn.runs.record import Record
+from smgrnn.text import quantity
+from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
 
-P = ParamSpec("P")
 Records = Mapping[str, Sequence[Record]]
 """The runs of each condition, by the condition's name in its experiment: task, "/", variant."""
+Bounds = tuple[float, float]
+"""The least and the largest value that a quantity can have."""
 
-WIDTH = 7.2
-"""Width of all figures, in inches."""
-BAND_OPACITY = 0.2
-GREY = "#6b6b6b"
-"""Colour of everything that is not data: notes, thresholds, guides."""
-SETTINGS = Path(__file__).with_name("smgrnn.mplstyle")
-"""Fonts, lines and grids, which replace the user's own."""
-
-
-class Look(NamedTuple):
-    """The label, colour and line of a condition or a task, the same in every figure."""
-
-    label: str
-    colour: str
-    line: Literal["-", "--", ":"] = "-"
-
-
-CONDITIONS: dict[str, Look] = {
-    "smgrnn": Look("SMGrNN", "#0072b2"),
-    "static": Look("static graph", "#d55e00"),
-    "growth-only": Look("growth only", "#d55e00"),
-    "mlp-100": Look("MLP (100 %)", "#e69f00"),
-    "mlp-100-no-bias": Look("MLP (100 %) without biases", "#f0e442"),
-    "mlp-200": Look("MLP (200 %)", "#8a5a00"),
-    "neat": Look("NEAT", "#009e73"),
-    "ndp": Look("NDP", "#cc79a7"),
-    "n_hidden=0": Look("0 hidden nodes at the start", "#0072b2"),
-    "n_hidden=5": Look("5", "#e69f00"),
-    "n_hidden=10": Look("10", "#7a1f5c"),
+CONDITIONS: dict[str, fig.Look] = {
+    "smgrnn": fig.Look("SMGrNN", "#0072b2"),
+    "static": fig.Look("static graph", "#d55e00"),
+    "growth-only": fig.Look("growth only", "#d55e00"),
+    "mlp-100": fig.Look("MLP (100 %)", "#e69f00"),
+    "mlp-100-no-bias": fig.Look("MLP (100 %) without biases", "#f0e442"),
+    "mlp-200": fig.Look("MLP (200 %)", "#8a5a00"),
+    "neat": fig.Look("NEAT", "#009e73"),
+    "ndp": fig.Look("NDP", "#cc79a7"),
+    "n_hidden=0": fig.Look("0 hidden nodes at the start", "#0072b2"),
+    "n_hidden=5": fig.Look("5", "#e69f00"),
+    "n_hidden=10": fig.Look("10", "#7a1f5c"),
 }
 """The look of each condition, by the part of its name after the task."""
-KINDS: dict[str, tuple[str, str]] = {
-    "frugal": ("#0072b2", "o"),
-    "kept 95 %": ("#7a1f5c", "s"),
-    "paper": ("#56b4e9", "v"),
-    "MLP": ("#e69f00", "^"),
-    "MLP, pruned": ("#8a5a00", "D"),
-    "NEAT": ("#009e73", "p"),
-    "NDP": ("#cc79a7", "X"),
-}
-"""Colour and marker of each kind of student where return is drawn against parameters."""
-OTHER_KINDS = (("#d55e00", "P"), ("#000000", "<"), ("#a89500", ">"), ("#31688e", "h"))
-"""Those of other kinds, in their order."""
-TASKS: dict[str, Look] = {
-    "xor": Look("XOR", "#a89500"),
-    "CartPole-v1": Look("CartPole", "#35a07a"),
-    "Acrobot-v1": Look("Acrobot", "#31688e", "--"),
-    "LunarLander-v3": Look("LunarLander", "#440154", ":"),
+TASKS: dict[str, fig.Look] = {
+    "xor": fig.Look("XOR", "#a89500"),
+    "CartPole-v1": fig.Look("CartPole", "#35a07a"),
+    "Acrobot-v1": fig.Look("Acrobot", "#31688e", "--"),
+    "LunarLander-v3": fig.Look("LunarLander", "#440154", ":"),
 }
 """The look of each task by id, from the easiest to the hardest."""
-
-
-def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Let a function draw with our `SETTINGS`, and leave the user's as they are."""
-
-    @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
-        with mpl.rc_context(fname=SETTINGS):
-            return draw(*args, **kwargs)
-
-    return drawn
-
-
-def literal(name: str) -> str:
-    """Return a name that is not taken for a formula, though it may have two $ in it."""
-    return plain(name).replace("$", r"\$")
+STD_BAND = "one standard deviation across runs to either side"
 
 
 def task_name(task: str) -> str:
@@ -100,64 +55,8 @@ def task_name(task: str) -> str:
     ('CartPole without velocities', 'recall')
     """
     base, _, hidden = task.partition(",hide=")
-    name = TASKS[base].label if base in TASKS else literal(base)
-    return f"{name} without {literal(hidden)}" if hidden else name
-
-
-def new_figure(height: float) -> tuple[Figure, SubFigure]:
-    """Return an empty figure of the common width, in inches, and its body.
-
-    Panels and legend belong in the body, so that the title of the figure stays above them.
-    """
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    return figure, figure.add_subfigure(GridSpec(1, 1, figure)[0])
-
-
-def add_title(figure: Figure, text: str) -> None:
-    """Put a title above all else, on as many lines as it takes."""
-    figure.suptitle(fill(text, 84), x=0.01, ha="left", fontsize=10.5, fontweight="bold")
-
-
-def name_panel(panel: Axes | FigureBase, number: int, text: str) -> None:
-    """Title a panel with its letter, counted from 0, and a text.
-
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().subplots()
-    >>> name_panel(ax, 1, "Acrobot")
-    >>> ax.get_title()
-    '(b) Acrobot'
-    """
-    title = f"({chr(ord('a') + number)}) {text}"
-    if isinstance(panel, Axes):
-        panel.set_title(title)
-    else:
-        panel.suptitle(title, x=0.02, ha="left", fontsize=9, fontweight="bold")
-
-
-def limit_ticks(axes: Iterable[Axes], n: int = 4) -> None:
-    """Limit the numbers at each axis to about `n`, at round places."""
-    for ax in axes:
-        for axis in (ax.xaxis, ax.yaxis):
-            if axis.get_scale() == "linear":
-                axis.set_major_locator(MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]))
-
-
-def say_empty(ax: Axes) -> None:
-    """Mark a panel that has no runs yet."""
-    ax.text(0.5, 0.5, "not run", color=GREY, ha="center", va="center", transform=ax.transAxes)
-    ax.grid(visible=False)
-
-
-def add_legend(body: SubFigure, handles: Sequence[Artist], n_rows: int = 1) -> None:
-    """Put one legend above all panels, where it covers nothing."""
-    n_columns = -(-len(handles) // n_rows)
-    body.legend(handles=handles, loc="outside upper left", ncols=n_columns, columnspacing=1.4)
-
-
-def add_note(figure: Figure, *sentences: str) -> None:
-    """Write a note below the panels; empty sentences are left out."""
-    text = fill(" ".join(filter(None, sentences)), 126)
-    figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, color=GREY)
+    name = TASKS[base].label if base in TASKS else fig.literal(base)
+    return f"{name} without {fig.literal(hidden)}" if hidden else name
 
 
 def runs_each(records: Records) -> str:
@@ -169,6 +68,94 @@ def runs_each(records: Records) -> str:
     counts = sorted({len(runs) for runs in records.values() if runs})
     if not counts:
         return "no runs"
-    if counts == [1]:
-        return "1 run"
-    return f"{counts[0]} to {counts[-1]} runs" if len(counts) > 1 else f"{counts[0]} runs"
+    return f"{counts[0]} to " * (len(counts) > 1) + quantity(counts[-1], "run")
+
+
+def averaged(records: Records, width: int) -> str:
+    """Return in words the runs and episodes that lines are means over."""
+    return f"{runs_each(records)} of a moving mean over {quantity(width, 'episode')}"
+
+
+def n_episodes(records: Records) -> int:
+    """Return the episodes of the longest run, 1 if there is none."""
+    return max((run.episodes.n for runs in records.values() for run in runs), default=1)
+
+
+def smoothing(records: Records, part: int = fig.SMOOTHED) -> int:
+    """Return the episodes that a moving mean spans: one part in so many of the longest run."""
+    return max(n_episodes(records) // part, 1)
+
+
+def returns(record: Record) -> ArrayLike:
+    """Return the return of each episode, NaN for a candidate that was too small to play."""
+    return np.where(record.episodes.steps > 0, record.episodes.returns, np.nan)
+
+
+def sizes(record: Record) -> ArrayLike:
+    """Return the nodes at the end of each episode."""
+    return record.episodes.n_nodes
+
+
+def possible(record: Record, metric: Literal["late_return", "n_nodes"]) -> Bounds:
+    """Return the least and the largest value of a metric that its task allows."""
+    task = record.plan.task
+    return (
+        task.return_bounds if metric == "late_return" else (task.n_inputs + task.n_outputs, np.inf)
+    )
+
+
+def mean_and_bar(values: Sequence[float], bounds: Bounds) -> tuple[float, Floats]:
+    """Return a mean, and how far a deviation reaches below and above it within bounds (2, 1).
+
+    >>> mean, bar = mean_and_bar([440.0, 500.0, 500.0, 500.0], (1.0, 500.0))
+    >>> mean, bar.round(1).tolist()
+    (485.0, [[26.0], [15.0]])
+    """
+    mean, std = np.mean(values), np.std(values)
+    low, high = np.clip([mean - std, mean + std], *bounds)
+    return float(mean), np.maximum([[mean - low], [high - mean]], 0)
+
+
+def task_grid(body: SubFigure, quantities: Sequence[str]) -> Any:
+    """Return axes: a row for each quantity and a column for each control task."""
+    axes = body.subplots(len(quantities), len(CONTROL_TASKS), sharex=True, squeeze=False)
+    for row, label in enumerate(quantities):
+        axes[row, 0].set_ylabel(label)
+        for column, task in enumerate(CONTROL_TASKS):
+            number = row * len(CONTROL_TASKS) + column
+            fig.name_panel(axes[row, column], number, TASKS[task].label)
+    for ax in axes[-1]:
+        ax.set_xlabel("episode")
+    return axes
+
+
+def fill_row(
+    axes: Sequence[Axes],
+    records: Records,
+    variants: Iterable[str],
+    quantity_of: Callable[[Record], ArrayLike],
+    **smoothed: Any,
+) -> None:
+    """Draw a quantity of every variant, a panel for each control task."""
+    for ax, task in zip(axes, CONTROL_TASKS, strict=True):
+        for variant in variants:
+            if runs := records.get(f"{task}/{variant}", ()):
+                curve = fig.Curve.of([quantity_of(run) for run in runs], **smoothed)
+                curve.plot(ax, CONDITIONS[variant])
+        if not ax.lines:
+            fig.say_empty(ax)
+    fig.limit_ticks(axes)
+
+
+def mark_thresholds(axes: Sequence[Axes], records: Records) -> None:
+    """Draw a dashed line where each control task counts as solved."""
+    tasks = {run.plan.task for runs in records.values() for run in runs}
+    for ax, id in zip(axes, CONTROL_TASKS, strict=True):
+        for threshold in {it.reward_threshold for it in tasks if it.id == id} - {None}:
+            ax.axhline(float(threshold or 0), **fig.THRESHOLD)
+
+
+def keys(variants: Iterable[str], *, has_threshold: bool = False) -> list[Line2D]:
+    """Return the entries of variants, and of their thresholds, for a legend."""
+    found = [CONDITIONS[variant].key() for variant in variants]
+    return [*found, Line2D([], [], label="threshold", **fig.THRESHOLD)] if has_threshold else found

@@ -1,4 +1,4 @@
-"""Other edits in the place of a relay: a node that splits its edge, and a copy of its source."""
+"""Variants of the paper's rules, to compare with: other edits, and random choices of edges."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,8 +9,44 @@ from smgrnn.graph.edit import Cause, EditDraft, GraphEdit
 from smgrnn.graph.state import row_starts
 from smgrnn.rules.draw import subset
 from smgrnn.rules.evidence import Evidence
-from smgrnn.rules.relay import AddsNodes
+from smgrnn.rules.relay import AddsNodes, InsertsRelays
 from smgrnn.rules.rule import NewEdges
+from smgrnn.rules.weak import Weakness
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelayAlone(InsertsRelays):
+    """Insert relays on unstable edges, and explore nothing."""
+
+    name: ClassVar[str] = "relay-alone"
+    summary: ClassVar[str] = "relays on unstable edges"
+
+    def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
+        """Return relays on some of the unstable edges."""
+        unstable = np.flatnonzero(self.unstable_edges(evidence))
+        n_relays = self.count(evidence, unstable.size, edges_each=2)
+        draft = EditDraft(evidence.graph)
+        self.insert(evidence, rng, draft, unstable[subset(rng, unstable.size, n_relays)])
+        return draft.finish()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomRelay(InsertsRelays):
+    """Insert as many relays as RelayAlone would, on edges drawn from all.
+
+    Beside RelayAlone only the criterion of Eqs. (2)-(4) is missing.
+    """
+
+    name: ClassVar[str] = "relay-random"
+    summary: ClassVar[str] = "as many relays, on random edges"
+
+    def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
+        """Return relays on random edges."""
+        n_unstable = int(np.count_nonzero(self.unstable_edges(evidence)))
+        n_relays = self.count(evidence, n_unstable, edges_each=2)
+        draft = EditDraft(evidence.graph)
+        self.insert(evidence, rng, draft, subset(rng, evidence.graph.n_edges, n_relays))
+        return draft.finish()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,4 +108,22 @@ class Duplicate(AddsNodes, NewEdges):
                     sender = int(graph.node_ids[graph.source[edge]])
                     draft.add_edge(sender, node, graph.weight[edge])
             draft.add_edge(node, target, float(self.draw_weights(rng, 1)[0]))
+        return draft.finish()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomPruning(Weakness):
+    """Prune as many edges as Weak would, drawn from all.
+
+    Beside Weak only the criterion of Eq. (7) is missing.
+    """
+
+    name: ClassVar[str] = "random"
+    summary: ClassVar[str] = "as many as are weak, drawn from all"
+
+    def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
+        """Remove random edges."""
+        free, n_weak = np.flatnonzero(~evidence.protected), self.weak_edges(evidence).sum()
+        draft = EditDraft(evidence.graph, Cause.RANDOM)
+        draft.remove_edges_at(free[subset(rng, free.size, self.count(int(n_weak)))])
         return draft.finish()

@@ -1,0 +1,304 @@
+"""The module: when it grows and prunes, its limits, and a user's rules.  Paper: Sec. III-C4."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from smgrnn import (
+    EditDraft,
+    GrowthLimitWarning,
+    Learner,
+    NetworkConfig,
+    PlasticityConfig,
+    SMGrNN,
+    StructuralPlasticity,
+)
+from smgrnn.errors import ConfigError, GraphError
+from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply
+from smgrnn.rules import Evidence, Frugal, Relay, UpdateHistory
+from support.decisions import AT_REST, DRIFTING, RESTLESS, call, causes, decide, remembering
+from support.flat import rules
+from support.learners import stream
+
+NETWORK = NetworkConfig(n_inputs=3, n_outputs=2, density=1.0, iterations=2)
+
+
+@pytest.fixture
+def lively() -> tuple[Graph, UpdateHistory]:
+    """A graph on which every rule has something to do.
+
+    0 -> 2 is unstable, 1 -> 2 is weak, 0 -> 3 -> 2 has settled, 4 is an orphan behind 1 -> 4, and
+    pairs to explore are left.
+    """
+    edges = [(0, 2, 1.0), (1, 2, 0.01), (3, 2, 1.0), (0, 3, 1.0), (1, 4, 1.0)]
+    graph = Graph.from_edges(2, 1, n_hidden=2, edges=edges)
+    return graph, remembering(RESTLESS, AT_REST, DRIFTING, DRIFTING, DRIFTING)
+
+
+# --- the schedule --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prune_period", [1, 2, 3, 30])
+def test_every_prune_period_th_call_prunes_and_the_others_grow(
+    prune_period: int, lively: tuple[Graph, UpdateHistory]
+) -> None:
+    for number in range(1, 2 * prune_period + 2):
+        edit = call(*lively, number, prune_period=prune_period).edit
+        removes = set(edit.rows[:, 0].tolist()) <= {Operation.REMOVE_EDGE, Operation.REMOVE_NODE}
+        adds = set(edit.rows[:, 0].tolist()) <= {Operation.ADD_EDGE, Operation.ADD_NODE}
+        assert (removes, adds) == ((True, False) if number % prune_period == 0 else (False, True))
+
+
+@pytest.mark.parametrize(
+    ("changes", "silenced"),
+    [
+        ({}, None),
+        ({"growth": "exploration"}, "RELAY"),
+        ({"growth": "relay-alone"}, "EXPLORATION"),
+        ({"pruning": "none"}, "WEAK_EDGE"),
+        ({"orphan_removal": False}, "ORPHAN"),
+    ],
+)
+def test_each_switch_turns_off_its_own_mechanism_and_no_other(
+    changes: dict[str, Any], silenced: str | None, lively: tuple[Graph, UpdateHistory]
+) -> None:
+    explores: Any = {} if silenced == "EXPLORATION" else {"explore_probability": 1.0}
+    changes = explores | changes
+    grown, pruned = (call(*lively, number, **changes).edit for number in (1, 3))
+    expected = Counter(RELAY=3, EXPLORATION=1, WEAK_EDGE=1, ORPHAN=2)
+    expected.pop(silenced or "", None)
+    assert causes(grown) + causes(pruned) == expected
+
+
+def test_static_changes_nothing_and_draws_nothing(lively: tuple[Graph, UpdateHistory]) -> None:
+    static, rng = PlasticityConfig.static(window=2, prune_period=3), np.random.default_rng(0)
+    for number in range(1, 31):
+        edit, _, is_capped = decide(*lively, static, number, rng)
+        assert not edit
+        assert not is_capped
+    assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
+
+
+@pytest.mark.parametrize(("least", "calls"), [(0, 8), (7, 8), (8, 4), (15, 2), (100, 0)])
+def test_an_episode_that_ends_too_early_is_passed_over(least: int, calls: int) -> None:
+    """Eight episodes of seven updates; the next call counts from the last one that was made."""
+    config = rules(interval="episode", least_updates=least)
+    at_once, by_row = (Learner(NETWORK, plasticity=config) for _ in range(2))
+    module = StructuralPlasticity(SMGrNN(**NETWORK.to_dict()), config=config)
+    rows = stream(60)
+    at_once.learn_stream(*rows)
+    for observation, label, is_last in zip(*rows, strict=True):
+        by_row.learn(observation, int(label))
+        module.step()
+        if is_last:
+            by_row.end_episode()
+            module.end_episode()
+    modules = at_once._module, by_row._module, module._module
+    assert [each.calls for each in modules] == [calls] * 3
+    assert len({each.last_call for each in modules}) == 1
+
+
+# --- limits --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limits", "n_relays", "n_explored", "capped"),
+    [
+        ({}, 1, 1, False),
+        ({"max_nodes": 6, "max_edges": 8}, 1, 1, False),  # exactly enough: 5 + 1 and 5 + 2 + 1
+        ({"max_nodes": 5}, 0, 1, True),
+        ({"max_edges": 7}, 1, 0, True),
+        ({"max_edges": 6}, 0, 1, True),
+        ({"max_edges": 5}, 0, 0, True),
+        ({"max_nodes": 1, "max_edges": 1}, 0, 0, True),  # already beyond both
+        ({"max_nodes": 5, "growth": "exploration"}, 0, 1, False),  # nothing was held back
+        ({"max_edges": 7, "growth": "relay-alone"}, 1, 0, False),
+    ],
+)
+def test_limits_stop_growth_and_say_so(
+    limits: dict[str, Any],
+    n_relays: int,
+    n_explored: int,
+    capped: bool,
+    lively: tuple[Graph, UpdateHistory],
+) -> None:
+    explores: Any = {} if limits.get("growth") == "relay-alone" else {"explore_probability": 1.0}
+    edit, _, is_capped = call(*lively, 1, **(explores | limits))
+    assert edit.count(Operation.ADD_NODE, Cause.RELAY) == n_relays
+    assert edit.count(Operation.ADD_EDGE, Cause.RELAY) == 2 * n_relays
+    assert edit.count(Operation.ADD_EDGE, Cause.EXPLORATION) == n_explored
+    assert is_capped == capped
+
+
+def test_limits_do_not_stop_pruning(lively: tuple[Graph, UpdateHistory]) -> None:
+    edit, _, is_capped = call(*lively, 3, max_nodes=1, max_edges=1)
+    assert causes(edit) == Counter(WEAK_EDGE=1, ORPHAN=2)
+    assert not is_capped
+
+
+# --- a rule of the user --------------------------------------------------------------------------
+
+
+class By:
+    """A rule that is a function, and remembers the calls that it decided on."""
+
+    def __init__(self, decide: Callable[[Evidence, np.random.Generator], Any]) -> None:
+        self._decide, self.calls = decide, list[int]()
+
+    def decide(self, evidence: Evidence, rng: np.random.Generator) -> Any:
+        self.calls.append(evidence.call)
+        return self._decide(evidence, rng)
+
+
+def relay_the_busiest(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
+    """Put a relay beside the edge whose weight moved most."""
+    graph, draft = evidence.graph, EditDraft(evidence.graph)
+    busiest = int(evidence.variance.argmax())
+    node = draft.add_node()
+    draft.add_edge(int(graph.node_ids[graph.source[busiest]]), node, 0.1 * rng.normal())
+    draft.add_edge(node, int(graph.node_ids[graph.target[busiest]]), 0.1 * rng.normal())
+    return draft.finish()
+
+
+def drop_the_smallest(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
+    draft = EditDraft(evidence.graph)
+    draft.remove_edges_at(np.abs(evidence.graph.weight).argsort()[:1])
+    return draft.finish()
+
+
+def in_both(n: int = 40, **settings: Any) -> list[Callable[[], tuple[Graph, list[int]]]]:
+    """Return how to learn so many rows in both engines: each gives the graph and all its ids."""
+    config = PlasticityConfig(**{"interval": 10, "prune_period": 3, "window": 5, **settings})
+    rows = stream(n)
+
+    def compiled() -> tuple[Graph, list[int]]:
+        made = Learner(NETWORK, plasticity=config, seed=4)
+        made.learn_stream(*rows[:2])
+        return made.graph, made.log.columns.rows[:, 2].tolist()
+
+    def by_torch() -> tuple[Graph, list[int]]:
+        net = SMGrNN(**NETWORK.to_dict(), seed=4, dtype=torch.float64)
+        optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+        plasticity, ids = StructuralPlasticity(net, optimizer, config, seed=4), list[int]()
+        for observation, label in zip(*rows[:2], strict=True):
+            optimizer.zero_grad()
+            outputs = net(torch.from_numpy(observation))
+            torch.nn.functional.cross_entropy(outputs, torch.as_tensor(label)).backward()
+            optimizer.step()
+            ids += plasticity.step().rows[:, 2].tolist()
+        return net.graph, ids
+
+    return [compiled, by_torch]
+
+
+def test_a_users_rule_decides_the_same_in_both_engines() -> None:
+    grows, prunes = By(relay_the_busiest), By(drop_the_smallest)
+    graphs, ids = zip(*(run() for run in in_both(growth=grows, pruning=prunes)), strict=True)
+    assert grows.calls == [1, 2, 4] * 2
+    assert prunes.calls == [3] * 2
+    assert ids[0] == ids[1]
+    assert graphs[0].edge_ids.tolist() == graphs[1].edge_ids.tolist()
+    assert graphs[0].n_hidden >= 2
+    np.testing.assert_allclose(graphs[0].weight, graphs[1].weight, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("limits", [{"max_edges": 9}, {"max_nodes": 6}])
+def test_an_edit_beyond_a_limit_is_dropped_with_a_warning(limits: dict[str, int]) -> None:
+    for run in in_both(growth=By(relay_the_busiest), pruning=None, **limits):
+        with pytest.warns(GrowthLimitWarning, match="Growth stopped at 3 inputs, 1 hidden") as seen:
+            graph, _ = run()
+        assert len(seen) == 1
+        assert (graph.n_nodes, graph.n_edges) == (6, 8)  # the first relay is the last
+
+
+def write_weight(evidence: Evidence, rng: np.random.Generator) -> Any:
+    evidence.graph.weight[0] = 7.0
+
+
+def write_history(evidence: Evidence, rng: np.random.Generator) -> Any:
+    evidence.history.slot[0] = 10**6
+
+
+def bad_rows(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
+    return GraphEdit(np.zeros(5, dtype=np.int64), np.zeros(1))
+
+
+def drop_an_edge_twice(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
+    edit = drop_the_smallest(evidence, rng)
+    return GraphEdit(np.tile(edit.rows, (2, 1)), np.tile(edit.weight, 2))
+
+
+@pytest.mark.parametrize(
+    ("decides", "error", "words"),
+    [
+        (write_weight, ValueError, "read-only"),
+        (write_history, ValueError, "read-only"),
+        (bad_rows, GraphError, "^An edit needs five numbers and a weight per change"),
+        (lambda *_: (GraphEdit.empty(), 3), GraphError, "^A rule must return candidates of"),
+        (lambda *_: None, GraphError, "^A rule must return a GraphEdit. Got None instead.$"),
+        (lambda *_: "more", GraphError, "^A rule must return a GraphEdit. Got 'more' instead.$"),
+        (drop_an_edge_twice, GraphError, "^An edit removes one edge twice.$"),
+    ],
+)
+def test_a_wrong_rule_is_met_by_one_sentence_and_changes_nothing(
+    decides: Any, error: type[Exception], words: str
+) -> None:
+    for run in in_both(growth=By(decides)):
+        with pytest.raises(error, match=words):
+            run()
+
+
+def test_a_users_rule_removes_no_protected_edge(lively: tuple[Graph, UpdateHistory]) -> None:
+    config = PlasticityConfig(window=2, pruning=By(drop_the_smallest), prune_period=1)
+    rng = np.random.default_rng(0)
+    decide(*lively, config, 1, rng, protected=lively[0].weight > 0.5)
+    with pytest.raises(GraphError, match=r"^A rule removes an edge that is protected\.$"):
+        decide(*lively, config, 1, rng, protected=lively[0].weight < 0.5)
+
+
+def test_a_rule_may_return_candidates_beside_its_edit() -> None:
+    """A rule around ours, which asks for the same statistics and takes its candidates back."""
+    inner = Frugal(n_candidates=4, candidate_sources=2)
+
+    class Around(By):
+        statistics, n_candidates, candidate_sources = inner.statistics, 4, 2
+
+    results = [
+        [run() for run in in_both(1200, interval=300, growth=growth, pruning=None)]
+        for growth in (inner, Around(inner.decide))
+    ]
+    assert results[0] == results[1]
+    assert len(results[0][0][1]) > 0
+
+
+@pytest.mark.parametrize(("removed", "left"), [("edge", {(1, 3), (3, 2)}), ("node", {(1, 2)})])
+def test_orphans_are_found_beside_what_a_pruning_rule_adds_and_removes(
+    removed: str, left: set[tuple[int, int]]
+) -> None:
+    """A new edge once ended at a node that was removed as an orphan, and nodes went twice."""
+    graph = Graph.from_edges(2, 1, 1, [(0, 3, 0.1), (3, 2, 1.0)])
+
+    def rewire(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
+        draft = EditDraft(evidence.graph)
+        if removed == "edge":
+            draft.remove_edge(1)
+        else:
+            draft.remove_node(3)
+        draft.add_edge(1, 3 if removed == "edge" else 2, 0.5)
+        return draft.finish()
+
+    config = PlasticityConfig(window=1, pruning=By(rewire), prune_period=1)
+    edit = decide(graph, UpdateHistory.start(2, 1), config, 1, np.random.default_rng(0)).edit
+    after = apply(graph, edit).graph
+    assert {(edge.source, edge.target) for edge in after.edges()} == left
+
+
+@pytest.mark.parametrize("rule", [relay_the_busiest, Relay, 3, "rely"])
+def test_what_is_no_rule_is_refused(rule: Any) -> None:
+    with pytest.raises(ConfigError, match="growth rule") as caught:
+        PlasticityConfig(growth=rule)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,425 @@
+"""The library and the paper read aloud (`oracle`) agree on hundreds of random graphs.
+
+Rules are called by the module, and directly by `decide` on evidence that is made here.
+"""
+
+from collections import Counter
+from copy import deepcopy
+from dataclasses import fields, replace
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+import torch
+
+from smgrnn import NetworkConfig, PlasticityConfig, SMGrNN
+from smgrnn.arrays import Floats, Ints
+from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply, check, initial_graph
+from smgrnn.rules import GROWTH, PRUNING, Evidence, Limits, UpdateHistory
+from smgrnn.rules.candidates import Candidates
+from smgrnn.rules.draw import subset
+from smgrnn.rules.exploration import missing_before, missing_edge
+from smgrnn.rules.history import TOTAL, carry_history, reset_history
+from smgrnn.rules.instability import Scale
+from smgrnn.rules.orphans import orphans
+from smgrnn.rules.size import Goal
+from smgrnn.rules.statistics import absent_pairs
+from support import frugal_oracle, oracle
+from support.decisions import decide, evidence
+from support.flat import rules
+from support.frugal import lessons, rules_of
+from support.frugal_oracle import FrugalLearner
+from support.oracle import SlowChange, SlowEdge, SlowGraph, SlowHistory, to_slow
+
+N_CALLS = 24
+
+
+# --- random graphs and updates, and translations to the library ----------------------------------
+
+
+def random_graph(rng: np.random.Generator) -> SlowGraph:
+    """Draw a graph with gaps in its ids, cycles, feedback and skip edges; half feed inputs too."""
+    n_inputs, n_outputs, n_hidden = rng.integers((1, 1, 0), (4, 4, 9)).tolist()
+    n_fixed = n_inputs + n_outputs
+    hidden = n_fixed + np.sort(rng.choice(3 * n_hidden, n_hidden, replace=False))
+    kinds = dict.fromkeys(range(n_inputs), "input")
+    kinds |= dict.fromkeys(range(n_inputs, n_fixed), "output")
+    kinds |= dict.fromkeys(hidden.tolist(), "hidden")
+    graph = SlowGraph(kinds, {}, next_node_id=n_fixed + 3 * n_hidden, next_edge_id=0)
+    feeds_inputs, density = rng.random() < 0.5, rng.choice((0.0, 0.1, 0.2, 0.3, 0.5, 1.0))
+    chosen = [
+        (u, v)
+        for u, v in graph.all_pairs()
+        if rng.random() < density and (feeds_inputs or kinds[v] != "input")
+    ]
+    ids = rng.permutation(2 * len(chosen))
+    for pair, edge in zip(chosen, ids.tolist(), strict=False):
+        graph.edges[pair] = SlowEdge(edge, float(rng.choice((0.0, 0.05, 0.5)) * rng.normal()))
+    graph.next_edge_id = 2 * len(chosen)
+    return graph
+
+
+def random_updates(graph: SlowGraph, rng: np.random.Generator) -> dict[int, float]:
+    """Draw updates in the manner of each edge: at rest, tiny, drifting, restless or mild."""
+    manners = (0, 0), (0, 1e-9), (0.05, 0.01), (0.0, 0.3), (0.001, 0.02)
+    ways = {edge.id: manners[edge.id % 5] for edge in graph.edges.values()}
+    return {id: mean + std * float(rng.standard_normal()) for id, (mean, std) in ways.items()}
+
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "window": (1, 2, 3, 5, 8, 13),
+    "interval_width": (0.25, 0.5, 0.5, 1.0, 2.0),
+    "fluctuation_threshold": (0.02, 0.1, 0.5, 2.0),
+    "scale": get_args(Scale),
+    "epsilon": (1e-8, 1e-8, 1e-3),
+    "full_window": (True, False),
+    "history_on_edit": ("keep", "reset"),
+    "prune_period": (1, 2, 3, 3, 4, 5, 6, 7),
+    "max_relays": (None, None, 1, 2, 3),
+    "initial_weight": (0.0, 0.01, 0.3),
+    "new_weights": ("gaussian", "sign"),
+    "explore_probability": (0.0, 0.25, 0.25, 1.0),
+    "explore_ratio": (0.0, 0.01, 0.2, 0.5, 1.0),
+    "explore_inputs": (True, False),
+    "weight_threshold": (0.0, 0.1, 1.0, 10.0),
+    "update_threshold": (0.0, 1e-4, 0.01, 0.1, 0.1),
+    "prune_fraction": (0.1, 0.5, 0.8, 1.0),
+    "orphan_removal": (True, True, True, True, True, False),
+    "max_nodes": (5, 20, 25, 30, 30),
+    "max_edges": (8, 80, 99, 120, 120),
+}
+
+
+def random_rules(rng: np.random.Generator, growth: str, pruning: str) -> PlasticityConfig:
+    """Draw all settings that these rules and the module have."""
+    kinds: Any = (PlasticityConfig, GROWTH.get(growth), PRUNING.get(pruning))
+    own = {entry.name for kind in kinds if kind for entry in fields(kind)}
+    drawn = {name: values[rng.integers(len(values))] for name, values in CHOICES.items()}
+    names = {"growth": growth, "pruning": pruning}
+    return rules(**names, **{name: drawn[name] for name in drawn if name in own})
+
+
+def to_graph(slow: SlowGraph) -> Graph:
+    place = {node: position for position, node in enumerate(slow.nodes())}
+    pairs = slow.pairs()
+    edges = [slow.edges[pair] for pair in pairs]
+    graph = Graph(
+        n_inputs=len(slow.of_kind("input")),
+        n_outputs=len(slow.of_kind("output")),
+        node_ids=np.array(slow.nodes(), dtype=np.int64),
+        source=np.array([place[u] for u, _ in pairs], dtype=np.int64),
+        target=np.array([place[v] for _, v in pairs], dtype=np.int64),
+        weight=np.array([edge.weight for edge in edges], dtype=np.float64),
+        edge_ids=np.array([edge.id for edge in edges], dtype=np.int64),
+        next_node_id=slow.next_node_id,
+        next_edge_id=slow.next_edge_id,
+    )
+    check(graph)
+    return graph
+
+
+def to_edit(changes: list[SlowChange]) -> GraphEdit:
+    rows = [[Operation[c.operation], Cause[c.cause], c.id, c.source, c.target] for c in changes]
+    weight = np.array([change.weight for change in changes], dtype=np.float64)
+    return GraphEdit(np.array(rows, dtype=np.int64).reshape(-1, 5), weight)
+
+
+def in_words(edit: GraphEdit) -> list[SlowChange]:
+    return [SlowChange(c.operation.name, c.cause.name, *c[2:]) for c in edit.changes()]
+
+
+def edge_ids(slow: SlowGraph) -> list[int]:
+    return [slow.edges[pair].id for pair in slow.pairs()]
+
+
+# --- the network as a function -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("carry_state", [True, False])
+@pytest.mark.parametrize("iterations", [1, 3])
+@pytest.mark.parametrize("seed", range(15))
+def test_node_states_agree_over_calls_and_edits(
+    seed: int, iterations: int, carry_state: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    slow = random_graph(rng)
+    graph = to_graph(slow)
+    phi, phi_out = rng.choice(sorted(oracle.ACTIVATIONS), 2).tolist()
+    network: dict[str, Any] = {
+        "activation": phi,
+        "output_activation": phi_out,
+        "carry_state": carry_state,
+    }
+    network |= {"graph": graph, "dtype": torch.float64, "iterations": iterations, "state_dim": 2}
+    net = SMGrNN(graph.n_inputs, graph.n_outputs, **network)
+    states: list[dict[int, float]] = [{}, {}]  # one network of scalars per feature
+    config = replace(random_rules(rng, "relay", "weak"), full_window=False, max_nodes=40)
+    for call in range(1, 7):
+        observation = rng.normal(size=(graph.n_inputs, 2))
+        output = net(torch.tensor(observation))
+        for feature in range(2):
+            former = states[feature] if carry_state else {}
+            values = observation[:, feature].tolist()
+            states[feature] = oracle.forward(slow, former, values, iterations, phi, phi_out)
+        expected = [[features[node] for features in states] for node in slow.nodes()]
+        free = torch.tensor(expected[graph.n_inputs :], dtype=torch.float64)
+        assert net.state is not None
+        torch.testing.assert_close(net.state, free, rtol=1e-12, atol=1e-14)
+        assert torch.equal(output, net.state[: graph.n_outputs])
+        history = SlowHistory(config.window)
+        history.start(edge_ids(slow))
+        for _ in range(rng.integers(1, 3 * config.window)):
+            history.push(random_updates(slow, rng))
+        changes = oracle.decide(slow, history, config, call, rng).changes
+        slow = oracle.apply(slow, changes)
+        net.restructure(to_edit(changes))
+
+
+# --- parts of rules ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_orphans_missing_edges_and_absent_edges_agree(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    slow = random_graph(rng)
+    graph = to_graph(slow)
+    stays = rng.random(len(slow.edges)) < rng.choice((0.3, 0.6, 0.9))
+    pruned = [pair for pair, stay in zip(slow.pairs(), stays, strict=True) if not stay]
+    assert set(graph.node_ids[orphans(graph, stays)].tolist()) == oracle.orphans(slow, pruned)
+    for explore_inputs in (False, True):
+        before = missing_before(graph, explore_inputs)
+        found = [missing_edge(graph, before, rank) for rank in range(before[-1])]
+        pairs = [tuple(graph.node_ids[list(pair)].tolist()) for pair in found]
+        assert pairs == oracle.missing_edges(slow, explore_inputs)
+    absent = graph.node_ids[absent_pairs(graph)].T.tolist()
+    assert list(map(tuple, absent)) == frugal_oracle.absent_pairs(slow)
+
+
+def test_subsets_agree_and_leave_the_generator_in_the_same_state() -> None:
+    ours, theirs = np.random.default_rng(7), np.random.default_rng(7)
+    for n in (*range(12), 1000, 2**33):
+        for size in range(min(n, 12) + 1):
+            assert subset(ours, n, size).tolist() == oracle.subset(theirs, n, size)
+    assert ours.bit_generator.state == theirs.bit_generator.state
+
+
+# --- whole sequences of calls --------------------------------------------------------------------
+
+
+class Run:
+    """The module at work on one random graph with random settings, in both worlds."""
+
+    def __init__(self, seed: int, growth: str, pruning: str) -> None:
+        self.task = np.random.default_rng(seed)
+        self.rng, self.slow_rng = np.random.default_rng(seed), np.random.default_rng(seed)
+        self.config = random_rules(self.task, growth, pruning)
+        self.slow = random_graph(self.task)
+        self.graph = to_graph(self.slow)
+        self.history = UpdateHistory.start(self.graph.n_edges, self.config.window)
+        self.slow_history = SlowHistory(self.config.window)
+        self.slow_history.start(edge_ids(self.slow))
+
+    def learn(self) -> None:
+        """Move every weight a few times."""
+        for _ in range(self.task.integers(2 * self.config.window + 2)):
+            deltas = random_updates(self.slow, self.task)
+            self.slow_history.push(deltas)
+            for pair, edge in self.slow.edges.items():
+                self.slow.edges[pair] = SlowEdge(edge.id, edge.weight + deltas[edge.id])
+            delta = np.array([deltas[edge] for edge in edge_ids(self.slow)])
+            self.history.push(delta)
+            self.graph = self.graph._replace(weight=self.graph.weight + delta)
+
+    def decide(self, call: int) -> oracle.SlowDecision:
+        """Let both decide and act, and compare everything there is."""
+        direct = self.decide_directly(call)
+        edit, _, is_capped = decide(self.graph, self.history, self.config, call, self.rng)
+        expected = oracle.decide(self.slow, self.slow_history, self.config, call, self.slow_rng)
+        assert in_words(edit) == expected.changes
+        assert is_capped == expected.is_capped
+        assert in_words(direct) == [c for c in expected.changes if c.cause != "ORPHAN"]
+        if edit:
+            self.follow(edit)
+            self.slow = oracle.apply(self.slow, expected.changes)
+            keeps = self.config.history_on_edit == "keep"
+            slow_history = self.slow_history
+            (slow_history.keep if keeps else slow_history.start)(edge_ids(self.slow))
+        assert self.graph == to_graph(self.slow)
+        self.assert_same_history()
+        return expected
+
+    def decide_directly(self, call: int) -> GraphEdit:
+        """Ask the rule itself, by evidence that the oracle's history has."""
+        config, graph, ids = self.config, self.graph, edge_ids(self.slow)
+        rule = config.growth if call % config.prune_period else config.pruning
+        seen = evidence(
+            graph,
+            *self.history.statistics(),
+            is_watched=np.array([self.slow_history.is_judged(id, config) for id in ids], np.bool_),
+            limits=Limits(config.max_nodes - graph.n_nodes, config.max_edges - graph.n_edges),
+        )
+        return GraphEdit.empty() if rule is None else rule.decide(seen, deepcopy(self.rng))
+
+    def follow(self, edit: GraphEdit) -> None:
+        """Apply to the library's graph and history what the library decided."""
+        former, applied = self.graph, apply(self.graph, edit)
+        self.graph = applied.graph
+        if self.config.history_on_edit == "keep":
+            self.history = carry_history(self.history, applied.edge_origin)
+        else:
+            self.history = reset_history(self.history, self.graph.n_edges)
+        assert_same_origins(former.node_ids, self.graph.node_ids, applied.node_origin)
+        assert_same_origins(former.edge_ids, self.graph.edge_ids, applied.edge_origin)
+
+    def assert_same_history(self) -> None:
+        mean, variance = self.history.statistics()
+        for k, edge in enumerate(edge_ids(self.slow)):
+            seen = list(self.slow_history.updates[edge])
+            largest = max(map(abs, seen), default=0.0)
+            assert self.history.updates(k).tolist() == seen
+            assert abs(mean[k] - self.slow_history.mean(edge)) <= 1e-13 * largest
+            assert abs(variance[k] - self.slow_history.variance(edge)) <= 1e-13 * largest**2
+
+
+def assert_same_origins(before: Ints, after: Ints, origin: Ints) -> None:
+    """Each origin is where the same id stood before the edit, or -1 for a new one."""
+    places = {id: place for place, id in enumerate(before.tolist())}
+    assert origin.tolist() == [places.get(id, -1) for id in after.tolist()]
+
+
+RELAYS = ("ADD_NODE RELAY", "ADD_EDGE RELAY")
+WEAK = ("REMOVE_EDGE WEAK_EDGE", "REMOVE_EDGE ORPHAN", "REMOVE_NODE ORPHAN")
+EVENTS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("relay", "weak"): (*RELAYS, "ADD_EDGE EXPLORATION", *WEAK, "nothing"),
+    ("relay-alone", "weak"): (*RELAYS, *WEAK, "nothing"),
+    ("exploration", "weak"): ("ADD_EDGE EXPLORATION", *WEAK, "nothing"),
+    ("relay-random", "weak"): (*RELAYS, *WEAK),
+    ("split", "weak"): ("ADD_NODE SPLIT", "ADD_EDGE SPLIT", "REMOVE_EDGE SPLIT"),
+    ("duplicate", "weak"): ("ADD_NODE DUPLICATE", "ADD_EDGE DUPLICATE"),
+    ("relay", "random"): ("REMOVE_EDGE RANDOM", "REMOVE_NODE ORPHAN"),
+    ("relay", "none"): (*RELAYS, "REMOVE_NODE ORPHAN"),
+    ("none", "weak"): WEAK,
+}
+"""What must happen often in the random sequences, or their agreement would mean nothing."""
+
+
+@pytest.mark.parametrize(("growth", "pruning"), EVENTS)
+def test_whole_sequences_of_calls_agree(growth: str, pruning: str) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(80 if (growth, pruning) == ("relay", "weak") else 40):
+        run = Run(seed, growth, pruning)
+        for call in range(1, N_CALLS + 1):
+            run.learn()
+            changes, is_capped = run.decide(call)
+            seen.update({f"{c.operation} {c.cause}" for c in changes})
+            seen.update(["limit"] * is_capped + ["nothing"] * (not changes))
+        assert run.rng.bit_generator.state == run.slow_rng.bit_generator.state
+    assert all(seen[event] >= 10 for event in EVENTS[growth, pruning]), seen
+    assert growth == "none" or seen["limit"] >= 10
+
+
+# --- rules that follow a size --------------------------------------------------------------------
+
+
+FOLLOWING = ("frugal", "candidates", "gradient")
+
+
+class Asked(FrugalLearner):
+    """The oracle's learner, which asks the library's rules for the same decisions."""
+
+    def evidence(self, goal: Goal) -> Evidence:
+        """Return what the oracle noted, as arrays."""
+        graph, notes, n = to_graph(self.graph), self.notes, max(self.notes.n, 1)
+        place = {node: position for position, node in enumerate(self.graph.nodes())}
+        history = UpdateHistory.start(graph.n_edges, 1)
+        history.clock[TOTAL] = self.updates
+        history.born[:] = [self.born[id] for id in graph.edge_ids.tolist()]
+
+        def per_node(sums: dict[int, float]) -> Floats:
+            return np.array([sums.get(node, 0.0) / n for node in self.graph.nodes()])
+
+        square = per_node(notes.squares)
+        is_still = [notes.n > 0 and notes.is_constant(node) for node in self.graph.nodes()]
+        return evidence(
+            graph,
+            history=history,
+            limits=Limits(
+                self.config.max_nodes - graph.n_nodes, self.config.max_edges - graph.n_edges
+            ),
+            goal=goal,
+            iterations=self.iterations,
+            n_updates=notes.n,
+            activity=np.where(is_still, np.sqrt(square), 0.0),  # or a mean unlike its square
+            square=square,
+            strain=per_node(notes.strains),
+            absent=np.array([[place[u], place[v]] for u, v in self.pairs], np.int64)
+            .reshape(-1, 2)
+            .T,
+            absent_gradient=np.array([notes.products.get(pair, 0.0) / n for pair in self.pairs]),
+            candidates=self.as_candidates(graph, place),
+        )
+
+    def as_candidates(self, graph: Graph, place: dict[int, int]) -> Candidates:
+        n_sources = self.growth.candidate_sources if self.has_candidates else 0
+        found = Candidates.start(graph, len(self.candidates), n_sources)
+        outputs = self.graph.of_kind("output")
+        for k, each in enumerate(self.candidates):
+            if each.weights:
+                found.sources[:, k] = [place[node] for node in each.weights]
+                found.weights[:, k] = list(each.weights.values())
+            found.square[k], found.n_watched[k] = each.square, each.count
+            found.products[:, k] = [each.products.get(node, 0.0) for node in outputs]
+        found.is_active[0] = not self.candidates_rest
+        return found
+
+    def grow(self, goal: Goal) -> list[SlowChange]:
+        decided = self.growth.decide(self.evidence(goal), deepcopy(self.rng))
+        place = {node: position for position, node in enumerate(self.graph.nodes())}
+        changes = super().grow(goal)
+        edit = decided[0] if self.has_candidates else decided
+        self.compare(edit, changes)
+        if self.has_candidates:
+            expected = self.as_candidates(to_graph(self.graph), place)
+            for name in ("sources", "weights", "square", "n_watched", "products", "is_active"):
+                mine, theirs = getattr(decided[1], name), getattr(expected, name)
+                np.testing.assert_allclose(mine, theirs, rtol=1e-9, err_msg=name)
+        return changes
+
+    def prune(self, goal: Goal) -> list[SlowChange]:
+        pruning: Any = self.config.pruning
+        edit = pruning.decide(self.evidence(goal), deepcopy(self.rng))
+        changes = super().prune(goal)
+        self.compare(edit, [c for c in changes if c.operation != "REMOVE_NODE"])
+        return changes
+
+    def compare(self, edit: GraphEdit, changes: list[SlowChange]) -> None:
+        found = in_words(edit)
+        assert [each[:5] for each in found] == [each[:5] for each in changes]
+        weights = [each.weight for each in changes]
+        np.testing.assert_allclose([each.weight for each in found], weights, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("growth", "size", "iterations"),
+    [(growth, size, k) for growth in FOLLOWING for size, k in ((18, 3), (None, 2))],
+)
+def test_rules_that_follow_a_size_agree_by_their_own_decide(
+    growth: str, size: int | None, iterations: int
+) -> None:
+    config = rules_of(growth=growth, size=size, interval=100, max_edges=24)
+    network = NetworkConfig(n_inputs=4, n_outputs=3, n_hidden=1, density=0.4)
+    graph = to_slow(initial_graph(network, np.random.default_rng(1)))
+    slow = Asked(graph, config, np.random.default_rng(2), iterations, learning_rate=0.05)
+    n = 2400
+    for update, (observation, label, is_last) in enumerate(zip(*lessons(n, 3), strict=True)):
+        slow.aim.progress = update / n if size else -1.0
+        slow.learn(observation.tolist(), int(label), bool(is_last))
+    assert ("ADD_NODE CANDIDATE" in slow.seen) == (growth != "gradient")
+    assert ("ADD_EDGE GRADIENT" in slow.seen) == (growth != "candidates")
+    assert "REMOVE_EDGE CONTRIBUTION" in slow.seen or growth == "candidates"
+
+
+def test_every_rule_has_an_oracle() -> None:
+    growth, pruning = ({names[k] for names in EVENTS} - {"none"} for k in range(2))
+    assert growth | {*FOLLOWING} == GROWTH.keys()
+    assert pruning | {"contribution"} == PRUNING.keys()
