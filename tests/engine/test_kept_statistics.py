@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from smgrnn import Graph, Learner, NetworkConfig, PlasticityConfig, SMGrNN
-from smgrnn.errors import ConfigError
 from smgrnn.graph import GraphEdit
 from smgrnn.rules import GROWTH, PRUNING
 from support.flat import learning as learning_config
@@ -119,20 +118,3 @@ def test_statistics_are_of_the_updates_since_the_last_call() -> None:
     for each in rule.seen:
         assert each.absent.shape[1] == each.absent_gradient.size == 6 - made.graph.n_edges
         assert not each.graph.weight.flags.writeable
-
-
-@pytest.mark.parametrize(
-    ("plasticity", "sentence"),
-    [
-        (
-            lambda: PlasticityConfig(growth="relai"),
-            r"no growth rule 'relai'\. Did you mean 'relay'\?",
-        ),
-        (lambda: PlasticityConfig(pruning="x"), r"There is no pruning rule 'x'\. There are weak, "),
-        (lambda: PlasticityConfig(growth=3), "A growth rule is an object with `decide"),
-        (lambda: PlasticityConfig(growth=Ask), "A growth rule is an object with `decide"),
-    ],
-)
-def test_what_is_no_rule_is_refused(plasticity: Any, sentence: str) -> None:
-    with pytest.raises(ConfigError, match=sentence):
-        plasticity()

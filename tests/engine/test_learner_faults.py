@@ -27,9 +27,6 @@ def not_finite(update: int) -> Any:
     return pytest.raises(NonFiniteError, match=f"^{re.escape(sentence)}$")
 
 
-# --- NaN and infinity -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("value", NOT_FINITE)
 def test_an_observation_that_is_not_finite_is_as_if_it_had_not_been_seen(value: float) -> None:
     good = stream(60)
@@ -131,22 +128,13 @@ def test_a_step_that_overflows_is_refused() -> None:
         made.learn([1e300], 0)
 
 
-# --- limits ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "at_once",
-    [True, False],
-    ids=["as a stream", "row by row"],
-)
+@pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("limits", [{"max_nodes": 8}, {"max_edges": 15}])
 def test_a_limit_warns_the_caller_once_and_learning_goes_on(
     limits: dict[str, int], at_once: bool
 ) -> None:
-    plasticity = growing_rules(
-        window=3, interval=3, scale="update", explore_probability=1.0, **limits
-    )
-    made = learner(n_hidden=0, density=1.0, plasticity=plasticity)
+    often = growing_rules(window=3, interval=3, scale="update", explore_probability=1.0, **limits)
+    made = learner(n_hidden=0, density=1.0, plasticity=often)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for x, label, _ in zip(*stream(90), strict=True):
@@ -169,9 +157,6 @@ def test_a_limit_warns_the_caller_once_and_learning_goes_on(
     assert warning.filename == __file__
 
 
-# --- wrong arguments ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("label", [-1, 2, 99, 0.5, "1", None])
 def test_a_label_that_is_no_number_of_an_action_is_refused(label: Any) -> None:
     made = learner()
@@ -188,41 +173,34 @@ def test_a_label_that_is_no_number_of_an_action_is_refused(label: Any) -> None:
     assert memory(made) == before
 
 
-@pytest.mark.parametrize("shape", [(2,), (4,), (1, 3), ()])
-def test_an_observation_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
-    made = learner()
-    got = shape or (1,)
-    sentence = f"Expected an observation of 3 numbers. Got shape {got} instead."
-    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
-        made.learn(np.ones(shape), 0)
-    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$|a batch instead"):
-        made.act(np.ones(shape))
+ONES, MSE = np.ones, learning_config(loss="mse")
+STREAM = r"^The shapes of a stream must be observations \(n, 3\)"
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("learning", "call", "sentence"),
     [
-        (np.ones((5, 4)), np.zeros(5)),
-        (np.ones((5, 3)), np.zeros(4)),
-        (np.ones((5, 3)), np.zeros((5, 1))),
-        (np.ones((5, 3)), np.zeros(5), np.zeros(4)),
-        (np.ones(3), np.zeros(3)),
-        (np.ones((2, 2, 3)), np.zeros(2)),
+        *(
+            (None, ("learn", ONES(shape), 0), f"^Expected an observation of 3 .* {got} instead")
+            for shape, got in (((2,), r"\(2,\)"), ((1, 3), r"\(1, 3\)"), ((), r"\(1,\)"))
+        ),
+        (None, ("act", ONES(4)), r"^Expected an observation of 3 numbers\. Got shape \(4,\)"),
+        (None, ("act", ONES((1, 3))), "a batch instead"),
+        (None, ("learn_stream", ONES((5, 4)), np.zeros(5)), STREAM),
+        (None, ("learn_stream", ONES((5, 3)), np.zeros(4)), STREAM),
+        (None, ("learn_stream", ONES((5, 3)), np.zeros((5, 1))), STREAM),
+        (None, ("learn_stream", ONES((5, 3)), np.zeros(5), np.zeros(4)), STREAM),
+        (None, ("learn_stream", ONES(3), np.zeros(3)), STREAM),
+        (None, ("learn_stream", ONES((2, 2, 3)), np.zeros(2)), STREAM),
+        (MSE, ("learn", ONES(3), ONES(3)), r"^Expected a target of 2 numbers\. Got shape \(3,\)"),
+        (MSE, ("learn_stream", ONES((5, 3)), ONES((5, 3))), r"targets \(n, 2\) .* Got \(5, 3\), "),
     ],
 )
-def test_a_stream_whose_shapes_do_not_fit_is_refused(arguments: tuple[Any, ...]) -> None:
-    made = learner()
-    with pytest.raises(ShapeError, match=r"^The shapes of a stream must be observations \(n, 3"):
-        made.learn_stream(*arguments)
+def test_arguments_of_another_shape_are_refused(learning: Any, call: Any, sentence: str) -> None:
+    made = learner(0, learning)
+    with pytest.raises(ShapeError, match=sentence):
+        getattr(made, call[0])(*call[1:])
     assert made.n_updates == 0
-
-
-def test_targets_of_another_shape_are_refused() -> None:
-    made = learner(0, learning_config(loss="mse"))
-    with pytest.raises(ShapeError, match=r"^Expected a target of 2 numbers\. Got shape \(3,\)"):
-        made.learn(np.ones(3), np.ones(3))
-    with pytest.raises(ShapeError, match=r"targets \(n, 2\) .* Got \(5, 3\), \(5, 3\) and"):
-        made.learn_stream(np.ones((5, 3)), np.zeros((5, 3)))
 
 
 def test_an_empty_stream_changes_nothing() -> None:

@@ -26,10 +26,7 @@ def hidden_edges(net: SMGrNN) -> Tensor:
 
 
 def test_iterations_compute_the_hand_worked_values() -> None:
-    once, twice = (
-        SMGrNN(1, 1, graph=LOOP, iterations=n, dtype=torch.float64, carry_state=True)
-        for n in (1, 2)
-    )
+    once, twice = (SMGrNN(1, 1, graph=LOOP, iterations=n, dtype=torch.float64) for n in (1, 2))
     output, hidden = math.tanh(0.5), math.tanh(-0.4)
     first, second = once(torch.tensor([1.0])), once(torch.tensor([2.0]))
     assert first.item() == pytest.approx(output, abs=1e-15)
@@ -53,14 +50,8 @@ def test_hidden_and_output_nodes_have_their_own_activation(
         "relu": lambda x: max(x, 0.0),
         "identity": lambda x: x,
     }
-    net = SMGrNN(
-        1,
-        1,
-        graph=LOOP,
-        dtype=torch.float64,
-        activation=activation,
-        output_activation=output_activation,
-    )
+    kinds: dict[str, Any] = {"activation": activation, "output_activation": output_activation}
+    net = SMGrNN(1, 1, graph=LOOP, dtype=torch.float64, **kinds)
     net(torch.tensor([-2.0]))
     state = net.state
     assert state is not None
@@ -153,12 +144,9 @@ def test_every_tensor_of_the_network_follows_it_to_another_device() -> None:
     net = SMGrNN(3, 2, n_hidden=1)
     net(torch.ones(3))
     net.to("meta")
+    placed = SMGrNN(3, 2, device="meta", dtype=torch.float16)
+    assert (placed.weight.device.type, placed.weight.dtype) == ("meta", torch.float16)
     assert {tensor.device.type for tensor in (*net.parameters(), *net.buffers())} == {"meta"}
-
-
-def test_the_device_and_dtype_arguments_place_the_weight() -> None:
-    net = SMGrNN(3, 2, device="meta", dtype=torch.float16)
-    assert (net.weight.device.type, net.weight.dtype) == ("meta", torch.float16)
 
 
 # --- gradients ------------------------------------------------------------------------------------
@@ -283,9 +271,6 @@ def test_changing_the_output_in_place_does_not_change_the_carried_state() -> Non
     assert torch.equal(state[:2], expected)
 
 
-# --- wrong inputs ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_an_input_that_is_not_finite_is_refused(value: float) -> None:
     with pytest.raises(NonFiniteError, match=r"^The input holds a NaN or an infinity\.$"):
@@ -318,9 +303,6 @@ def test_a_seed_that_is_not_a_natural_number_is_refused(seed: Any) -> None:
         SMGrNN(2, 1, seed=seed)
 
 
-# --- seeds ----------------------------------------------------------------------------------------
-
-
 def test_one_seed_gives_one_network_and_another_seed_another() -> None:
     torch.manual_seed(0)
     a, other = (SMGrNN(4, 3, n_hidden=5, density=0.5, seed=seed) for seed in (7, 8))
@@ -329,9 +311,6 @@ def test_one_seed_gives_one_network_and_another_seed_another() -> None:
     assert list(a.graph.edges()) == list(b.graph.edges())
     assert torch.equal(a(torch.ones(4)), b(torch.ones(4)))
     assert [edge[1:3] for edge in a.graph.edges()] != [edge[1:3] for edge in other.graph.edges()]
-
-
-# --- torch.compile --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("settings", [{}, {"carry_state": False, "readout": "sum"}])

@@ -9,23 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn, optim
+from torch import nn, optim
 
-from smgrnn import (
-    EditDraft,
-    Graph,
-    GraphEdit,
-    PlasticityConfig,
-    StructuralPlasticity,
-)
+from smgrnn import EditDraft, Graph, GraphEdit, PlasticityConfig, StructuralPlasticity
 from smgrnn.errors import AttachmentError, GraphError, GrowthLimitWarning, NonFiniteError
 from smgrnn.graph import Cause, Operation
 from smgrnn.rules.candidates import Candidates
 from smgrnn.rules.evidence import Evidence
 from support.flat import growing_rules, rules
 from support.training import BUSY, by, examples, learn, network, run, scripted
-
-# --- in the company of other parts of PyTorch -----------------------------------------------------
 
 
 def test_a_network_grows_as_one_layer_of_a_larger_module_with_its_own_param_group() -> None:
@@ -103,23 +95,6 @@ def test_a_learning_rate_scheduler_works_as_on_a_fixed_network(
     assert len(set(growing)) > 2
 
 
-def test_gradients_are_clipped_whatever_the_size() -> None:
-    net = network(iterations=2)
-    optimizer = optim.SGD(net.parameters(), lr=1.0)
-    spm = StructuralPlasticity(net, optimizer, BUSY)
-    data = examples()
-    for _ in range(40):
-        x, y = next(data)
-        optimizer.zero_grad()
-        (net(x) - y).square().sum().backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 0.01)
-        before = net.weight.detach().clone()
-        optimizer.step()
-        assert (net.weight - before).norm().item() <= 0.01 + 1e-9
-        spm.step()
-    assert net.graph.next_edge_id > 20
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_network_of_single_precision_grows_and_may_be_converted(dtype: torch.dtype) -> None:
     net = network(dtype=torch.float32, iterations=2)
@@ -160,9 +135,6 @@ def test_a_network_pruned_to_no_edge_grows_again() -> None:
     assert sizes[1:] == [0, 1, 0, 1, 0]
     assert optimizer.state[net.weight]["exp_avg"].shape == (0,)
     assert net(torch.ones(3)).tolist() == [0.0, 0.0]
-
-
-# --- other ways to learn, other rules -------------------------------------------------------------
 
 
 def test_a_hebbian_rule_without_optimizer_is_observed_and_grows_the_network() -> None:
@@ -246,55 +218,32 @@ FOREIGN = Candidates.start(Graph.from_edges(1, 1), 3, 1)
         ([], "A rule must return a GraphEdit. Got [] instead."),
         ((1, 2, 3), "A rule must return a GraphEdit. Got (1, 2, 3) instead."),
         ((None, FOREIGN), "A rule must return a GraphEdit. Got None instead."),
-        ((GraphEdit.empty(), FOREIGN), "A rule returned candidates that do not fit the graph."),
+        (
+            (GraphEdit.empty(), FOREIGN),
+            "A rule must return candidates of the graph as it is",
+        ),
     ],
 )
 def test_a_rule_that_returns_something_else_than_an_edit_is_refused(
     returned: Any, sentence: str
 ) -> None:
     spm = StructuralPlasticity(network(), None, by(lambda *_: returned, interval=1))
-    with pytest.raises(GraphError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(GraphError, match=f"^{re.escape(sentence)}"):
         spm.step()
 
 
-def test_the_random_numbers_of_a_rule_follow_the_seed() -> None:
-    def drawn(seed: int) -> list[float]:
-        numbers: list[float] = []
-
-        def decide(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
-            numbers.append(rng.random())
-            return GraphEdit.empty()
-
-        spm = StructuralPlasticity(network(), None, by(decide, interval=1), seed=seed)
-        for _ in range(3):
+@pytest.mark.parametrize(
+    ("interval", "expected"), [(5, [1, 1, 2, 2, 3, 3, 4, 4]), ("episode", [0, 1, 1, 2, 2, 3, 3, 4])]
+)
+def test_an_interval_counts_updates_or_episodes(interval: Any, expected: list[int]) -> None:
+    spm, calls = StructuralPlasticity(network(), None, scripted(interval=interval)), []
+    for _ in range(4):
+        for _ in range(5):
             spm.step()
-        return numbers
-
-    assert drawn(1) == drawn(1)
-    assert len(set(drawn(1)) | set(drawn(2))) == 6
-
-
-def test_an_interval_counts_updates_and_ignores_episodes() -> None:
-    spm = StructuralPlasticity(network(), None, scripted(interval=5))
-    calls = []
-    for _ in range(20):
-        spm.step()
         calls.append(spm.calls)
-        assert not spm.end_episode()
-    assert calls == [n // 5 for n in range(1, 21)]
-
-
-def test_the_interval_episode_acts_at_the_end_of_each_episode_only() -> None:
-    config = rules(interval="episode", explore_probability=1.0)
-    spm = StructuralPlasticity(network(), None, config)
-    for _ in range(200):
-        assert not spm.step()
-    assert spm.calls == 0
-    assert spm.end_episode().count(Operation.ADD_EDGE, Cause.EXPLORATION) == 1
-    assert spm.calls == 1
-
-
-# --- what does not belong together ----------------------------------------------------------------
+        spm.end_episode()
+        calls.append(spm.calls)
+    assert calls == expected
 
 
 def test_a_network_has_one_plasticity_module_at_a_time() -> None:
@@ -360,9 +309,6 @@ def test_a_weight_that_is_not_finite_is_reported_with_its_update(value: float) -
         spm.step()
 
 
-# --- limits ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("limits", [{"max_nodes": 8}, {"max_edges": 15}])
 def test_a_limit_warns_once_and_training_goes_on(limits: dict[str, int]) -> None:
     net = network(iterations=2, n_hidden=0, density=1.0)
@@ -385,18 +331,12 @@ def test_a_limit_warns_once_and_training_goes_on(limits: dict[str, int]) -> None
     assert not torch.equal(net.weight, before)
 
 
-# --- determinism ----------------------------------------------------------------------------------
-
-
-def outcome(seed: int) -> tuple[list[str], Tensor]:
-    net = network(iterations=2)
-    spm = StructuralPlasticity(net, optim.Adam(net.parameters(), lr=0.01), BUSY, seed=seed)
-    edits = run(spm, 60, examples())
-    return [str(list(edit.changes())) for edit in edits], net.weight.detach()
-
-
 def test_one_seed_gives_one_run_bit_for_bit_and_another_seed_another() -> None:
-    edits, weight = outcome(0)
-    same_edits, same_weight = outcome(0)
-    assert same_edits == edits != outcome(1)[0]
-    assert torch.equal(same_weight, weight)
+    found = []
+    for seed in (0, 0, 1):
+        net = network(iterations=2)
+        spm = StructuralPlasticity(net, optim.Adam(net.parameters(), lr=0.01), BUSY, seed=seed)
+        edits = [str(list(edit.changes())) for edit in run(spm, 60, examples())]
+        found.append((edits, net.weight.tolist()))
+    assert found[0] == found[1]
+    assert found[0][0] != found[2][0]

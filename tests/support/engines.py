@@ -66,7 +66,7 @@ class Torch:
         outputs = self.net(torch.from_numpy(observation))
         self.actions.append(int(outputs.argmax()))
         self.net.weight.grad = None  # what zero_grad does, in a tenth of its time
-        self._loss(outputs, torch.as_tensor(label)).backward()  # type: ignore[no-untyped-call]
+        self._loss(outputs, torch.as_tensor(label)).backward()
         self.optimizer.step()
         self.n_updates += 1
         self._note(self.module.step())
@@ -87,6 +87,14 @@ class Torch:
             one_hot = functional.one_hot(target, len(outputs)).double()
             target = one_hot if loss == "one_hot" else 2 * one_hot - 1
         return functional.mse_loss(outputs, target)
+
+
+def both_engines(
+    network: NetworkConfig, learning: LearningConfig, plasticity: PlasticityConfig, seed: int = 7
+) -> tuple[Learner, Torch]:
+    """Return a learner of each engine, at the same start."""
+    settings = network, learning, plasticity
+    return Learner(*settings, seed=seed), Torch(*settings, seed=seed)
 
 
 def teach(learner: Any, rows: Stream, first: int = 0, n: int | None = None) -> None:
