@@ -61,7 +61,7 @@ def weights(n: int = 20, **learning: Any) -> Any:
 def test_every_choice_of_learning_moves_the_weights_in_its_own_way(
     name: str, choices: tuple[str, ...]
 ) -> None:
-    rows = [weights(**{name: choice}).tolist() for choice in choices]
+    rows = [weights(**_named(name, choice)).tolist() for choice in choices]
     assert len({tuple(row) for row in [weights(n=0).tolist(), *rows]}) == len(rows) + 1
 
 
@@ -101,3 +101,7 @@ def test_kernels_that_borrow_arrays_return_none() -> None:
                 n_seen += 1
                 assert not holds_an_array(result.signature.return_type), value
     assert n_seen >= 5
+
+
+def _named(name: str, value: Any) -> dict[str, Any]:
+    return {name: value}

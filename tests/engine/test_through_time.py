@@ -18,7 +18,7 @@ from smgrnn import (
 )
 from smgrnn.errors import ConfigError
 from smgrnn.learning.through_time import KEPT
-from support.engines import Torch
+from support.engines import Torch, kinds
 from support.flat import learning as learning_config
 from support.learners import stream
 from support.training import by
@@ -95,7 +95,7 @@ def test_both_engines_give_the_gradient_of_autograd_over_the_unrolled_calls(
     iterations: int, n: int, kind: dict[str, Any]
 ) -> None:
     network = config(iterations=iterations, **kind)
-    made, theirs = (each(network, learning(n), STATIC, seed=1) for each in (Learner, Torch))
+    made, theirs = (each(network, learning(n), STATIC, seed=1) for each in kinds(Learner, Torch))
     reference, largest = Unrolled(network, n), 0.0
     rows = stream(60)
     ends = np.arange(1, 61) % 25 == 0
