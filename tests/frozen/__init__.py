@@ -1,0 +1,1 @@
+"""Frozen numbers: digests of short runs, which no rewriting may move."""
