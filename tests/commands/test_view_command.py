@@ -178,7 +178,10 @@ def test_the_picture_of_the_readme_is_a_small_film() -> None:
         (["."], "There is no run here."),
         (["{folder}", "--record", "a.png"], "A film is a .gif or an .mp4 file. Got a.png instead."),
         (["{folder}", "--out", "no/a.html"], "no/a.html cannot be written"),
-        (["{folder}", "--live", "--final"], "--live follows the run as it trains and takes no other option."),
+        (
+            ["{folder}", "--live", "--final"],
+            "--live follows the run as it trains and takes no other option.",
+        ),
         (["a.safetensors", "--live"], "--live needs the folder of a run."),
     ],
 )

@@ -246,7 +246,10 @@ FOREIGN = Candidates.start(Graph.from_edges(1, 1), 3, 1)
         ([], "A rule must return a GraphEdit. Got [] instead."),
         ((1, 2, 3), "A rule must return a GraphEdit. Got (1, 2, 3) instead."),
         ((None, FOREIGN), "A rule must return a GraphEdit. Got None instead."),
-        ((GraphEdit.empty(), FOREIGN), "A rule must return candidates of the graph as it is before its edit."),
+        (
+            (GraphEdit.empty(), FOREIGN),
+            "A rule must return candidates of the graph as it is before its edit.",
+        ),
     ],
 )
 def test_a_rule_that_returns_something_else_than_an_edit_is_refused(
