@@ -194,16 +194,6 @@ def test_a_run_hands_over_the_winner_of_all_that_it_saw(tmp_path: Path) -> None:
     assert run.held_out.tolist() != run.score(100, final=True).tolist()
 
 
-def test_the_family_has_no_member_beside_the_best_few_that_is_larger_and_no_better(
-    folder: Path,
-) -> None:
-    family = Record.load(folder).family
-    assert len({each.n_parameters for each in family}) > 2
-    others = [each for each in family if each.returns.size == FIRST_ROUND]
-    for each in others:
-        assert all(each.n_parameters < o.n_parameters for o in family if o.rank > each.rank)
-
-
 def test_the_last_student_is_offered_too(tmp_path: Path) -> None:
     """XOR stops when it is solved, between two offers, and resumed it does not offer it twice."""
     run = trained(tmp_path, "xor", handover="best", plasticity={}, episodes=1000)
@@ -251,12 +241,6 @@ def test_an_interrupt_while_students_play_on_loses_nothing(
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
-def test_the_time_of_choosing_is_on_record(folder: Path) -> None:
-    times = Record.load(folder).times
-    assert 0 < times.choosing < times.total
-    assert times.training < times.total
-
-
 # --- what is kept, and what is taken --------------------------------------------------------------
 
 
@@ -275,12 +259,6 @@ def test_a_family_comes_back_as_it_was(folder: Path, tmp_path: Path) -> None:
         replace(record, family=(record.family[0]._replace(returns=np.ones(4)), *record.family[1:])),
     ]
     assert len({each.fingerprint for each in (record, *others)}) == 4
-
-
-def test_a_run_rebuilt_from_its_record_has_the_same_family(folder: Path) -> None:
-    record = Record.load(folder)
-    assert isinstance(record.plan, Plan)
-    assert Run(record.plan).train().fingerprint == record.fingerprint
 
 
 def test_load_takes_what_is_handed_over_the_final_or_one_of_few_parameters(folder: Path) -> None:
@@ -315,21 +293,6 @@ def test_the_summary_has_what_is_handed_over(folder: Path, tmp_path: Path) -> No
         **{name: final[name] for name in ("held_out_mean", "held_out_std")},
         "episode": 4,
     }
-
-
-def test_a_student_that_there_is_not_is_refused_with_one_sentence(
-    folder: Path, tmp_path: Path
-) -> None:
-    smallest = min(each.n_parameters for each in Record.load(folder).family)
-    sentence = f"The smallest student of the run has {smallest} parameters, more than 1."
-    with pytest.raises(ConfigError, match=f"^{sentence}$"):
-        load(folder, parameters=1)
-    with pytest.raises(ConfigError, match="not both"):
-        load(folder, parameters=99, final=True)
-    run = trained(tmp_path, episodes=2)
-    assert load(tmp_path / "run", parameters=run.graph.n_edges).graph == run.graph
-    with pytest.raises(ConfigError, match="The smallest student of the run has"):
-        load(tmp_path / "run", parameters=run.graph.n_edges - 1)
 
 
 def test_a_champion_is_taken_if_it_is_small_enough(tmp_path: Path) -> None:

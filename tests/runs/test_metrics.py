@@ -50,25 +50,43 @@ def test_the_late_episodes_are_the_final_quarter_and_at_least_one(
     assert numbers.tolist() == list(range(n_episodes - n_late, n_episodes))
 
 
-def test_convergence_is_the_first_single_episode_at_the_threshold_counted_from_1() -> None:
-    assert convergence_episode([1.0, 5.0, 2.0, 9.0], 5.0) == 2
-    assert convergence_episode([5.0], 5.0) == 1
+@pytest.mark.parametrize(
+    ("returns", "threshold", "episode"),
+    [
+        ([1.0, 5.0, 2.0, 9.0], 5.0, 2),
+        ([5.0], 5.0, 1),
+        ([1.0, 4.9], 5.0, None),
+        ([], 5.0, None),
+        ([1.0, 9.0], None, None),
+    ],
+)
+def test_convergence_is_the_first_single_episode_at_the_threshold_counted_from_1(
+    returns: list[float], threshold: float | None, episode: int | None
+) -> None:
+    assert convergence_episode(returns, threshold) == episode
 
 
-def test_a_threshold_that_is_never_reached_or_does_not_exist_gives_no_convergence() -> None:
-    assert convergence_episode([1.0, 4.9], 5.0) is None
-    assert convergence_episode([], 5.0) is None
-    assert convergence_episode([1.0, 9.0], None) is None
+@pytest.mark.parametrize(
+    ("returns", "threshold", "episode", "lost"),
+    [
+        ([475.0] * 100, 475.0, 100, 0),
+        ([500.0] * 99, 475.0, None, 0),
+        ([474.0] * 200, 475.0, None, 100),
+        ([474.0] * 200, None, None, None),
+        ([-np.inf] * 50 + [500.0] * 100, 475.0, 150, 50),
+        ([475.0] * 100 + [0.0] * 50, 475.0, 100, 0),
+    ],
+)
+def test_sustained_convergence_is_over_a_whole_hundred_and_may_never_come(
+    returns: list[float], threshold: float | None, episode: int | None, lost: int | None
+) -> None:
+    assert sustained_episode(returns, threshold) == episode
+    assert early_lost(returns, threshold) == lost
 
 
-def test_churn_is_all_changes_per_net_change_in_either_direction() -> None:
-    assert churn_ratio(12, 2, 4) == 2.0
-    assert churn_ratio(12, -2, 4) == 2.0
-    assert churn_ratio(0, 0, 0) == 0.0
-
-
-def test_a_run_that_ends_at_the_size_it_began_with_counts_as_a_net_change_of_one() -> None:
-    assert churn_ratio(12, 0, 0) == 12.0
+def test_churn_is_all_changes_per_net_change_in_either_direction_and_at_least_one() -> None:
+    found = [churn_ratio(*each) for each in ((12, 2, 4), (12, -2, 4), (0, 0, 0), (12, 0, 0))]
+    assert found == [2.0, 2.0, 0.0, 12.0]
 
 
 def test_the_summary_of_eight_episodes_is_the_one_computed_by_hand() -> None:
@@ -111,19 +129,6 @@ def test_a_lucky_episode_is_no_sustained_convergence() -> None:
     # 500 · 95 of a hundred are 475: of the first 60 all but one are lost, so 5 may be left in.
     assert sustained_episode(returns, 475.0) == 155
     assert early_lost(returns, 475.0) == 59
-
-
-def test_sustained_convergence_is_over_a_whole_hundred_and_may_never_come() -> None:
-    assert sustained_episode(np.full(100, 475.0), 475.0) == 100
-    assert sustained_episode(np.full(99, 500.0), 475.0) is None
-    assert sustained_episode(np.full(200, 474.0), 475.0) is None
-    assert sustained_episode(np.full(200, 474.0), None) is None
-    assert sustained_episode([-np.inf] * 50 + [500.0] * 100, 475.0) == 150
-
-
-def test_episodes_after_the_first_hundred_are_not_lost_early() -> None:
-    assert early_lost([475.0] * 100 + [0.0] * 50, 475.0) == 0
-    assert early_lost([0.0, 475.0], 475.0) == 1
 
 
 def saw_tooth(n: int = 2000, period: int = 30) -> Episodes:

@@ -121,14 +121,16 @@ def show_plans(asked: Asked, output: Output) -> None:
 
 
 def describe_plan(plan: Any) -> str:
-    """Return a plan as lines of a setting and its value."""
+    """Return a plan as lines of a setting and its value, as resolved."""
     settings = {
         name: short(value, 200) if isinstance(value, tuple) else value
         for name, value in flatten(plan.to_dict()).items()
+        if not name.startswith("asked.")
     }
     if isinstance(plan, Plan):
         settings["keeps at most"] = describe_bound(plan)
-    return "\n".join(f"{name:<36}{value}" for name, value in settings.items())
+    width = max(map(len, settings)) + 2
+    return "\n".join(f"{name:<{width}}{value}" for name, value in settings.items())
 
 
 def describe_bound(plan: Plan) -> str:
