@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import smgrnn
-import smgrnn_paper
 from smgrnn.errors import ConfigError
 from support.commands import Command
 from support.runs import trained
@@ -88,12 +87,3 @@ def test_a_final_student_keeps_to_the_parameters_however_short_its_run(
     )
     assert run.handed_over.n_parameters <= 6
     assert run.record.graph.n_edges <= 6
-
-
-@pytest.mark.parametrize(("method", "package"), [("neat", "neat-python"), ("ndp", "cma")])
-def test_a_record_has_the_versions_of_what_it_depends_on(method: str, package: str) -> None:
-    found = smgrnn_paper.evolve(
-        "CartPole-v1", method=method, rollouts=10, population=10, held_out=2
-    )
-    assert package in found.record.versions
-    assert package not in smgrnn.distill("xor", episodes=1).record.versions

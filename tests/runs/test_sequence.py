@@ -61,13 +61,6 @@ def test_a_stage_goes_on_with_the_student_of_the_one_before() -> None:
     assert second.course[:4].tolist() == first.course.tolist()
 
 
-def test_the_first_stage_learns_what_a_run_of_its_own_does() -> None:
-    first = learned(PLAIN, MIRRORED).records[0]
-    alone = smgrnn.distill(PLAIN, **SHORT)
-    assert first.episodes.returns.tolist() == alone.episodes.returns.tolist()
-    assert first.graph == alone.graph
-
-
 def test_scores_are_held_out_returns_and_those_on_its_own_task_are_the_runs_own() -> None:
     sequence = learned(PLAIN, MIRRORED, PLAIN)
     assert sequence.returns.shape == (4, 2)
