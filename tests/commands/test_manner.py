@@ -156,7 +156,6 @@ def test_the_sentence_is_the_same_in_any_terminal(columns: int) -> None:
         ("evaluate", "run", "--episodes", 2),
         ("export", "run", "--to", "json", "--out", "net-{}"),
         ("view", "run", "--no-open"),
-        ("report", "run"),
         ("frontier", "run"),
         ("distill", "--resume", "run"),
         ("list",),

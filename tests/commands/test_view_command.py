@@ -172,8 +172,11 @@ def test_the_names_in_a_film_are_whole_or_cut_at_their_ends(
         (["."], "There is no run here."),
         (["{folder}", "--record", "a.png"], "A film is a .gif or an .mp4 file. Got a.png instead."),
         (["{folder}", "--out", "no/a.html"], "no/a.html cannot be written"),
-        (["{folder}", "--live", "--final"], "shows the run as it goes on; give nothing else."),
-        (["a.safetensors", "--live"], "A run is followed in its folder"),
+        (
+            ["{folder}", "--live", "--final"],
+            "--live follows the run as it trains and takes no other option.",
+        ),
+        (["a.safetensors", "--live"], "--live needs the folder of a run."),
     ],
 )
 def test_wrong_input_is_refused_with_one_sentence(

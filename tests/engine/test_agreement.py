@@ -26,7 +26,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.graph.settings import Readout
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules.evidence import Evidence
-from support.engines import Torch, assert_same, teach
+from support.engines import Torch, assert_same, kinds, teach
 from support.flat import learning as learning_config
 from support.flat import rules
 from support.frugal import lessons, rules_of
@@ -63,12 +63,13 @@ def compare(
     network: NetworkConfig, learning: LearningConfig, plasticity: PlasticityConfig, rows: Stream
 ) -> Learner:
     """Let both engines learn; check that they agree, and return the compiled one."""
-    theirs, made = (kind(network, learning, plasticity, seed=7) for kind in (Torch, Learner))
+    theirs, made = (kind(network, learning, plasticity, seed=7) for kind in kinds(Torch, Learner))
     teach(theirs, rows)
     outcome = made.learn_stream(*rows)
     assert outcome.actions.tolist() == theirs.actions
     assert_same(made, theirs)
-    return made
+    compiled: Learner = made
+    return compiled
 
 
 SCALES, KEPT = ("update", "variance_to_mean", "weight"), ("keep", "reset")
@@ -201,7 +202,7 @@ def test_both_engines_grow_by_candidates_and_gradients_alike(
     network = config(iterations, n_hidden=1, activation=activation)
     learning = learning_config(learning_rate=2e-3, schedule="falling", averaging=0.01)
     plasticity = rules_of(growth=growth, size=size, interval=50)
-    theirs, made = (kind(network, learning, plasticity, seed=5) for kind in (Torch, Learner))
+    theirs, made = (kind(network, learning, plasticity, seed=5) for kind in kinds(Torch, Learner))
     for each in (theirs, made):  # the loops without a size are endless
         teach(each, lessons(1000 if growth == "frugal" else 600, 4), n=1500 if size == 16 else None)
     assert_same(made, theirs)

@@ -2,7 +2,6 @@
 
 import importlib
 import pkgutil
-from itertools import product
 from typing import Any, get_args
 
 import numpy as np
@@ -13,16 +12,11 @@ from numba import types
 import smgrnn
 from smgrnn import Learner, NetworkConfig, PlasticityConfig
 from smgrnn.graph.activation import ACTIVATIONS, activate, slope
-from smgrnn.graph.settings import Activation, Readout
+from smgrnn.graph.settings import Activation
 from smgrnn.learning import LEARNING, OPTIMIZERS
-from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.schedule import rate_at
 from smgrnn.learning.settings import BiasCorrection, Loss, Rate
-from smgrnn.rules import GROWTH, PRUNING
-from smgrnn.rules.instability import Scale
-from smgrnn.rules.settings import OnEdit
 from support.flat import learning as learning_config
-from support.flat import rules
 from support.learners import stream
 
 
@@ -38,10 +32,6 @@ def test_every_activation_is_torchs_and_has_its_slope(name: Activation) -> None:
     assert points.grad is not None
     slopes = [slope(value, code) for value in values[0]]
     np.testing.assert_allclose(slopes, points.grad.numpy(), atol=1e-14)
-
-
-def test_an_unknown_activation_is_no_activation_at_all() -> None:
-    assert np.isnan(slope(0.5, len(ACTIVATIONS)))
 
 
 NETWORK = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, density=1.0, iterations=2)
@@ -71,17 +61,8 @@ def weights(n: int = 20, **learning: Any) -> Any:
 def test_every_choice_of_learning_moves_the_weights_in_its_own_way(
     name: str, choices: tuple[str, ...]
 ) -> None:
-    rows = [weights(**{name: choice}).tolist() for choice in choices]
+    rows = [weights(**_named(name, choice)).tolist() for choice in choices]
     assert len({tuple(row) for row in [weights(n=0).tolist(), *rows]}) == len(rows) + 1
-
-
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_the_numbers_of_an_optimizer_are_its_settings(name: str) -> None:
-    for place, (setting, value) in enumerate(OPTIMIZERS[name]().to_dict().items()):
-        if setting not in ("name", "bias_correction"):
-            given = learning_config(optimizer=name, **{setting: 0.5 + place / 100})
-            assert getattr(LearningNumbers.of(given), setting) == 0.5 + place / 100
-            assert getattr(LearningNumbers.of(learning_config(optimizer=name)), setting) == value
 
 
 @pytest.mark.parametrize(
@@ -94,27 +75,6 @@ def test_every_schedule_of_the_learning_rate_is_its_share_of_it(
     """Progress of -1 is a run of unknown length, and above 1 one that goes on for longer."""
     found = [rate_at(name, at) for at in (-1.0, 0.0, 0.5, 0.75, 1.0, 1.5)]
     assert found == pytest.approx(shares)
-
-
-CHOICES: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    *(({"growth": name}, {}) for name in GROWTH),
-    *(({"pruning": name}, {}) for name in PRUNING),
-    *(
-        ({"scale": scale, "history_on_edit": kept, "optimizer_on_edit": kept}, {"readout": readout})
-        for scale, kept, readout in product(*map(get_args, (Scale, OnEdit, Readout)))
-    ),
-]
-
-
-@pytest.mark.parametrize(("plasticity", "network"), CHOICES)
-def test_every_choice_of_network_and_plasticity_learns(
-    plasticity: dict[str, Any], network: dict[str, Any]
-) -> None:
-    often = rules(interval=5, window=5, prune_period=2, **plasticity)
-    made = Learner(NetworkConfig(n_inputs=3, n_outputs=2, **network), None, often, seed=0)
-    made.learn_stream(*stream(100))
-    assert made.n_updates == 100
-    assert np.isfinite(made.graph.weight).all()
 
 
 def holds_an_array(kind: Any) -> bool:
@@ -141,3 +101,7 @@ def test_kernels_that_borrow_arrays_return_none() -> None:
                 n_seen += 1
                 assert not holds_an_array(result.signature.return_type), value
     assert n_seen >= 5
+
+
+def _named(name: str, value: Any) -> dict[str, Any]:
+    return {name: value}

@@ -103,8 +103,10 @@ def test_each_way_to_grow_alone_agrees(
     assert size is None or "REMOVE_EDGE CONTRIBUTION" in slow.seen
 
 
-@pytest.mark.parametrize("activation", ["tanh", "sigmoid"])
-@pytest.mark.parametrize("growth", ["frugal", "candidates"])
+@pytest.mark.parametrize(
+    ("growth", "activation"),
+    [("frugal", "tanh"), ("frugal", "sigmoid"), ("candidates", "tanh"), ("candidates", "sigmoid")],
+)
 def test_candidates_whose_sources_are_pruned_away_agree(growth: str, activation: str) -> None:
     """They hear nothing until they are drawn anew, which a sigmoid would take for one half."""
     rules = rules_of(growth=growth, size=20)
@@ -114,12 +116,22 @@ def test_candidates_whose_sources_are_pruned_away_agree(growth: str, activation:
     assert slow.seen["REMOVE_NODE ORPHAN"] > 1
 
 
-@pytest.mark.parametrize("activation", ["relu", "sigmoid", "identity"])
-def test_candidates_have_the_activation_of_hidden_nodes(activation: str) -> None:
-    rules = rules_of(growth="candidates")
-    made, slow = pair_of_learners(1, 3, rules, activation=activation)
-    learn_both(made, slow, 1500, 1, has_end=False)
-    assert slow.seen["ADD_NODE CANDIDATE"]
+@pytest.mark.parametrize(
+    ("changes", "settings"),
+    [
+        *(({"growth": "candidates"}, {"activation": each}) for each in ("relu", "identity")),
+        ({"max_edges": 12}, {}),
+        ({"max_nodes": 9}, {}),
+    ],
+)
+def test_other_activations_and_limits_agree(
+    changes: dict[str, Any], settings: dict[str, str]
+) -> None:
+    made, slow = pair_of_learners(1 if settings else 0, 3, rules_of(**changes), **settings)
+    learn_both(made, slow, 1500, 1 if settings else 0, has_end=False)
+    assert made.graph.n_edges <= changes.get("max_edges", 10**6)
+    assert made.graph.n_nodes <= changes.get("max_nodes", 10**6)
+    assert slow.seen["ADD_NODE CANDIDATE" if settings else "ADD_EDGE GRADIENT"]
 
 
 def test_calls_at_the_end_of_episodes_and_returns_that_reach_a_bar_agree() -> None:
@@ -140,12 +152,3 @@ def test_calls_at_the_end_of_episodes_and_returns_that_reach_a_bar_agree() -> No
             met.add((slow.aim.is_met, update < 0.4 * n))
     assert slow.calls == n // 120
     assert {(True, True), (False, True)} <= met
-
-
-@pytest.mark.parametrize("limits", [{"max_edges": 12}, {"max_nodes": 9}])
-def test_limits_agree(limits: dict[str, int]) -> None:
-    made, slow = pair_of_learners(0, 3, rules_of(**limits))
-    learn_both(made, slow, 1500, 0, has_end=False)
-    assert made.graph.n_edges <= rules_of(**limits).max_edges
-    assert made.graph.n_nodes <= rules_of(**limits).max_nodes
-    assert slow.seen["ADD_EDGE GRADIENT"]

@@ -125,14 +125,21 @@ def test_statistics_are_of_the_updates_since_the_last_call() -> None:
     ("plasticity", "sentence"),
     [
         (
-            lambda: PlasticityConfig(growth="relai"),
+            lambda: PlasticityConfig(growth=_any("relai")),
             r"no growth rule 'relai'\. Did you mean 'relay'\?",
         ),
-        (lambda: PlasticityConfig(pruning="x"), r"There is no pruning rule 'x'\. There are weak, "),
-        (lambda: PlasticityConfig(growth=3), "A growth rule is an object with `decide"),
-        (lambda: PlasticityConfig(growth=Ask), "A growth rule is an object with `decide"),
+        (
+            lambda: PlasticityConfig(pruning=_any("x")),
+            r"no pruning rule 'x'\. There are ",
+        ),
+        (lambda: PlasticityConfig(growth=_any(3)), "A growth rule is an object with `decide"),
+        (lambda: PlasticityConfig(growth=_any(Ask)), "A growth rule is an object with `decide"),
     ],
 )
 def test_what_is_no_rule_is_refused(plasticity: Any, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         plasticity()
+
+
+def _any(value: Any) -> Any:
+    return value

@@ -84,34 +84,25 @@ def test_a_target_that_is_not_finite_is_refused(value: float) -> None:
     assert made.n_updates == 4
 
 
-def overflowing(activation: Activation) -> Learner:
-    """Return a learner whose output overflows when its first input is 1, not when it is 0."""
+@pytest.mark.parametrize("activation", ["identity", "relu"])
+def test_an_overflow_is_as_if_the_example_had_not_been_seen(activation: Activation) -> None:
+    """The output overflows when the first input is 1, not when it is 0."""
     edges = [(0, 4, 1e200), (4, 2, 1e200), (1, 2, 0.1), (1, 3, -0.2)]
     graph = Graph.from_edges(2, 2, 1, edges=edges)
     config = NetworkConfig(
         n_inputs=2, n_outputs=2, iterations=2, activation=activation, output_activation=activation
     )
-    return Learner(config, plasticity=rules(interval=5), graph=graph)
-
-
-@pytest.mark.parametrize("activation", ["identity", "relu"])
-@pytest.mark.parametrize("at_once", [False, True], ids=["row by row", "as a stream"])
-def test_an_overflow_is_as_if_the_example_had_not_been_seen(
-    activation: Activation, at_once: bool
-) -> None:
-    made, undisturbed = overflowing(activation), overflowing(activation)
+    made, undisturbed = (Learner(config, None, rules(interval=5), graph=graph) for _ in range(2))
     for update in range(1, 13):
         x, label = np.array([0.0, 0.1 * update]), update % 2
         before = memory(made)
         with not_finite(update):
-            if at_once:
-                made.learn_stream([[1.0, 0.5]], [label])
-            else:
-                made.learn([1.0, 0.5], label)
+            made.learn([1.0, 0.5], label)
+        with not_finite(update):
+            made.learn_stream([[1.0, 0.5]], [label])
         assert memory(made) == before
         assert made.learn(x, label) == undisturbed.learn(x, label)
     assert memory(made) == memory(undisturbed)
-    assert made.graph.weight[0] != 0.1
     assert made.log.n_changes > 0
 
 

@@ -10,7 +10,7 @@ import torch
 from smgrnn import Graph, Learner, LearningConfig, NetworkConfig, PlasticityConfig, SMGrNN
 from smgrnn.errors import ConfigError, GraphError
 from smgrnn.learning import Hebbian
-from support.engines import Torch
+from support.engines import Torch, kinds
 from support.flat import growing_rules
 from support.flat import learning as learning_config
 from support.learners import stream
@@ -46,7 +46,7 @@ def test_both_engines_agree_with_the_oracle(
     rule: str, iterations: int, kind: dict[str, Any]
 ) -> None:
     network = config(iterations=iterations, **kind)
-    made, theirs = (each(network, learning(rule), STATIC, seed=1) for each in (Learner, Torch))
+    made, theirs = (each(network, learning(rule), STATIC, seed=1) for each in kinds(Learner, Torch))
     graph, drawn = made.graph, made._state.feedback
     slow = SlowLocalLearner(
         to_slow(graph),
@@ -78,7 +78,7 @@ def test_both_engines_agree_with_the_oracle(
     assert moved[is_inner].any() == learns_inner
 
 
-LINEAR = {"activation": "identity", "output_activation": "identity"}
+LINEAR: Any = {"activation": "identity", "output_activation": "identity"}
 CHAIN = Graph.from_edges(1, 1, 1, [(0, 2, 0.5), (2, 1, 2.0)])
 
 

@@ -18,9 +18,10 @@ from smgrnn import (
 )
 from smgrnn.errors import ConfigError
 from smgrnn.learning.through_time import KEPT
-from support.engines import Torch
+from support.engines import Torch, kinds
 from support.flat import learning as learning_config
 from support.learners import stream
+from support.training import by
 
 STATIC = PlasticityConfig.static()
 PHI: dict[str, Any] = {
@@ -94,7 +95,7 @@ def test_both_engines_give_the_gradient_of_autograd_over_the_unrolled_calls(
     iterations: int, n: int, kind: dict[str, Any]
 ) -> None:
     network = config(iterations=iterations, **kind)
-    made, theirs = (each(network, learning(n), STATIC, seed=1) for each in (Learner, Torch))
+    made, theirs = (each(network, learning(n), STATIC, seed=1) for each in kinds(Learner, Torch))
     reference, largest = Unrolled(network, n), 0.0
     rows = stream(60)
     ends = np.arange(1, 61) % 25 == 0
@@ -138,29 +139,15 @@ def test_credit_goes_to_what_was_seen_one_call_ago() -> None:
     assert found[1] == pytest.approx({(2, 1): error * u * first, (0, 2): error * v * first})
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_edges_into_hidden_nodes_learn_with_one_iteration_only_through_time(n: int) -> None:
-    made = Learner(config(), learning(n), STATIC, seed=1)
-    before = made.graph
-    made.learn_stream(*stream(30))
-    moved = made.graph.weight != before.weight
-    is_inner = before.target >= 5
-    assert moved[~is_inner].all()
-    assert moved[is_inner].any() == (n > 0)
-
-
-class AddIdleNode:
-    """A rule that adds a node which moves nothing."""
-
-    def decide(self, evidence: Any, rng: Any) -> Any:
-        draft = EditDraft(evidence.graph)
-        draft.add_edge(0, draft.add_node(), 0.0)
-        return draft.finish()
+def add_idle_node(evidence: Any, rng: Any) -> Any:
+    draft = EditDraft(evidence.graph)
+    draft.add_edge(0, draft.add_node(), 0.0)
+    return draft.finish()
 
 
 def after(steps: str, n: int = 4) -> tuple[Learner, Any]:
     """Take steps -- learn, act, end, x: edit -- and learn again; return learner and gradient."""
-    never = PlasticityConfig(pruning=AddIdleNode(), interval=10**9, orphan_removal=False)
+    never = by(add_idle_node, interval=10**9)
     made = Learner(config(), learning(n, learning_rate=1e-12), never, seed=1)
     for step, observation in zip(steps, stream(len(steps)).observations, strict=True):
         if step == "l":

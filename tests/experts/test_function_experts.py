@@ -173,18 +173,8 @@ def test_a_file_of_one_s_own_is_all_it_takes(
 ) -> None:
     (tmp_path / "my_slide.py").write_text(MODULE)
     common = ("my_slide:Slide-v0", "--expert", "my_slide:expert")
-    flags = (
-        "--episodes",
-        150,
-        "--set",
-        "normalise=true",
-        "--set",
-        "bias=true",
-        "--out",
-        "run",
-        "--json",
-        "--quiet",
-    )
+    settings = ("--set", "normalise=true", "--set", "bias=true")
+    flags = ("--episodes", 150, *settings, "--out", "run", "--json", "--quiet")
     summary = json.loads(smgrnn("distill", *common, *flags).out)
     best = json.loads(smgrnn("expert", "evaluate", *common, "--json").out)["mean"]
     assert summary["held_out_mean"] > 2 * best  # -240; the static graph comes to -2800

@@ -69,8 +69,10 @@ def test_outputs_without_bounds_leave_c_as_they_are(tmp_path: Path) -> None:
     config = NetworkConfig(
         n_inputs=3, n_outputs=2, n_hidden=2, iterations=2, output_activation="identity"
     )
-    policy = policy_of(Learner(config, learning_config(loss="mse")))
-    policy.graph.weight[:] *= 40.0  # far beyond ±1
+    learning = learning_config(loss="mse")
+    graph = Learner(config, learning).graph
+    far = graph._replace(weight=40.0 * graph.weight)  # beyond ±1
+    policy = policy_of(Learner(config, learning, graph=far))
     played = random_rows(policy)
     assert np.abs(played.actions).max() > 3
     actions, _ = replay(policy, played, build(policy, tmp_path, *STRICT))

@@ -52,7 +52,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "export, graphml": ("export", "runs/b", "--to", "graphml", "--out", "graph"),
     "export, onnx": ("export", "runs/b", "--to", "onnx"),
     "view": ("view", "runs/a", "--no-open"),
-    "report": ("report", "runs/a", "runs/b"),
     "expert, list": ("expert", "list"),
     "expert, evaluate": ("expert", "evaluate", "CartPole-v1", "--episodes", "2"),
     "completion": ("completion", "bash", "--out", "completion.sh"),

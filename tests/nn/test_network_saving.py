@@ -15,22 +15,17 @@ from smgrnn.errors import GraphError
 from support.networks import LOOP, cyclic_net, grown, train
 
 
-def test_a_deep_copy_is_independent() -> None:
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+def test_a_copy_is_independent(copied: Any) -> None:
     net = cyclic_net(7, iterations=2)
     net(torch.ones(3))
-    twin = copy.deepcopy(net)
+    twin = copied(net)
     assert torch.equal(twin(torch.ones(3)), net(torch.ones(3)))
     before = list(net.graph.edges())
     grown(twin)
     train(twin, torch.optim.SGD(twin.parameters(), lr=0.1), 2)
     assert list(net.graph.edges()) == before
     net(torch.ones(3)).sum().backward()
-
-
-def test_a_pickled_network_computes_the_same() -> None:
-    net = grown(cyclic_net(7, iterations=2))
-    twin = pickle.loads(pickle.dumps(net))
-    assert torch.equal(twin(torch.ones(3)), net(torch.ones(3)))
 
 
 def through_a_file(state: dict[str, Any]) -> dict[str, Any]:
@@ -75,18 +70,11 @@ def test_a_state_dict_loads_into_a_layer_of_a_larger_module() -> None:
     )
 
 
-def test_loading_resets_the_carried_state() -> None:
-    net = cyclic_net(8)
-    state = copy.deepcopy(net.state_dict())
-    net(torch.ones(3))
-    net.load_state_dict(state)
-    assert net.state is None
-
-
-def test_loading_forgets_a_gradient_of_another_length() -> None:
+def test_loading_resets_the_carried_state_and_forgets_a_gradient_of_another_length() -> None:
     net = cyclic_net(8, n_hidden=0)
     net(torch.ones(3)).sum().backward()
     net.load_state_dict(grown(cyclic_net(8)).state_dict())
+    assert net.state is None
     assert net.weight.grad is None
     train(net, torch.optim.Adam(net.parameters()), 1)
 
@@ -141,12 +129,6 @@ def test_a_state_dict_without_its_graph_is_refused() -> None:
         cyclic_net(8).load_state_dict(state)
 
 
-def test_the_weight_is_the_only_parameter() -> None:
-    net = grown(cyclic_net(8))
-    assert [name for name, _ in net.named_parameters()] == ["weight"]
-    assert net.weight.shape == (net.graph.n_edges,)
-
-
 def test_the_repr_says_what_the_network_is() -> None:
     net = SMGrNN(4, 2, n_hidden=3, density=0.5, iterations=2)
     assert repr(net) == "SMGrNN(4 inputs, 3 hidden, 2 outputs, 20 edges, iterations=2, tanh)"
@@ -155,15 +137,11 @@ def test_the_repr_says_what_the_network_is() -> None:
     assert "2 hidden" in repr(grown(mixed))
 
 
-def test_the_html_shows_the_repr_over_a_drawing() -> None:
-    net = SMGrNN(1, 1, graph=LOOP, output_activation="identity")
-    html = net._repr_html_()
+def test_the_html_shows_the_repr_over_a_drawing_unless_it_is_large() -> None:
+    html = SMGrNN(1, 1, graph=LOOP, output_activation="identity")._repr_html_()
     assert "1 inputs, 1 hidden, 1 outputs, 4 edges" in html
     assert "tanh -&gt; identity" in html
     assert html.count("<svg") == html.count("</svg>") == 1
-
-
-def test_the_html_of_a_large_network_has_no_drawing() -> None:
-    html = SMGrNN(20, 20, density=1.0)._repr_html_()
-    assert "400 edges" in html
-    assert "<svg" not in html
+    large = SMGrNN(20, 20, density=1.0)._repr_html_()
+    assert "400 edges" in large
+    assert "<svg" not in large
