@@ -26,29 +26,12 @@ def test_list_names_what_other_commands_take() -> None:
     assert "growth-ablation-v2" in listed["experiments"]
     text = smgrnn("list").stdout
     assert all(name in text for entries in listed.values() for name in entries)
-
-
-def test_experts_are_listed_with_their_returns_and_how_they_were_chosen() -> None:
-    records = json.loads(smgrnn("expert", "list", "--json").stdout)
+    experts = json.loads(smgrnn("expert", "list", "--json").stdout)
     lines = smgrnn("expert", "list").stdout.splitlines()
-    assert [line.split()[0] for line in lines] == list(records)
-    [lander] = [line for line in lines if line.startswith("LunarLander-v3-plain-1")]
-    assert "266.8 ± 26.7" in lander
-    assert lander.endswith("chosen by its own return")
-    assert lines[-1].startswith("LunarLander-v3-smooth")
-    assert lines[-1].endswith("chosen by what MLP students made of it")
-
-
-def test_reports_and_exports_without_runs_are_met_with_one_sentence(tmp_path: Path) -> None:
-    for arguments in (
-        ["report", "--store", str(tmp_path / "none")],
-        ["export", str(tmp_path / "none"), "--to", "c"],
-        ["reproduce", "growth-ablatoin"],
-    ):
-        done = smgrnn(*arguments)
-        assert done.returncode == 2
-        assert done.stderr.startswith("smgrnn: ")
-        assert len(done.stderr.strip().splitlines()) == 1
+    assert [line.split()[0] for line in lines] == list(experts)
+    assert any(
+        line.startswith("LunarLander-v3-plain-1") and "266.8 ± 26.7" in line for line in lines
+    )
 
 
 STARTING = """

@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from smgrnn import runs
-from smgrnn.commands.display import RunDisplay, describe, describe_all
-from smgrnn.commands.output import say
+from smgrnn.commands.display import describe_all
 from smgrnn.learning import SGD
 from smgrnn.rules import Frugal
 from smgrnn.runs import Plan, Record, load
@@ -63,15 +61,6 @@ def test_results_go_to_stdout_and_progress_to_stderr(
     assert all(word in shown for word in ("8/8", "return", "nodes", "edges", "agrees", "steps/s"))
 
 
-def test_the_bar_of_a_run_that_ends_early_is_full() -> None:
-    run = runs.distill("xor", held_out=1)
-    assert run.is_finished
-    assert run.episodes.n < run.plan.n_episodes
-    display = RunDisplay("xor", run.plan.n_episodes, is_quiet=True)
-    display(run)
-    assert display.tasks[0].finished
-
-
 def test_a_run_that_was_stopped_before_it_was_judged_shows_a_full_bar(
     smgrnn: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,31 +88,6 @@ def test_a_finished_run_shows_no_bar(smgrnn: Command, command: tuple[object, ...
     assert again.out == first.out
     (line,) = again.err.splitlines()
     assert re.fullmatch(r"This (run|search) is in a already, and finished\.", line)
-
-
-def test_lines_of_a_terminal_are_broken_between_words(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "20")
-    text = "A sentence of several words, and [brackets]."
-    say(text)
-    assert capsys.readouterr().err == f"{text}\n"
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    say(text)
-    broken = [line.rstrip() for line in capsys.readouterr().err.splitlines()]
-    assert broken == ["A sentence of", "several words, and", "[brackets]."]
-
-
-def test_the_summary_in_words_says_what_the_json_says(distill: Command) -> None:
-    summary = json.loads(distill("--json").out)
-    words = distill().out  # the run is there already
-    assert words == f"{describe(summary)}\n"
-    numbers = re.findall(r"-?\d+\.?\d*", describe({**summary, "run_dir": None}))
-    for name in ("late_return", "best_return", "held_out_mean", "held_out_std"):
-        assert f"{summary[name]:.1f}" in numbers, name
-    for name in ("n_nodes", "n_hidden", "n_edges", "net_growth_nodes", "net_growth_edges"):
-        assert str(summary[name]) in numbers, name
-    assert f"{summary['agreement']:.1%}" in words
 
 
 @pytest.mark.parametrize("handover", ["best", "final"])
@@ -158,15 +122,8 @@ def test_the_first_line_is_what_load_gives_on_held_out_episodes(
     )
     assert second.startswith(f"Late return {summary['late_return']:.1f} ")
     assert (given["episode"] == 60) == (handover == "final")
-
-
-@pytest.mark.parametrize("episodes", [1, 8])
-def test_a_run_leaves_two_pictures(distill: Command, tmp_path: Path, episodes: int) -> None:
-    assert distill("--out", "a", "--episodes", episodes).code == 0
     for name in ("curves.png", "topology.png"):
-        data = (tmp_path / "a" / name).read_bytes()
-        assert data.startswith(b"\x89PNG")
-        assert len(data) > 5000
+        assert (tmp_path / "a" / name).read_bytes().startswith(b"\x89PNG")
 
 
 def test_several_seeds_give_a_list_and_a_folder_for_each(distill: Command, tmp_path: Path) -> None:
@@ -214,13 +171,20 @@ def test_every_setting_can_be_set(distill: Command, tmp_path: Path) -> None:
 # --- the plan, and nothing else -------------------------------------------------------------------
 
 
-def test_a_dry_run_prints_the_plan_and_runs_nothing(distill: Command, tmp_path: Path) -> None:
+def test_a_dry_run_prints_the_plan_and_runs_nothing(
+    distill: Command, smgrnn: Command, tmp_path: Path
+) -> None:
     said = distill("--dry-run", "--json", "--out", "a")
     assert (said.code, said.err) == (0, "")
     assert not (tmp_path / "a").exists()
     assert not (tmp_path / "runs").exists()
     distill("--out", "a", "--quiet")
     assert Plan.from_dict(json.loads(said.out)) == Record.load(tmp_path / "a").plan
+    again = smgrnn("distill", "--resume", "a", "--dry-run", "--json")
+    assert again.out == said.out
+    words = distill("--dry-run").out.splitlines()
+    rows = dict(line.split(maxsplit=1) for line in words)
+    assert (rows["learning.loss"], rows["network.iterations"]) == ("cross_entropy", "2")
     assert distill("--dry-run", "--json", "--out", "a") == said  # a folder that is there or not
     plans = json.loads(distill("--dry-run", "--json", "--seeds", 3).out)
     assert [plan["seed"] for plan in plans] == [0, 1, 2]
@@ -238,20 +202,6 @@ def test_the_plan_of_an_mlp_is_what_is_trained(smgrnn: Command) -> None:
     assert (network["carry_state"], network["n_inputs"], network["n_hidden"]) == (False, 5, 13)
     assert (plan["plasticity"]["growth"], plan["plasticity"]["pruning"]) == (None, None)
     assert plan["first_graph"] == "layered"
-
-
-def test_a_plan_in_words_has_every_setting(smgrnn: Command) -> None:
-    words = smgrnn("distill", "xor", "--dry-run").out
-    rows = dict(line.split(maxsplit=1) for line in words.splitlines() if " " in line.strip())
-    assert rows["learning.loss"] == "mse"
-    assert rows["network.iterations"] == "2"
-    assert rows["episodes.backend"] == "examples"
-
-
-def test_the_plan_of_a_run_to_resume_is_its_own(smgrnn: Command, tmp_path: Path) -> None:
-    run = trained(tmp_path, episodes=2)
-    said = smgrnn("distill", "--resume", "run", "--dry-run", "--json")
-    assert Plan.from_dict(json.loads(said.out)) == run.plan
 
 
 # --- resume and evaluate -------------------------------------------------------------------------
@@ -294,16 +244,6 @@ def test_a_student_that_there_is_not_is_refused(
     assert refused(smgrnn(*command, "run", "--parameters", n - 1)) == sentence
     both = "Take the final student or the best of few parameters, not both."
     assert refused(smgrnn(*command, "run", "--parameters", n, "--final")) == both
-
-
-def test_a_run_is_resumed_from_anywhere(
-    smgrnn: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    teacher(tmp_path, "CartPole-v1")
-    options = ("--expert", "CartPole-v1.safetensors", "--episodes", 2, "--out", "a")
-    assert smgrnn("distill", "CartPole-v1", *options).code == 0
-    monkeypatch.chdir(tmp_path.parent)
-    assert smgrnn("distill", "--resume", tmp_path / "a").code == 0
 
 
 def test_an_interrupt_in_one_of_several_seeds_leaves_no_folder_that_cannot_be_resumed(

@@ -311,13 +311,6 @@ def test_a_size_that_cannot_be_had_is_refused_with_the_memory_it_would_take(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_more_held_out_episodes_than_there_is_memory_for_are_refused(
-    smgrnn: Command, tmp_path: Path
-) -> None:
-    assert smgrnn("distill", "xor", "--episodes", 2, "--out", "run", "--quiet").code == 0
-    assert " of memory; " in refused(smgrnn("evaluate", "run", "--episodes", HUGE))
-
-
 def test_text_that_is_not_ours_reaches_a_terminal_as_text(smgrnn: Command, tmp_path: Path) -> None:
     """A name could colour, move or hide what the command said."""
     name = "run\x1b[31m\u202e\udcff"

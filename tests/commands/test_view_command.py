@@ -165,12 +165,6 @@ def test_the_names_in_a_film_are_whole_or_cut_at_their_ends(
         assert max(each.x1 for each in edges) < picture.bbox.width
 
 
-def test_the_picture_of_the_readme_is_a_small_film() -> None:
-    with Image.open(README_PICTURE) as image:
-        assert getattr(image, "n_frames", 1) > 20
-    assert README_PICTURE.stat().st_size < 300_000
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

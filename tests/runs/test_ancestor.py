@@ -83,14 +83,6 @@ def test_a_stopped_run_goes_on_exactly(first: Run, tmp_path: Path) -> None:
     assert Run.resume(tmp_path / "cut").train().fingerprint == whole.record.fingerprint
 
 
-def test_generations_follow_each_other(first: Run) -> None:
-    second = smgrnn.distill("CartPole-v1", start=first, episodes=3)
-    third = smgrnn.distill("CartPole-v1", start=second, episodes=3, expert="CartPole-v1-plain-0")
-    assert third.plan.ancestor is not None
-    assert third.plan.ancestor.run == second.plan.key()
-    assert third.plan.teacher.name == "CartPole-v1-plain-0"
-
-
 def test_what_normalises_goes_on_normalising_as_it_did(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(5, 3, (60, 2))
@@ -163,13 +155,6 @@ def test_a_first_graph_that_is_not_drawn_is_refused(first: Run, changes: dict[st
 def test_a_preset_says_nothing_to_a_run_that_goes_on(first: Run) -> None:
     with pytest.raises(ConfigError, match="leave `preset` out"):
         smgrnn.distill("CartPole-v1", start=first, preset="paper")
-
-
-def test_more_parameters_may_be_asked_for_than_before() -> None:
-    few = new_run("CartPole-v1", RunConfig.for_task("CartPole-v1", parameters=20))
-    assert few.plan.plasticity.max_edges == 20
-    more = new_run("CartPole-v1", replace(asked(few), parameters=60)).plan
-    assert more.plasticity.max_edges == 60
 
 
 def test_a_function_that_taught_must_be_given_again() -> None:

@@ -86,21 +86,3 @@ def test_the_best_checkpoint_is_the_one_that_scored_best_when_it_was_made(tmp_pa
     assert run.record.students["best"].graph == graphs[best]
     assert run.summary()["best_checkpoint_score"] == max(scores)
     assert run.graph == graphs[-1]
-
-
-def test_a_policy_gives_actions_that_the_environment_takes(tmp_path: Path) -> None:
-    for task in TASKS:
-        trained(tmp_path, task, name=task, episodes=2)
-        env = gym.make(task)
-        observation, _ = env.reset(seed=0)
-        assert env.action_space.contains(load(tmp_path / task)(observation))
-        env.close()
-
-
-def test_a_policy_forgets_at_reset_what_it_has_seen(tmp_path: Path) -> None:
-    trained(tmp_path, student="growth-only", episodes=5)
-    student = load(tmp_path / "run")
-    rows = np.random.default_rng(0).normal(size=(50, 4))
-    first = [student(row) for row in rows]
-    student.reset()
-    assert [student(row) for row in rows] == first

@@ -13,30 +13,19 @@ from safetensors.numpy import load_file
 
 import smgrnn
 from smgrnn.arrays import Floats
-from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError, FileFormatError
-from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.runs import Plan, Record, Run, evaluate, load
 from smgrnn.runs.distillation import Distillation
-from smgrnn.runs.family import FIRST_ROUND, ROUNDS, Family, Member, best, halved, joined, offers
+from smgrnn.runs.family import FIRST_ROUND, ROUNDS, Family, best, halved, joined, offers
 from smgrnn.runs.run import new_run
 from smgrnn.seeding import episode_seed
 from smgrnn.storage import write_arrays
-from smgrnn.tasks import Task, find_task
+from smgrnn.tasks import find_task
 from support.evolutions import evolved
-from support.runs import contents, planned, settings, trained
+from support.runs import contents, planned, played, settings, trained
 
 LAST = FIRST_ROUND + sum(n for _, n in ROUNDS)
-
-
-def member(n_parameters: int, *returns: float, episode: int = 1) -> Member:
-    """Return a student of so many parameters, with returns made by hand."""
-    n = n_parameters
-    graph = Graph.from_edges(n, 1, edges=[(source, n, 1.0) for source in range(n)])
-    config = NetworkConfig(n_inputs=n, n_outputs=1)
-    policy = Policy(graph, config, Task("any", n, 1, is_discrete=True))
-    return Member(policy, episode, np.array(returns))
 
 
 def sizes(family: Family) -> list[int]:
@@ -48,27 +37,27 @@ def sizes(family: Family) -> list[int]:
 
 def test_a_member_that_is_neither_smaller_nor_better_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("smgrnn.runs.family.ROUNDS", ((1, 15),))
-    family = joined((), [member(20, 5.0), member(10, 3.0), member(15, 3.0), member(30, 4.0)])
+    family = joined((), [played(20, 5.0), played(10, 3.0), played(15, 3.0), played(30, 4.0)])
     assert sizes(family) == [20, 10]
-    assert sizes(joined(family, [member(12, 4.0), member(9, 3.0)])) == [20, 12, 9]
-    assert sizes(joined(family, [member(10, 6.0)])) == [10]
+    assert sizes(joined(family, [played(12, 4.0), played(9, 3.0)])) == [20, 12, 9]
+    assert sizes(joined(family, [played(10, 6.0)])) == [10]
 
 
 def test_the_best_few_stay_though_a_smaller_one_is_better() -> None:
     n = ROUNDS[0][0]
-    family = joined((), [member(1, 100.0), *(member(size, -size) for size in range(2, 40))])
+    family = joined((), [played(1, 100.0), *(played(size, -size) for size in range(2, 40))])
     assert sizes(family) == list(range(1, n + 1))
 
 
 def test_of_equals_the_smaller_and_then_the_later_is_best() -> None:
-    family = (member(9, 5.0, episode=3), member(8, 5.0, episode=1), member(8, 5.0, episode=2))
+    family = (played(9, 5.0, episode=3), played(8, 5.0, episode=1), played(8, 5.0, episode=2))
     found = best(family)
     assert found is not None
     assert (found.n_parameters, found.episode) == (8, 2)
 
 
 def test_who_got_further_outranks_who_did_better_in_fewer_episodes() -> None:
-    family = (member(9, 9.0), member(8, 1.0, 1.0), member(3, 2.0), member(4, 3.0))
+    family = (played(9, 9.0), played(8, 1.0, 1.0), played(3, 2.0), played(4, 3.0))
     for limit, size in ((99, 8), (8, 8), (7, 4), (3, 3)):
         found = best(family, limit)
         assert found is not None
@@ -84,11 +73,11 @@ def by_luck(policy: Policy, first: int, last: int) -> Floats:
 
 def test_the_best_of_few_episodes_play_more_and_the_best_of_these_many() -> None:
     """Of 12 the eight that were best at once play on; of these the three that are the smallest."""
-    family = tuple(member(size, *[size] * FIRST_ROUND) for size in range(1, 13))
+    family = tuple(played(size, *[size] * FIRST_ROUND) for size in range(1, 13))
     *_, last = halved(family, by_luck)
-    played = {each.n_parameters: each.returns.size for each in last}
+    counts = {each.n_parameters: each.returns.size for each in last}
     few = dict.fromkeys(range(1, 5), 4)
-    assert played == {**few, 5: 119, 6: 119, 7: 119, **dict.fromkeys(range(8, 13), 19)}
+    assert counts == {**few, 5: 119, 6: 119, 7: 119, **dict.fromkeys(range(8, 13), 19)}
     winner = best(last)
     assert winner is not None
     assert winner.n_parameters == 5
@@ -96,7 +85,7 @@ def test_the_best_of_few_episodes_play_more_and_the_best_of_these_many() -> None
 
 
 def test_a_choice_that_was_stopped_goes_on_to_the_same_end() -> None:
-    family = tuple(member(size, *[size] * FIRST_ROUND) for size in range(1, 13))
+    family = tuple(played(size, *[size] * FIRST_ROUND) for size in range(1, 13))
     stages = list(halved(family, by_luck))
     assert len(stages) == sum(n for n, _ in ROUNDS)
     for number, stage in enumerate(stages):
@@ -206,26 +195,17 @@ def test_the_last_student_is_offered_too(tmp_path: Path) -> None:
     assert [each.episode for each in again.family] == offered
 
 
-def test_how_often_a_run_is_saved_does_not_change_the_family(tmp_path: Path) -> None:
-    often, seldom = (
-        trained(tmp_path, name=None, handover="best", checkpoint_every=every).record
-        for every in (1, 25)
-    )
-    assert [each.rank for each in often.family] == [each.rank for each in seldom.family]
-    assert often.handed_over.policy.graph == seldom.handed_over.policy.graph
-
-
 def test_an_interrupt_while_students_play_on_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = new_run("CartPole-v1", settings(tmp_path, handover="best"), tmp_path / "a")
     with monkeypatch.context() as patch:
-        played = Distillation.try_out
+        usual = Distillation.try_out
 
         def interrupt(self: Distillation, policy: Policy, first: int, last: int) -> Floats:
             if last == LAST:
                 raise KeyboardInterrupt
-            return played(self, policy, first, last)
+            return usual(self, policy, first, last)
 
         patch.setattr(Distillation, "try_out", interrupt)
         with pytest.raises(KeyboardInterrupt):
@@ -346,8 +326,8 @@ def test_the_summary_says_whether_what_is_handed_over_keeps_its_share(
     assert isinstance(record.plan, Plan)
     assert "kept" not in record.summary()
     plan = replace(record.plan, episodes=replace(record.plan.episodes, keep=0.9))
-    played = [0.0] * 25 + [9.0, 11.0] * 50  # chosen by the first 25, judged by the others
-    family = (member(5, *played),)
+    returns = [0.0] * 25 + [9.0, 11.0] * 50  # chosen by the first 25, judged by the others
+    family = (played(5, *returns),)
     bound = 10.0 - 1.645 * np.sqrt(1.0 / 99)  # the mean less 1.645 standard errors
     kept = replace(record, plan=plan, family=family, bar=bar).summary()["kept"]
     assert kept == {

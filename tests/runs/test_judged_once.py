@@ -1,6 +1,5 @@
 """A finished run is judged once: nothing that is repeated later changes its record."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +8,7 @@ import numpy as np
 import pytest
 
 import smgrnn
-import smgrnn_paper
 from smgrnn.errors import ConfigError
-from smgrnn.pages.settings import alike
-from smgrnn.tasks import find_task
 from support.commands import Command
 from support.runs import trained
 
@@ -67,12 +63,6 @@ def test_a_task_whose_facts_have_changed_is_another_one(tmp_path: Path) -> None:
         docked(tmp_path / "run", most=3)
 
 
-def test_the_key_of_a_task_that_is_code_holds_its_facts() -> None:
-    task = find_task(Dock)
-    assert task.key == f"{task.id} {task.digest}"
-    assert replace(task, max_steps=7).key != task.key
-
-
 def test_runs_whose_results_differ_are_both_shown(tmp_path: Path, smgrnn: Command) -> None:
     """Two recordings of one name were taken for one run, and the first left out."""
     rng = np.random.default_rng(0)
@@ -88,14 +78,6 @@ def test_runs_whose_results_differ_are_both_shown(tmp_path: Path, smgrnn: Comman
     assert "teacher" in said
 
 
-def test_of_equal_settings_only_the_same_results_are_one_run(tmp_path: Path) -> None:
-    short = trained(tmp_path, name="short", episodes=10).record
-    same = trained(tmp_path, name="same", episodes=10).record
-    other = trained(tmp_path, name="other", episodes=10, seed=1).record
-    [group] = alike({"short": short, "same": same, "other": other})
-    assert list(group) == ["same", "other"]
-
-
 @pytest.mark.parametrize("changes", [{"student": "mlp-pruned", "budget": 60}, {"preset": "frugal"}])
 def test_a_final_student_keeps_to_the_parameters_however_short_its_run(
     tmp_path: Path, changes: dict[str, Any]
@@ -105,12 +87,3 @@ def test_a_final_student_keeps_to_the_parameters_however_short_its_run(
     )
     assert run.handed_over.n_parameters <= 6
     assert run.record.graph.n_edges <= 6
-
-
-@pytest.mark.parametrize(("method", "package"), [("neat", "neat-python"), ("ndp", "cma")])
-def test_a_record_has_the_versions_of_what_it_depends_on(method: str, package: str) -> None:
-    found = smgrnn_paper.evolve(
-        "CartPole-v1", method=method, rollouts=10, population=10, held_out=2
-    )
-    assert package in found.record.versions
-    assert package not in smgrnn.distill("xor", episodes=1).record.versions

@@ -8,7 +8,6 @@ import torch
 
 from smgrnn.config import RunConfig
 from smgrnn.engine import Learner
-from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId
 from smgrnn.graph.mlp import mlp_graph, mlp_width
 from smgrnn.graph.state import Graph
@@ -111,12 +110,3 @@ def test_weights_start_as_those_of_torch_linear() -> None:
         assert part.abs().max() <= fan_in**-0.5
     assert abs(float(hidden.std()) - 0.5 / 3**0.5) < 0.01
     assert abs(float(output.std()) - 500**-0.5 / 3**0.5) < 0.002
-
-
-def test_a_task_of_unknown_size_needs_a_budget() -> None:
-    task = find_task("MountainCar-v0")
-    with pytest.raises(ConfigError) as caught:
-        student_of(task, student="mlp-100")
-    assert (
-        str(caught.value) == "No budget is known for MountainCar-v0; set one with --set budget=N."
-    )

@@ -281,6 +281,7 @@ def test_a_run_trains_with_what_its_record_says(tmp_path: Path, backend: Any) ->
 # --- what is refused -----------------------------------------------------------------------------
 
 CARTPOLE = "CartPole-v1"
+KEEP: dict[str, Any] = {"preset": "frugal", "keep": 0.9}
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (CARTPOLE, {"bar": 400.0}, "bar 400.0 needs rules that follow a size, such as those of the"),
     (CARTPOLE, {"preset": "frugal", "keep": 0.9, "bar": 400.0}, "--keep sets the bar itself"),
@@ -367,6 +368,10 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {"env_backend": "compiled", "teacher": FUNCTION},
         "--env-backend must be gymnasium here: its expert is a function.",
     ),
+    (CARTPOLE, {**KEEP, "parameters": 6}, "two ways to ask for a size"),
+    (CARTPOLE, {**KEEP, "handover": "final"}, "--keep chooses what is handed over"),
+    (CARTPOLE, {"keep": 0.9}, "--keep needs rules that follow a size"),
+    ("xor", KEEP, "--keep compares with an expert that plays, and xor has none"),
     ("xor", {"env_backend": "gymnasium"}, "xor is learned from examples and has no environment"),
     (CARTPOLE, {"protect": 0.5}, "protect 0.5 has no effect on a run that starts from nothing"),
 ]

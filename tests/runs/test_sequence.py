@@ -61,13 +61,6 @@ def test_a_stage_goes_on_with_the_student_of_the_one_before() -> None:
     assert second.course[:4].tolist() == first.course.tolist()
 
 
-def test_the_first_stage_learns_what_a_run_of_its_own_does() -> None:
-    first = learned(PLAIN, MIRRORED).records[0]
-    alone = smgrnn.distill(PLAIN, **SHORT)
-    assert first.episodes.returns.tolist() == alone.episodes.returns.tolist()
-    assert first.graph == alone.graph
-
-
 def test_scores_are_held_out_returns_and_those_on_its_own_task_are_the_runs_own() -> None:
     sequence = learned(PLAIN, MIRRORED, PLAIN)
     assert sequence.returns.shape == (4, 2)
@@ -165,6 +158,8 @@ def test_a_folder_of_something_else_is_refused_and_left_as_it_is(tmp_path: Path)
     learned(PLAIN, MIRRORED, PLAIN, episodes=2, out=longer)
     with pytest.raises(ConfigError, match="holds a sequence of more than 2 stages"):
         learned(PLAIN, MIRRORED, episodes=2, out=longer)
+    with pytest.raises(ConfigError, match="holds another run"):
+        learned(PLAIN, "CartPole-v1,gravity=20", PLAIN, episodes=2, out=longer)
 
 
 def test_a_sequence_that_fails_at_once_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -247,12 +242,6 @@ def test_stages_of_several_seeds_are_alike() -> None:
     assert len(alike(dict(enumerate(made)))) == 1
     assert stated_settings(made[0].plan)["after"] == PLAIN
     assert not any(text.startswith("{") for text in stated_settings(made[0].plan).values())
-
-
-def test_other_settings_are_refused_in_a_folder_that_holds_a_sequence(tmp_path: Path) -> None:
-    learned(PLAIN, MIRRORED, episodes=4, out=tmp_path / "run")
-    with pytest.raises(ConfigError, match="holds another run"):
-        learned(PLAIN, "CartPole-v1,gravity=20", episodes=4, out=tmp_path / "run")
 
 
 def test_a_cue_is_an_input_for_each_task_that_says_which_it_is() -> None:

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from smgrnn import Graph, GraphEdit
-from smgrnn.config import RunConfig
+from smgrnn.config import NetworkConfig, RunConfig
 from smgrnn.episodes.table import Edits
 from smgrnn.experts import Expert, write_expert
 from smgrnn.graph.edit import apply
+from smgrnn.policy import Policy
 from smgrnn.runs import Plan, Record, Run
+from smgrnn.runs.family import Member
 from smgrnn.runs.run import new_run
 from smgrnn.storage import digest
+from smgrnn.tasks import Task
 from support import trials
 from support.flat import flat_learning, flat_rules
 
@@ -86,6 +89,16 @@ def trained(
     run = new_run(task, settings(folder, task, **changes), place)
     run.train()
     return run
+
+
+def played(n_parameters: int, *returns: float, episode: int = 1) -> Member:
+    """Return a student of so many parameters, with returns made by hand."""
+    n = n_parameters
+    graph = Graph.from_edges(n, 1, edges=[(source, n, 1.0) for source in range(n)])
+    config = NetworkConfig(n_inputs=n, n_outputs=1)
+    return Member(
+        Policy(graph, config, Task("any", n, 1, is_discrete=True)), episode, np.array(returns)
+    )
 
 
 def contents(folder: Path) -> dict[str, Any]:
