@@ -3,14 +3,12 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium import spaces
 
 from smgrnn.commands.display import describe_all
 from smgrnn.learning import SGD
@@ -59,21 +57,6 @@ def test_results_go_to_stdout_and_progress_to_stderr(
     assert first not in rest
     shown = " ".join(rest[:2])
     assert all(word in shown for word in ("8/8", "return", "nodes", "edges", "agrees", "steps/s"))
-
-
-def test_a_run_that_was_stopped_before_it_was_judged_shows_a_full_bar(
-    smgrnn: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(self: Run) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Run, "_choose", interrupt)
-        assert smgrnn("distill", "xor", "--episodes", 8, "--out", "a").code == 130
-    said = smgrnn("distill", "--resume", "a")
-    assert said.code == 0
-    assert "8/8" in said.err
-    assert "compiling" not in said.err
 
 
 @pytest.mark.parametrize(
@@ -132,26 +115,12 @@ def test_several_seeds_give_a_list_and_a_folder_for_each(distill: Command, tmp_p
     assert [summary["seed"] for summary in summaries] == [5, 6, 7]
     words = distill(*flags).out
     assert words.endswith(f"{describe_all(summaries)}\n")
-    late, held_out, size = (
-        [summary[name] for summary in summaries]
-        for name in ("late_return", "held_out_mean", "n_parameters")
-    )
-    assert words.splitlines()[-1] == (
-        f"3 seeds: held-out return {np.mean(held_out):.1f} ± {np.std(held_out):.1f}, "
-        f"{np.mean(size):.0f} ± {np.std(size):.0f} parameters; "
-        f"late return {np.mean(late):.1f} ± {np.std(late):.1f}."
-    )
+    held_out = [summary["held_out_mean"] for summary in summaries]
+    assert f"{np.mean(held_out):.1f} ± {np.std(held_out):.1f}" in words.splitlines()[-1]
     for summary in summaries:
         assert Run.resume(tmp_path / summary["run_dir"]).plan.seed == summary["seed"]
-
-
-def test_one_of_several_seeds_is_the_run_of_that_seed_alone(
-    distill: Command, tmp_path: Path
-) -> None:
-    distill("--seeds", 2, "--out", "both", "--quiet")
-    distill("--seed", 1, "--out", "alone", "--quiet")
-    both = tmp_path / "both" / "CartPole-v1-smgrnn-1"
-    assert contents(both) == contents(tmp_path / "alone")
+    distill("--seed", 6, "--out", "alone", "--quiet")
+    assert contents(tmp_path / summaries[1]["run_dir"]) == contents(tmp_path / "alone")
 
 
 def test_every_setting_can_be_set(distill: Command, tmp_path: Path) -> None:
@@ -188,20 +157,6 @@ def test_a_dry_run_prints_the_plan_and_runs_nothing(
     assert distill("--dry-run", "--json", "--out", "a") == said  # a folder that is there or not
     plans = json.loads(distill("--dry-run", "--json", "--seeds", 3).out)
     assert [plan["seed"] for plan in plans] == [0, 1, 2]
-
-
-def test_the_plan_of_an_mlp_is_what_is_trained(smgrnn: Command) -> None:
-    """The report said of MLPs that they had one iteration, tanh outputs and carried states."""
-    said = smgrnn("distill", "CartPole-v1", "--student", "mlp-100", "--dry-run", "--json")
-    plan = json.loads(said.out)
-    assert set(plan) >= {
-        *("task", "student", "seed", "network", "learning", "plasticity", "episodes", "teacher")
-    }
-    network = plan["network"]
-    assert (network["iterations"], network["output_activation"]) == (2, "identity")
-    assert (network["carry_state"], network["n_inputs"], network["n_hidden"]) == (False, 5, 13)
-    assert (plan["plasticity"]["growth"], plan["plasticity"]["pruning"]) == (None, None)
-    assert plan["first_graph"] == "layered"
 
 
 # --- resume and evaluate -------------------------------------------------------------------------
@@ -313,24 +268,6 @@ def test_what_cannot_be_is_refused_and_leaves_nothing(
     assert set(tmp_path.iterdir()) == before
 
 
-class Camera(gym.Env[Any, Any]):
-    observation_space, action_space = spaces.Box(0, 255, (8, 8, 3), np.uint8), spaces.Discrete(2)
-
-
-@pytest.fixture
-def camera() -> Iterator[str]:
-    before = dict(gym.registry)
-    entry: Any = Camera
-    gym.register("Camera-v0", entry_point=entry)
-    yield "Camera-v0"
-    gym.registry.clear()
-    gym.registry.update(before)
-
-
-def test_image_observations_are_refused(smgrnn: Command, camera: str) -> None:
-    assert "must be a flat Box" in refused(smgrnn("distill", camera))
-
-
 def test_a_folder_that_exists_is_refused_before_anything_is_made(
     distill: Command, tmp_path: Path
 ) -> None:
@@ -338,16 +275,6 @@ def test_a_folder_that_exists_is_refused_before_anything_is_made(
     (tmp_path / "a" / "CartPole-v1-smgrnn-2" / "notes.txt").touch()
     assert "exists and holds no run" in refused(distill("--seeds", 3, "--out", "a"))
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["CartPole-v1-smgrnn-2"]
-
-
-@pytest.mark.parametrize("command", [("distill", "--resume"), ("evaluate",)])
-def test_a_folder_that_is_missing_or_damaged_is_refused(
-    smgrnn: Command, tmp_path: Path, command: tuple[str, ...]
-) -> None:
-    assert "no run folder" in refused(smgrnn(*command, "nowhere"))
-    trained(tmp_path, episodes=2)
-    (tmp_path / "run" / "model.safetensors").write_bytes(b"\x00" * 100)
-    assert "damaged" in refused(smgrnn(*command, "run"))
 
 
 def test_a_folder_that_vanishes_is_one_sentence(

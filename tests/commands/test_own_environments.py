@@ -24,13 +24,13 @@ class Walk(gym.Env):
         self.fault, self.at = fault, at
 
     def reset(self, seed=None, options=None):
-        Walk.episode, self.n_steps = Walk.episode + 1, 0
+        self.episode, self.n_steps = self.episode + 1, 0
         return np.zeros(3, np.float32), {}
 
     def step(self, action):
         self.n_steps += 1
         seen, is_over = np.zeros(3, np.float32), self.n_steps == 5
-        if (Walk.episode, self.n_steps) == self.at:
+        if (self.episode, self.n_steps) == self.at:
             seen = self.fail(seen)
         return seen, 1.0, is_over, False, {}
 
@@ -58,48 +58,34 @@ def walk(smgrnn: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Co
     """Return `smgrnn distill` with an environment of the user's and a few episodes."""
     (tmp_path / "my_walk.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
-    flags = (
-        "--expert",
-        "my_walk:expert",
-        "--episodes",
-        6,
-        "--handover",
-        "final",
-        "--out",
-        "a b/run",
-    )
+    flags = ["--expert", "my_walk:expert", "--episodes", "6", "--handover", "final", "--quiet"]
+    flags += ["--out", "a b/run"]
     return lambda task, *more: smgrnn("distill", f"my_walk:{task}-v0", *flags, *more)
 
 
-def test_a_failing_environment_is_told_with_file_line_episode_and_step(
-    walk: Command, tmp_path: Path
+FAILED = f"failed: IndexError in my_walk.py, line {LINE}: index 7 is out of bounds for axis 0"
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"), [("raise", FAILED), ("nan", "gave an observation whose value 2 is nan")]
+)
+def test_a_failing_environment_is_told_with_its_place_episode_and_step(
+    walk: Command, tmp_path: Path, fault: str, words: str
 ) -> None:
-    said = walk("raise-3", "--quiet")
-    assert refused(said) == (
-        f"my_walk:raise-3-v0 failed: IndexError in my_walk.py, line {LINE}: index 7 is out of "
-        f"bounds for axis 0 with size 3 (step 4 of episode 3)."
-    )
+    for is_there in (False, True):  # a folder that was there stays
+        sentence = refused(walk(f"{fault}-1"))
+        assert sentence.startswith(f"my_walk:{fault}-1-v0 {words}")
+        assert sentence.endswith(" (step 4 of episode 1).")
+        assert [each.name for each in tmp_path.glob("a b*/**")] == ["a b"] * is_there
+        (tmp_path / "a b").mkdir(exist_ok=True)
+    assert "(step 4 of episode 3)" in refused(walk(f"{fault}-3"))
     assert Record.load(tmp_path / "a b/run").episodes.n == 2
 
 
-def test_a_nan_is_told_with_its_place_episode_and_step(walk: Command) -> None:
-    assert refused(walk("nan-3", "--quiet")) == (
-        "my_walk:nan-3-v0 gave an observation whose value 2 is nan (step 4 of episode 3)."
-    )
-
-
-@pytest.mark.parametrize("task", ["raise-1", "nan-1"])
-def test_a_failed_first_episode_leaves_no_folder_behind(
-    walk: Command, tmp_path: Path, task: str
-) -> None:
-    assert "(step 4 of episode 1)" in refused(walk(task, "--quiet"))
-    assert not (tmp_path / "a b").exists()
-
-
-def test_a_folder_that_was_there_stays(walk: Command, tmp_path: Path) -> None:
-    (tmp_path / "a b").mkdir()
-    refused(walk("raise-1", "--quiet"))
-    assert list((tmp_path / "a b").iterdir()) == []
+def test_debug_shows_the_user_s_own_frames(walk: Command) -> None:
+    told = walk("raise-1", "--debug").err
+    assert re.search(rf'my_walk.py", line {LINE}, in fail\n    return seen\[7\]', told)
+    assert told.splitlines()[-1].startswith("smgrnn: my_walk:raise-1-v0 failed: IndexError")
 
 
 def test_a_search_that_fails_at_once_leaves_no_folder_behind(
@@ -109,12 +95,6 @@ def test_a_search_that_fails_at_once_leaves_no_folder_behind(
     sentence = refused(smgrnn("evolve", "my_walk:raise-1-v0", *flags))
     assert f"IndexError in my_walk.py, line {LINE}" in sentence
     assert not (tmp_path / "bred").exists()
-
-
-def test_debug_shows_the_user_s_own_frames(walk: Command) -> None:
-    told = walk("raise-1", "--quiet", "--debug").err
-    assert re.search(rf'my_walk.py", line {LINE}, in fail\n    return seen\[7\]', told)
-    assert told.splitlines()[-1].startswith("smgrnn: my_walk:raise-1-v0 failed: IndexError")
 
 
 def test_a_module_that_python_cannot_read_is_told_with_its_line(

@@ -51,11 +51,8 @@ register("Mine")
 register("Move", acts=MOVE)
 register("Bare", Bare)
 register("Image", sees=spaces.Box(0, 255, (8, 8, 3), np.uint8))
-register("Dict", sees=spaces.Dict({"a": FLAT}))
 register("Several", sees=spaces.Sequence(FLAT))
-register("Counted", sees=spaces.Discrete(4))
 register("Many", acts=spaces.MultiDiscrete([2, 3]))
-register("Binary", acts=spaces.MultiBinary(4))
 register("One", acts=spaces.Discrete(1))
 register("Nowhere", acts=spaces.Box(1, 1, (1,)))
 register("Endless", acts=spaces.Box(-np.inf, np.inf, (1,)))
@@ -98,11 +95,8 @@ LINE = MODULE.partition("raise RuntimeError")[0].count("\n") + 1
 ENVIRONMENTS = {
     "Bare": "The observations of a task must be a flat Box, of shape (n,)",
     "Image": "gymnasium.wrappers.FlattenObservation around it",
-    "Dict": "gymnasium.wrappers.FlattenObservation around it",
-    "Counted": "gymnasium.wrappers.FlattenObservation around it",
     "Several": "gymnasium.wrappers.TransformObservation around it",
     "Many": "gymnasium.wrappers.TransformAction around it",
-    "Binary": "gymnasium.wrappers.TransformAction around it",
     "One": "There must be two actions at least to choose from",
     "Nowhere": "Continuous actions must have finite bounds, the lower below the upper",
     "Endless": "Continuous actions must have finite bounds, the lower below the upper",

@@ -44,13 +44,6 @@ def test_it_leaves_settings_a_front_a_table_and_a_page(smgrnn: Command, tmp_path
     assert "study holds another study, with another 'over'" in refusal
 
 
-def test_the_bar_is_of_whole_batches(smgrnn: Command) -> None:
-    """Three trials asked for in batches of four were shown as 4/3."""
-    said = smgrnn(*TINY, *OVER, "--trials", 3, "--jobs", 1, "--out", "study")
-    assert said.code == 0
-    assert "4/4" in said.err
-
-
 def test_only_what_an_earlier_session_wrote_is_removed(smgrnn: Command, tmp_path: Path) -> None:
     """Every settings file in the folder of the front used to go that was not on the front."""
     smgrnn(*TINY, *OVER, *HERE)

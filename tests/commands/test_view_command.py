@@ -22,6 +22,7 @@ from smgrnn.view.page import page
 from smgrnn.view.recording import Film
 from smgrnn.view.timeline import Timeline
 from smgrnn_paper import evolve
+from support.commands import Command, refused
 from support.runs import RULES, settings, trained
 
 README_PICTURE = Path(__file__).parents[2] / "docs" / "figures" / "growth.gif"
@@ -180,18 +181,9 @@ def test_the_names_in_a_film_are_whole_or_cut_at_their_ends(
     ],
 )
 def test_wrong_input_is_refused_with_one_sentence(
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    words: list[str],
-    sentence: str,
+    folder: Path, tmp_path: Path, smgrnn: Command, words: list[str], sentence: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        run_command(monkeypatch, *(word.format(folder=folder) for word in words))
-    assert ended.value.code == 2
-    assert sentence in capsys.readouterr().err
+    assert sentence in refused(smgrnn("view", *(word.format(folder=folder) for word in words)))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,7 +9,6 @@ import pytest
 from smgrnn.config import RunConfig
 from smgrnn.runs.bounds import CHANGE_BYTES, EPISODE_BYTES, most_kept, most_nodes_and_edges
 from smgrnn.runs.run import new_run
-from support.commands import Command
 from support.runs import settings, teacher
 
 
@@ -48,14 +47,3 @@ def test_a_longer_run_keeps_more_episodes_and_nothing_else(tmp_path: Path) -> No
         most_kept(new_run("CartPole-v1", settings(tmp_path, episodes=n)).plan) for n in (10, 1010)
     )
     assert long - short == 1000 * EPISODE_BYTES
-
-
-def test_the_limits_of_the_presets_are_what_the_documentation_says(smgrnn: Command) -> None:
-    for preset, limits in {
-        "paper": "10,000 nodes and 100,000 edges",
-        "as_printed": "10,000 nodes and 100,000 edges",
-        "frugal": "87 nodes and 80 edges",
-    }.items():
-        said = smgrnn("distill", "CartPole-v1", "--preset", preset, "--dry-run").out
-        (line,) = [each for each in said.splitlines() if each.startswith("keeps at most ")]
-        assert f"  {limits}, in " in line

@@ -1,6 +1,5 @@
 """The weights of a run on the way: evenly spaced, never too many, and none without a folder."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from smgrnn import Graph
 from smgrnn.runs import snapshots
 from smgrnn.runs.snapshots import Snapshots
-from support.runs import trained
 
 GRAPH = Graph.from_edges(1, 1, edges=[(0, 1, 0.5)])
 
@@ -44,13 +42,3 @@ def test_a_large_network_is_kept_less_often(monkeypatch: pytest.MonkeyPatch) -> 
     assert found.weight.size == found.n_edges.sum() <= 10
     assert found.weight.tolist() == [0.0, 1.0, 2.0, 3.0] * found.episode.size
     assert np.unique(np.diff(found.episode)).size <= 1
-
-
-def test_a_run_with_a_folder_keeps_its_weights_and_one_without_none(tmp_path: Path) -> None:
-    kept, not_kept = trained(tmp_path), trained(tmp_path, name=None)
-    assert kept.snapshots.episode.tolist() == [0, 10, 20, 30]
-    assert kept.snapshots.weight[-kept.graph.n_edges :].tolist() == (
-        kept.graph.weight.astype(np.float32).tolist()
-    )
-    assert not_kept.snapshots.episode.size == 0
-    assert kept.graph == not_kept.graph
