@@ -1,6 +1,5 @@
 """The weights of a run on the way: evenly spaced, never too many, and none without a folder."""
 
-
 import numpy as np
 import pytest
 

@@ -103,6 +103,12 @@ YOUTH = 1000
 """Updates for which an edge is young."""
 
 
+def protect(evidence: Evidence) -> Evidence:
+    """Return evidence whose arrays cannot be written to, for a rule of a user's own."""
+    parts = {name: frozen(getattr(evidence, name)) for name in ("graph", "history", "candidates")}
+    return frozen(evidence._replace(**parts))
+
+
 def frozen(values: Arrays) -> Arrays:
     """Return a named tuple, such as a graph, whose arrays are views that cannot be written to."""
     views = []

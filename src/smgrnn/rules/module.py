@@ -14,7 +14,7 @@ from smgrnn.errors import GraphError, ShapeError, short
 from smgrnn.graph.edit import GraphEdit, Operation, check_fits
 from smgrnn.graph.state import Graph
 from smgrnn.rules.candidates import Candidates
-from smgrnn.rules.evidence import Evidence, Limits, frozen
+from smgrnn.rules.evidence import Evidence, Limits, protect
 from smgrnn.rules.history import UpdateHistory, carry_history, reset_history
 from smgrnn.rules.orphans import with_orphans
 from smgrnn.rules.rule import BuiltInRule
@@ -125,6 +125,8 @@ class PlasticityModule:
         is_pruning = self.calls % config.prune_period == 0
         rule = config.pruning if is_pruning else config.growth
         evidence = self._evidence(graph, watched, protected, is_growing=not is_pruning)
+        if not isinstance(rule, BuiltInRule):  # ours are known to write into nothing
+            evidence = protect(evidence)
         edit, candidates, is_capped = GraphEdit.empty(), watched.candidates, False
         if rule is not None:
             decided = rule.decide(evidence, self.rng)
@@ -152,8 +154,8 @@ class PlasticityModule:
             strain = sum(statistics.nodes[STRAIN, outputs].tolist()) / n_updates
         dense_until = getattr(config.pruning, "dense_until", 0.0)
         return Evidence(
-            graph=frozen(graph),
-            history=frozen(history),
+            graph=graph,
+            history=history,
             mean=mean,
             variance=variance,
             is_watched=counts >= least,
@@ -169,9 +171,9 @@ class PlasticityModule:
             square=nodes[SQUARE],
             error=nodes[ERROR],
             strain=nodes[STRAIN],
-            absent=frozen(statistics).absent,
+            absent=statistics.absent,
             absent_gradient=statistics.products / max(n_updates, 1),
-            candidates=frozen(candidates),
+            candidates=candidates,
         )
 
     def _check(self, edit: Any, candidates: Any, graph: Graph, protected: Bools) -> Decision:
