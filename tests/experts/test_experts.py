@@ -18,6 +18,7 @@ from safetensors.numpy import save_file
 from safetensors.torch import load_file
 from safetensors.torch import save_file as save_tensors
 
+from smgrnn import kernels
 from smgrnn.errors import ExpertError, NonFiniteError, ShapeError, TaskError
 from smgrnn.experts import (
     Expert,
@@ -448,3 +449,16 @@ def test_an_expert_with_any_of_its_bits_turned_is_refused(tmp_path: Path) -> Non
         path.write_bytes(spoiled)
         with pytest.raises(ExpertError):
             read_expert(path)
+
+
+def test_an_expert_that_python_asks_answers_by_compiled_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As plain Python it took seconds for an episode, and its sums were rounded otherwise."""
+    expert = load_expert("CartPole-v1")
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("called as plain Python")
+
+    monkeypatch.setattr(kernels._Inlined, "__call__", refuse)
+    assert expert.action(np.ones(4)) == expert.values(np.ones(4)).argmax()
