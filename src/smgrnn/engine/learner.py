@@ -50,7 +50,6 @@ from smgrnn.names import Names
 from smgrnn.rules import PlasticityConfig, PlasticityModule
 from smgrnn.rules.evidence import frozen
 from smgrnn.rules.history import TOTAL
-from smgrnn.rules.rule import BuiltInRule
 from smgrnn.rules.size import Aim
 from smgrnn.seeding import dump_generator, restore_generator, stream
 from smgrnn.storage import read_arrays, write_arrays
@@ -612,11 +611,7 @@ class Learner:
             edit, candidates, is_capped = module.call(state.graph, state.watched, protected)
             watched = state.watched._replace(candidates=candidates)
             if edit:
-                is_ours = all(
-                    rule is None or isinstance(rule, BuiltInRule)
-                    for rule in (self.plasticity.growth, self.plasticity.pruning)
-                )
-                applied = apply(state.graph, edit, is_trusted=is_ours)
+                applied = apply(state.graph, edit, is_trusted=self.plasticity.is_built_in)
                 state = state._replace(watched=watched)
                 self._set_state(carry_state(state, self._settings, module, applied))
                 self.log.append(self.n_updates, module.calls, edit)

@@ -26,7 +26,6 @@ from smgrnn.nn.optimizer_state import (
     reset_optimizer_state,
 )
 from smgrnn.rules import PlasticityConfig, PlasticityModule, UpdateHistory
-from smgrnn.rules.rule import BuiltInRule
 from smgrnn.rules.size import Aim
 from smgrnn.rules.statistics import Watched, note_all
 from smgrnn.seeding import dump_generator, restore_generator, stream
@@ -214,10 +213,9 @@ class StructuralPlasticity:
         return edit
 
     def _apply(self, edit: GraphEdit) -> None:
-        n_before, rules = self._structure.n_edges, (self.config.growth, self.config.pruning)
-        is_ours = all(rule is None or isinstance(rule, BuiltInRule) for rule in rules)
+        n_before, is_trusted = self._structure.n_edges, self.config.is_built_in
         applied = self.network.restructure(
-            edit, is_trusted=is_ours, rng=self._rng, update=self.history.n_updates
+            edit, is_trusted=is_trusted, rng=self._rng, update=self.history.n_updates
         )
         self._watched = self._module.carry(self._watched, *applied)
         self._average = carry(self._average, applied.edge_origin)

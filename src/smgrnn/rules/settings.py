@@ -111,6 +111,16 @@ class PlasticityConfig(Settings):
         """
         return follows_size(self.growth) or follows_size(self.pruning)
 
+    @property
+    def is_built_in(self) -> bool:
+        """Whether all rules are those of this package, whose edits need no check.
+
+        >>> PlasticityConfig().is_built_in
+        True
+        """
+        rules = (self.growth, self.pruning)
+        return all(rule is None or isinstance(rule, BuiltInRule) for rule in rules)
+
     def needs(self, statistic: Any) -> bool:
         """Return whether one of the rules asks for a statistic.
 
