@@ -160,7 +160,7 @@ def test_only_a_lean_kernel_may_read_a_handle() -> None:
         return held_by(handle).settings.network.n_inputs
 
     with pytest.raises(Exception, match="Only a lean kernel may read a handle"):
-        Learner(NetworkConfig(n_inputs=3, n_outputs=2)).look(width)
+        Learner(NetworkConfig(n_inputs=3, n_outputs=2)).learn_by(width)
 
 
 @pytest.mark.parametrize("name", ["trace", "moments"])

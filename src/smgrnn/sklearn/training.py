@@ -15,6 +15,7 @@ from scipy.spatial.distance import cdist
 from smgrnn.arrays import Floats
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
+from smgrnn.engine.player import Player
 from smgrnn.graph.state import Graph
 from smgrnn.learning import Adam
 from smgrnn.learning.settings import Loss
@@ -170,7 +171,4 @@ def spacing(rows: Floats, rng: np.random.Generator) -> Floats:
 
 def outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
     """Return the outputs of a network for each row of features (n, n_outputs)."""
-    player = Learner(
-        config, LearningConfig(loss="mse"), PlasticityConfig.static(window=1), graph=graph
-    )
-    return np.asarray(player.act(widen(rows)))
+    return Player(graph, config).act(widen(rows))[1]
