@@ -26,7 +26,7 @@ from smgrnn.graph.settings import NetworkSettings
 from smgrnn.learning import LEARNING, OPTIMIZERS, SGD, Adam, Hebbian
 from smgrnn.learning.settings import LearningSettings
 from smgrnn.rules import GROWTH, PRUNING, Contribution, Relay, Split, Weak
-from smgrnn.runs.students import STUDENTS
+from smgrnn.runs.distillation import STUDENTS
 from smgrnn.validation import Settings, annotations, choices
 from smgrnn_paper import EvolutionConfig
 

@@ -7,9 +7,10 @@ import pytest
 from smgrnn.batch import LocalProcesses, Store
 from smgrnn.batch.runner import execute
 from smgrnn.errors import ConfigError, FileFormatError
-from smgrnn.runs.plan import EvolutionPlan, Plan
+from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
+from smgrnn_paper.evolution.plan import EvolutionPlan, generations_of
 from support.trials import asking, busy, results, tiny
 
 pytestmark = pytest.mark.xdist_group("experiments")
@@ -46,7 +47,7 @@ def test_a_record_says_what_ran_and_what_came_of_it(record: Record) -> None:
     grown = record.changes["add_node relay"] - record.changes["remove_node orphan"]
     assert grown == summary["net_growth_nodes"]
     assert record.held_out.mean() == summary["held_out_mean"]
-    assert record.generations is None
+    assert generations_of(record) is None
     assert record.warnings == ()
     assert set(record.versions) == {"smgrnn", "numpy", "numba", "gymnasium", "python"}
 
@@ -56,10 +57,11 @@ def test_the_record_of_an_evolution_has_the_best_of_each_generation(store: Store
     store.save(execute(condition, 2, condition.key(2)))
     record = store.load(condition.key(2))
     assert isinstance(record.plan, EvolutionPlan)
-    assert record.generations is not None
+    generations = generations_of(record)
+    assert generations is not None
     best = record.episodes.returns.reshape(2, 6).max(axis=1)
-    assert record.generations.returns.tolist() == best.tolist()
-    assert record.started == (record.generations.n_nodes[0], record.generations.n_edges[0])
+    assert generations.returns.tolist() == best.tolist()
+    assert record.started == (generations.n_nodes[0], generations.n_edges[0])
     assert record.graph.n_edges == record.summary()["n_edges"]
 
 

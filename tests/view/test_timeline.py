@@ -63,7 +63,7 @@ def test_frames_in_between_are_the_graphs_that_the_edits_make(run: Run) -> None:
 
 
 def test_weights_are_those_of_the_snapshots(run: Run) -> None:
-    timeline, snapshots = Timeline.of(run.record), run.snapshots
+    timeline, snapshots = Timeline.of(run.record), run.record.snapshots
     parts = np.cumsum(snapshots.n_edges)[:-1]
     ids, weight = np.split(snapshots.edge_ids, parts), np.split(snapshots.weight, parts)
     for moment, episode in enumerate(snapshots.episode.tolist()):

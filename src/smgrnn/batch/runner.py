@@ -15,7 +15,7 @@ from smgrnn.batch.store import Store
 from smgrnn.errors import ConfigError, GrowthLimitWarning
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.runs.record import Record
-from smgrnn.runs.watch import Watch
+from smgrnn.runs.session import Watch
 
 RETRIES = 2
 """Times that a run whose worker was lost is run again."""
