@@ -6,17 +6,15 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from smgrnn.batch.condition import Condition
+from smgrnn.batch import Condition, Store
 from smgrnn.batch.runner import execute
-from smgrnn.batch.store import Store
-from smgrnn.batch.workers import WorkerLostError
 from smgrnn.errors import ConfigError
 from smgrnn.runs.record import Record
 from smgrnn.tuning.study import Found, Study, Trial
@@ -160,7 +158,7 @@ def test_a_run_that_failed_is_not_run_again(tmp_path: Path) -> None:
 
 
 def _lose(*_: Any) -> None:
-    raise WorkerLostError("It died.")
+    raise BrokenExecutor("It died.")
 
 
 def _run_elsewhere(condition: Condition, seed: int, key: str) -> Record:

@@ -18,10 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from smgrnn.batch.condition import Condition
-from smgrnn.batch.experiment import Experiment
+from smgrnn.batch import Condition, Experiment, Store
 from smgrnn.batch.runner import Progress, run_experiments
-from smgrnn.batch.store import Store
 from smgrnn.config import RunConfig, by_part, setting_of
 from smgrnn.errors import ConfigError, FileFormatError, needs, reason
 from smgrnn.runs.record import Record
