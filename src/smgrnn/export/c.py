@@ -116,7 +116,7 @@ def _parts(policy: Policy, name: str) -> dict[str, str | int]:
     kinds = {"output": network.output_activation, "hidden": network.activation}
     if graph.n_hidden == 0:
         del kinds["hidden"]
-    n_table, n_state = fixed_bytes(policy)
+    (n_table, n_state), n_stack = fixed_bytes(policy), 4 * (graph.n_nodes + wiring.n_states)
     return {
         "name": name,
         "upper": name.upper(),
@@ -124,8 +124,8 @@ def _parts(policy: Policy, name: str) -> dict[str, str | int]:
         "version": __version__,
         "about": f"{size}{student}.",
         "memory": (
-            f"{n_table} bytes of constant tables, {n_state} bytes of state, {4 * (graph.n_nodes + wiring.n_states)} "
-            f"bytes of arrays on the stack."
+            f"{n_table} bytes of constant tables, {n_state} bytes of state, {n_stack} bytes of "
+            f"arrays on the stack."
         ),
         "names": "\n".join(
             f" *     {array}[{n}]: {_comment(each)}"
