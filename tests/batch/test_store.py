@@ -7,7 +7,6 @@ import pytest
 from smgrnn.batch import LocalProcesses, Store
 from smgrnn.batch.runner import execute
 from smgrnn.errors import ConfigError, FileFormatError
-from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.evolution.plan import EvolutionPlan, generations_of
@@ -28,8 +27,11 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_a_record_comes_back_as_it_was(store: Store, record: Record) -> None:
+    with pytest.raises(FileFormatError, match="There is no file"):
+        store.load(record.plan.key())
+    assert store.find(record.plan.key()) is None
+    assert store.damaged == {}
     store.save(record)
-    assert store.has(record.plan.key())
     loaded = store.load(record.plan.key())
     assert results(loaded) == results(record)
     assert loaded.times == record.times
@@ -40,7 +42,6 @@ def test_a_record_comes_back_as_it_was(store: Store, record: Record) -> None:
 
 def test_a_record_says_what_ran_and_what_came_of_it(record: Record) -> None:
     summary = record.summary()
-    assert isinstance(record.plan, Plan)
     assert record.plan.seed == 1
     assert record.started == (6, summary["n_edges"] - summary["net_growth_edges"])
     assert record.graph.n_nodes == summary["n_nodes"] == record.episodes.n_nodes[-1]
@@ -67,45 +68,27 @@ def test_the_record_of_an_evolution_has_the_best_of_each_generation(store: Store
 
 def test_a_limit_that_stopped_growth_is_on_record(tmp_path: Path) -> None:
     condition = busy(tmp_path, parameters=9)
-    record = execute(condition, 0, condition.key(0))
-    assert len(record.warnings) == 1
-    assert "max_edges=9" in record.warnings[0]
+    (warning,) = execute(condition, 0, condition.key(0)).warnings
+    assert "max_edges=9" in warning
 
 
-def test_there_is_nothing_in_an_empty_store(store: Store, record: Record) -> None:
-    assert not store.has(record.plan.key())
-    assert store.damaged == {}
-    with pytest.raises(FileFormatError, match="There is no file"):
-        store.load(record.plan.key())
-
-
-def test_a_truncated_record_is_never_read(store: Store, record: Record) -> None:
+def test_a_damaged_record_is_never_read(store: Store, record: Record) -> None:
+    """It is cut off, has a wrong byte, or is in the place of another."""
     store.save(record)
-    whole = store.path(record.plan.key()).read_bytes()
-    for n_bytes in (*range(0, 64), *range(64, len(whole), 499), len(whole) - 1):
-        store.path(record.plan.key()).write_bytes(whole[:n_bytes])
-        assert not store.has(record.plan.key())
-    assert "damaged" in store.damaged[record.plan.key()]
+    key, other = record.plan.key(), "ac" * 32
+    path, whole = store.path(key), store.path(key).read_bytes()
+    cut = [whole[:n] for n in (*range(0, 64), *range(64, len(whole), 499), len(whole) - 1)]
+    places = range(0, len(whole), 311)
+    wrong = [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in places]
+    for content in (*cut, *wrong):
+        path.write_bytes(content)
+        assert store.find(key) is None
+    assert "damaged" in store.damaged[key]
     store.save(record)
-    assert store.has(record.plan.key())
-
-
-def test_a_record_with_a_wrong_byte_is_never_read(store: Store, record: Record) -> None:
-    store.save(record)
-    whole = store.path(record.plan.key()).read_bytes()
-    for place in range(0, len(whole), 311):
-        changed = bytearray(whole)
-        changed[place] ^= 1
-        store.path(record.plan.key()).write_bytes(bytes(changed))
-        assert not store.has(record.plan.key())
-
-
-def test_a_record_in_the_place_of_another_is_not_read(store: Store, record: Record) -> None:
-    store.save(record)
-    other = "ac" * 32
+    assert store.find(key) is not None
     store.path(other).parent.mkdir()
-    store.path(record.plan.key()).rename(store.path(other))
-    assert not store.has(other)
+    path.rename(store.path(other))
+    assert store.find(other) is None
 
 
 def save_often(store: Store, record: Record, n: int) -> None:
@@ -129,17 +112,17 @@ def test_two_processes_may_save_the_same_record_while_a_third_reads(
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_records_are_found_by_experiment(store: Store, tmp_path: Path) -> None:
+def test_records_are_found_by_experiment_and_length(store: Store, tmp_path: Path) -> None:
     conditions = {"few": tiny(tmp_path), "fewer": tiny(tmp_path, episodes=4)}
     for seed in (0, 2):
-        condition = conditions["few"]
-        store.save(execute(condition, seed, condition.key(seed)))
+        store.save(execute(conditions["few"], seed, conditions["few"].key(seed)))
     found = store.records(asking(conditions, n_seeds=3))
     assert [record.plan.seed for record in found["few"]] == [0, 2]
     assert found["fewer"] == []
+    assert store.lengths() == {5: 3}
 
 
 def test_a_store_that_cannot_be_made_is_met_at_the_door(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="cannot be made"):
+    with pytest.raises(ConfigError, match="cannot be written"):
         Store(tmp_path / "file" / "store").check_writable()

@@ -10,7 +10,7 @@ import pytest
 from smgrnn import Graph, NetworkConfig
 from smgrnn.errors import ConfigError
 from smgrnn.export import export_policy
-from smgrnn.export.c import c_name, state_bytes, table_bytes
+from smgrnn.export.c import c_name, fixed_bytes
 from smgrnn.export.wiring import n_parameters
 from smgrnn.runs import Policy, load
 from smgrnn.tasks import Task
@@ -116,8 +116,7 @@ def test_tables_are_as_large_as_counted_by_hand() -> None:
     assert n_parameters(small) == 1
     config = NetworkConfig(n_inputs=1, n_outputs=1)
     policy = exports.policy_of(LOOP, config, Task("loop", 1, 1, is_discrete=True))
-    assert table_bytes(policy) == 22
-    assert state_bytes(policy) == 8
+    assert fixed_bytes(policy) == (22, 8)
 
 
 @pytest.mark.parametrize(("n_inputs", "types"), [(255, "uint8_t"), (300, "uint16_t")])

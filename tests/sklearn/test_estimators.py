@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1, make_moons
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -67,8 +67,10 @@ def test_early_stopping_ends_soon_and_keeps_the_best(moons: tuple[Any, Any]) -> 
     scores = found.validation_scores_ or []
     assert found.n_iter_ == len(scores) == len(found.loss_curve_) < 200
     assert max(scores) == scores[-5]
-    parts = found._split(moons[1], 0.1, found._seed())
-    assert found.score(moons[0][parts[1]], moons[1][parts[1]]) == max(scores)
+    _, asked = train_test_split(
+        np.arange(600), test_size=0.1, random_state=found._seed(), stratify=moons[1]
+    )
+    assert found.score(moons[0][asked], moons[1][asked]) == max(scores)
 
 
 def test_equal_seeds_give_equal_networks(moons: tuple[Any, Any]) -> None:
@@ -135,7 +137,7 @@ def test_it_works_in_a_pipeline_and_a_grid_search(moons: tuple[Any, Any]) -> Non
     ("name", "value", "expected"),
     [
         ("max_parameters", 0, "an int in [1, inf) or None"),
-        ("noise", -1.0, "a float in [0, inf)"),
+        ("noise", -1.0, "a float in [0, inf) or None"),
         ("validation_fraction", 1.0, "a float in (0, 1)"),
         ("early_stopping", "yes", "True or False"),
     ],
@@ -146,5 +148,5 @@ def test_a_wrong_setting_is_refused_in_one_sentence(
     with pytest.raises(ConfigError) as refused:
         GrowingClassifier(**{name: value}).fit(*moons)
     assert str(refused.value) == (
-        f"The '{name}' parameter of TrainingSettings must be {expected}. Got {value!r} instead."
+        f"The '{name}' parameter of GrowingClassifier must be {expected}. Got {value!r} instead."
     )

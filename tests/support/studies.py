@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from smgrnn.batch.store import Store
+from smgrnn.batch import Store
 from smgrnn.config import RunConfig
 from smgrnn.tuning.space import find_space
 from smgrnn.tuning.study import Found, Question, Study

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from smgrnn.batch.store import Store
+from smgrnn.batch import Store
 from smgrnn.config import RULES as RULE_PARTS
 from smgrnn.config import RunConfig, preset_settings
 from smgrnn.errors import SmgrnnError

@@ -189,7 +189,7 @@ def counted(browser: Browser) -> dict[str, int]:
 def test_the_counters_are_of_the_moment_that_is_drawn(desktop: Browser, run: Run) -> None:
     """They were of the end of the episode: 12 nodes, with 18 drawn."""
     timeline = Timeline.of(run.record)
-    inside = timeline.times(timeline.sizes().update) + 1e-4
+    inside = timeline.times(timeline.sizes()["update"]) + 1e-4
     differing = 0
     for time in inside[:: max(inside.size // 20, 1)].tolist():
         desktop.evaluate(f"player.seek({time}); 0")
@@ -258,7 +258,7 @@ def test_the_keyboard_plays_and_steps(desktop: Browser, run: Run) -> None:
     desktop.press("ArrowLeft")
     assert desktop.evaluate("player.time") == 1
     desktop.press("ArrowRight", shift=True)
-    changes = Timeline.of(run.record).sizes().update
+    changes = Timeline.of(run.record).sizes()["update"]
     after = changes[changes > run.episodes.steps[0]].min()
     assert shown(desktop)["update"] == pytest.approx(after, abs=1)
     desktop.press(" ")

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from multiprocessing.connection import Connection
-from queue import SimpleQueue
 from typing import Any
 
 from smgrnn.errors import ConfigError, needs
@@ -35,77 +35,58 @@ def find_executor(jobs: int | None, scheduler: str | None) -> AbstractContextMan
     return cluster_executor(scheduler)
 
 
-class WorkerLostError(BrokenExecutor):
-    """The process that worked on a call has died."""
-
-
-class LocalProcesses(Executor):
+class LocalProcesses(ThreadPoolExecutor):
     """Calls functions in up to `n_workers` processes of this machine, one thread in each.
 
     A pool of processes breaks as a whole when one of them dies.  So each process is a pool of its
-    own, and one that dies loses only its own call.  Leaving the `with` block by an exception, such
-    as a Ctrl-C, stops the processes at once; they also end when this process is killed.
+    own, with a thread here, and one that dies loses only its own call.  Leaving the `with` block by
+    an exception, such as a Ctrl-C, stops the processes at once; they also end when this process is
+    killed.
     """
 
     def __init__(self, n_workers: int) -> None:
+        with needs("A worker process"):
+            import loky
+        super().__init__(n_workers, initializer=_leave_interrupts_to_driver)
         self._reader, self._writer = multiprocessing.Pipe(duplex=False)
-        self._pools: list[Any] = []
-        self._idle: SimpleQueue[Any] = SimpleQueue()
+        start = {"initializer": _follow_driver, "initargs": (self._reader,), "env": _ENVIRONMENT}
+        self._new_pool = partial(loky.ProcessPoolExecutor, 1, **start)
+        self._pools: dict[int, Any] = {}
         self._changing = threading.Lock()
         self._is_stopped = False
-        for _ in range(n_workers):  # a pool starts its process when it is first used
-            self._idle.put(self._new_pool())
         # Starts Python's resource tracker: in a thread below, that would unblock SIGINT again.
         multiprocessing.get_context("spawn").Lock()
-        self._threads = ThreadPoolExecutor(n_workers, initializer=_leave_interrupts_to_driver)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function in the next process that is free."""
-        return self._threads.submit(self._call, fn, args, kwargs)
+        return super().submit(self._call, fn, *args, **kwargs)
 
-    def _call(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        pool = self._idle.get()
+    def _call(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        thread = threading.get_ident()
+        with self._changing:
+            if self._is_stopped:
+                raise BrokenExecutor("The worker processes were stopped.")
+            if thread not in self._pools:
+                self._pools[thread] = self._new_pool()
+            pool = self._pools[thread]
         try:
             return pool.submit(fn, *args, **kwargs).result()
         except BrokenExecutor as error:
-            self._pools.remove(pool)
-            pool = self._new_pool()
-            raise WorkerLostError("The worker process died.") from error
-        finally:
-            self._idle.put(pool)
-
-    def _new_pool(self) -> Any:
-        with needs("A worker process"):
-            import loky
-        start = {"initializer": _follow_driver, "initargs": (self._reader,), "env": _ENVIRONMENT}
-        pool = loky.ProcessPoolExecutor(1, **start)
-        with self._changing:
-            self._pools.append(pool)
-            if self._is_stopped:  # meanwhile: no call may start a process any more
-                pool.shutdown()
-        return pool
-
-    def stop(self) -> None:
-        """Stop all processes, whatever they are doing."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        with self._changing:
-            self._is_stopped = True
-            pools = [*self._pools]
-        for pool in pools:
-            pool.shutdown(kill_workers=True)
-        self._threads.shutdown()
+            del self._pools[thread]
+            raise BrokenExecutor("The worker process died.") from error
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the calls finish, or only those already begun, and stop the processes."""
-        self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
-        if wait:
-            self.stop()
+        """Stop the processes: after all calls, or those already begun; at once without `wait`."""
+        super().shutdown(wait=wait, cancel_futures=cancel_futures or not wait)
+        with self._changing:
+            self._is_stopped = True
+            pools = [*self._pools.values()]
+        for pool in pools:
+            pool.shutdown(kill_workers=True)
+        super().shutdown()
 
     def __exit__(self, kind: object, *details: object) -> None:
-        if kind is None:
-            self.shutdown()
-        else:
-            self.stop()
+        self.shutdown(wait=kind is None)
 
 
 def _leave_interrupts_to_driver() -> None:

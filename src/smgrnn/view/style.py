@@ -71,20 +71,16 @@ def grown_by(timeline: Timeline) -> list[Cause]:
     return [cause for cause in TONES if (came == cause).any()]
 
 
-def node_size(timeline: Timeline) -> float:
-    """Return the diameter of a node in points: the more there are at a time, the smaller."""
+def drawn_sizes(timeline: Timeline) -> tuple[float, float, float]:
+    """Return the diameter of a node and the width of the widest edge in points, and its weight.
+
+    The more there are at a time, the smaller.  Widths grow with the logarithm of 1 + |weight|.
+    """
     n_nodes = timeline.n_fixed + timeline.hidden.most_at_once()
-    return float(np.clip(80 / np.sqrt(n_nodes), 6, 20))
-
-
-def widest_edge(timeline: Timeline) -> float:
-    """Return the width of the widest edge in points: the more there are at a time, the thinner."""
-    return float(np.clip(60 / np.sqrt(max(timeline.edges.most_at_once(), 1)), 1.5, 5))
-
-
-def largest_weight(timeline: Timeline) -> float:
-    """Return the weight of the widest edge; widths grow with the logarithm of 1 + |weight|."""
-    return float(np.abs(timeline.tracks.weight).max(initial=0)) or 1.0
+    n_edges = max(timeline.edges.most_at_once(), 1)
+    largest = float(np.abs(timeline.tracks.weight).max(initial=0)) or 1.0
+    node, edge = np.clip(80 / np.sqrt(n_nodes), 6, 20), np.clip(60 / np.sqrt(n_edges), 1.5, 5)
+    return float(node), float(edge), largest
 
 
 def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:

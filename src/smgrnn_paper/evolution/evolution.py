@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from smgrnn.batch.condition import check_length, describe_task
+from smgrnn.batch import AnyCondition
 from smgrnn.episodes.backends import Backend, find_backend
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError
@@ -245,11 +245,9 @@ def _size(candidate: Candidate) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class EvolutionCondition:
+class EvolutionCondition(AnyCondition):
     """A task and the settings of its searches; the seed comes with each run."""
 
-    task: str
-    """A Gymnasium id."""
     settings: EvolutionConfig
     """Settings of the search; the seed in them is always 0."""
 
@@ -257,16 +255,6 @@ class EvolutionCondition:
     def evolve(cls, task: str, **changes: Any) -> Self:
         """Return a search; every field of EvolutionConfig is a keyword."""
         return cls(task, EvolutionConfig(**changes))
-
-    @property
-    def teachers(self) -> tuple[str, ...]:
-        """No experts: a search has none."""
-        return ()
-
-    @property
-    def variant(self) -> str:
-        """The method."""
-        return self.settings.method
 
     @property
     def episodes(self) -> int:
@@ -279,23 +267,15 @@ class EvolutionCondition:
         >>> EvolutionCondition.evolve("CartPole-v1").with_episodes(20).settings.population
         10
         """
-        check_length(n)
         settings = self.settings
         population = max(min(settings.population, n // 2), FEWEST)
         rollouts, held_out = population * max(n // population, 2), min(settings.held_out, n)
         short = replace(settings, rollouts=rollouts, population=population, held_out=held_out)
         return replace(self, settings=short)
 
-    def expert(self, seed: int) -> None:
-        """Return None: a search has no expert."""
-
     def plan(self, seed: int) -> EvolutionPlan:
         """Return the plan of a search."""
-        return plan_evolution(describe_task(self.task), replace(self.settings, seed=seed))
-
-    def key(self, seed: int) -> str:
-        """Return the digest of all that a search depends on; equal content has equal keys."""
-        return self.plan(seed).key()
+        return plan_evolution(find_task(self.task), replace(self.settings, seed=seed))
 
     def train(self, plan: EvolutionPlan) -> Record:
         """Run a plan of this condition and return its record."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from smgrnn.batch.condition import Condition
+from smgrnn.batch import Condition
 from smgrnn.errors import ConfigError
 from smgrnn.rules import GROWTH, PRUNING
 from smgrnn.runs.plan import Plan
