@@ -25,7 +25,7 @@ from smgrnn.experts.dqn import Choice, Recipe, changes, train
 from smgrnn.experts.evaluation import Score, score_expert
 from smgrnn.experts.files import Record
 from smgrnn.experts.mlp import Expert
-from smgrnn.graph.mlp import mlp_graph
+from smgrnn.graph.initial import mlp_graph
 from smgrnn.seeding import episode_seed, stream
 from smgrnn.tasks import Task, close_env, find_task, make_env
 

@@ -35,10 +35,8 @@ def output_error(
         return np.nan
     others = 0.0 if kind == ONE_HOT else -1.0
     for node in range(first, last):
-        if kind == MSE:
-            goal = target[node - first]
-        else:
-            goal = 1.0 if node == first + label else others
+        choice = 1.0 if node == first + label else others
+        goal = target[node - first] if kind == MSE else choice
         error = trace[row, node] - goal
         adjoint[0, node] = 2.0 * error / (last - first)
         loss += error * error
