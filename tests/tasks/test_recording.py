@@ -76,7 +76,7 @@ def test_a_recording_is_a_task(tmp_path: Path) -> None:
 def test_one_row_is_in_one_part_and_the_seed_says_in_which() -> None:
     recording = Recording(OBSERVATIONS, CHOICES, np.arange(300))
     parts = recording.split(np.random.default_rng(1))
-    assert [part.n_rows for part in parts] == [240, 30, 30]
+    assert [len(part.actions) for part in parts] == [240, 30, 30]
     rows = np.concatenate([part.episodes for part in parts])
     assert sorted(rows) == list(range(300))
     again, other = (recording.split(np.random.default_rng(seed)) for seed in (1, 2))
