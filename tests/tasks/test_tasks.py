@@ -91,15 +91,15 @@ def test_every_shipped_expert_is_one_of_a_task() -> None:
     assert {name.removesuffix(".safetensors") for name in weights} == known
 
 
-def test_a_task_with_continuous_actions_has_their_bounds() -> None:
+def test_what_is_read_off_an_environment(register: Callable[..., str]) -> None:
     task = find_task("Pendulum-v1")
     assert not task.is_discrete
     assert (task.n_outputs, task.action_low, task.action_high) == (1, (-2.0,), (2.0,))
-
-
-def test_a_task_may_have_neither_limit_nor_threshold(register: Callable[..., str]) -> None:
     task = find_task(register())
     assert (task.max_steps, task.reward_threshold) == (None, None)
+    space = spaces.Dict({"place": FLAT, "kind": spaces.Discrete(3)})
+    make: Any = lambda: gym.wrappers.FlattenObservation(Still(observation_space=space))  # noqa: E731
+    assert find_task(make).n_inputs == FLAT.shape[0] + 3  # the wrapper that a refusal names helps
 
 
 def test_a_task_of_a_module_is_found_by_importing_it(
@@ -187,12 +187,6 @@ def test_an_observation_must_be_a_flat_box(register: Callable[..., str], space: 
     )
 
 
-def test_the_wrapper_that_is_named_helps() -> None:
-    space = spaces.Dict({"place": FLAT, "kind": spaces.Discrete(3)})
-    make: Any = lambda: gym.wrappers.FlattenObservation(Still(observation_space=space))  # noqa: E731
-    assert find_task(make).n_inputs == FLAT.shape[0] + 3
-
-
 @pytest.mark.parametrize(
     "space",
     [
@@ -236,14 +230,14 @@ def test_an_environment_that_fails_to_start_says_why(
     assert sentence.endswith(f": {reason}.")
 
 
-def test_an_environment_whose_package_is_missing_says_so(register: Callable[..., str]) -> None:
+def test_an_environment_that_is_missing_or_cannot_be_closed_is_told(
+    register: Callable[..., str],
+) -> None:
     assert refusal(register("no_such_package.envs:Still")) == (
         "The task 'Still-v0' cannot be made: ModuleNotFoundError: No module named "
         "'no_such_package'."
     )
 
-
-def test_an_environment_that_cannot_be_closed_is_told() -> None:
     def stuck() -> Any:
         env = gym.make("CartPole-v1")
         env.close = lambda: [][7]  # type: ignore[method-assign]
