@@ -11,9 +11,9 @@ from smgrnn.config import LearningConfig, NetworkConfig
 from smgrnn.engine import Learner
 from smgrnn.engine.player import Player
 from smgrnn.errors import ConfigError, FileFormatError, GraphError, ShapeError, reason
+from smgrnn.graph.drawing import network_html
 from smgrnn.graph.files import network_graph, network_settings
 from smgrnn.graph.log import EditLog, log_from
-from smgrnn.graph.notebook import network_html
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.names import Names
 from smgrnn.storage import kind_of, read_arrays

@@ -9,7 +9,7 @@ import torch
 from smgrnn.config import RunConfig
 from smgrnn.engine import Learner
 from smgrnn.experts import TeacherId
-from smgrnn.graph.mlp import mlp_graph, mlp_width
+from smgrnn.graph.initial import mlp_graph, mlp_width
 from smgrnn.graph.state import Graph
 from smgrnn.runs.distillation import new_learner
 from smgrnn.runs.plan import plan_run

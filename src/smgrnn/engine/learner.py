@@ -35,11 +35,11 @@ from smgrnn.errors import (
     reason,
     short,
 )
+from smgrnn.graph.drawing import network_html
 from smgrnn.graph.edit import apply
 from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_arrays, log_from
-from smgrnn.graph.notebook import network_html
 from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred

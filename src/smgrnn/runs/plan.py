@@ -14,8 +14,7 @@ import numpy as np
 from smgrnn.config import HandOver, RunConfig, Student, check_student
 from smgrnn.errors import ConfigError, plain, short
 from smgrnn.experts import TeacherId
-from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.mlp import mlp_graph, mlp_width
+from smgrnn.graph.initial import initial_graph, mlp_graph, mlp_width
 from smgrnn.graph.settings import NetworkConfig, Readout
 from smgrnn.graph.state import Graph, check_width
 from smgrnn.learning.settings import LearningConfig, Loss

@@ -13,7 +13,7 @@ from smgrnn.config import USUAL_PRESET, EnvBackend, RunConfig
 from smgrnn.episodes.table import Edits
 from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.experts import ExpertSource, Teacher, TeacherId, find_teacher
-from smgrnn.graph.notebook import network_html
+from smgrnn.graph.drawing import network_html
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.policy import Policy
