@@ -5,12 +5,14 @@ import resource
 import signal
 import traceback
 from collections.abc import Callable
+from multiprocessing.sharedctypes import RawValue
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from smgrnn.errors import SmgrnnError
-from torture.children import Child, Shared
-from torture.outcomes import Found
+from torture.children import Child
+from torture.outcomes import BAD, Found
 from torture.works import Bench
 
 Case = Callable[[Random, Path], Found]
@@ -24,7 +26,7 @@ MOST_CPU = 30.0
 
 def batch(case: Case, seed: str, n: int, bench: Bench) -> list[Found]:
     """Try `n` inputs in a child; if it dies of one, the rest is left out."""
-    folder, now = bench.new_folder(), Shared()
+    folder, now = bench.new_folder(), RawValue("q")
     answers = folder.with_name(f"{folder.name}.answers")
     ended = Child(lambda: _try_all(case, seed, n, now, answers), folder).wait()
     lines = answers.read_text().splitlines() if answers.exists() else []
@@ -36,7 +38,7 @@ def batch(case: Case, seed: str, n: int, bench: Bench) -> list[Found]:
     return [*found, Found("hang" if is_hang else "crash", f"code {ended.code}, {words}")]
 
 
-def _try_all(case: Case, seed: str, n: int, now: Shared, answers: Path) -> None:
+def _try_all(case: Case, seed: str, n: int, now: Any, answers: Path) -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + MOST_MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -47,7 +49,7 @@ def _try_all(case: Case, seed: str, n: int, now: Shared, answers: Path) -> None:
             now.value = number
             signal.setitimer(signal.ITIMER_PROF, MOST_CPU)
             found = judged(case, Random(f"{seed}/{number}"), here)
-            if found.is_bad:
+            if found.outcome in BAD:
                 found = Found(found.outcome, f"input {number} of {seed}: {found.detail}")
             file.write(json.dumps(found) + "\n")
     signal.setitimer(signal.ITIMER_PROF, 0)

@@ -21,6 +21,12 @@ ANSWERS: list[Any] = [
 ]
 
 
+def _given(answer: Any) -> Any:
+    if isinstance(answer, type) and issubclass(answer, BaseException):
+        raise answer("odd")
+    return answer
+
+
 class Odd(gym.Env[Any, Any]):
     """An environment of three numbers and two actions that answers oddly at one place."""
 
@@ -31,11 +37,7 @@ class Odd(gym.Env[Any, Any]):
         self._place, self._answer, self._at, self._n = place, answer, at, 0
 
     def _say(self, place: str, usual: Any) -> Any:
-        if place != self._place or self._n < self._at:
-            return usual
-        if isinstance(self._answer, type) and issubclass(self._answer, BaseException):
-            raise self._answer("odd")
-        return self._answer
+        return usual if place != self._place or self._n < self._at else _given(self._answer)
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
         """Begin an episode."""
@@ -59,8 +61,10 @@ class Odd(gym.Env[Any, Any]):
         self._say("close", None)
 
 
-PLACES = ["first observation", "reset", "observation", "reward", "terminated", "truncated"]
-PLACES += ["info", "step", "close"]
+PLACES = [
+    *("first observation", "reset", "observation", "reward", "terminated", "truncated"),
+    *("info", "step", "close"),
+]
 ERRORS = [RuntimeError, KeyError, StopIteration, MemoryError, RecursionError, AssertionError]
 
 
@@ -70,27 +74,16 @@ def environment_cases(_: Path) -> Callable[[Random, Path], Found]:
     def case(rng: Random, __: Path) -> Found:
         answer = rng.choice([odd(rng), rng.choice(ANSWERS), rng.choice(ERRORS)])
         place, at = rng.choice([*PLACES, "expert"]), rng.choice([0, 0, 1, 5, 9])
-        act = _acting(answer) if place == "expert" else lambda _: 1
+        act = (lambda _: _given(answer)) if place == "expert" else lambda _: 1
         if rng.random() < 0.2 and place != "expert":
             smgrnn_paper.evolve(
                 lambda: Odd(place, answer, at), rollouts=8, population=4, held_out=1
             )
         else:
-            few: dict[str, Any] = {
-                "episodes": 2,
-                "held_out": 1,
-                "preset": rng.choice(["paper", "frugal"]),
-            }
-            smgrnn.distill(lambda: Odd(place, answer, at), expert=act, **few)
+            preset = rng.choice(["paper", "frugal"])
+            smgrnn.distill(
+                lambda: Odd(place, answer, at), expert=act, episodes=2, held_out=1, preset=preset
+            )
         return Found("worked")
 
     return case
-
-
-def _acting(answer: Any) -> Callable[[Any], Any]:
-    def act(_: Any) -> Any:
-        if isinstance(answer, type) and issubclass(answer, BaseException):
-            raise answer("odd")
-        return answer
-
-    return act

@@ -40,17 +40,10 @@ def _flags(options: Any) -> list[str]:
 
 ENDLESS = {"--episodes", "--rollouts", "--held-out", "--seeds"}
 """Flags whose value may rightly be so large that a command never ends."""
+COMMON = ["--out", "--seeds", "--json"]
 FLAGS = {
-    "distill": [
-        *_flags(RunOptions),
-        *["--set"] * 20,
-        "--out",
-        "--preset",
-        "--resume",
-        "--seeds",
-        "--json",
-    ],
-    "evolve": [*_flags(EvolutionConfig), "--out", "--seeds", "--json"],
+    "distill": [*_flags(RunOptions), *["--set"] * 20, *COMMON, "--preset", "--resume"],
+    "evolve": [*_flags(EvolutionConfig), *COMMON],
 }
 SETTINGS = sorted(
     {*preset_settings(), *preset_settings(RunConfig.for_task("", preset="frugal")), "windw", "seed"}
@@ -69,8 +62,21 @@ def flag_cases(folder: Path) -> Callable[[Random, Path], Found]:
     def case(rng: Random, here: Path) -> Found:
         for path in here.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-        words = _line(rng, expert, folder, runs)
-        return _said(*_run(words))
+        sys.argv = ["smgrnn", *_line(rng, expert, folder, runs)]
+        code: Any = 0
+        err = io.StringIO()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
+            try:
+                main()
+            except SystemExit as stop:
+                code = stop.code or 0
+        lines = err.getvalue().splitlines()
+        if code == 0:
+            return Found("worked")
+        if code not in (1, 2) or "Traceback" in err.getvalue():
+            return Found("traceback", f"code {code}: {lines[-3:]}")
+        is_ours = len(lines) == 1 and lines[0].startswith("smgrnn: ")
+        return refusal(lines[0]) if is_ours else Found("refused")
 
     return case
 
@@ -99,28 +105,6 @@ def _line(rng: Random, expert: str, folder: Path, runs: list[str]) -> list[str]:
     if rng.random() < 0.1:
         words.insert(rng.randrange(len(words) + 1), rng.choice(VALUES))
     return words
-
-
-def _run(words: list[str]) -> tuple[int, str]:
-    """Run a command line here; return its code and what it said on stderr."""
-    sys.argv = ["smgrnn", *words]
-    out, err = io.StringIO(), io.StringIO()
-    code: Any = 0
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            main()
-        except SystemExit as stop:
-            code = stop.code or 0
-    return (code if isinstance(code, int) else 1), err.getvalue()
-
-
-def _said(code: int, err: str) -> Found:
-    if code == 0:
-        return Found("worked")
-    if code not in (1, 2) or "Traceback" in err:
-        return Found("traceback", f"code {code}: {err[-300:]}")
-    told = [line for line in err.splitlines() if line.startswith("smgrnn: ")]
-    return refusal(told[0]) if told and len(err.splitlines()) == 1 else Found("refused")
 
 
 os.environ.setdefault("COLUMNS", "100")

@@ -44,10 +44,10 @@ def mutated(rng: Random, tree: Any, n: int = 1) -> Any:
     """Return a copy of a tree of dictionaries and lists in which `n` places are odd."""
     tree = copy.deepcopy(tree)
     for _ in range(n):
-        places = list(_places(tree))
-        if not places:
+        found = list(places(tree))
+        if not found:
             return odd(rng)
-        holder, name = rng.choice(places)
+        holder, name = rng.choice(found)
         kind = rng.randrange(8)
         if kind == 0:
             del holder[name]
@@ -60,13 +60,13 @@ def mutated(rng: Random, tree: Any, n: int = 1) -> Any:
     return tree
 
 
-def _places(tree: Any, depth: int = 20) -> Any:
+def places(tree: Any, depth: int = 20) -> Any:
     """Yield every place of a tree, as deep as that: what holds it, and its name there."""
     names = tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
     for name in list(names):
         yield tree, name
         if depth:
-            yield from _places(tree[name], depth - 1)
+            yield from places(tree[name], depth - 1)
 
 
 def mutated_arrays(rng: Random, arrays: dict[str, NDArray[Any]], n: int) -> dict[str, NDArray[Any]]:
@@ -98,19 +98,11 @@ def _mutated_array(rng: Random, array: NDArray[Any]) -> NDArray[Any]:
         return array[np.newaxis]
     if kind == 4 or not array.size:
         return np.zeros(rng.choice([(0,), (), (3, 0), (1, 1, 1)]), array.dtype)
-    changed = np.array(array)
-    for _ in range(rng.choice([1, 1, 5])):
-        _spoil(rng, changed)
-    return changed
-
-
-def _spoil(rng: Random, array: NDArray[Any]) -> None:
-    """Put an odd number somewhere into an array."""
-    place = rng.randrange(array.size)
+    changed, values = np.array(array), [0, 1]
     if array.dtype.kind == "f":
-        array.flat[place] = rng.choice([math.nan, math.inf, -math.inf, 1e308, 0.0, -1.0])
+        values = [math.nan, math.inf, -math.inf, 1e308, 0.0, -1.0]  # type: ignore[list-item]
     elif array.dtype.kind == "i":
-        limits = np.iinfo(array.dtype)
-        array.flat[place] = rng.choice([-1, 0, 1, 2, 7, 1000, limits.max, limits.min])
-    else:
-        array.flat[place] = rng.randrange(2)
+        values = [-1, 0, 1, 2, 7, 1000, np.iinfo(array.dtype).max, np.iinfo(array.dtype).min]
+    for _ in range(rng.choice([1, 1, 5])):
+        changed.flat[rng.randrange(array.size)] = rng.choice(values)
+    return changed
