@@ -1,7 +1,9 @@
 """Compiled kernels: none outlives a change of the package, and all run as Python too."""
 
+import importlib
 import inspect
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import types
 
+import smgrnn
 from smgrnn import Learner, NetworkConfig, kernels
 from smgrnn.engine.state import held_by
 from smgrnn.engine.stream import learn_rows
 from smgrnn.graph.activation import slope
+from support.learners import stream
 
 INNER = "from tiny.kernels import kernel\n\n\n@kernel\ndef inner(x):\n    return x + {}\n"
 OUTER = (
@@ -170,3 +175,29 @@ def test_a_state_of_other_arrays_than_kernels_were_compiled_for_is_refused(name:
     with pytest.raises(TypeError):
         made._set_state(wrong)
     assert made.act([1.0, 2.0, 3.0]) in (0, 1)
+
+
+def holds_an_array(kind: Any) -> bool:
+    return isinstance(kind, types.Array) or any(map(holds_an_array, getattr(kind, "types", ())))
+
+
+def test_kernels_that_borrow_arrays_return_none() -> None:
+    """An array that is made or returned where references are not counted would be freed twice."""
+    made, rows = Learner(NetworkConfig(n_inputs=3, n_outputs=2, carry_state=False)), stream(9)
+    made.learn_stream(*rows)
+    made.learn(rows.observations[0], 1)
+    made.end_episode()
+    made.act(rows.observations)
+    made.act(rows.observations[0])
+    n_seen = 0
+    for info in pkgutil.walk_packages(smgrnn.__path__, "smgrnn."):
+        if info.name == "smgrnn.__main__":
+            continue
+        for value in vars(importlib.import_module(info.name)).values():
+            compiled = getattr(value, "_compiled", value)
+            if getattr(compiled, "targetoptions", {}).get("_nrt", True):
+                continue
+            for result in compiled.overloads.values():
+                n_seen += 1
+                assert not holds_an_array(result.signature.return_type), value
+    assert n_seen >= 5

@@ -409,7 +409,13 @@ def test_rules_that_follow_a_size_agree_by_their_own_decide(
     config = rules_of(growth=growth, size=size, interval=100, max_edges=24)
     network = NetworkConfig(n_inputs=4, n_outputs=3, n_hidden=1, density=0.4)
     graph = to_slow(initial_graph(network, np.random.default_rng(1)))
-    slow = Asked(graph, config, np.random.default_rng(2), iterations, learning_rate=0.05)
+    slow = Asked(
+        graph=graph,
+        config=config,
+        rng=np.random.default_rng(2),
+        iterations=iterations,
+        learning_rate=0.05,
+    )
     n = 2400
     for update, (observation, label, is_last) in enumerate(zip(*lessons(n, 3), strict=True)):
         slow.aim.progress = update / n if size else -1.0
