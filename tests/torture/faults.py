@@ -7,11 +7,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from torture.batches import Case, batch
 from torture.disks import cut_power, starve
-from torture.environments import environment_cases
-from torture.files import FILES, crafted_folder, file_cases, flip_cases
-from torture.flags import flag_cases
+from torture.files import Case, file_cases
+from torture.inputs import batch, environment_cases, flag_cases, settings_cases
 from torture.kills import (
     kill_at_every_call,
     kill_by_generation,
@@ -20,7 +18,6 @@ from torture.kills import (
     two_at_once,
 )
 from torture.outcomes import Found
-from torture.settings import settings_cases
 from torture.works import Bench
 
 SHORTER = 10
@@ -47,7 +44,7 @@ def _drawn(case: Callable[[Random, Bench], list[Found]]) -> Run:
 def _batched(cases: Callable[[Path], Case], n: int) -> Run:
     def run(seed: str, number: int, bench: Bench) -> list[Found]:
         few = n if bench.is_long else n // SHORTER
-        return batch(cases(bench.folder / FILES), f"{seed}/{number}", few, bench)
+        return batch(cases(bench.folder / "files"), f"{seed}/{number}", few, bench)
 
     return run
 
@@ -63,8 +60,6 @@ FAULTS = [
     Fault("two drivers on one store", 1, _drawn(partial(two_at_once, "store")), n_short=0),
     Fault("disk full, read-only or broken", 2, _drawn(starve)),
     Fault("power cut", 2, _drawn(cut_power)),
-    Fault("bits flipped in files", 0.5, _batched(flip_cases, 500)),
-    Fault("folders crafted to run code", 1, _drawn(crafted_folder), n_short=4),
     Fault("odd files", 1, _batched(file_cases, 200)),
     Fault("odd settings", 1, _batched(settings_cases, 100)),
     Fault("odd command lines", 1, _batched(flag_cases, 50)),

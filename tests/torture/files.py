@@ -1,8 +1,8 @@
-"""Files of ours with odd content and a right digest, with damage, or crafted to run code."""
+"""Odd values, and files of ours with some of them and a right digest."""
 
+import copy
 import json
-import pickle
-import zipfile
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors.numpy import save
 
 import smgrnn
@@ -25,16 +26,116 @@ from smgrnn.storage import FORMAT_VERSION, VERSIONS, digest, read_arrays
 from smgrnn.tasks.recording import read_recording
 from support.evolutions import evolved
 from support.runs import TEACHERS, trained
-from torture.children import Child, command
-from torture.grammar import DEEP, mutated, mutated_arrays
-from torture.outcomes import Found, misbehaviour
-from torture.works import Bench
+from torture.outcomes import Found
 
-FILES = "files"
-"""Folder of a bench with a whole file of every kind."""
 FEW_EPISODES = 30
 """Episodes up to which a run that can go on does."""
 Case = Callable[[Random, Path], Found]
+"""Makes one bad input in a folder and tries it."""
+
+# --- odd values ----------------------------------------------------------------------------------
+
+DEEP = 3000
+"""Levels of a value that is nested too deep."""
+NUMBERS: list[Any] = [
+    *(0, 1, -1, 2, 3, 7, 100, 2**31 - 1, 2**31, 2**63 - 1, 2**63, -(2**63), 10**9, 10**400),
+    *(0.0, -0.0, 0.5, 1.5, 1e-300, 5e-324, 1e308, -1e308, math.nan, math.inf, -math.inf),
+]
+TEXTS = [
+    *("", "a", "xor", "CartPole-v1", "../..", "/", "\x00", "\x1b[31m", "*/ int x;", "<script>"),
+    *("\ud800", "a" * 10_000, "é\u202e", "a\nb", "%s{0}", "os:system", "nan", "1e400"),
+]
+
+
+def odd(rng: Random) -> Any:
+    """Return a plain value of any kind."""
+    kind = rng.randrange(6)
+    if kind < 3:
+        return rng.choice(NUMBERS)
+    if kind == 3:
+        return rng.choice(TEXTS)
+    if kind == 4:
+        return rng.choice([None, True, False, [], [[]], {}, {"a": 1}, [None], [1, "a"], {"": []}])
+    return nested(rng.choice([2, 50, DEEP]))
+
+
+def nested(depth: int) -> Any:
+    """Return lists in each other."""
+    found: Any = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+def mutated(rng: Random, tree: Any, n: int = 1) -> Any:
+    """Return a copy of a tree of dictionaries and lists in which `n` places are odd."""
+    tree = copy.deepcopy(tree)
+    for _ in range(n):
+        found = list(places(tree))
+        if not found:
+            return odd(rng)
+        holder, name = rng.choice(found)
+        kind = rng.randrange(8)
+        if kind == 0:
+            del holder[name]
+        elif kind == 1 and isinstance(holder, dict):
+            holder[rng.choice(TEXTS)] = holder.pop(name)
+        elif kind == 2 and isinstance(holder, dict):
+            holder[rng.choice(TEXTS)] = odd(rng)
+        else:
+            holder[name] = odd(rng)
+    return tree
+
+
+def places(tree: Any, depth: int = 20) -> Any:
+    """Yield every place of a tree, as deep as that: what holds it, and its name there."""
+    names = tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
+    for name in list(names):
+        yield tree, name
+        if depth:
+            yield from places(tree[name], depth - 1)
+
+
+def mutated_arrays(rng: Random, arrays: dict[str, NDArray[Any]], n: int) -> dict[str, NDArray[Any]]:
+    """Return a copy of some arrays in which `n` are of another type, shape or value, or missing."""
+    arrays = dict(arrays)
+    for _ in range(n):
+        name = rng.choice(sorted(arrays))
+        kind = rng.randrange(6)
+        if kind == 0 and len(arrays) > 1:
+            del arrays[name]
+        elif kind == 1:
+            arrays[rng.choice([*arrays, "a", ""])] = arrays[name]
+        else:
+            arrays[name] = _mutated_array(rng, arrays[name])
+    return arrays
+
+
+def _mutated_array(rng: Random, array: NDArray[Any]) -> NDArray[Any]:
+    kind = rng.randrange(7)
+    if kind == 0:
+        types = (np.float32, np.float16, np.int64, np.uint8, np.bool_, np.float64, np.uint64)
+        with np.errstate(all="ignore"):
+            return array.astype(rng.choice(types))
+    if kind == 1:
+        return array.reshape(-1)[: rng.randrange(array.size + 1)]
+    if kind == 2:
+        return np.concatenate([array.reshape(-1)] * 2)
+    if kind == 3:
+        return array[np.newaxis]
+    if kind == 4 or not array.size:
+        return np.zeros(rng.choice([(0,), (), (3, 0), (1, 1, 1)]), array.dtype)
+    changed, values = np.array(array), [0, 1]
+    if array.dtype.kind == "f":
+        values = [math.nan, math.inf, -math.inf, 1e308, 0.0, -1.0]  # type: ignore[list-item]
+    elif array.dtype.kind == "i":
+        values = [-1, 0, 1, 2, 7, 1000, np.iinfo(array.dtype).max, np.iinfo(array.dtype).min]
+    for _ in range(rng.choice([1, 1, 5])):
+        changed.flat[rng.randrange(array.size)] = rng.choice(values)
+    return changed
+
+
+# --- odd files -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -44,7 +145,6 @@ class Kind:
     name: str
     content: dict[str, Any]
     arrays: Arrays
-    data: bytes
     use: Callable[[Path, Random], object]
 
     def made(self, content: Any, arrays: Arrays) -> bytes:
@@ -68,15 +168,12 @@ def kinds(folder: Path) -> tuple[Kind, ...]:
     evolved(folder / "evolved", rollouts=12, population=6)
     write_expert(folder / "expert.safetensors", TEACHERS["Acrobot-v1"], {"steps": 3, "by": ["us"]})
     smgrnn.SMGrNN(n_inputs=4, n_outputs=2, n_hidden=3, seed=0).save(folder / "net.safetensors")
-    places: list[tuple[str, str, Callable[[Path, Random], object]]] = [
+    files: list[tuple[str, str, Callable[[Path, Random], object]]] = [
         *(("run", f"{run}/model.safetensors", use_record) for run in ("a-run", "best", "evolved")),
         ("expert", "expert.safetensors", lambda path, _: read_expert(path)),
         ("network", "net.safetensors", lambda path, _: smgrnn.SMGrNN.load(path)),
     ]
-    return tuple(
-        Kind(name, *read_arrays(folder / file, name), (folder / file).read_bytes(), use)
-        for name, file, use in places
-    )
+    return tuple(Kind(name, *read_arrays(folder / file, name), use) for name, file, use in files)
 
 
 def use_record(path: Path, rng: Random) -> object:
@@ -132,119 +229,9 @@ def _odd_recording(rng: Random, folder: Path) -> Found:
         np.savez(path, **arrays)  # type: ignore[arg-type]
     else:
         path.write_bytes(save({name: np.ascontiguousarray(each) for name, each in arrays.items()}))
-    if path.stat().st_size and rng.random() < 0.3:
-        path.write_bytes(damaged(rng, path.read_bytes()))
+    data = bytearray(path.read_bytes())
+    if data and rng.random() < 0.3:
+        data[rng.randrange(len(data))] = rng.randrange(256)
+        path.write_bytes(data[: rng.randrange(1, len(data) + 1)])
     read_recording(path)
     return Found("worked")
-
-
-# --- damage --------------------------------------------------------------------------------------
-
-
-def damaged(rng: Random, data: bytes) -> bytes:
-    """Return data with one bit turned, or cut short, or with a block of zeros in it."""
-    kind, place, changed = rng.randrange(10), rng.randrange(len(data)), bytearray(data)
-    if kind == 0:
-        return data[:place]
-    if kind == 1:
-        changed[place : place + 64] = bytes(len(changed[place : place + 64]))
-    else:
-        changed[place] ^= 1 << rng.randrange(8)
-    return bytes(changed)
-
-
-def flip_cases(folder: Path) -> Case:
-    """Return what damages a file of ours and reads it."""
-    bases = kinds(folder)
-
-    def case(rng: Random, here: Path) -> Found:
-        kind, path = rng.choice(bases), here / "flipped.safetensors"
-        path.write_bytes(damaged(rng, kind.data))
-        content, arrays = read_arrays(path, kind.name)
-        is_same = digest("", content, arrays) == digest("", kind.content, kind.arrays)
-        return Found("same") if is_same else Found("changed", f"damage to a {kind.name} went by")
-
-    return case
-
-
-# --- code ----------------------------------------------------------------------------------------
-
-CANARY = "canary"
-"""A file that code in a crafted folder writes, and that must never appear."""
-MODULE = f"import pathlib\npathlib.Path({CANARY!r}).touch()\ndef run(*a, **k):\n    return 0\n"
-MODULES = ["evil", "onnx", "tensorboard", "stable_baselines3", "distributed"]
-"""Modules that lie in the folder: one that files name, others that a command may look for."""
-NAMES = [
-    *("evil:run", "evil:Evil-v0", "evil.zip", "evil.npz", "./evil.zip", "evil", "evil.pkl"),
-    *("os:system", "evil:run:run", "../evil:run", "evil.csv", "evil.pt", "evil.safetensors"),
-]
-COMMANDS = [
-    "evaluate {} --episodes 1",
-    "distill --resume {} --quiet",
-    "view {} --no-open --out page.html",
-    *(f"export {{}} --to {format} --out a" for format in ("c", "onnx", "json")),
-    "frontier {}",
-    "report {} --quiet",
-]
-
-
-class _Payload:
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return Path(CANARY).touch, ()
-
-
-def crafted_folder(rng: Random, bench: Bench) -> list[Found]:
-    """Use a run of a stranger, with a right digest, that names code and lies beside it."""
-    folder, base = bench.new_folder(), rng.choice(kinds(bench.folder / FILES)[:3])
-    name = rng.choice(["run", "run.safetensors"])
-    (folder / "run").mkdir()
-    _lay_traps(folder)
-    place = folder / "run" / "model.safetensors" if name == "run" else folder / name
-    place.write_bytes(base.made(_crafted(rng, base, folder), base.arrays))
-    words = rng.choice(COMMANDS).format(name).split()
-    ended = Child(command(words), folder).wait()
-    if list(folder.rglob(CANARY)):
-        return [Found("ran code", " ".join(words))]
-    return [misbehaviour(ended) or Found("worked" if ended.code == 0 else "refused")]
-
-
-def _crafted(rng: Random, base: Kind, folder: Path) -> Any:
-    """Return the content of a record that names code wherever a name may be."""
-    names = [*NAMES, str(folder / "evil.zip"), str(folder / "evil.npz")]
-    plan = dict(base.content["plan"])
-    task, value = dict(plan["task"]), rng.choice(names)
-    what = rng.randrange(6)
-    if what in (0, 3):
-        task["id"] = value
-    if what in (1, 3) and "teacher" in plan:
-        kind = rng.choice(["shipped", "file", "zip", "function", "examples"])
-        plan["teacher"] = plan["teacher"] | {"kind": kind, "name": value}
-    if what == 2:
-        task |= {"id": "evil.npz", "recording": rng.choice(names)}
-    if what == 4:
-        task["is_made"] = True
-    if what == 5 and "neat_settings" in plan:
-        genome = f"[DefaultGenome]\nactivation_default = {value}\n"
-        plan["neat_settings"] = f"[NEAT]\nfitness_criterion = {value}\n{genome}"
-    elif what == 5:
-        part, rule = rng.choice([("learning", "rule"), ("plasticity", "growth")])
-        plan[part] = plan[part] | {rule: rng.choice([value, {"name": value}])}
-    return base.content | {"plan": plan | {"task": task}}
-
-
-def _lay_traps(folder: Path) -> None:
-    """Write code, pickles and archives into a folder."""
-    for name in MODULES:
-        (folder / f"{name}.py").write_text(MODULE)
-    loaded = pickle.dumps(_Payload())
-    for name in ("evil.pkl", "evil.pt", "evil.safetensors"):
-        (folder / name).write_bytes(loaded)
-    with zipfile.ZipFile(folder / "evil.zip", "w") as file:
-        for name in ("data", "policy.pth", "pytorch_variables.pth"):
-            file.writestr(name, loaded)
-    trap = np.empty(20, dtype=object)
-    trap[:] = [_Payload()] * 20
-    with (folder / "evil.npz").open("wb") as file:
-        np.savez(file, observations=np.zeros((20, 3)), actions=trap)
-    for name in ("evil.zip", "evil.py"):
-        (folder / "run" / name).write_bytes((folder / name).read_bytes())

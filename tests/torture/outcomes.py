@@ -16,7 +16,6 @@ BAD = {
     "wordy": "a refusal that is not one sentence",
     "hang": "no end",
     "crash": "the process died by itself",
-    "ran code": "a file from a stranger ran code",
 }
 MOST_DETAILS = 8
 """Bad outcomes of one kind that are printed; the others are counted."""

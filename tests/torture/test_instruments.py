@@ -10,13 +10,11 @@ import pytest
 
 from smgrnn.errors import FileFormatError
 from smgrnn.storage import write_file
-from torture.batches import judged, refusal
 from torture.children import Ended
 from torture.disks import SyncedOnly
 from torture.filecalls import NAMES, FileCalls, Strike
-from torture.files import CANARY, MODULE
+from torture.inputs import judged, refusal
 from torture.outcomes import Found, misbehaviour
-from torture.works import losses
 
 
 def ended(code: int = 0, err: str = "", **changes: Any) -> Ended:
@@ -102,19 +100,3 @@ def test_a_power_cut_leaves_what_was_synced_and_nothing_else(
     disk.restore()
     left = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert left == {"renamed": b"first", "lost": b"", "inner-not": b"second"}
-
-
-def test_a_record_that_is_gone_or_unreadable_is_a_loss(tmp_path: Path) -> None:
-    found = losses({"run": 4}, tmp_path)[1]
-    assert found is not None
-    assert found.outcome == "lost"
-    (tmp_path / "model.safetensors").write_bytes(b"")
-    assert losses({}, tmp_path)[1] is not None
-
-
-def test_the_code_in_a_crafted_folder_would_be_noticed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    exec(MODULE, {})
-    assert (tmp_path / CANARY).exists()

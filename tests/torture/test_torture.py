@@ -9,11 +9,8 @@ from typing import Any
 import pytest
 
 from torture.faults import FAULTS
-from torture.outcomes import BAD
 
 pytestmark = pytest.mark.xdist_group("torture")
-
-SHORT = [fault.name for fault in FAULTS if fault.n_short]
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +26,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(told.read_text())
 
 
-@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize("name", [fault.name for fault in FAULTS if fault.n_short])
 def test_a_fault_does_no_harm(session: Any, name: str) -> None:
-    found = session["counts"].get(name, {})
-    details = [each for each in session["details"] if each.startswith(f"{name}: ")]
-    assert not BAD.keys() & found.keys(), "\n".join(details)
-
-
-def test_a_session_has_tried_something(session: Any) -> None:
-    assert sum(sum(found.values()) for found in session["counts"].values()) >= 90
+    assert session["counts"].get(name), "it was not tried"
+    assert [each for each in session["details"] if each.startswith(f"{name}: ")] == []
