@@ -37,6 +37,9 @@ def tool(name: str) -> str:
     return path
 
 
+policy_of = Policy
+
+
 class Played(NamedTuple):
     """What a policy saw, did and became, step by step."""
 
@@ -152,11 +155,6 @@ def random_policy(seed: int, *, is_discrete: bool, has_bias: bool, **settings: A
     low, high = tuple(rng.uniform(-3, -1, n_outputs)), tuple(rng.uniform(0, 2, n_outputs))
     bounds: Any = {} if is_discrete else {"action_low": low, "action_high": high}
     task = Task("random", n_observed, n_outputs, is_discrete, **bounds)
-    return policy_of(graph, config, task)
-
-
-def policy_of(graph: Graph, config: NetworkConfig, task: Task) -> Policy:
-    """Return a policy that plays a task with this network."""
     return Policy(graph, config, task)
 
 
@@ -170,7 +168,7 @@ def bounded() -> tuple[Policy, Played]:
     task = Task("bounded", 1, n_outputs, False, action_low=tuple(low), action_high=tuple(high))
     config = NetworkConfig(n_inputs=1, n_outputs=n_outputs, output_activation="identity")
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (0, 2, 1.0)])
-    policy = policy_of(graph, config, task)
+    policy = Policy(graph, config, task)
     return policy, play_rows(policy, [True, True], np.array([[-5.0], [5.0]], np.float32))
 
 
