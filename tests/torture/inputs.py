@@ -29,8 +29,8 @@ from smgrnn.config import RunConfig, preset_settings
 from smgrnn.errors import SmgrnnError
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules import GROWTH, PRUNING
+from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.run import new_run
-from smgrnn.runs.students import STUDENTS
 from smgrnn_paper import EvolutionConfig
 from smgrnn_paper.evolution.evolution import new_evolution
 from support.runs import settings, teacher
