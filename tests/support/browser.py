@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import pytest
@@ -76,12 +75,7 @@ class Browser:
             self.call(f"{domain}.enable")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.wait(SECONDS)
         os.close(self._out)
@@ -111,17 +105,42 @@ class Browser:
         self.call("Page.navigate", url="about:blank")
         self._wait_for_load()
         self._loaded = False
+        self.complaints.clear()
+        self.requests.clear()
         url = path if isinstance(path, str) else path.resolve().as_uri()
         self.call("Page.navigate", url=url)
         self._wait_for_load()
 
-    def settle(self) -> None:
+    def settle(self, times: int = 1) -> None:
         """Let the page do what it has begun, such as to answer an event."""
-        self.call(
-            "Runtime.evaluate",
-            expression="new Promise(done => setTimeout(done, 100))",
-            awaitPromise=True,
-        )
+        wait = f"new Promise(done => setTimeout(done, {100 * times}))"
+        self.call("Runtime.evaluate", expression=wait, awaitPromise=True)
+
+    def wait_for(self, script: str) -> None:
+        """Wait until a script comes true; the page may just be loading another one."""
+        for _ in range(300):
+            if self.evaluate(script):
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{script} never came true: {self.complaints}")
+
+    def click(self, place: dict[str, float], count: int = 1) -> None:
+        """Click somewhere, once or several times."""
+        for n in range(1, count + 1):
+            for kind in ("mousePressed", "mouseReleased"):
+                press = {"type": kind, "button": "left", "clickCount": n, **place}
+                self.call("Input.dispatchMouseEvent", **press)
+        self.settle(5)
+
+    def box(self, id: str) -> dict[str, float]:
+        """Return where an element lies in the window."""
+        script = f"document.getElementById('{id}').getBoundingClientRect().toJSON()"
+        found: dict[str, float] = self.evaluate(script)
+        return found
+
+    def text(self, id: str) -> str:
+        """Return the text that an element shows."""
+        return str(self.evaluate(f"document.getElementById('{id}').innerText"))
 
     def _wait_for_load(self) -> None:
         deadline = time.monotonic() + SECONDS
