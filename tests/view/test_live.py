@@ -118,13 +118,6 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveView]:
         yield found
 
 
-def test_the_server_listens_on_this_machine_alone(view: LiveView) -> None:
-    assert view._server.server_address[0] == "127.0.0.1"
-    headers = asked(view, "/moment").headers
-    assert headers["Access-Control-Allow-Origin"] is None
-    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
-
-
 HERE = "localhost:{port}"
 
 
@@ -150,11 +143,15 @@ def test_it_answers_its_own_addresses_and_nothing_else(
         assert asked(view, path, host.format(port=view.port), method).status == status
 
 
-def test_only_what_is_new_is_sent(view: LiveView) -> None:
+def test_only_what_is_new_is_sent_and_to_this_machine_alone(view: LiveView) -> None:
     with urlopen(f"{view.url}moment?after=0") as answer:
         found = json.load(answer)
     assert found["isFinished"]
     assert asked(view, f"/moment?after={found['version']}").status == 204
+    assert view._server.server_address[0] == "127.0.0.1"
+    headers = asked(view, "/moment").headers
+    assert headers["Access-Control-Allow-Origin"] is None
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
 def test_a_search_without_a_champion_is_waited_for(tmp_path: Path) -> None:
