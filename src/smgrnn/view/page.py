@@ -77,14 +77,12 @@ def fill_frame(content: dict[str, Any]) -> str:
     frame, *scripts = (
         folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.html", *SCRIPTS)
     )
-    light, dark = (
-        " ".join(f"--{name}: {colour};" for name, colour in each.items())
-        for each in (style.LIGHT, style.DARK)
-    )
+    themes = {
+        theme: " ".join(f"--{name}: {pair[place]};" for name, pair in style.COLOURS.items())
+        for place, theme in enumerate(("light", "dark"))
+    }
     return Template(frame).substitute(
-        {name: content[name] for name in WORDS},
-        light=light,
-        dark=dark,
+        {name: content[name] for name in WORDS} | themes,
         connect="; connect-src 'self'" if content["isLive"] else "",
         left=LEFT,
         right=RIGHT,
@@ -203,11 +201,11 @@ def _legend(timeline: Timeline) -> str:
 
 def _pack(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Return numbers as the player unpacks them: the bytes of Int32Arrays or Float32Arrays."""
-    kinds = {name: "<i4" if each.dtype.kind == "i" else "<f4" for name, each in columns.items()}
-    return {
-        name: {"kind": kind, "bytes": b64encode(columns[name].astype(kind).tobytes()).decode()}
-        for name, kind in kinds.items()
-    }
+    packed = {}
+    for name, each in columns.items():
+        kind = "<i4" if each.dtype.kind == "i" else "<f4"
+        packed[name] = {"kind": kind, "bytes": b64encode(each.astype(kind).tobytes()).decode()}
+    return packed
 
 
 def network_figure(timeline: Timeline, places: Floats) -> UIElement:
