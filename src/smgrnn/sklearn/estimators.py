@@ -216,10 +216,8 @@ def _learn(learner: Learner, rows: Floats, labels: Any) -> float:
 
 def _outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
     """Return the outputs of a network for each row of features (n, n_outputs)."""
-    static = PlasticityConfig.static(window=1)
-    return np.asarray(
-        Learner(config, LearningConfig(loss="mse"), static, graph=graph).act(_widen(rows))
-    )
+    settings = config, LearningConfig(loss="mse"), PlasticityConfig.static(window=1)
+    return np.asarray(Learner(*settings, graph=graph).act(_widen(rows)))
 
 
 def spacing(rows: Floats, rng: np.random.Generator) -> Floats:
@@ -340,9 +338,7 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Return the most probable labels (n,)."""
-        chosen = self._outputs(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[chosen]
-        return labels
+        return np.asarray(self.classes_[self._outputs(X).argmax(axis=1)])
 
     def _strata(self, labels: Any) -> Any:
         """Stratify by class, unless a class has too few examples to be split."""
@@ -405,8 +401,7 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
 
     def predict(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the targets (n,), or (n, n_targets) if they came so."""
-        outputs = self._outputs(X)
-        found: Floats = self.target_scaler_.inverse_transform(outputs)
+        found = np.asarray(self.target_scaler_.inverse_transform(self._outputs(X)))
         return found[:, 0] if self._is_flat else found
 
     def _read(self, features: Any, targets: Any, is_first: bool) -> tuple[Floats, Floats]:
