@@ -18,7 +18,7 @@ import pytest
 
 from smgrnn.batch import LocalProcesses, Store, run_experiments
 from smgrnn.batch.runner import is_loss
-from smgrnn.batch.workers import cluster_executor, find_executor
+from smgrnn.batch.workers import Cluster, find_executor
 from smgrnn.errors import ConfigError, MissingPackageError
 from support.trials import (
     PATIENCE,
@@ -147,7 +147,7 @@ def test_processes_end_with_their_driver(number: signal.Signals, tmp_path: Path)
     ("module", "make", "sentence"),
     [
         ("loky", lambda: LocalProcesses(1), "pip install 'smgrnn[paper]'"),
-        ("distributed", lambda: find_executor(None, "tcp://127.0.0.1:9").__enter__(), "[cluster]"),
+        ("distributed", lambda: find_executor(None, "tcp://127.0.0.1:9"), "[cluster]"),
     ],
 )
 def test_a_missing_package_is_one_sentence_with_the_command(
@@ -208,7 +208,7 @@ def test_a_scheduler_that_dies_is_one_sentence(
         address = json.loads(file.read_text())["address"]
         processes.append(start("worker", address, "--nthreads", "1", "--no-nanny"))
         with (
-            cluster_executor(address) as executor,
+            Cluster(address) as executor,
             once_hung(tmp_path, lambda _: scheduler.kill()),
             pytest.raises(ConfigError) as caught,
         ):
@@ -229,7 +229,7 @@ def dask_cluster() -> Iterator[Executor]:
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
     )
-    with cluster, cluster_executor(cluster.scheduler_address) as executor:
+    with cluster, Cluster(cluster.scheduler_address) as executor:
         yield executor
 
 
