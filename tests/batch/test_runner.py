@@ -1,7 +1,5 @@
 """The runner runs what is missing, once, and keeps what is finished, whoever dies."""
 
-import subprocess
-import sys
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from smgrnn.batch.runner import Progress, execute
 from smgrnn.errors import ConfigError
 from smgrnn.runs.sequences import Sequence
 from smgrnn_paper.evolution import EvolutionCondition
-from support.trials import Inline, Replacing, asking, is_alive, results, tiny, wait_for
+from support.trials import Inline, Replacing, asking, results, tiny
 
 pytestmark = pytest.mark.xdist_group("experiments")
 
@@ -128,41 +126,6 @@ def test_a_watch_sees_every_run_and_the_time_left(tmp_path: Path, store: Store) 
     run_experiments([asking({"a": tiny(tmp_path)})], store, Inline(), watch=watch)
     name = "trial-v1 a seed "
     assert seen == [(0, None, True), (1, f"{name}0", False), (2, f"{name}1", False)]
-
-
-DRIVER = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from smgrnn.batch import LocalProcesses, Store, run_experiments
-from support.trials import Replacing, asking, hang_once, tiny
-
-if __name__ == "__main__":
-    folder = Path(sys.argv[2])
-    experiment = asking({"a": tiny(folder)}, n_seeds=6)
-    with LocalProcesses(2) as processes:
-        executor = Replacing(processes, hang_once, folder)
-        run_experiments([experiment], Store(folder / "store"), executor)
-"""
-
-
-def test_a_driver_that_was_killed_repeats_no_finished_run(tmp_path: Path, store: Store) -> None:
-    script, tests = tmp_path / "driver.py", str(Path(__file__).parents[1])
-    script.write_text(DRIVER)
-    driver = subprocess.Popen([sys.executable, str(script), tests, str(tmp_path)])
-    try:  # seed 0 hangs, the other five are finished
-        wait_for((tmp_path / "pid").exists)
-        wait_for(lambda: len(list(store.folder.glob("*/*.safetensors"))) == 5)
-    finally:
-        driver.kill()
-        driver.wait()
-    wait_for(lambda: not is_alive(int((tmp_path / "pid").read_text())))
-    written = {path: path.stat().st_mtime_ns for path in store.folder.glob("*/*.safetensors")}
-    executor = Inline()
-    done = run_experiments([asking({"a": tiny(tmp_path)}, n_seeds=6)], store, executor)
-    assert (done.n_found, done.n_done) == (5, 1)
-    assert [call[1] for call in executor.calls] == [0]
-    assert all(path.stat().st_mtime_ns == time for path, time in written.items())
 
 
 def test_the_record_of_a_sequence_counts_the_effort_of_all_its_stages(store: Store) -> None:

@@ -5,11 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import make_friedman1, make_moons
-from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from smgrnn.errors import ConfigError, ShapeError
@@ -33,17 +30,6 @@ def test_a_bent_boundary_is_learned_because_hidden_nodes_grow(moons: tuple[Any, 
     assert grown.graph_.n_hidden > 0
     assert grown.score(*moons) > 0.97  # a line gets 0.88
     assert np.allclose(grown.predict_proba(moons[0]).sum(axis=1), 1.0)
-
-
-@pytest.mark.parametrize(
-    "names", [["no", "yes"], [-3, 12], [False, True], [2.0, 5.0], np.array(["a", "b"], object)]
-)
-def test_labels_of_any_type_come_back(moons: tuple[Any, Any], names: Any) -> None:
-    labels = np.asarray(names)[moons[1]]
-    found = GrowingClassifier(max_iter=10, random_state=0).fit(moons[0], labels)
-    assert set(found.predict(moons[0])) == set(labels)
-    assert found.classes_.dtype == labels.dtype
-    assert found.score(moons[0], labels) > 0.8
 
 
 @pytest.mark.parametrize(
@@ -119,18 +105,6 @@ def test_a_curve_is_learned_and_several_targets_too() -> None:
     assert two.score(features, both) > 0.8
     with pytest.raises(ShapeError, match=r"^Expected 2 targets of each example"):
         two.partial_fit(features, target)
-
-
-def test_it_works_in_a_pipeline_and_a_grid_search(moons: tuple[Any, Any]) -> None:
-    steps = make_pipeline(PolynomialFeatures(2), GrowingClassifier(max_iter=10, random_state=0))
-    assert cross_val_score(steps, *moons, cv=3).mean() > 0.85
-    grid = GridSearchCV(
-        clone(steps),
-        {"growingclassifier__max_parameters": [4, 30], "growingclassifier__noise": [0.0, 1.0]},
-        cv=2,
-        n_jobs=2,
-    ).fit(*moons)
-    assert grid.best_params_["growingclassifier__max_parameters"] == 30
 
 
 @pytest.mark.parametrize(

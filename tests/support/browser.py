@@ -97,15 +97,43 @@ class Browser:
         wanted = path if isinstance(path, str) else path.resolve().as_uri()
         for url in ("about:blank", wanted):
             self._loaded = False
+            self.complaints.clear()
+            self.requests.clear()
             self.call("Page.navigate", url=url)
             deadline = time.monotonic() + SECONDS
             while not self._loaded:
                 self._take(self._read(deadline))
 
-    def settle(self) -> None:
+    def settle(self, times: int = 1) -> None:
         """Let the page do what it has begun, such as to answer an event."""
-        wait = "new Promise(done => setTimeout(done, 100))"
+        wait = f"new Promise(done => setTimeout(done, {100 * times}))"
         self.call("Runtime.evaluate", expression=wait, awaitPromise=True)
+
+    def wait_for(self, script: str) -> None:
+        """Wait until a script comes true; the page may just be loading another one."""
+        for _ in range(300):
+            if self.evaluate(script):
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{script} never came true: {self.complaints}")
+
+    def click(self, place: dict[str, float], count: int = 1) -> None:
+        """Click somewhere, once or several times."""
+        for n in range(1, count + 1):
+            for kind in ("mousePressed", "mouseReleased"):
+                press = {"type": kind, "button": "left", "clickCount": n, **place}
+                self.call("Input.dispatchMouseEvent", **press)
+        self.settle(5)
+
+    def box(self, id: str) -> dict[str, float]:
+        """Return where an element lies in the window."""
+        script = f"document.getElementById('{id}').getBoundingClientRect().toJSON()"
+        found: dict[str, float] = self.evaluate(script)
+        return found
+
+    def text(self, id: str) -> str:
+        """Return the text that an element shows."""
+        return str(self.evaluate(f"document.getElementById('{id}').innerText"))
 
     def evaluate(self, script: str) -> Any:
         """Return the value of a script's last expression."""

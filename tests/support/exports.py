@@ -137,6 +137,15 @@ def replay(policy: Policy, played: Played, *command: str | Path) -> tuple[Any, A
     return rest[:, : policy.task.n_outputs], rest[:, policy.task.n_outputs :]
 
 
+def check(played: Played, actions: Any, states: Any) -> None:
+    """Check that an exported controller acted and changed as the engine did."""
+    np.testing.assert_allclose(states, played.states, atol=TOLERANCE, rtol=0)
+    if played.actions.ndim == 1:
+        assert (actions == played.actions)[~played.is_tie].all()
+    else:
+        np.testing.assert_allclose(actions, played.actions, atol=2 * TOLERANCE, rtol=0)  # of ±2
+
+
 def random_policy(seed: int, *, is_discrete: bool, has_bias: bool, **settings: Any) -> Policy:
     """Return a policy with a random cyclic graph, edges into its inputs and idle nodes included."""
     rng = np.random.default_rng(seed)
@@ -170,6 +179,13 @@ def bounded() -> tuple[Policy, Played]:
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (0, 2, 1.0)])
     policy = Policy(graph, config, task)
     return policy, play_rows(policy, [True, True], np.array([[-5.0], [5.0]], np.float32))
+
+
+def choosing(graph: Graph, name: str = "choice", **settings: Any) -> Policy:
+    """Return a policy that chooses one of the graph's outputs."""
+    n_inputs, n_outputs = graph.n_inputs, graph.n_outputs
+    config = NetworkConfig(n_inputs=n_inputs, n_outputs=n_outputs, **settings)
+    return Policy(graph, config, Task(name, n_inputs, n_outputs, is_discrete=True))
 
 
 def random_rows(policy: Policy, n: int = 30) -> Played:

@@ -6,9 +6,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
@@ -24,7 +24,7 @@ PATIENCE = 10.0
 """Seconds in which a Dask scheduler must answer, or be back."""
 
 
-def find_executor(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Executor]:
+def find_executor(jobs: int | None, scheduler: str | None) -> Executor:
     """Return the cluster at an address or, without one, processes here: one for each core."""
     if jobs is not None and jobs < 1:
         raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
@@ -32,7 +32,7 @@ def find_executor(jobs: int | None, scheduler: str | None) -> AbstractContextMan
         return LocalProcesses(jobs or usable_cores())
     if jobs is not None:
         raise ConfigError("A cluster has the workers it has; give --jobs or --scheduler, not both.")
-    return cluster_executor(scheduler)
+    return Cluster(scheduler)
 
 
 class LocalProcesses(ThreadPoolExecutor):
@@ -107,36 +107,26 @@ def _follow_driver(connection: Connection) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-@contextmanager
-def cluster_executor(address: str) -> Iterator[Executor]:
-    """Connect to the Dask scheduler at an address, such as tcp://10.0.0.1:8786.
+class Cluster(Executor):
+    """The workers of the Dask scheduler at an address, such as tcp://10.0.0.1:8786.
 
     Workers need smgrnn, no disk in common, and one thread each (`dask worker --nthreads 1`):
-    threads of one process would wait for each other in tasks that are not compiled.
+    threads of one process would wait for each other in tasks that are not compiled.  Calls are
+    refused once the scheduler is gone.
     """
-    with needs("A cluster"):
-        from distributed import Client
-    for name in ("asyncio", *logging.root.manager.loggerDict):
-        # Dask reports a lost connection by hundreds of lines from many threads.
-        if name.partition(".")[0] in ("asyncio", "distributed", "tornado"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    try:
-        client = Client(address, timeout=PATIENCE)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"There is no Dask scheduler at {address}.") from error
-    try:
-        yield _Cluster(client, address)
-    finally:
-        with suppress(Exception):  # the scheduler may be gone
-            client.close(timeout=2)
 
-
-class _Cluster(Executor):
-    """The workers of a Dask scheduler; refuses calls once the scheduler is gone."""
-
-    def __init__(self, client: Any, address: str) -> None:
-        self._client, self._address = client, address
-        self._executor: Executor = client.get_executor(pure=False)
+    def __init__(self, address: str) -> None:
+        with needs("A cluster"):
+            from distributed import Client
+        for name in ("asyncio", *logging.root.manager.loggerDict):
+            # Dask reports a lost connection by hundreds of lines from many threads.
+            if name.partition(".")[0] in ("asyncio", "distributed", "tornado"):
+                logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        try:
+            self._client, self._address = Client(address, timeout=PATIENCE), address
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"There is no Dask scheduler at {address}.") from error
+        self._executor: Executor = self._client.get_executor(pure=False)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function on the next worker that is free."""
@@ -149,3 +139,8 @@ class _Cluster(Executor):
                 )
             time.sleep(0.1)
         return self._executor.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster, whatever it is doing."""
+        with suppress(Exception):  # the scheduler may be gone
+            self._client.close(timeout=2)

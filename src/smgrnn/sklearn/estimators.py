@@ -338,9 +338,7 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Return the most probable labels (n,)."""
-        chosen = self._outputs(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[chosen]
-        return labels
+        return np.asarray(self.classes_[self._outputs(X).argmax(axis=1)])
 
     def _strata(self, labels: Any) -> Any:
         """Stratify by class, unless a class has too few examples to be split."""
@@ -403,8 +401,7 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
 
     def predict(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the targets (n,), or (n, n_targets) if they came so."""
-        outputs = self._outputs(X)
-        found: Floats = self.target_scaler_.inverse_transform(outputs)
+        found = np.asarray(self.target_scaler_.inverse_transform(self._outputs(X)))
         return found[:, 0] if self._is_flat else found
 
     def _read(self, features: Any, targets: Any, is_first: bool) -> tuple[Floats, Floats]:

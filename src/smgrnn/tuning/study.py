@@ -297,9 +297,8 @@ class Study:
         if all(each.holds(params[each.name]) for each in question.space):
             values, lacks = self._judge(preset)
             known: Any = {"params": params, "distributions": self._distributions}
-            self._search.add_trial(
-                optuna.trial.create_trial(**known, values=values, constraints=lacks)
-            )
+            known |= {"values": values, "constraints": lacks}
+            self._search.add_trial(optuna.trial.create_trial(**known))
         watch(self._found)
 
     def _judge(self, trial: Trial) -> tuple[list[float], dict[str, float]]:

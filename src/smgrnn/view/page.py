@@ -77,14 +77,12 @@ def fill_frame(content: dict[str, Any]) -> str:
     frame, *scripts = (
         folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.html", *SCRIPTS)
     )
-    light, dark = (
-        " ".join(f"--{name}: {colour};" for name, colour in each.items())
-        for each in (style.LIGHT, style.DARK)
-    )
+    themes = {
+        theme: " ".join(f"--{name}: {pair[place]};" for name, pair in style.COLOURS.items())
+        for place, theme in enumerate(("light", "dark"))
+    }
     return Template(frame).substitute(
-        {name: content[name] for name in WORDS},
-        light=light,
-        dark=dark,
+        {name: content[name] for name in WORDS} | themes,
         connect="; connect-src 'self'" if content["isLive"] else "",
         left=LEFT,
         right=RIGHT,
@@ -106,16 +104,22 @@ def contents(run: Record, student: Member | None = None, *, is_live: bool = Fals
     places = style.place_nodes(timeline, spare=is_live)
     node_size, widest, largest = style.drawn_sizes(timeline)
     unit = "candidate" if record.is_evolved else "episode"
+    graph, done, threshold = record.graph, find_done(record), plan.task.reward_threshold
     curves: Any = None
     lines: dict[str, Any] = {}
     if record.episodes.n:
-        plots, lines = curves_figure(record.episodes, plan.task.reward_threshold, unit)
+        plots, lines = curves_figure(record.episodes, threshold, unit)
         curves = json_item(plots)
-    sentences = notices(run, whole, timeline, is_live=is_live)
+    facts = (
+        f"{record.episodes.n:,} episodes, {len(record.edits.rows):,} structural changes: "
+        f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges."
+    )
+    if done is not None:
+        facts += f" Solved in episode {done:,}: the last 100 returned {threshold:g} on average."
     return {
         "title": escape(f"{plan.task.id}, {plan.student}, seed {plan.seed}"),
-        "facts": escape(_facts(record)),
-        "notices": "".join(f"<p>{escape(text)}</p>" for text in sentences),
+        "facts": escape(facts),
+        "notices": notices(run, whole, timeline, is_live=is_live),
         "legend": _legend(timeline),
         "network": json_item(network_figure(timeline, places)),
         "curves": curves,
@@ -144,15 +148,15 @@ def contents(run: Record, student: Member | None = None, *, is_live: bool = Fals
             "names": [escape(name) for name in timeline.names],  # the player writes them as HTML
         },
         "unit": unit,
-        "done": find_done(record),
+        "done": done,
         "nEpisodes": plan.n_episodes if is_live else record.episodes.n,
         "isLive": is_live,
         "isFinished": run.is_finished,
     }
 
 
-def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool = False) -> list[str]:
-    """Return the notices that a reader of the page needs, a sentence or two each."""
+def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool) -> str:
+    """Return the notices that a reader of the page needs, a paragraph each."""
     plan, n, n_shown, selected = run.plan, run.episodes.n, whole.ends.size - 1, 0
     stages = plan.stages if isinstance(plan, Plan) and plan.origin is not None else ()
     if is_live and run.held_out.size:
@@ -174,17 +178,7 @@ def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool = Fa
         f"nodes and {drawn.edges.n:,} of the {whole.edges.n:,} edges are shown. The curves and "
         "figures count all of them.": is_thinned,
     }
-    return [sentence for sentence, holds in found.items() if holds]
-
-
-def _facts(record: Record) -> str:
-    n_changes, graph, done = len(record.edits.rows), record.graph, find_done(record)
-    what = f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges"
-    text = f"{record.episodes.n:,} episodes, {n_changes:,} structural changes: {what}."
-    if done is None:
-        return text
-    threshold = record.plan.task.reward_threshold
-    return f"{text} Solved in episode {done:,}: the last 100 returned {threshold:g} on average."
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence, holds in found.items() if holds)
 
 
 def _legend(timeline: Timeline) -> str:
@@ -203,11 +197,11 @@ def _legend(timeline: Timeline) -> str:
 
 def _pack(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Return numbers as the player unpacks them: the bytes of Int32Arrays or Float32Arrays."""
-    kinds = {name: "<i4" if each.dtype.kind == "i" else "<f4" for name, each in columns.items()}
-    return {
-        name: {"kind": kind, "bytes": b64encode(columns[name].astype(kind).tobytes()).decode()}
-        for name, kind in kinds.items()
-    }
+    packed = {}
+    for name, each in columns.items():
+        kind = "<i4" if each.dtype.kind == "i" else "<f4"
+        packed[name] = {"kind": kind, "bytes": b64encode(each.astype(kind).tobytes()).decode()}
+    return packed
 
 
 def network_figure(timeline: Timeline, places: Floats) -> UIElement:
