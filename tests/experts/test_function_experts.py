@@ -52,17 +52,6 @@ def test_a_function_is_named_so_that_it_can_be_imported_again() -> None:
         assert not is_function_name(name)
 
 
-def test_any_callable_may_teach() -> None:
-    class Constant:
-        def __call__(self, observation: Any) -> Any:
-            return np.array(1)  # as Stable-Baselines3 gives a choice
-
-    run = distill("CartPole-v1", expert=Constant(), episodes=2)
-    assert run.plan.teacher.kind == "function"
-    assert run.plan.teacher.name == f"{__name__}:<{Constant.__qualname__}>"
-    assert run.episodes.n == 2
-
-
 def test_a_run_with_a_function_of_a_module_is_resumed(
     smgrnn: Command, tmp_path: Path, own_modules: None
 ) -> None:
@@ -117,11 +106,16 @@ def test_a_made_environment_is_the_one_that_is_learned_and_judged() -> None:
 
 
 def test_a_made_cartpole_is_not_taken_for_the_compiled_one() -> None:
-    def short() -> Any:
-        return gym.make("CartPole-v1", max_episode_steps=7)
+    class Constant:
+        def __call__(self, observation: Any) -> Any:
+            return np.array(1)  # as Stable-Baselines3 gives a choice
 
-    run = distill(short, expert=lean, episodes=5)
+    run = distill(
+        lambda: gym.make("CartPole-v1", max_episode_steps=7), expert=Constant(), episodes=5
+    )
     assert run.episodes.steps.max() == 7
+    assert run.plan.teacher.kind == "function"
+    assert run.plan.teacher.name == f"{__name__}:<{Constant.__qualname__}>"
 
 
 def test_a_policy_loads_without_its_environment(tmp_path: Path) -> None:
