@@ -144,6 +144,7 @@ def test_an_observation_must_fit_and_be_finite() -> None:
 
 
 SHAPE = "A layer of an expert has a weight of shape (out, in) and a bias of shape (out,). Got "
+NAMES = "An expert of 2 layers has 1 activations, each relu or tanh. Got"
 INFINITE = "Layer 1 of the expert has a weight or bias that is not finite."
 
 
@@ -161,8 +162,8 @@ INFINITE = "Layer 1 of the expert has a weight or bias that is not finite."
         ([(np.ones((2, 2)), [0.0, np.nan])], None, INFINITE),
         ([(np.full((2, 2), 1e200), np.ones(2))], None, INFINITE),
         ([([[True]], [1.0])], None, "Layer 1 of the expert holds bool, not numbers."),
-        (HAND, ["relu"] * 2, "An expert of 2 layers has 1 activations. Got 2 instead."),
-        (HAND, ["gelu"], "The activation of an expert is relu or tanh, not 'gelu'."),
+        (HAND, ["relu"] * 2, f"{NAMES} ['relu', 'relu'] instead."),
+        (HAND, ["gelu"], f"{NAMES} ['gelu'] instead."),
     ],
 )
 def test_layers_that_are_no_network_are_refused(

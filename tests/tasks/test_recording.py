@@ -10,10 +10,12 @@ import pytest
 from safetensors.numpy import save_file
 
 import smgrnn
+from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.runs import Record, Run, distill, evaluate, load
 from smgrnn.seeding import stream
 from smgrnn.tasks import find_task
+from smgrnn.tasks.known import find_facts
 from smgrnn.tasks.recording import Recording, read_recording
 from support.commands import Command
 from support.flat import flat_rules
@@ -26,6 +28,13 @@ def test_a_growing_network_learns_xor_on_every_seed() -> None:
         assert run.held_out.tolist() == [4.0] * 100
         assert run.graph.n_hidden > 0
         assert run.episodes.n < 2000
+
+
+@pytest.mark.parametrize("preset", ["frugal", "paper", "as_printed"])
+def test_xor_says_what_its_presets_change_of_those_for_examples(preset: Any) -> None:
+    for_examples = RunConfig.for_task("a.npz", preset=preset)
+    changed = for_examples.with_changes(**find_facts("xor").presets[preset])
+    assert changed == RunConfig.for_task("xor", preset=preset)
 
 
 def test_a_network_that_cannot_grow_does_not() -> None:

@@ -331,7 +331,7 @@ def _start(plan: EvolutionPlan) -> Record:
     return Record(
         plan=plan,
         episodes=Episodes.start(0),
-        edits=Edits.of(EditLog.start()),
+        edits=Edits.of(EditLog()),
         snapshots=Snapshots.start(),
         students={},
         started=(0, 0),
