@@ -11,8 +11,8 @@ from numba import types
 
 import smgrnn
 from smgrnn import Learner, NetworkConfig
-from smgrnn.graph.activation import ACTIVATIONS, activate, slope
-from smgrnn.graph.settings import Activation
+from smgrnn.graph.activation import activate, slope
+from smgrnn.graph.settings import ACTIVATIONS, Activation
 from support.learners import stream
 
 

@@ -5,13 +5,11 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.engine.protection import hold_back
 from smgrnn.engine.state import Handle, held_by
-from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.propagation import forget_states, forward, settle
+from smgrnn.graph.settings import NetworkNumbers
 from smgrnn.kernels import inlined, lean, reduction
-from smgrnn.learning.credit import Pass, give_credit
-from smgrnn.learning.loss import output_error
-from smgrnn.learning.optimizers import Pace, optimize
-from smgrnn.learning.schedule import average
+from smgrnn.learning.credit import Pass, give_credit, output_error
+from smgrnn.learning.optimizers import Pace, average, optimize
 from smgrnn.learning.through_time import backward_through_time, cut, remember
 from smgrnn.rules.history import push
 from smgrnn.rules.statistics import StepTrace, note
