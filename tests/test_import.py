@@ -32,6 +32,11 @@ def output_of(code: str) -> str:
             "import smgrnn.commands.evaluate, smgrnn.commands.compare",
             ("torch", "bokeh", "matplotlib"),
         ),
+        ("from smgrnn import tasks; tasks.find_task('LunarLander-v3')", ("gymnasium", "torch")),
+        (
+            "from smgrnn import experts; experts.load_expert('CartPole-v1').action([0] * 4)",
+            ("torch",),
+        ),
     ],
 )
 def test_what_is_not_needed_is_not_imported(code: str, heavy: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from smgrnn import Learner, NetworkConfig
 from smgrnn.arrays import Floats
 from smgrnn.graph import Graph
-from smgrnn.graph.activation import ACTIVATIONS
+from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.rules import Contribution, Evidence, Gradient, Limits, UpdateHistory
 from smgrnn.rules.candidates import Candidates, best_candidate, step_candidates
 from smgrnn.rules.contribution import release

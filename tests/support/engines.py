@@ -15,7 +15,7 @@ from smgrnn import (
     StructuralPlasticity,
 )
 from smgrnn.graph import GraphEdit
-from smgrnn.learning.schedule import rate_at
+from smgrnn.learning.optimizers import rate_at
 from support.learners import Stream
 
 
