@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 
 class Said(NamedTuple):
-    """What a command left."""
-
     code: int
     out: str
     err: str

@@ -53,7 +53,6 @@ def network(seed: int = 0, **settings: Any) -> SMGrNN:
 
 
 def examples(seed: int = 0, dtype: torch.dtype = torch.float64) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield inputs and targets without end."""
     generator = torch.Generator().manual_seed(seed)
     while True:
         x = torch.randn(3, dtype=torch.float64, generator=generator)

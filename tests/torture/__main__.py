@@ -30,7 +30,6 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run a session and print its table."""
     options = _options()
     os.environ |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}  # before they are read
     if not (options.short or options.unchecked):  # code that checks bounds is compiled apart

@@ -23,8 +23,6 @@ LOOK = 0.01
 
 
 class Ended(NamedTuple):
-    """How a child ended."""
-
     code: int
     """Exit code; less than 0 if a signal ended it."""
     out: str
@@ -51,7 +49,6 @@ class Child:
 
     @property
     def cpu(self) -> float:
-        """Seconds of CPU time so far."""
         try:
             return time.clock_gettime((~self.pid << 3) | 2)  # the clock of another process
         except OSError:  # it has ended
@@ -83,7 +80,6 @@ class Child:
         return self.wait()
 
     def wait(self) -> Ended:
-        """Wait until it has ended, and return how."""
         while self.is_running:
             time.sleep(LOOK)
         assert self._code is not None
@@ -101,7 +97,6 @@ class Child:
 
 
 def _taken(path: Path) -> str:
-    """Return the text of a file, which is removed; one that was killed early has written none."""
     try:
         return path.read_text(errors="replace")
     except FileNotFoundError:

@@ -57,7 +57,6 @@ class Promises:
         self._log.touch()
 
     def install(self) -> None:
-        """Note the records that this process keeps from now on."""
         save, log = Record.save, os.open(self._log, os.O_WRONLY | os.O_APPEND)
 
         def noted(record: Record, path: Any, **how: Any) -> None:
@@ -90,7 +89,6 @@ class SyncedOnly:
         self._note(folder)
 
     def install(self) -> None:
-        """Watch this process from now on."""
         sync = os.fsync
 
         def noted(descriptor: int) -> None:
@@ -125,7 +123,6 @@ class SyncedOnly:
             pin.hardlink_to(path)
 
     def restore(self) -> None:
-        """Put into the folder what was synced, and nothing else."""
         number = self._folder.stat().st_ino
         for each in self._folder.iterdir():
             shutil.rmtree(each) if each.is_dir() else each.unlink()

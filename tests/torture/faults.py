@@ -27,8 +27,6 @@ Run = Callable[[str, int, Bench], list[Found]]
 
 
 class Fault(NamedTuple):
-    """A kind of fault."""
-
     name: str
     share: float
     """Share of the time, beside the others'."""

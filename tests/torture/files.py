@@ -48,7 +48,6 @@ TEXTS = [
 
 
 def odd(rng: Random) -> Any:
-    """Return a plain value of any kind."""
     kind = rng.randrange(6)
     if kind < 3:
         return rng.choice(NUMBERS)
@@ -60,7 +59,6 @@ def odd(rng: Random) -> Any:
 
 
 def nested(depth: int) -> Any:
-    """Return lists in each other."""
     found: Any = []
     for _ in range(depth):
         found = [found]
@@ -161,7 +159,6 @@ class Kind:
 
 @cache
 def kinds(folder: Path) -> tuple[Kind, ...]:
-    """Return a whole file of every kind, made once in a folder."""
     folder.mkdir(exist_ok=True)
     trained(folder, name="a-run", episodes=12, held_out=2)
     trained(folder, "xor", name="best", episodes=12, held_out=2, handover="best")

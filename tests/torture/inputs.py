@@ -87,7 +87,6 @@ def judged(case: Case, rng: Random, folder: Path) -> Found:
 
 
 def refusal(sentence: str) -> Found:
-    """Return whether a refusal is one sentence."""
     is_one = sentence.isprintable() and sentence.endswith((".", "?"))
     return Found("refused") if is_one else Found("wordy", ascii(sentence[-300:]))
 
@@ -110,7 +109,6 @@ BY_TYPE: dict[type, list[Any]] = {
 
 
 def settings_cases(folder: Path) -> Case:
-    """Return what makes odd settings and tries them."""
     expert = teacher(folder, "CartPole-v1")
 
     def case(rng: Random, here: Path) -> Found:
@@ -252,11 +250,9 @@ class Odd(gym.Env[Any, Any]):
         return self._answer(place, self._n, usual)
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        """Begin an episode."""
         return self._say("reset", (self._say("first observation", np.zeros(3, np.float32)), {}))
 
     def step(self, action: Any) -> Any:
-        """Answer an action."""
         self._n += 1
         is_over = self._n % 4 == 0
         usual: Any = (np.full(3, 0.1, np.float32), 1.0, is_over, is_over, {})
@@ -264,7 +260,6 @@ class Odd(gym.Env[Any, Any]):
         return self._say("step", tuple(said))
 
     def close(self) -> None:
-        """End it."""
         self._say("close", None)
 
 

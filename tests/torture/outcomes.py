@@ -24,8 +24,6 @@ MOST_LINES = 20
 
 
 class Found(NamedTuple):
-    """The outcome of one fault, and how it showed if it is bad."""
-
     outcome: str
     detail: str = ""
 
@@ -45,8 +43,6 @@ def misbehaviour(ended: Ended) -> Found | None:
 
 
 class Table:
-    """Outcomes by kind of fault."""
-
     def __init__(self) -> None:
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)
         self.details: list[str] = []
@@ -62,7 +58,6 @@ class Table:
 
     @property
     def n_bad(self) -> int:
-        """Outcomes that must never be."""
         return sum(self.counts[kind][outcome] for kind in self.counts for outcome in BAD)
 
     def __str__(self) -> str:

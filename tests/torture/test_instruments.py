@@ -51,7 +51,6 @@ def test_an_error_that_is_not_ours_is_a_traceback_and_ours_a_sentence(tmp_path: 
 
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a function that watches the file calls of this test, and of no other."""
 
     def install(strike: Strike) -> None:
         for name in (*NAMES, "open"):

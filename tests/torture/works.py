@@ -44,8 +44,6 @@ class Work:
 
 
 class Undisturbed(NamedTuple):
-    """A work that nothing happened to."""
-
     end: dict[str, Any]
     cpu: float
     n_calls: int
@@ -62,14 +60,12 @@ class Bench:
         self._n = 0
 
     def new_folder(self) -> Path:
-        """Return a new folder for one case."""
         self._n += 1
         path = self.folder / f"case-{self._n}"
         path.mkdir()
         return path
 
     def clear(self) -> None:
-        """Remove what cases left."""
         for path in self.folder.glob("case-*"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
