@@ -1,6 +1,5 @@
 """The module: when it grows and prunes, its limits, and a user's rules.  Paper: Sec. III-C4."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ from smgrnn import (
 from smgrnn.errors import GraphError
 from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply
 from smgrnn.rules import Evidence, Frugal, UpdateHistory
-from support.decisions import AT_REST, DRIFTING, RESTLESS, call, causes, decide, remembering
+from support.decisions import AT_REST, DRIFTING, RESTLESS, call, decide, remembering
 from support.engines import both_engines, teach
 from support.flat import rules
 from support.learners import stream
@@ -53,27 +52,6 @@ def test_every_prune_period_th_call_prunes_and_the_others_grow(
         removes = set(edit.rows[:, 0].tolist()) <= {Operation.REMOVE_EDGE, Operation.REMOVE_NODE}
         adds = set(edit.rows[:, 0].tolist()) <= {Operation.ADD_EDGE, Operation.ADD_NODE}
         assert (removes, adds) == ((True, False) if number % prune_period == 0 else (False, True))
-
-
-@pytest.mark.parametrize(
-    ("changes", "silenced"),
-    [
-        ({}, None),
-        ({"growth": "exploration"}, "RELAY"),
-        ({"growth": "relay-alone"}, "EXPLORATION"),
-        ({"pruning": "none"}, "WEAK_EDGE"),
-        ({"orphan_removal": False}, "ORPHAN"),
-    ],
-)
-def test_each_switch_turns_off_its_own_mechanism_and_no_other(
-    changes: dict[str, Any], silenced: str | None, lively: tuple[Graph, UpdateHistory]
-) -> None:
-    explores: Any = {} if silenced == "EXPLORATION" else {"explore_probability": 1.0}
-    changes = explores | changes
-    grown, pruned = (call(*lively, number, **changes).edit for number in (1, 3))
-    expected = Counter(RELAY=3, EXPLORATION=1, WEAK_EDGE=1, ORPHAN=2)
-    expected.pop(silenced or "", None)
-    assert causes(grown) + causes(pruned) == expected
 
 
 def test_static_changes_nothing_and_draws_nothing(lively: tuple[Graph, UpdateHistory]) -> None:
@@ -134,12 +112,6 @@ def test_limits_stop_growth_and_say_so(
     assert edit.count(Operation.ADD_EDGE, Cause.RELAY) == 2 * n_relays
     assert edit.count(Operation.ADD_EDGE, Cause.EXPLORATION) == n_explored
     assert is_capped == capped
-
-
-def test_limits_do_not_stop_pruning(lively: tuple[Graph, UpdateHistory]) -> None:
-    edit, _, is_capped = call(*lively, 3, max_nodes=1, max_edges=1)
-    assert causes(edit) == Counter(WEAK_EDGE=1, ORPHAN=2)
-    assert not is_capped
 
 
 # --- a rule of the user --------------------------------------------------------------------------
