@@ -19,8 +19,8 @@ from smgrnn.rules import (
     Split,
     Weak,
 )
-from smgrnn.rules.draw import subset
 from smgrnn.rules.orphans import orphans
+from smgrnn.rules.rule import subset
 from support.decisions import (
     AT_REST,
     CHI_SQUARE_999,
