@@ -230,7 +230,8 @@ def test_a_file_without_a_readable_header_or_content_is_refused(path: Path) -> N
 
 def test_a_file_with_another_digest_is_refused(path: Path) -> None:
     content = network().config.to_dict()
-    for wrong in (None, 3, "0" * 64, []):
+    digests: tuple[Any, ...] = (None, 3, "0" * 64, [])
+    for wrong in digests:
         save_with(path, {"kind": "network", "version": 2, "content": content, "digest": wrong})
         assert refused(path) == f"{path} is damaged: it is not what was written to it."
 

@@ -4,29 +4,18 @@ Each is tried in a process of its own, which must end as it should.
 """
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import smgrnn
 from smgrnn import Graph, Learner, NetworkConfig, SMGrNN, StructuralPlasticity
 from smgrnn.errors import ConfigError
 from smgrnn.graph import check
+from support.commands import python
 from support.learners import learner, stream
 from support.training import by
-
-
-def python(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a folder; a crash is a negative exit code."""
-    given = {**os.environ, "PYTHONPATH": str(Path(smgrnn.__file__).parents[1]), **environment}
-    command = [sys.executable, *words]
-    return subprocess.run(
-        command, cwd=folder, env=given, capture_output=True, text=True, check=False, timeout=300
-    )
 
 
 def test_a_network_of_many_outputs_learns(capfd: pytest.CaptureFixture[str]) -> None:
