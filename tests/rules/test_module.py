@@ -17,7 +17,7 @@ from smgrnn import (
     StructuralPlasticity,
 )
 from smgrnn.errors import GraphError
-from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply
+from smgrnn.graph import Graph, GraphEdit, Operation, apply
 from smgrnn.rules import Evidence, Frugal, UpdateHistory
 from support.decisions import AT_REST, DRIFTING, RESTLESS, call, decide, remembering
 from support.engines import both_engines, teach
@@ -80,38 +80,6 @@ def test_an_episode_that_ends_too_early_is_passed_over(least: int, calls: int) -
     modules = at_once._module, by_row._module, module._module
     assert [each.calls for each in modules] == [calls] * 3
     assert len({each.last_call for each in modules}) == 1
-
-
-# --- limits --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("limits", "n_relays", "n_explored", "capped"),
-    [
-        ({}, 1, 1, False),
-        ({"max_nodes": 6, "max_edges": 8}, 1, 1, False),  # exactly enough: 5 + 1 and 5 + 2 + 1
-        ({"max_nodes": 5}, 0, 1, True),
-        ({"max_edges": 7}, 1, 0, True),
-        ({"max_edges": 6}, 0, 1, True),
-        ({"max_edges": 5}, 0, 0, True),
-        ({"max_nodes": 1, "max_edges": 1}, 0, 0, True),  # already beyond both
-        ({"max_nodes": 5, "growth": "exploration"}, 0, 1, False),  # nothing was held back
-        ({"max_edges": 7, "growth": "relay-alone"}, 1, 0, False),
-    ],
-)
-def test_limits_stop_growth_and_say_so(
-    limits: dict[str, Any],
-    n_relays: int,
-    n_explored: int,
-    capped: bool,
-    lively: tuple[Graph, UpdateHistory],
-) -> None:
-    explores: Any = {} if limits.get("growth") == "relay-alone" else {"explore_probability": 1.0}
-    edit, _, is_capped = call(*lively, 1, **(explores | limits))
-    assert edit.count(Operation.ADD_NODE, Cause.RELAY) == n_relays
-    assert edit.count(Operation.ADD_EDGE, Cause.RELAY) == 2 * n_relays
-    assert edit.count(Operation.ADD_EDGE, Cause.EXPLORATION) == n_explored
-    assert is_capped == capped
 
 
 # --- a rule of the user --------------------------------------------------------------------------

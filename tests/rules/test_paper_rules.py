@@ -233,15 +233,10 @@ def test_weak_edges_are_small_and_stalled_with_both_bounds_included() -> None:
 @pytest.mark.parametrize(
     ("n_weak", "fraction", "expected"),
     [
-        (0, 0.8, 0),
-        (1, 0.8, 1),
-        (1, 0.1, 1),  # floor would spare it
-        (2, 0.8, 2),  # 1.6
-        (3, 0.5, 2),  # 1.5
+        *((0, 0.8, 0), (1, 0.8, 1), (10, 1.0, 10)),
+        *((1, 0.1, 1), (100, 0.004, 1)),  # floor would spare it
+        *((2, 0.8, 2), (3, 0.5, 2), (13, 0.1, 1)),  # 1.6, 1.5, 1.3
         (5, 0.5, 3),  # 2.5, where rounding to even would say 2
-        (13, 0.1, 1),  # 1.3
-        (10, 1.0, 10),
-        (100, 0.004, 1),  # 0.4
     ],
 )
 def test_the_count_rounds_half_up_and_never_spares_a_lone_weak_edge(

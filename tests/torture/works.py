@@ -22,7 +22,6 @@ from torture.outcomes import Found, misbehaviour
 
 OUT, STORE = "run", "store"
 EXPERIMENT = "torture-v1"
-POPULATION, GENERATIONS = 6, 4
 SHORT = ("distill", "evolve, neat")
 """Works of a short session."""
 
@@ -93,8 +92,8 @@ def _works(folder: Path) -> list[Work]:
     cartpole = ("distill", "CartPole-v1", "--expert", expert, *short)
     paper = (*cartpole, "--preset", "paper", *rule_flags(RULES))
     xor = ("distill", "xor", *short, "--handover", "best")
-    size = ("--rollouts", str(POPULATION * GENERATIONS), "--population", str(POPULATION))
-    evolve = ("evolve", "CartPole-v1", "--quiet", *size, "--held-out", "2", "--out", OUT)
+    size = ("--rollouts", "24", "--population", "6", "--held-out", "2")
+    evolve = ("evolve", "CartPole-v1", "--quiet", *size, "--out", OUT)
     reproduce = ("reproduce", EXPERIMENT, "--jobs", "1", "--store", STORE, "--quiet")
     STUDIES[EXPERIMENT] = trials.asking(
         {"cartpole": trials.tiny(folder, held_out=2), "busy": trials.busy(folder, held_out=2)},
