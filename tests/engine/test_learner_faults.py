@@ -144,6 +144,7 @@ LABEL = r"^A label must be an int from 0 to 1\. Got .+ instead\.$"
         ),
         *((None, ("learn", ONES(3), label), LABEL) for label in (-1, 2, 0.5, "1", None)),
         *((None, ("learn_stream", ONES((2, 3)), [0, n]), "^Labels must be in 0") for n in (-1, 2)),
+        (None, ("learn_stream", ONES((2, 3)), [0, 0.5]), "must be whole numbers"),
         (None, ("act", ONES(4)), r"^Expected an observation of 3 numbers\. Got shape \(4,\)"),
         (None, ("act", ONES((1, 3))), "a batch instead"),
         (None, ("learn_stream", ONES((5, 4)), np.zeros(5)), STREAM),

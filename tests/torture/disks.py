@@ -15,9 +15,8 @@ from random import Random
 from typing import Any
 
 from smgrnn.runs.record import Record, record_file
-from torture.children import Child, command
+from torture.children import Child, Found, command
 from torture.filecalls import FileCalls, struck_at
-from torture.outcomes import Found
 from torture.works import Bench, losses, settled
 
 TAKES_ROOM = {"open", "write", "mkdir", "link"}

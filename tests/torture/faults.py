@@ -6,6 +6,7 @@ from functools import partial
 from random import Random
 from typing import NamedTuple
 
+from torture.children import Found
 from torture.disks import cut_power, starve
 from torture.kills import (
     kill_at_every_call,
@@ -13,7 +14,6 @@ from torture.kills import (
     strike_at_random,
     two_at_once,
 )
-from torture.outcomes import Found
 from torture.works import Bench
 
 Run = Callable[[str, int, Bench], list[Found]]

@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from torture.children import Child, Ended, command, program
+from torture.children import Child, Ended, Found, command, misbehaviour, program
 from torture.filecalls import struck_at
-from torture.outcomes import Found, misbehaviour
 from torture.works import Bench, Work, compared, end_of, endure
 
 STARTING = 3.0

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from smgrnn.storage import write_file
-from torture.children import Ended
+from torture.children import Ended, misbehaviour
 from torture.disks import SyncedOnly
 from torture.filecalls import NAMES, FileCalls, Strike
-from torture.outcomes import misbehaviour
 
 
 def ended(code: int = 0, err: str = "", **changes: Any) -> Ended:

@@ -16,9 +16,8 @@ from smgrnn.runs.record import MODEL, Record
 from smgrnn_paper.experiments.registry import STUDIES
 from support import trials
 from support.runs import RULES, contents, teacher
-from torture.children import Child, Ended, command
+from torture.children import Child, Ended, Found, command, misbehaviour
 from torture.filecalls import FileCalls
-from torture.outcomes import Found, misbehaviour
 
 OUT, STORE = "run", "store"
 EXPERIMENT = "torture-v1"
