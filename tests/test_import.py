@@ -3,21 +3,19 @@
 import doctest
 import importlib
 import pkgutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import smgrnn
+from support.commands import python
 
 HEAVY = ("torch", "numba", "scipy", "matplotlib", "networkx", "numpy")
 
 
 def output_of(code: str) -> str:
     """Run code in a Python that has imported nothing yet."""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return run.stdout.strip()
+    return python("-c", code, folder=Path.cwd()).stdout.strip()
 
 
 @pytest.mark.parametrize(

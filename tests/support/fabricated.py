@@ -87,7 +87,6 @@ def _returns(n: int, threshold: float, rng: np.random.Generator, figures: dict[s
 
 
 def _edits(n: int) -> Edits:
-    """Return so many changes, of no particular kind."""
     numbers = np.zeros(n, dtype=np.int64)
     return Edits(numbers, numbers, np.zeros((n, 5), dtype=np.int64), np.zeros(n))
 
@@ -110,7 +109,6 @@ def bred(record: Record, episodes: Episodes, n_generations: int) -> Record:
 def fill_store(
     store: Store, experiments: Iterable[Experiment], figures: Figures = lambda _, __: {}
 ) -> None:
-    """Keep a fabricated record of every run of some experiments."""
     for experiment in experiments:
         for _, condition, seed in experiment.runs():
             store.save(fabricate(condition, seed, **figures(condition, seed)))
