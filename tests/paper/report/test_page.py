@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,11 @@ from matplotlib.figure import Figure
 
 from smgrnn.batch import AnyCondition, Store
 from smgrnn.pages.page import html
-from smgrnn.pages.settings import stated_settings
 from smgrnn_paper.commands.report import write_report
 from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments
 from smgrnn_paper.report import contents
 from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.contents import Report, build_report
-from smgrnn_paper.report.figures.registry import FIGURES as DRAWN
-from smgrnn_paper.report.figures.registry import FigureSpec
 from smgrnn_paper.report.markdown import markdown
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.results import Results, base_name, short_name
@@ -113,7 +109,8 @@ def test_every_number_that_the_paper_prints_is_shown(report: Report) -> None:
         if "paper" in cell
     }
     for table in PAPER.tables.values():
-        assert {(table.id, cell.metric, cell.printed) for cell in table.cells} <= shown
+        cells = table.cells.values()
+        assert {(table.id, cell.metric, cell.printed) for cell in cells} <= shown
     assert {stated.printed for stated in PAPER.statements} <= {text for *_, text in shown}
 
 
@@ -177,7 +174,8 @@ def test_missing_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (found.numbers["n_runs"], found.numbers["n_asked"]) == (4, 12)
     for text in (html(found.page), markdown(found.page)):
         assert "8 runs missing" in text
-        assert "task-difficulty-v2 xor/smgrnn: 2 of 3 runs" in text
+        shown = "".join(Reader(text).words) if text.startswith("<!") else text.replace(" | ", "")
+        assert "task-difficulty-v2xor/smgrnn2 of 3" in shown
         assert "Fig. 7 (Size by difficulty of the task) needs runs that are missing." in text
 
 
@@ -202,37 +200,6 @@ def test_the_settings_of_each_student_are_those_that_ran(report: Report) -> None
     assert (growing["network.iterations"], growing["bias"]) == ("1", "False")
     assert (growing["plasticity.window"], growing["plasticity.pruning"]) == ("100", "weak")
     assert shared["neat"]["population"] == "4"  # of 8 candidates in all
-
-
-@pytest.mark.parametrize(
-    "id", ["baseline-comparison-v2", "task-difficulty-v2", "growth-ablation-v2"]
-)
-def test_shared_and_own_settings_together_are_the_plan(report: Report, id: str) -> None:
-    shared, conditions = settings(report, id)
-    experiment = EXPERIMENTS[id].scaled(episodes=EPISODES)
-    for name, found in conditions.items():
-        condition = experiment.conditions[name]
-        stated = [stated_settings(condition.plan(seed)) for seed in range(SEEDS)]
-        taught = dict.fromkeys(each["teacher"] for each in stated if "teacher" in each)
-        expected = stated[0] | ({"teacher": " / ".join(taught)} if taught else {})
-        assert shared[found["student"]] | found["own"] == expected
-
-
-def test_a_figure_of_our_own_is_shown_under_its_own_title(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = FigureSpec("mine", scribble, title="Lines of my own", caption="One line.")
-    monkeypatch.setitem(DRAWN, "mine", spec)
-    [experiment] = choose_experiments(["final-topologies"], seeds=1, episodes=EPISODES)
-    mine = replace(experiment, artefacts=("Fig. mine",))
-    monkeypatch.setitem(EXPERIMENTS, mine.id, mine)
-    store = Store(tmp_path)
-    fill_store(store, [mine])
-    found = build_report(Results(store, ["final-topologies"], seeds=1, episodes=EPISODES)).page
-    assert "![Lines of my own](figures/figure-mine.svg)" in markdown(found)
-    read = Reader(html(found))
-    assert "lines-of-my-own" in read.ids
-    assert "One line." in " ".join(read.words)
 
 
 def test_a_report_on_short_runs_says_so_first(report: Report, tmp_path: Path) -> None:
