@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from smgrnn.batch import Store
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn_paper.commands.report import report_command
-from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report import contents
 from support.commands import Command, refused
-from support.fabricated import fill_store
+from support.fabricated import filled
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -24,7 +22,7 @@ NAME = "task-difficulty"
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(contents, "draw", lambda *_: Figure())
     folder = tmp_path / "store"
-    fill_store(Store(folder), choose_experiments([NAME], seeds=1, episodes=4))
+    filled(folder, NAME, seeds=1, episodes=4)
     return folder
 
 
@@ -51,7 +49,7 @@ def test_a_report_takes_the_length_of_the_runs_that_there_are(
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("Short runs: 1 of 10 seeds, 4 of 2000 episodes.")
     assert second == "4 of 4 runs."
-    fill_store(Store(store), choose_experiments([NAME], seeds=2, episodes=6))
+    filled(store, NAME, seeds=2, episodes=6)
     report_command(store, tmp_path / "report", [NAME])
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("Short runs: 2 of 10 seeds, 6 of 2000 episodes.")

@@ -5,11 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -20,13 +17,12 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.pages.figure import take_picture
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
-from smgrnn_paper.experiments import EXPERIMENTS, STUDIES, choose_experiments
+from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
 from smgrnn_paper.report.figures.graphs import representative, with_relay
 from smgrnn_paper.report.figures.registry import FIGURES, draw
-from smgrnn_paper.report.figures.weights import growing_bins
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.results import Results
-from support.fabricated import bred, fabricate, fill_store, with_graph
+from support.fabricated import bred, fabricate, filled, with_graph
 
 pytestmark = pytest.mark.xdist_group("figures")
 
@@ -39,9 +35,7 @@ DRAWINGS = ("1", "2")
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Every run there is, short and made up."""
-    store = Store(tmp_path_factory.mktemp("store"))
-    fill_store(store, choose_experiments(seeds=SEEDS, episodes=EPISODES))
-    return Results(store, seeds=SEEDS, episodes=EPISODES)
+    return filled(tmp_path_factory.mktemp("store"), seeds=SEEDS, episodes=EPISODES)
 
 
 def words(figure: Figure) -> Iterator[str]:
@@ -125,16 +119,6 @@ def test_a_figure_has_the_panels_of_the_paper_and_no_text_is_cut_off(
     boxes = [each.get_window_extent() for each in texts if each.get_text()]
     assert min(box.x0 for box in boxes) >= -1
     assert max(box.x1 for box in boxes) <= figure.bbox.x1 + 1
-
-
-def test_figures_neither_follow_nor_change_a_users_settings(results: Results) -> None:
-    plain = draw("7", results)
-    with mpl.rc_context({"font.size": 17, "axes.grid": False, "axes.facecolor": "black"}):
-        dark = draw("7", results)
-        assert mpl.rcParams["font.size"] == 17
-    assert plain is not None
-    assert dark is not None
-    assert take_picture(dark) == take_picture(plain)
 
 
 def test_without_runs_there_are_only_drawings(tmp_path: Any) -> None:
@@ -266,23 +250,13 @@ def test_weights_are_those_of_all_runs_and_none_is_left_out() -> None:
         run(CARTPOLE, seed, graph=Graph.from_edges(1, 1, 1, edges))
         for seed, edges in enumerate(([(0, 1, 7.0), (0, 2, 0.01)], [(0, 1, -0.02)]))
     ]
-    drawn = panels(FIGURES["5"].draw_panels({"CartPole-v1/smgrnn": runs}))
+    runs[0] = replace(runs[0], warnings=("Growth stopped.",))
+    figure = FIGURES["5"].draw_panels({"CartPole-v1/smgrnn": runs})
+    assert "In 1 run growth stopped at a limit" in " ".join(" ".join(words(figure)).split())
+    drawn = panels(figure)
     assert drawn["b"].patches[0].get_data().values.sum() == 1.5  # edges per run
     assert drawn["c"].patches[0].get_data().values.sum() == pytest.approx(100)
     assert drawn["d"].lines[0].get_ydata()[-1] == 100
-
-
-@given(st.floats(1e-3, 1e4))
-def test_bins_grow_from_end_to_end(farthest: float) -> None:
-    edges = growing_bins(farthest)
-    assert (np.diff(edges) > 0).all()
-    assert (edges[0], edges[-1]) == (-farthest, farthest)
-
-
-def test_figure_5_says_where_growth_was_stopped() -> None:
-    stopped = run(CARTPOLE, warnings=("Growth stopped.",))
-    figure = FIGURES["5"].draw_panels({"CartPole-v1/growth-only": [stopped]})
-    assert "In 1 run growth stopped at a limit" in " ".join(" ".join(words(figure)).split())
 
 
 def test_figure_2_shows_what_the_rules_do() -> None:

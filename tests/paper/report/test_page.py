@@ -13,14 +13,14 @@ from matplotlib.figure import Figure
 from smgrnn.batch import AnyCondition, Store
 from smgrnn.pages.page import html
 from smgrnn_paper.commands.report import write_report
-from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments
+from smgrnn_paper.experiments import EXPERIMENTS
 from smgrnn_paper.report import contents
 from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.contents import Report, build_report
 from smgrnn_paper.report.markdown import markdown
 from smgrnn_paper.report.paper import load_paper
-from smgrnn_paper.report.results import Results, base_name, short_name
-from support.fabricated import fill_store
+from smgrnn_paper.report.results import Results, base_name, describe_shortness, short_name
+from support.fabricated import filled
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -37,11 +37,10 @@ def scribble(*_: object) -> Figure:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
-    store = Store(tmp_path_factory.mktemp("store"))
-    fill_store(store, choose_experiments(seeds=SEEDS, episodes=EPISODES))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(contents, "draw", scribble)
-        yield build_report(Results(store, seeds=SEEDS, episodes=EPISODES))
+        folder = tmp_path_factory.mktemp("store")
+        yield build_report(filled(folder, seeds=SEEDS, episodes=EPISODES))
 
 
 class Reader(HTMLParser):
@@ -167,15 +166,17 @@ def test_markdown_rows_have_as_many_cells_as_their_headings(report: Report) -> N
 
 def test_missing_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contents, "draw", lambda *_: None)
-    store = Store(tmp_path)
-    [experiment] = choose_experiments(["task-difficulty"], seeds=1, episodes=EPISODES)
-    fill_store(store, [experiment])
-    found = build_report(Results(store, ["task-difficulty"], seeds=3, episodes=EPISODES))
-    assert (found.numbers["n_runs"], found.numbers["n_asked"]) == (4, 12)
+    short = filled(tmp_path, "task-difficulty", seeds=1, episodes=EPISODES)
+    damaged = short.find("xor", "smgrnn").condition.key(0)
+    short.store.path(damaged).write_bytes(b"half a record")
+    found = build_report(Results(Store(tmp_path), ["task-difficulty"], seeds=3, episodes=EPISODES))
+    assert (found.numbers["n_runs"], found.numbers["n_asked"]) == (3, 12)
+    assert len(found.numbers["damaged"]) == 1
     for text in (html(found.page), markdown(found.page)):
-        assert "8 runs missing" in text
+        assert "9 runs missing" in text
+        assert "Files that could not be read" in text
         shown = "".join(Reader(text).words) if text.startswith("<!") else text.replace(" | ", "")
-        assert "task-difficulty-v2xor/smgrnn2 of 3" in shown
+        assert "task-difficulty-v2xor/smgrnn3 of 3" in shown
         assert "Fig. 7 (Size by difficulty of the task) needs runs that are missing." in text
 
 
@@ -211,13 +212,5 @@ def test_a_report_on_short_runs_says_so_first(report: Report, tmp_path: Path) ->
     )
     shown = html(report.page)
     assert shown.index(said) < shown.index("<h1")
-
-
-def test_a_report_on_whole_runs_has_no_such_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(contents, "draw", scribble)
-    whole = build_report(Results(Store(tmp_path), ["final-topologies"], seeds=12))
-    assert whole.page.warning == ""
-    fewer = build_report(Results(Store(tmp_path), ["final-topologies"], seeds=3))
-    assert fewer.page.warning.startswith("Short runs: 3 of 10 seeds. ")
+    whole = Results(Store(tmp_path), ["final-topologies"], seeds=12)
+    assert describe_shortness(whole.chosen) == ""

@@ -95,15 +95,6 @@ def test_net_growth_is_counted_from_after_the_first_episode(paper: Paper) -> Non
     assert missing == {"CartPole-v1": 0.1, "Acrobot-v1": 3.1, "LunarLander-v3": 2.8}
 
 
-def test_the_paper_ran_adam_at_its_default_rate_twice(paper: Paper) -> None:
-    optimizers, rates = paper.tables["A.I"], paper.tables["A.II"]
-    columns = ("late_return", "n_nodes", "churn_ratio")
-    first = [optimizers.cell("CartPole-v1/optimizer=adam", name).mean for name in columns]
-    second = [rates.cell("CartPole-v1/learning_rate=0.01", name).mean for name in columns]
-    assert first == [495.61, 29.80, 44.08]
-    assert second == [494.60, 31.20, 41.60]
-
-
 def test_the_defaults_of_the_rules_are_those_of_table_a_iii(paper: Paper) -> None:
     made = rules().to_dict()
     defaults = made | made["growth"] | made["pruning"]
@@ -116,13 +107,3 @@ def test_the_defaults_of_a_run_are_those_stated(paper: Paper, name: str) -> None
     config = RunConfig()
     owner: Any = config.network if hasattr(config.network, name) else config
     assert getattr(owner, name) == paper.settings[name].value
-
-
-def test_the_budget_of_evolution_is_that_of_a_distillation(paper: Paper) -> None:
-    population, generations, rollouts = (
-        paper.settings[f"evolution.{name}"].value
-        for name in ("population", "generations", "rollouts")
-    )
-    assert isinstance(population, int)
-    assert isinstance(generations, int)
-    assert population * generations == rollouts == paper.settings["episodes"].value

@@ -5,16 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from smgrnn.batch import Store
 from smgrnn.commands.compare import compare_command
 from smgrnn.commands.output import Output
 from smgrnn.runs import distill
 from smgrnn_paper.commands.report import report_command
-from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.paper import load_paper
 from support.browser import Browser, find_browser
-from support.fabricated import fill_store
+from support.fabricated import filled
 from support.runs import trained
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -32,7 +30,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    fill_store(Store(folder / "store"), choose_experiments(seeds=SEEDS, episodes=EPISODES))
+    filled(folder / "store", seeds=SEEDS, episodes=EPISODES)
     report_command(
         folder / "store", folder, seeds=SEEDS, episodes=EPISODES, output=Output(quiet=True)
     )

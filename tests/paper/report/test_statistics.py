@@ -285,14 +285,6 @@ def test_complete_separation_leaves_an_interval() -> None:
     assert over_tasks.interval == pytest.approx((0.841889, 1.0))
 
 
-def test_the_interval_of_an_effect_covers_it_about_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(0)
-    truth = stats.norm.cdf(1 / np.sqrt(2))  # of two normals that are a deviation apart
-    found = (exceeds(rng.normal(size=10), rng.normal(1, size=10)).interval for _ in range(400))
-    hits = [interval.low <= truth <= interval.high for interval in found]
-    assert np.mean(hits) == pytest.approx(0.95, abs=0.03)
-
-
 def test_runs_are_resampled_within_their_task(rng: np.random.Generator) -> None:
     """Tasks with one value each leave nothing to chance; pooled, their mean would vary."""
     value, interval = estimate([np.zeros(5), np.full(5, 100.0)], iqm, rng)

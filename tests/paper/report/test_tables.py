@@ -22,7 +22,7 @@ from smgrnn_paper.report.own_tables import (
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.tables import Entry, Measured, compare, count_distances
-from support.fabricated import fill_store
+from support.fabricated import Figures, filled
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -36,15 +36,11 @@ Fill = Callable[..., Results]
 def results_of(tmp_path: Path) -> Fill:
     """Return results in which the runs of some experiments have the given figures."""
 
-    def fill(*names: str, **figures: Any) -> Results:
-        store = Store(tmp_path)
-        experiments = choose_experiments(names, seeds=SEEDS, episodes=EPISODES)
-
-        def of(_: AnyCondition, seed: int) -> dict[str, Any]:
+    def fill(*names: str, of: Figures | None = None, **figures: Any) -> Results:
+        def by_seed(_: AnyCondition, seed: int) -> dict[str, Any]:
             return {name: values[seed] for name, values in figures.items()}
 
-        fill_store(store, experiments, of)
-        return Results(store, names, seeds=SEEDS, episodes=EPISODES)
+        return filled(tmp_path, *names, seeds=SEEDS, episodes=EPISODES, figures=of or by_seed)
 
     return fill
 
@@ -99,15 +95,11 @@ def test_two_numbers_for_one_condition_count_twice(results_of: Fill) -> None:
     assert sum(count_distances(tables).values()) == 24
 
 
-def test_early_episodes_are_compared_with_those_of_a_fixed_graph(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    experiments = choose_experiments(["growth-ablation"], seeds=SEEDS, episodes=EPISODES)
-
+def test_early_episodes_are_compared_with_those_of_a_fixed_graph(results_of: Fill) -> None:
     def of(condition: AnyCondition, _: int) -> dict[str, Any]:
         return {"late_return": 0.0 if condition.variant == "smgrnn" else 500.0}
 
-    fill_store(store, experiments, of)
-    found = early_episodes(Results(store, seeds=SEEDS, episodes=EPISODES), PAPER)
+    found = early_episodes(results_of("growth-ablation", of=of), PAPER)
     assert cell(found, ("CartPole-v1", "smgrnn"), "early_lost").text == "8.0 ± 0.0"
     assert cell(found, ("CartPole-v1", "static"), "early_lost").text == "0.0 ± 0.0"
     assert cell(found, ("CartPole-v1", "smgrnn"), "more").text.startswith("1.00 [0.")
@@ -189,16 +181,12 @@ def test_baselines_take_the_static_graph_from_the_experiment_that_runs_it(
     assert cell(found, ("Acrobot-v1", "ndp"), "held_out_mean").text == "–"
 
 
-def test_the_probability_of_improvement_is_over_tasks(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    experiments = choose_experiments(["baseline-comparison"], seeds=SEEDS, episodes=EPISODES)
-
+def test_the_probability_of_improvement_is_over_tasks(results_of: Fill) -> None:
     def of(condition: AnyCondition, seed: int) -> dict[str, Any]:
         is_better = condition.variant == "smgrnn" and condition.task != "Acrobot-v1"
         return {"late_return": 100.0 + is_better}
 
-    fill_store(store, experiments, of)
-    found = improvements(Results(store, seeds=SEEDS, episodes=EPISODES), PAPER)
+    found = improvements(results_of("baseline-comparison", of=of), PAPER)
     late = cell(found, ("mlp-100",), "late_return")
     assert late.text == "0.83 [0.47, 0.97]"  # on two tasks always, on the third equal: 5/6
     assert late.values["ours"]["value"] == pytest.approx(5 / 6)
@@ -211,8 +199,7 @@ def test_final_topologies_are_measured(results_of: Fill) -> None:
     assert sparsity["mean"] == pytest.approx(0.7, abs=0.02)  # fabricated with a density of 0.3
 
 
-def test_the_grid_is_ranked_by_return_then_variance_then_size(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+def test_the_grid_is_ranked_by_return_then_variance_then_size(results_of: Fill) -> None:
     [grid] = choose_experiments(["hyperparameter-grid"], seeds=SEEDS, episodes=EPISODES)
     best = {
         "window=200,interval_width=1.0,fluctuation_threshold=0.2,explore_probability=0.5": 1,
@@ -231,9 +218,7 @@ def test_the_grid_is_ranked_by_return_then_variance_then_size(tmp_path: Path) ->
         chosen = figures[ranks.get(condition, 4)]
         return {name: values[seed] for name, values in chosen.items()}
 
-    fill_store(store, [grid], of)
-    results = Results(store, seeds=SEEDS, episodes=EPISODES)
-    found = best_of_grid(results, PAPER)
+    found = best_of_grid(results_of("hyperparameter-grid", of=of), PAPER)
     assert [line.labels[:5] for line in found.rows[:3]] == [
         ("1", "200", "1.0", "0.2", "0.5"),
         ("2", "50", "0.25", "0.1", "0.1"),
@@ -245,18 +230,6 @@ def test_the_grid_is_ranked_by_return_then_variance_then_size(tmp_path: Path) ->
     assert named["paper's best"].cells[0].below[0] == "494.26 ± 3.57"
     assert named["shared defaults"].labels[1:5] == ("100", "0.5", "0.1", "0.25")
     assert 10 <= len(found.rows) <= 12
-
-
-def test_a_damaged_record_is_missing_and_told(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    experiments = choose_experiments(["task-difficulty"], seeds=1, episodes=EPISODES)
-    fill_store(store, experiments)
-    condition = experiments[0].conditions["xor/smgrnn"]
-    store.path(condition.key(0)).write_bytes(b"half a rec")
-    results = Results(store, ["task-difficulty"], seeds=1, episodes=EPISODES)
-    assert len(results.all_records()) == 3
-    assert list(results.missing().values()) == ["task-difficulty-v2 xor/smgrnn seed 0"]
-    assert list(results.damaged) == [condition.key(0)]
 
 
 def test_a_record_is_read_once(results_of: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
