@@ -1,5 +1,7 @@
 """Experiments beyond the paper: every condition can be run, and every hypothesis is about some."""
 
+from runpy import run_path
+
 import numpy as np
 import pytest
 
@@ -8,9 +10,9 @@ from smgrnn.errors import ConfigError
 from smgrnn.rules import GROWTH, PRUNING
 from smgrnn.runs.plan import Plan
 from smgrnn_paper.experiments.beyond import BEYOND
-from smgrnn_paper.experiments.gru import distill_gru
 from smgrnn_paper.experiments.registry import choose_experiments, is_experiment
 from smgrnn_paper.report.claims import Claim, load_hypotheses
+from support.pages import ROOT
 
 
 def test_they_run_by_one_name_and_beside_others() -> None:
@@ -54,6 +56,7 @@ def test_a_hypothesis_is_about_conditions_that_there_are(claim: Claim) -> None:
 
 
 def test_a_gru_learns_recall() -> None:
+    distill_gru = run_path(str(ROOT / "benchmarks" / "gru.py"))["distill_gru"]
     returns = distill_gru("recall,delay=1", episodes=150, seed=1)
     assert set(returns) <= {0.0, 1.0}
     assert returns[-30:].mean() > 0.8

@@ -1,6 +1,5 @@
 """The paper's claims as data, and the road from runs to verdicts."""
 
-
 import numpy as np
 import pytest
 

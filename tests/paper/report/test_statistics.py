@@ -98,12 +98,10 @@ def test_complete_separation_has_the_p_value_of_one_arrangement_in_252() -> None
     assert found.p_for == pytest.approx(1 / 252)
     assert found.p_against == pytest.approx(1.0)
     assert exceeds(HIGH, LOW).p_against == pytest.approx(1 / 252)
-
-
-def test_a_margin_is_what_may_be_missing() -> None:
-    assert exceeds(HIGH, LOW, margin=20.0).effect == 1.0
-    assert exceeds(HIGH, LOW, margin=10.0).effect == 0.5
-    assert exceeds(HIGH, LOW, margin=1.0).effect == 0.0
+    assert [exceeds(HIGH, LOW, margin=it).effect for it in (20.0, 10.0, 1.0)] == [1.0, 0.5, 0.0]
+    never = [np.inf] * 5  # runs that never got there count as last
+    effects = exceeds(LOW, never), exceeds(never, never, margin=20.0), rises([LOW, HIGH, never])
+    assert [each.effect for each in effects] == [1.0, 0.5, 1.0]
 
 
 def test_equal_perfect_scores_are_no_difference_and_hold_as_equivalent() -> None:
@@ -176,14 +174,6 @@ def test_all_of_five_runs_above_a_bound_is_one_in_32() -> None:
 )
 def test_deviations_are_from_the_median(runs: list[float], away: list[float]) -> None:
     assert deviations(runs).tolist() == away
-
-
-def test_a_run_that_never_got_there_counts_as_last() -> None:
-    never = [np.inf] * 5
-    assert exceeds(LOW, never).effect == 1.0
-    assert exceeds(never, never).effect == 0.5
-    assert exceeds(never, never, margin=20.0).effect == 0.5
-    assert rises([LOW, HIGH, never]).effect == 1.0
 
 
 def test_one_run_decides_nothing() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn.batch import AnyCondition, Store
+from smgrnn.batch import AnyCondition, Experiment, Store
 from smgrnn.pages.page import Cell, DataTable
 from smgrnn.runs.record import Record
-from smgrnn_paper.experiments import choose_experiments
+from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments
 from smgrnn_paper.report.own_tables import (
     at_a_glance,
     baselines,
@@ -18,11 +18,12 @@ from smgrnn_paper.report.own_tables import (
     early_episodes,
     final_topologies,
     improvements,
+    own_tables,
 )
 from smgrnn_paper.report.paper import load_paper
-from smgrnn_paper.report.results import Results
+from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.tables import Entry, Measured, compare, count_distances
-from support.fabricated import Figures, filled
+from support.fabricated import Figures, fill_store, filled
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -247,3 +248,75 @@ def test_a_record_is_read_once(results_of: Fill, monkeypatch: pytest.MonkeyPatch
         at_a_glance(results, PAPER)
         results.all_records()
     assert len(loaded) == len(set(loaded)) > 0
+
+
+def by_teacher(condition: AnyCondition, seed: int) -> dict[str, Any]:
+    """Late returns are the seed, of smooth teachers 1000."""
+    return {"late_return": float(seed) if condition.teachers else 1000.0}
+
+
+@pytest.fixture
+def taught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Results:
+    """Return results of short runs with as many seeds as the experiments have."""
+    for id, experiment in EXPERIMENTS.items():
+        monkeypatch.setitem(EXPERIMENTS, id, experiment.scaled(episodes=4))
+    on_cartpole = [_only_cartpole(EXPERIMENTS[id]) for id in ("growth-ablation-v2", "teachers-v1")]
+    store = Store(tmp_path)
+    fill_store(store, on_cartpole, by_teacher)
+    return Results(store, ["growth-ablation", "teachers"])
+
+
+def _only_cartpole(experiment: Experiment) -> Experiment:
+    kept = {name: each for name, each in experiment.conditions.items() if "Cart" in name}
+    more = {name: seeds for name, seeds in experiment.more.items() if name in kept}
+    return Experiment(**{**vars(experiment), "conditions": kept, "more": more})
+
+
+def mean(runs: Runs) -> tuple[int, float]:
+    values = runs.values("late_return")
+    return values.size, float(values.mean())
+
+
+def test_claims_have_all_seeds_and_tables_those_of_the_paper(taught: Results) -> None:
+    runs = taught.find("CartPole-v1", "static")
+    assert mean(runs) == (40, 19.5)
+    assert mean(runs.table) == (10, 4.5)
+    assert (runs.n_missing, runs.table.n_missing) == (0, 0)
+    assert runs.table.table == runs.table
+    table = compare(PAPER.tables["A.IV"], taught.every["growth-ablation"], taught)
+    [row] = [row for row in table.rows if row.labels == ("CartPole-v1", "static")]
+    names = [column.name for column in table.columns]
+    late = row.cells[names.index("late_return")].values["ours"]
+    assert (late["n"], late["mean"]) == (10, 4.5)
+
+
+def test_a_further_run_that_is_missing_is_missing_for_claims_alone(taught: Results) -> None:
+    condition = taught.find("CartPole-v1", "static").condition
+    taught.store.path(condition.key(23)).unlink()
+    runs = taught.find("CartPole-v1", "static")
+    assert (runs.n_missing, runs.table.n_missing) == (0, 0)  # what was read stays
+    fresh = Results(taught.store, ["growth-ablation"]).find("CartPole-v1", "static")
+    assert (fresh.n_missing, fresh.table.n_missing) == (1, 0)
+
+
+def test_runs_are_told_apart_by_their_teachers(taught: Results) -> None:
+    runs = taught.find("CartPole-v1", "static")
+    each_of = [runs.taught_by(name) for name in runs.condition.teachers]
+    assert [each.seeds[:3] for each in each_of] == [(0, 3, 6), (1, 4, 7), (2, 5, 8)]
+    assert [mean(each) for each in each_of] == [(14, 19.5), (13, 19.0), (13, 20.0)]
+    assert [mean(each.table) for each in each_of] == [(4, 4.5), (3, 4.0), (3, 5.0)]
+
+
+def test_the_table_of_teachers_has_all_of_them_and_each(taught: Results) -> None:
+    [table] = own_tables(taught.every["teachers"], taught, PAPER)
+    lines = [line for line in table.rows if line.labels[:2] == ("CartPole-v1", "static")]
+    found = {line.labels[2]: line.cells[0].text for line in lines}
+    assert found == {
+        "all three": "19.5 ± 11.5",
+        "plain-0": "19.5 ± 12.1",
+        "plain-1": "19.0 ± 11.2",
+        "plain-2": "20.0 ± 11.2",
+        "smooth": "1000.0 ± 0.0",
+    }
+    assert {line.labels[2]: line.labels[3] for line in lines}["smooth"] == "500.0"
+    assert len(table.rows) == 3 * 3 * 5

@@ -1,7 +1,9 @@
 """A GRU as rival on tasks that need memory: PyTorch's own, as small as the students are.
 
+    python benchmarks/gru.py > src/smgrnn_paper/report/gru.toml
+
 It acts, the expert labels, and gradients flow back through at most 16 steps.  Its returns are no
-records: `python -m smgrnn_paper.experiments.gru` prints them, and `report/gru.toml` has them.
+records of the store, so reports read them from that file.
 """
 
 from typing import Any
