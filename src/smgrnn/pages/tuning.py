@@ -61,7 +61,9 @@ def tuning_page(found: Found, importances: Mapping[str, float]) -> Page:
         words = "the best", f"that return most, less {question.price:g} for each parameter"
     elif found.front:
         alone = number(area([found.start.point], found.worst), 1)
-        facts.append(("Hypervolume of the front", number(found.area, 1), f"the preset {alone}"))
+        low, most = number(found.worst.mean_return, 1), number(found.worst.parameters, 1)
+        ends = f"from return {low} and {most} parameters (log10); the preset alone {alone}"
+        facts.append(("Hypervolume of the front", number(found.area, 1), ends))
     title, caption = "Return against parameters", f"{CAPTION}."
     if importances:
         title += ", and what matters"
