@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ from smgrnn.batch import Experiment
 from smgrnn.pages.figure import take_picture
 from smgrnn.pages.page import Block, DataTable, Facts, Illustration, Page, Section
 from smgrnn.pages.settings import Stated, stated_settings
-from smgrnn.text import duration, number, quantity
+from smgrnn.text import MISSING, duration, number, quantity
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
 from smgrnn_paper.experiments.beyond import BEYOND
 from smgrnn_paper.report.calibration import calibration_tables
@@ -53,17 +52,6 @@ def build_report(results: Results) -> Report:
     bare = [id for id in paper.figures if f"Fig. {id}" not in drawn]  # need no runs
     drawings = [_illustrate(id, results, paper) for id in (bare if is_paper else ())]
     overview = _overview(results, parts)
-    numbers = {
-        **overview,
-        "tables": [table.to_dict() for part in parts for table in part.tables],
-        "claims": [found.to_dict() for part in parts for found in part.findings],
-        "experiments": [part.numbers for part in parts],
-        "figures": {
-            it.name: it.file
-            for it in (*drawings, *chain(*(part.section.blocks for part in parts)))
-            if isinstance(it, Illustration)
-        },
-    }
     is_beyond = all(experiment.id in BEYOND for experiment in results.chosen)
     words, kind = WORDS["page"], "beyond_" if is_beyond else ""
     blocks: list[Block] = [words[f"{kind}introduction"], *_facts(overview, parts)]
@@ -77,6 +65,13 @@ def build_report(results: Results) -> Report:
         tables = claim_tables(found, f"{name} and verdicts")
         sections.insert(0, Section("claims", name, tables))
     page = Page(words[f"{kind}title"], tuple(blocks), tuple(sections), overview["short"])
+    numbers = {
+        **overview,
+        "tables": [table.to_dict() for part in parts for table in part.tables],
+        "claims": [found.to_dict() for part in parts for found in part.findings],
+        "experiments": [part.numbers for part in parts],
+        "figures": {it.name: it.file for it in page.illustrations},
+    }
     return Report(page, numbers)
 
 
@@ -110,10 +105,11 @@ def _part(
         for it in conditions
     ]
     heads = ("Condition", "Student", "Settings of its own", "Runs")
-    folded = [DataTable.of("Conditions, and the settings that each has of its own", heads, rows)]
-    for student, stated in shared.items():
-        title = f"Settings that all runs of {student} share"
-        folded.append(DataTable.of(title, ("Setting", "Value"), list(stated.items())))
+    own = DataTable.of("Conditions and their own settings", heads, rows, is_folded=True)
+    every = dict.fromkeys(name for stated in shared.values() for name in stated)
+    lines = [(name, *(it.get(name, MISSING) for it in shared.values())) for name in every]
+    title, names = "Settings shared by all runs of a student", ("Setting", *shared)
+    common = DataTable.of(title, names, lines, is_folded=True)
     findings = tuple(each for each in judged if each.claim.experiment == name)
     counts = Counter(finding.standing for finding in findings)
     verdicts = ", ".join(f"{counts[it]} {it}" for it in TONES if counts[it])
@@ -124,7 +120,8 @@ def _part(
         f"{facts} · claims: {verdicts}" if verdicts else facts,
         *illustrations,
         *tables,
-        *(replace(table, is_folded=True) for table in folded),
+        own,
+        common,
     )
     numbers = {
         "id": experiment.id,
