@@ -26,15 +26,10 @@ def mean(table: PaperTable, row: str, column: str) -> float:
 @pytest.mark.parametrize(
     ("printed", "numbers"),
     [
-        ("497.7 ± 1.8", (497.7, 1.8)),
         ("-94.0 ± 1.9", (-94.0, 1.9)),
         ("500.0 ± 0.0", (500.0, 0.0)),
-        ("16707 ± 4846", (16707.0, 4846.0)),
-        ("24.2", (24.2, None)),
         ("1e-4", (0.0001, None)),
-        ("0 / 5 / 10", (None, None)),
         ("Enabled", (None, None)),
-        ("", (None, None)),
         ("12 ±", (None, None)),
     ],
 )

@@ -5,15 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from smgrnn.commands.compare import compare_command
 from smgrnn.commands.output import Output
-from smgrnn.runs import distill
 from smgrnn_paper.commands.report import report_command
 from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.paper import load_paper
 from support.browser import Browser, find_browser
 from support.fabricated import filled
-from support.runs import trained
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -128,21 +125,3 @@ def test_claims_can_be_filtered_by_their_verdict(desktop: Browser) -> None:
     counts = [desktop.evaluate(f"{buttons}[{i}].click(); {shown}") for i in range(n_buttons)]
     assert counts[0] == sum(counts[1:]) == len(load_claims())
     assert 0 not in counts
-
-
-def test_all_columns_of_tables_on_runs_are_seen_on_a_desktop(
-    browser: Browser, tmp_path: Path
-) -> None:
-    folders = [tmp_path / f"CartPole-v1-smgrnn-{seed}" for seed in range(3)]
-    for number, folder in enumerate(folders[:2], 1):
-        distill("CartPole-v1", episodes=number, held_out=2, seed=number, out=folder)
-    trained(tmp_path, name=folders[2].name, episodes=3)  # by another teacher
-    page = tmp_path / "compared.html"
-    compare_command(folders, page, Output(quiet=True), opens=False)
-    assert "shipped CartPole-v1-smooth, SHA-256" in page.read_text(encoding="utf-8")
-    browser.resize(*DESKTOP)
-    browser.open(page)
-    hidden = browser.evaluate(
-        "[...document.querySelectorAll('.sheet > .scroll')].map(e => e.scrollWidth - e.clientWidth)"
-    )
-    assert hidden == [0, 0]
