@@ -23,7 +23,8 @@ from smgrnn import (
     SMGrNN,
 )
 from smgrnn.errors import ConfigError
-from smgrnn.graph.settings import ACTIVATIONS, Activation, activate, slope
+from smgrnn.graph.activation import activate, slope
+from smgrnn.graph.settings import ACTIVATIONS, Activation
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules.evidence import Evidence
 from support.engines import assert_same, both_engines, teach

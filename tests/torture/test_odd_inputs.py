@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from safetensors.numpy import save
-from smgrnn.runs.students import STUDENTS
 
 import smgrnn
 import smgrnn_paper
@@ -25,6 +24,7 @@ from smgrnn.experts import read_expert, write_expert
 from smgrnn.export.formats import FORMATS
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules import GROWTH, PRUNING
+from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
