@@ -56,7 +56,7 @@ def run(package: Path, script: str = RUN, warning: str = "", **environment: str)
 
 def test_a_kernel_is_stamped_with_every_file_that_has_kernels() -> None:
     names = {file[0] for file in first_use.package_stamp()[1:]}
-    assert {"history.py", "schedule.py", "propagation.py", "credit.py"} <= names
+    assert {"history.py", "optimizers.py", "propagation.py", "credit.py"} <= names
     assert not {"config.py", "cli.py", "network.py"} & names
 
 

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,11 @@ def package_stamp() -> tuple[Any, ...]:
     files = sorted(Path(__file__).parent.rglob("*.py"))
     found = ((file, file.stat()) for file in files if b".kernels import" in file.read_bytes())
     return version("numba"), *((file.name, stat.st_mtime_ns, stat.st_size) for file, stat in found)
+
+
+def stamped(content: bytes) -> bytes:
+    """Return a digest of compiled code that changes with the source too."""
+    return sha256(repr(package_stamp()).encode() + content).digest()
 
 
 @cache

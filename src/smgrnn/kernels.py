@@ -1,9 +1,7 @@
 """How kernels are compiled and cached, and how they share a learner's state.
 
-This is the one module that reaches into Numba.  A kernel takes arrays, scalars and named tuples of
-them.  Floating point is strict, except in a `reduction`.  Three things have no public way and cost
-more than a tenth of a step: kernels that borrow arrays without counting references, a cache that
-notices changed kernels and damaged files, and a `handle`, one pointer to dozens of arrays.
+This is the one module that reaches into Numba, for what has no public way and saves a tenth of a
+step or of a first run.  Floating point is strict, except in a `reduction`.
 """
 
 import os
@@ -14,12 +12,13 @@ from functools import update_wrapper
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smgrnn.first_use import package_stamp, tell_of_compilation, warn_uncached
+from smgrnn.first_use import stamped, tell_of_compilation, warn_uncached
 
 with ExitStack() as elsewhere:
     # Numba obeys a file in the working directory, which may be a stranger's.
@@ -28,6 +27,8 @@ with ExitStack() as elsewhere:
     from numba import extending, njit, typeof, types
     from numba.core import cgutils, config
     from numba.core.caching import FunctionCache
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
     from numba.core.imputils import impl_ret_borrowed
     from numba.core.serialize import dumps
     from numba.core.typing.templates import AttributeTemplate
@@ -48,7 +49,7 @@ def kernel(function: Function, **options: Any) -> Function:
     usual: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     compiled: Any = njit(**usual, **options)(function)
     try:
-        if not _numba.DISABLE_JIT:
+        if not _numba.DISABLE_JIT and "pipeline_class" not in options:
             compiled._cache = CompileCache(function)
     except (RuntimeError, OSError):  # Numba found no folder that it can write to
         warn_uncached("no folder for it can be written to")
@@ -62,12 +63,34 @@ def lean(function: Function) -> Function:
 
 def inlined(function: Function) -> Function:
     """Compile a `lean` kernel for other kernels to call; its code is copied into theirs."""
-    return cast(Function, _Inlined(function))
+    return cast(Function, _Inlined(function, pipeline_class=_Fragments))
 
 
 def reduction(function: Function) -> Function:
     """Compile an `inlined` kernel that only sums, in any order, by vector instructions."""
     return cast(Function, _Inlined(function, fastmath={"reassoc"}))
+
+
+class _Fragment(JITCodeLibrary):
+    """Code that is only ever copied into that of others, so it is not made executable itself."""
+
+    codegen: Any = SimpleNamespace(set_env=lambda *_: None)
+    get_pointer_to_function: Any = lambda *_: 0
+    _optimize_final_module: Any = lambda _: None
+    _finalize_final_module: Any = lambda self: setattr(self, "_finalized", True)
+
+
+class _Fragments(Compiler):
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = _Fragment(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+class _Unliteral(types.Dispatcher):
+    """A function that is compiled once for all constants that it is called with."""
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        return super().get_call_type(context, tuple(map(types.unliteral, args)), kws)
 
 
 class _Inlined:
@@ -79,7 +102,7 @@ class _Inlined:
         own = {"forceinline": True, "_nrt": False, "no_cpython_wrapper": True}
         self._compiled = kernel(function, **own, **options)  # the type refers to it weakly
         if not _numba.DISABLE_JIT:
-            self._numba_type_ = types.Dispatcher(self._compiled)
+            self._numba_type_ = _Unliteral(self._compiled)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
@@ -100,23 +123,17 @@ class CompileCache(FunctionCache):
         """Return the code of a key, or None if it is not there, damaged or out of date."""
         with suppress(OSError):
             content = self._file(key).read_bytes()
-            if sha256(content[32:]).digest() == content[:32]:
-                stamp, data = pickle.loads(content[32:])
-                if stamp == package_stamp():
-                    return data
+            if stamped(content[32:]) == content[:32]:
+                return pickle.loads(content[32:])
         return tell_of_compilation()
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep code under a key, whole or not at all."""
-        pickled, file = dumps((package_stamp(), data)), self._file(key)
+        """Keep code under a key, whole or not at all; a full disk is no reason to stop."""
+        pickled, file = dumps(data), self._file(key)
         partial = file.with_suffix(f".{os.getpid()}")
-        partial.write_bytes(sha256(pickled).digest() + pickled)
-        partial.replace(file)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code; a disk that is full or read-only is no reason to stop."""
-        try:  # without the annotated source, which names the type of every variable
-            super().save_overload(sig, data._replace(type_annotation=""))
+        try:
+            partial.write_bytes(stamped(pickled) + pickled)
+            partial.replace(file)
         except OSError as error:
             warn_uncached(str(error.strerror))
 
@@ -125,8 +142,8 @@ class View(types.Type):
     """The type of a pointer to a named tuple, which reads a field when it is asked for."""
 
     def __init__(self, seen: Any) -> None:
-        self.seen = seen
         super().__init__(name=f"View({seen.instance_class.__name__})")
+        self.seen = seen
 
     def type_of(self, field: str) -> Any:  # of a pointer, if its class is viewed
         found = self.seen.types[self.seen.fields.index(field)]
@@ -134,7 +151,8 @@ class View(types.Type):
 
 
 _VIEWED: set[type] = set()
-extending.register_model(View)(extending.models.OpaqueModel)  # a bare pointer
+for kind in (View, _Unliteral):
+    extending.register_model(kind)(extending.models.OpaqueModel)
 
 
 @extending.infer_getattr
@@ -149,8 +167,7 @@ class _ViewFields(AttributeTemplate):
 def _read_field(context: Any, builder: Any, view: View, pointer: Any, field: str) -> Any:
     place = builder.bitcast(pointer, context.get_value_type(view.seen).as_pointer())
     found = cgutils.gep_inbounds(builder, place, 0, view.seen.fields.index(field))
-    kind = view.type_of(field)
-    if isinstance(kind, View):
+    if isinstance(kind := view.type_of(field), View):
         return builder.bitcast(found, context.get_value_type(kind))
     return impl_ret_borrowed(context, builder, kind, builder.load(found))
 
@@ -160,8 +177,7 @@ def make_handles(example: Any, *viewed: type) -> tuple[Callable[..., Handle], An
 
     A handle is a block of bytes that keeps no array alive; `lean` kernels read fields through it.
     """
-    held = typeof(example)
-    view = View(held)
+    held, view = typeof(example), View(typeof(example))
     _VIEWED.update(viewed)
 
     @intrinsic
@@ -180,8 +196,8 @@ def make_handles(example: Any, *viewed: type) -> tuple[Callable[..., Handle], An
             if context.get_abi_sizeof(args[1].type) > SIZE:
                 raise TypeError("A handle is too small for the state of a learner.")
             block = context.make_array(handle)(context, builder, args[0])
-            place = builder.bitcast(block.data, context.get_value_type(held).as_pointer())
-            builder.store(args[1], place)
+            kind = context.get_value_type(held).as_pointer()
+            builder.store(args[1], builder.bitcast(block.data, kind))
             return context.get_dummy_value()
 
         return types.void(handle, value), codegen

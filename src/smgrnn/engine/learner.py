@@ -24,7 +24,7 @@ from smgrnn.engine.state import (
     new_workspace,
     start_state,
 )
-from smgrnn.engine.steps import act_step, end_episode, learn_step
+from smgrnn.engine.steps import act_step, learn_once, reset_states
 from smgrnn.engine.stream import Rows, learn_rows
 from smgrnn.errors import (
     ConfigError,
@@ -325,7 +325,7 @@ class Learner:
             target = _read(label, self._n_outputs, "a target")
         row = _read(observation, self._n_inputs, "an observation")
         with self._alone():
-            action, loss = learn_step(self._engine.handle, row, number, target)
+            action, loss = learn_once(self._engine.handle, row, number, target)
             outputs = action if self._is_discrete else self.outputs
             self._note(loss)
             self._call_if_due(is_last=False)
@@ -337,7 +337,7 @@ class Learner:
         The second of the values that the step returns is the loss.
 
         >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2))
-        >>> action, loss = learner.learn_by(learn_step, np.ones(1), 0, np.empty(0))
+        >>> action, loss = learner.learn_by(learn_once, np.ones(1), 0, np.empty(0))
         >>> loss == learner.loss
         True
         """
@@ -358,7 +358,7 @@ class Learner:
         with self._alone():
             if self.plasticity.interval == "episode":
                 self._call_if_due(is_last=True)
-            end_episode(self._engine.handle)
+            reset_states(self._engine.handle)
 
     def settle(self) -> None:
         """Call the pruning rule now, as at the end of a run: rules prune to the size asked for.

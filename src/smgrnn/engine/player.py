@@ -93,7 +93,9 @@ class Player:
 
     def __init__(self, graph: Graph, config: NetworkConfig) -> None:
         starts = row_starts(graph.target, graph.n_nodes)
-        self.net = Net(graph.source, graph.weight, starts, NetworkNumbers.of(config))
+        # Copies: kernels are compiled for arrays that can be written to, and once is enough.
+        source, weight = graph.source.copy(), graph.weight.copy()
+        self.net = Net(source, weight, starts, NetworkNumbers.of(config))
         self._carries_state = config.carry_state
         self._shape = (config.iterations + 1, graph.n_nodes)
         self.reset()

@@ -7,7 +7,7 @@ from smgrnn.engine.player import Net, act, all_finite, choose, undo
 from smgrnn.engine.protection import hold_back
 from smgrnn.engine.state import Handle, held_by
 from smgrnn.graph.propagation import forget_states, forward, settle
-from smgrnn.kernels import lean
+from smgrnn.kernels import inlined, lean
 from smgrnn.learning.credit import Pass, give_credit, output_error
 from smgrnn.learning.optimizers import Pace, average, optimize
 from smgrnn.learning.through_time import backward_through_time, cut, remember
@@ -28,7 +28,7 @@ def act_step(handle: Handle, observation: Floats) -> int:
     return action
 
 
-@lean
+@inlined
 def learn_step(
     handle: Handle, observation: Floats, label: int, target: Floats
 ) -> tuple[int, float]:
@@ -91,7 +91,7 @@ def learn_step(
     return action, loss if all_finite(weight, first, last) else np.inf
 
 
-@lean
+@inlined
 def end_episode(handle: Handle) -> None:
     """Set the states of the nodes to zero, as at the start of an episode."""
     held = held_by(handle)
@@ -102,3 +102,17 @@ def end_episode(handle: Handle) -> None:
         for row in range(state.credit.shape[0]):
             for edge in range(state.credit.shape[1]):
                 state.credit[row, edge] = 0.0
+
+
+@lean
+def learn_once(
+    handle: Handle, observation: Floats, label: int, target: Floats
+) -> tuple[int, float]:
+    """Take a `learn_step` from Python."""
+    return learn_step(handle, observation, label, target)
+
+
+@lean
+def reset_states(handle: Handle) -> None:
+    """Call `end_episode` from Python."""
+    end_episode(handle)

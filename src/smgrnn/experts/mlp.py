@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Ints, Singles
 from smgrnn.errors import ExpertError, NonFiniteError, ShapeError, short
-from smgrnn.kernels import kernel, reduction
+from smgrnn.kernels import inlined, kernel, reduction
 
 Layer = tuple[Singles, Singles]
 Activation = Literal["relu", "tanh"]
@@ -156,7 +156,7 @@ def _check_layer(number: int, weight: ArrayLike, bias: ArrayLike) -> Layer:
     return matrix, vector
 
 
-@reduction
+@inlined
 def expert_action(
     sizes: Ints, parameters: Singles, codes: Ints, scratch: Singles, observation: Any
 ) -> int:
@@ -169,7 +169,7 @@ def expert_action(
     return action
 
 
-@reduction
+@inlined
 def expert_values(
     sizes: Ints, parameters: Singles, codes: Ints, scratch: Singles, observation: Any
 ) -> int:
@@ -202,7 +202,7 @@ def _compiled_values(
     return expert_values(sizes, parameters, codes, scratch, observation)
 
 
-@reduction
+@inlined
 def _widens(n_in: int, n_out: int) -> bool:
     return n_out > n_in
 
