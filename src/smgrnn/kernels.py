@@ -194,7 +194,10 @@ class _CheckedFiles(IndexDataCacheFile):
         except OSError:
             return None
         digest, pickled = content[:32], content[32:]
-        found = pickle.loads(pickled) if sha256(pickled).digest() == digest else (None, None, None)
+        try:
+            found = pickle.loads(pickled) if sha256(pickled).digest() == digest else (None,) * 3
+        except (ImportError, AttributeError):  # it names a class that has moved since
+            return None
         return found[2] if found[:2] == (self._version, self._source_stamp) else None
 
     def _dump(self, content: Any) -> bytes:
