@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,10 @@ def test_a_compiled_kernel_is_kept_until_a_kernel_it_calls_changes(tiny: Path) -
     assert run(tiny) == "11 0"
 
 
-@pytest.mark.parametrize("damage", [b"", b"cut", b"\0" * 99])
+MOVED = b"cno_such_module\nNoSuchClass\n."  # pickled, of a module that there is no more
+
+
+@pytest.mark.parametrize("damage", [b"", b"cut", b"\0" * 99, sha256(MOVED).digest() + MOVED])
 def test_a_damaged_compile_cache_is_discarded_and_built_anew(tiny: Path, damage: bytes) -> None:
     """After a power cut 106 of its 112 files were empty, and every start died of an EOFError."""
     run(tiny)

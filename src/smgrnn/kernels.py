@@ -121,7 +121,7 @@ class CompileCache(FunctionCache):
 
     def load(self, key: Any) -> Any:
         """Return the code of a key, or None if it is not there, damaged or out of date."""
-        with suppress(OSError):
+        with suppress(OSError, ImportError, AttributeError):  # or it names a class that has moved
             content = self._file(key).read_bytes()
             if stamped(content[32:]) == content[:32]:
                 return pickle.loads(content[32:])

@@ -40,25 +40,7 @@ def optimize(
     rate, decay, momentum = pace.rate, learning.weight_decay, learning.momentum
     epsilon, alpha = learning.epsilon, learning.alpha
     if learning.optimizer in (ADAM, ADAMW):
-        is_decoupled, has_ages = learning.optimizer == ADAMW, moments.shape[0] == 4
-        beta1, beta2 = learning.beta1, learning.beta2
-        coupled = 0.0 if is_decoupled else decay
-        shrink = 1.0 - rate * decay if is_decoupled else 1.0
-        step_size = rate / (1.0 - beta1**pace.step)
-        root_correction = np.sqrt(1.0 - beta2**pace.step)
-        for edge in range(np.uint64(first), np.uint64(last)):
-            old = weight[edge]
-            g = gradient[edge] + coupled * old
-            moments[0, edge] += (g - moments[0, edge]) * (1.0 - beta1)
-            moments[1, edge] = moments[1, edge] * beta2 + g * g * (1.0 - beta2)
-            if has_ages:
-                moments[2, edge] += (1.0 - moments[2, edge]) * (1.0 - beta1)
-                moments[3, edge] = moments[3, edge] * beta2 + (1.0 - beta2)
-                step_size = rate / moments[2, edge]
-                root_correction = np.sqrt(moments[3, edge])
-            denominator = np.sqrt(moments[1, edge]) / root_correction + epsilon
-            weight[edge] = old * shrink - step_size * (moments[0, edge] / denominator)
-            delta[edge] = weight[edge] - old
+        _adam(learning, pace, weight, gradient, moments, delta, first, last)
     elif learning.optimizer == MOMENTUM:
         for edge in range(np.uint64(first), np.uint64(last)):
             old = weight[edge]
@@ -74,6 +56,39 @@ def optimize(
             moments[1, edge] = momentum * moments[1, edge] + scaled
             weight[edge] = old - rate * moments[1, edge]
             delta[edge] = weight[edge] - old
+
+
+@inlined
+def _adam(
+    learning: LearningNumbers,
+    pace: Pace,
+    weight: Floats,
+    gradient: Floats,
+    moments: Floats,
+    delta: Floats,
+    first: int,
+    last: int,
+) -> None:
+    """Take a step of Adam or AdamW; a kernel of its own, or its loop would not be vectorised."""
+    is_decoupled, has_ages = learning.optimizer == ADAMW, moments.shape[0] == 4
+    beta1, beta2, epsilon = learning.beta1, learning.beta2, learning.epsilon
+    coupled = 0.0 if is_decoupled else learning.weight_decay
+    shrink = 1.0 - pace.rate * learning.weight_decay if is_decoupled else 1.0
+    step_size = pace.rate / (1.0 - beta1**pace.step)
+    root_correction = np.sqrt(1.0 - beta2**pace.step)
+    for edge in range(np.uint64(first), np.uint64(last)):
+        old = weight[edge]
+        g = gradient[edge] + coupled * old
+        moments[0, edge] += (g - moments[0, edge]) * (1.0 - beta1)
+        moments[1, edge] = moments[1, edge] * beta2 + g * g * (1.0 - beta2)
+        if has_ages:
+            moments[2, edge] += (1.0 - moments[2, edge]) * (1.0 - beta1)
+            moments[3, edge] = moments[3, edge] * beta2 + (1.0 - beta2)
+            step_size = pace.rate / moments[2, edge]
+            root_correction = np.sqrt(moments[3, edge])
+        denominator = np.sqrt(moments[1, edge]) / root_correction + epsilon
+        weight[edge] = old * shrink - step_size * (moments[0, edge] / denominator)
+        delta[edge] = weight[edge] - old
 
 
 def rate_at(schedule: Rate, progress: float) -> float:
