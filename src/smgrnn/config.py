@@ -1,13 +1,12 @@
 """Settings: frozen dataclasses, validated once, on construction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Literal, Self, get_args
 
-from smgrnn.choices import USUAL_PRESET, EnvBackend, HandOver, Method, Preset, Student
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.graph.settings import NetworkConfig, NetworkSettings
 from smgrnn.learning.settings import Adam, LearningConfig, LearningSettings
@@ -39,8 +38,17 @@ __all__ = [
     "Student",
 ]
 
+Method = Literal["neat", "ndp"]
+Preset = Literal["frugal", "paper", "as_printed"]
+USUAL_PRESET: Preset = "frugal"
+"""The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
+Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
+EnvBackend = Literal["compiled", "gymnasium"]
+HandOver = Literal["best", "final"]
 RECORDINGS = (".npz", ".csv", ".safetensors")
 """Endings of the name of a task that is a file of recorded examples."""
+NETWORK = {entry.name for entry in fields(NetworkSettings)}
+"""The settings of the network, which go by their own names."""
 UNCHANGING = ("static", "mlp-100", "mlp-200")
 """The students whose graph stays as it is."""
 LAYERED = ("mlp-100", "mlp-200", "mlp-pruned")
@@ -140,20 +148,26 @@ class RunConfig(Settings):
         base, own = _open_preset(preset)
         if student in get_args(Method):
             raise ConfigError(f"{student} is evolved, not distilled: use smgrnn evolve.")
-        start = cls._start(task, base, student)
         if student in UNCHANGING:
             own = {name: each for name, each in own.items() if name.split(".")[0] not in RULES}
-        if own:
-            start = start.with_changes(**by_part(own))
+        start = cls._start(task, base)
+        try:
+            start = start.with_named(own)
+        except ConfigError as error:
+            raise ConfigError(f"{preset} cannot be used. {error}") from error
         start = start.with_changes(**_student_changes(student, start))
-        if not start.network.carry_state and "learning.through_time" not in own:
-            start = start.with_changes(learning={"through_time": 0})  # no way to an earlier call
+        is_reset = not start.network.carry_state and "learning.through_time" not in own
+        if is_reset and start.learning.through_time:  # no way to an earlier call
+            start = start.with_changes(learning={"through_time": 0})
         return start.with_changes(**changes)
 
     @classmethod
     @cache
-    def _start(cls, task: str, preset: "Preset", student: str) -> Self:
-        return cls().with_changes(student=student, **_starting_values(task, preset))
+    def _start(cls, task: str, preset: "Preset") -> Self:
+        values = _starting_values(task, preset)
+        network = {name: values.pop(name) for name in NETWORK & values.keys()}
+        learning = LearningSettings(**values.pop("learning", {}))
+        return cls(network=NetworkSettings(**network), learning=learning, **values)
 
     def with_changes(self, **changes: Any) -> Self:
         """Return the settings with some of them changed.
@@ -164,20 +178,31 @@ class RunConfig(Settings):
         >>> RunConfig().with_changes(iterations=2, plasticity={"window": 50}).plasticity.interval
         'episode'
         """
-        own = {entry.name for entry in fields(NetworkSettings)} & changes.keys()
-        values = {name: value for name, value in changes.items() if name not in own}
-        changed = self.changed(**values)
+        own = {name: changes.pop(name) for name in NETWORK & changes.keys()}
         if own:
-            network = replace(changed.network, **{name: changes[name] for name in own})
-            changed = replace(changed, network=network)
-        return changed
+            network = self._change("network", changes.get("network", {}))
+            changes["network"] = replace(network, **own)
+        return self.changed(**changes)
+
+    def with_named(self, settings: Mapping[str, Any], *, in_run: bool = False) -> Self:
+        """Return the settings with changes by dotted names; choices first, then their settings.
+
+        >>> RunConfig().with_named({"growth.max_relays": 3}).plasticity.growth.max_relays
+        3
+        """
+        chosen = {f"{part}.{place}" for part, place in CHOICES.values()} & settings.keys()
+        config = self.with_changes(**by_part({name: settings[name] for name in chosen}))
+        rest = {name: each for name, each in settings.items() if name not in chosen}
+        for name in rest:
+            find_setting(name, config, in_run=in_run)
+        return config.with_changes(**by_part(rest))
 
 
 def _student_changes(student: str, start: RunConfig) -> dict[str, Any]:
     """Return the settings that define a student."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {} if student == "smgrnn" else {"student": student}
     if student in LAYERED:
-        changes = {
+        changes |= {
             "bias": True,
             "n_hidden": 0,  # the budget says how many there are
             "density": NetworkSettings.density,
@@ -212,11 +237,10 @@ def check_student(config: RunConfig) -> None:
     if not is_kept:
         raise ConfigError(f"The growth or pruning rule contradicts the student {student}.")
     wanted = _student_changes(student, config)
-    for name in [name for name in wanted if name not in ("plasticity", "bias")]:
-        if getattr(config.network, name) != wanted[name]:
+    for name in NETWORK & wanted.keys():
+        if (value := getattr(config.network, name)) != wanted[name]:
             raise ConfigError(
-                f"{name} {getattr(config.network, name)} contradicts the student {student}: it "
-                f"must be {wanted[name]}."
+                f"{name} {value} contradicts the student {student}: it must be {wanted[name]}."
             )
     if config.budget is not None and student not in LAYERED:
         raise ConfigError(f"budget measures an MLP, and {student} is not one: leave it out.")
@@ -273,6 +297,21 @@ def parse_value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
+    """Return a run's settings with changes that are given as NAME=VALUE.
+
+    >>> with_settings(RunConfig(), ["growth.max_relays=3"]).plasticity.growth.max_relays
+    3
+    """
+    given: dict[str, Any] = {}
+    for text in texts:
+        name, is_given, value = text.partition("=")
+        if not is_given:
+            raise ConfigError(f"--set takes NAME=VALUE. Got {text!r} instead.")
+        given[name.strip().replace("-", "_")] = parse_value(value.strip())
+    return config.with_named(given, in_run=True)
 
 
 def find_setting(name: str, config: "RunConfig | None" = None, *, in_run: bool = False) -> Any:
@@ -344,7 +383,7 @@ def setting_of(config: RunConfig, name: str) -> Any:
     'relay'
     """
     first, _, last = name.rpartition(".")
-    if not first and last in {entry.name for entry in fields(NetworkSettings)}:
+    if not first and last in NETWORK:
         return getattr(config.network, last)
     found: Any = config
     for part in (*CHOICES.get(first, (first,) if first else ()), last):
@@ -368,15 +407,6 @@ def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
     if file.preset not in known:
         hint = suggest(file.preset, known)
         raise ConfigError(f"{path} starts from {file.preset!r}, which is no preset. {hint}".strip())
-    try:
-        chosen = {f"{part}.{place}" for part, place in CHOICES.values()} & file.settings.keys()
-        start = RunConfig().with_changes(**_starting_values("", known[file.preset]))
-        start = start.with_changes(**by_part({name: file.settings[name] for name in chosen}))
-        for name in file.settings:
-            find_setting(name, start)
-        start.with_changes(**by_part(file.settings))
-    except ConfigError as error:
-        raise ConfigError(f"{path} cannot be used. {error}") from error
     return known[file.preset], file.settings
 
 

@@ -94,6 +94,8 @@ class Settings:
         >>> PlasticityConfig().changed(growth={"interval_width": 0.3}).growth.interval_width
         0.3
         """
+        if not changes:
+            return self
         known = {entry.name for entry in fields(self)}
         unknown = sorted(set(changes) - known)
         if unknown:

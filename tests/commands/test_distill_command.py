@@ -50,8 +50,8 @@ def test_results_go_to_stdout_and_progress_to_stderr(
     """`smgrnn distill > file` left an empty file."""
     monkeypatch.setenv("COLUMNS", "80")
     said = distill("--seeds", 2)
-    assert said.out.startswith("Held-out return ")
-    assert "Held-out" not in said.err
+    assert said.out.startswith("Selected network: ")
+    assert "Selected" not in said.err
     first, *rest = said.err.splitlines()
     assert first == "The expert has 0 hidden units and 10 parameters."
     assert first not in rest
@@ -70,7 +70,7 @@ def test_a_finished_run_shows_no_bar(smgrnn: Command, command: tuple[object, ...
     first, again = smgrnn(*command), smgrnn(*command)
     assert again.out == first.out
     (line,) = again.err.splitlines()
-    assert re.fullmatch(r"This (run|search) is in a already, and finished\.", line)
+    assert re.fullmatch(r"The (run|search) in a is finished\.", line)
 
 
 @pytest.mark.parametrize("handover", ["best", "final"])
@@ -99,11 +99,11 @@ def test_the_first_line_is_what_load_gives_on_held_out_episodes(
     }
     first, second, *_ = distill(*flags).out.splitlines()
     assert first == (
-        f"Held-out return {np.mean(returns):.1f} ± {np.std(returns):.1f} (over 100 episodes) of "
-        f"what it hands over: {given['n_parameters']} parameters, {given['n_nodes']} nodes, from "
-        f"episode {given['episode']}."
+        f"Selected network: {np.mean(returns):.1f} ± {np.std(returns):.1f} over 100 new episodes; "
+        f"{given['n_parameters']} parameters, {given['n_nodes']} nodes, from episode "
+        f"{given['episode']}."
     )
-    assert second.startswith(f"Late return {summary['late_return']:.1f} ")
+    assert f"late return {summary['late_return']:.1f} (final quarter)" in second
     assert (given["episode"] == 60) == (handover == "final")
     for name in ("curves.png", "topology.png"):
         assert (tmp_path / "a" / name).read_bytes().startswith(b"\x89PNG")
@@ -183,7 +183,7 @@ def test_evaluate_scores_the_student_that_it_is_asked_for(smgrnn: Command, tmp_p
         words = smgrnn("evaluate", "run", "--episodes", 7, *options).out
         assert words == (
             f"CartPole-v1, {student.n_parameters} parameters, episode {student.episode} of run: "
-            f"{returns.mean():.1f} ± {returns.std():.1f} over 7 held-out episodes\n"
+            f"{returns.mean():.1f} ± {returns.std():.1f} over 7 new episodes\n"
         )
         seen.add(words)
     assert len(seen) == 3
@@ -228,9 +228,9 @@ def test_a_run_that_is_stopped_says_how_it_goes_on(
 
     monkeypatch.setattr(kind, "train", interrupt)
     alone = smgrnn(*command).err.splitlines()[-1]
-    assert alone == f"Stopped. Go on with: smgrnn {command[0]} --resume a"
+    assert alone == f"Stopped. Resume with: smgrnn {command[0]} --resume a"
     several = smgrnn(*command[:-1], "b", "--seeds", 2).err.splitlines()[-1]
-    assert several == "Stopped. The same command goes on with all 2 runs."
+    assert several == "Stopped. Repeat the command to resume all 2 runs."
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -282,6 +282,6 @@ def test_a_folder_that_vanishes_is_one_sentence(
 ) -> None:
     """The last thing written is a picture, by a library of its own."""
     monkeypatch.setattr(
-        "smgrnn.commands.distill.draw_curves", lambda run, path: shutil.rmtree(path.parent)
+        "smgrnn.runs.pictures.draw_curves", lambda run, path: shutil.rmtree(path.parent)
     )
     assert "cannot be written" in refused(distill("--out", "a", "--quiet"))

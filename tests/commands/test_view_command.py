@@ -12,7 +12,6 @@ import pytest
 from PIL import Image
 
 from smgrnn.cli import main
-from smgrnn.commands.view import view_command
 from smgrnn.errors import ConfigError
 from smgrnn.names import LONGEST, Names
 from smgrnn.runs import Record, Run, distill
@@ -22,7 +21,7 @@ from smgrnn.view.page import page
 from smgrnn.view.recording import Film
 from smgrnn.view.timeline import Timeline
 from smgrnn_paper import evolve
-from support.commands import Command, refused
+from support.commands import Command, call, refused
 from support.runs import RULES, settings, trained
 
 README_PICTURE = Path(__file__).parents[2] / "docs" / "figures" / "growth.gif"
@@ -66,7 +65,7 @@ def test_the_page_is_opened_for_a_person_at_a_terminal_only(
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
-    view_command(folder, None, None, opens=opens)
+    call("view", folder, *[] if opens else ["--no-open"])
     assert opened == ([(folder / "growth.html").as_uri()] if opens and is_terminal else [])
 
 
@@ -138,7 +137,7 @@ def test_the_timeline_to_a_student_ends_with_its_graph(tmp_path: Path, interval:
 
 
 def test_a_film_has_frames_and_is_small(folder: Path, tmp_path: Path) -> None:
-    view_command(folder, tmp_path / "a.html", tmp_path / "a.gif", opens=False)
+    call("view", folder, "--out", tmp_path / "a.html", "--record", tmp_path / "a.gif")
     with Image.open(tmp_path / "a.gif") as image:
         frames = getattr(image, "n_frames", 1)
         assert image.size == (600, 400)

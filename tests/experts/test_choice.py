@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn.commands.expert import expert_train_command
 from smgrnn.experts import Expert, choice, load_expert, read_expert, score_expert
 from smgrnn.experts.choice import ScoredCheckpoint, Teachability, late_returns, train_expert
 from smgrnn.experts.dqn import Choice, DQNConfig, Recipe
 from smgrnn.experts.evaluation import Score
 from smgrnn.runs import distill
 from smgrnn.tasks import Task, find_task
+from support.commands import call
 
 CONFIG = DQNConfig(steps=2000, hidden=16, warmup=100, check_every=500, policy_averaging=0.05)
 EXPERT = Expert.from_layers([([[1.0]], [0.0])])
@@ -87,8 +87,9 @@ def test_the_command_trains_by_the_recipe_that_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [tmp_path / name for name in ("plain", "printed")]
-    expert_train_command("CartPole-v1", files[0], "plain", 0, 1500)
-    expert_train_command("CartPole-v1", files[1], "printed", 0, 1500)
+    for file in files:
+        words = ("--out", file, "--recipe", file.name, "--steps", 1500)
+        call("expert", "train", "CartPole-v1", *words)
     records = [read_expert(file)[1] for file in files]
     assert [record["chosen_by"] for record in records] == ["own return"] * 2
     assert records[0]["config"] == DQNConfig(steps=1500).to_dict()

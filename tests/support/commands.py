@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from smgrnn.cli import parse
+from smgrnn.commands.output import Output
+
 
 class Said(NamedTuple):
     """What a command left."""
@@ -23,3 +26,9 @@ def refused(said: Said) -> str:
     assert line.startswith("smgrnn: ")
     assert line.endswith((".", "?"))
     return line.removeprefix("smgrnn: ")
+
+
+def call(*words: object) -> None:
+    """Run a command; what it refuses is raised."""
+    args = parse([str(word) for word in words])
+    args.body(args, Output(as_json=args.json, quiet=args.quiet))

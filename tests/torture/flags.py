@@ -6,14 +6,14 @@ import os
 import shutil
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from smgrnn.cli import main
-from smgrnn.commands.flags import RunOptions
+from smgrnn.commands.options import RUN_OPTIONS
 from smgrnn.config import RunConfig, preset_settings
 from smgrnn_paper import EvolutionConfig
 from support.runs import teacher
@@ -34,15 +34,15 @@ SAFE = {"bench": "--repeats x", "reproduce": "--jobs 0", "expert": "list"}
 """Words that keep a command from going on for hours."""
 
 
-def _flags(options: Any) -> list[str]:
-    return [f"--{entry.name.replace('_', '-')}" for entry in fields(options)]
+def _flags(names: Iterable[str]) -> list[str]:
+    return [f"--{name.replace('_', '-')}" for name in names]
 
 
 ENDLESS = {"--episodes", "--rollouts", "--held-out", "--seeds"}
 """Flags whose value may rightly be so large that a command never ends."""
 FLAGS = {
     "distill": [
-        *_flags(RunOptions),
+        *_flags(RUN_OPTIONS),
         *["--set"] * 20,
         "--out",
         "--preset",
@@ -50,7 +50,12 @@ FLAGS = {
         "--seeds",
         "--json",
     ],
-    "evolve": [*_flags(EvolutionConfig), "--out", "--seeds", "--json"],
+    "evolve": [
+        *_flags(entry.name for entry in fields(EvolutionConfig)),
+        "--out",
+        "--seeds",
+        "--json",
+    ],
 }
 SETTINGS = sorted(
     {*preset_settings(), *preset_settings(RunConfig.for_task("", preset="frugal")), "windw", "seed"}

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from smgrnn.runs.folder import RunFolder
-from smgrnn_paper.commands.evolve import EvolutionDisplay
+from smgrnn_paper.commands import evolve
 from torture.children import GLANCE, Child, Ended, Shared, command, program
 from torture.filecalls import FileCalls
 from torture.outcomes import Found, misbehaviour
@@ -102,7 +102,7 @@ def kill_by_generation(rng: Random, bench: Bench) -> list[Found]:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def install() -> None:
-        EvolutionDisplay.__call__ = watch  # type: ignore[assignment, method-assign]
+        evolve.show = watch
 
     ended = Child(command(work.words, install), folder).wait()
     if found := misbehaviour(ended):

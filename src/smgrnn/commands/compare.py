@@ -1,7 +1,7 @@
 """`smgrnn compare`: any runs side by side, in a table, and with their curves on a page."""
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from argparse import Namespace
+from collections.abc import Sequence
 from textwrap import fill
 
 from smgrnn.commands.output import Output, line_width, open_from_terminal
@@ -18,30 +18,34 @@ from smgrnn.runs.folder import load_runs
 from smgrnn.storage import write_file, writing
 
 MOST_SETTINGS = 12
-"""Most settings that are told; students of different kinds differ in most of theirs."""
+"""Most settings that are listed; students of different kinds differ in most of theirs."""
+
+OPTIONS = """
+RUN ...               a run, or a folder of runs
+--out PAGE            also write an .html page with curves
+--no-open             do not open the page
+"""
 
 
-def compare_command(
-    paths: Iterable[Path], out: Path | None, output: Output, *, opens: bool
-) -> None:
+def run(args: Namespace, output: Output) -> None:
     """Compare runs: print a table or JSON, and write the page if there is to be one."""
-    if out is not None and out.suffix != ".html":
-        raise ConfigError(f"A page is an .html file. Got {out} instead.")
-    groups = group_named(load_runs(paths))
-    if out is not None:
-        with writing(out):
-            write_file(out, html(comparison_page(groups)).encode())
+    if args.out is not None and args.out.suffix != ".html":
+        raise ConfigError(f"A page is an .html file. Got {args.out} instead.")
+    groups = group_named(load_runs(args.runs))
     words = [describe_table(comparison_table(groups)), describe_settings(groups)]
-    if out is not None:
-        words.append(f"The page is {out}.")
-    numbers = {
+    if args.out is not None:
+        with writing(args.out):
+            write_file(args.out, html(comparison_page(groups)).encode())
+        words.append(f"The page is {args.out}.")
+    figures = {
         "groups": [each.to_dict() for each in groups],
         "settings": differing_settings(groups),
-        "page": None if out is None else str(out),
+        "page": None if args.out is None else str(args.out),
     }
-    output.result("\n".join(words), numbers)
-    if out is not None:
-        open_from_terminal(out.resolve().as_uri(), opens=opens and not output.as_json)
+    output.result("\n".join(words), figures)
+    if args.out is not None:
+        opens = not args.no_open and not output.as_json
+        open_from_terminal(args.out.resolve().as_uri(), opens=opens)
 
 
 def describe_settings(groups: Sequence[Compared]) -> str:

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import textwrap
+from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields
 from itertools import pairwise
@@ -22,13 +23,21 @@ TABLES: dict[str, dict[str, Any]] = {
     "rule": dict(LEARNING),
 }
 """All that can be chosen, by the first part of the names of its settings."""
+OWNERS_BEFORE = {
+    "plasticity": ("plasticity", "growth", "pruning"),
+    "learning": ("learning", "optimizer", "rule"),
+    "": ("",),
+}
+"""Where the settings are now that flags of 0.2 had in one part."""
 NOTE = (
     "Change any of these by --set NAME=VALUE. A preset changes some defaults: "
     "`smgrnn distill TASK --dry-run` prints all values of a run."
 )
 
+OPTIONS = ""
 
-def settings_command(output: Output) -> None:
+
+def run(args: Namespace, output: Output) -> None:
     """List every setting, in words or as JSON."""
     listed = {owner: dict(_rows(kind, prefix)) for owner, kind, prefix in _owners()}
     rows = [(name, str(row["default"])) for table in listed.values() for name, row in table.items()]
@@ -41,6 +50,19 @@ def settings_command(output: Output) -> None:
             width = max(line_width(), len(head) + 30)
             lines += textwrap.wrap(head + row["meaning"], width, subsequent_indent=" " * len(head))
     output.result("\n".join([*lines[1:], "", NOTE]), listed)
+
+
+def renamed(flag: str) -> str | None:
+    """Return the setting that a flag of version 0.2 changed; None if it was no flag.
+
+    >>> renamed("--plasticity.interval-width"), renamed("--no-bias"), renamed("--sed")
+    ('growth.interval_width', 'bias', None)
+    """
+    known = {f"{prefix}{entry.name}" for _, kind, prefix in _owners() for entry in fields(kind)}
+    name = flag.removeprefix("--").removeprefix("no-").replace("-", "_")
+    part, _, last = name.rpartition(".")
+    places = (f"{owner}.{last}".lstrip(".") for owner in OWNERS_BEFORE.get(part, ()))
+    return next((place for place in places if place in known), None)
 
 
 def _owners() -> Iterator[tuple[str, Any, str]]:
@@ -57,7 +79,7 @@ def _owners() -> Iterator[tuple[str, Any, str]]:
 
 def _rows(kind: Any, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name of each setting of a class, with its default and its meaning."""
-    known = meanings(kind)
+    known = _meanings(kind)
     for entry in fields(kind):
         if prefix or entry.name not in (*PARTS, "network"):
             row = {"default": _default(entry, prefix), "meaning": known[entry.name]}
@@ -73,18 +95,17 @@ def _default(entry: Field[Any], prefix: str) -> Any:
     return value.name if is_choice else value
 
 
-def meanings(kind: type) -> dict[str, str]:
+def _meanings(kind: type) -> dict[str, str]:
     """Return the docstring of each field of a class and of its bases, in one line.
 
-    >>> meanings(NetworkSettings)["density"]
+    >>> _meanings(NetworkSettings)["density"]
     'Fraction of the allowed node pairs that start connected.'
     """
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__[:-1]):
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
-        body = getattr(tree, "body", [])
-        for field, text in pairwise(body):
+        for field, text in pairwise(getattr(tree, "body", [])):
             if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-                name, words = ast.unparse(field.target), ast.literal_eval(text.value)
-                found[name] = " ".join(words.split())
+                words = ast.literal_eval(text.value)
+                found[ast.unparse(field.target)] = " ".join(words.split())
     return found

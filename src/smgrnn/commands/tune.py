@@ -6,19 +6,20 @@ import json
 import math
 import re
 import shlex
+import sys
 import time
+from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-from rich import progress as bars
 
 from smgrnn.batch.store import Store
 from smgrnn.batch.workers import find_executor
 from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder
-from smgrnn.commands.flags import Effort, Workers
+from smgrnn.commands.options import RUN_SETTINGS, TASK, WORKERS, import_from_here, run_settings
 from smgrnn.commands.output import Output
-from smgrnn.config import RunConfig, by_part, settings_file
+from smgrnn.config import USUAL_PRESET, by_part, settings_file
 from smgrnn.errors import ConfigError, FileFormatError, short
 from smgrnn.pages.page import html
 from smgrnn.pages.tuning import describe_best, describe_point, tuning_page
@@ -27,8 +28,10 @@ from smgrnn.text import quantity
 from smgrnn.tuning.space import find_space
 from smgrnn.tuning.study import Found, Question, Study, Trial
 
+FIRST_SEED = 1000
+"""First seed of trials: those of experiments, from 0 on, are to choose no settings."""
 IDENTITY = "study.json"
-"""File that says what a study asks, so that no other one goes on in its folder."""
+"""File that says what a study asks, so that no other one is resumed in its folder."""
 KIND, VERSION = "study", 2
 STORE = "store"
 BEST = "settings.toml"
@@ -38,71 +41,69 @@ FRONT = "front"
 TABLE = "trials.csv"
 """File of all trials, which says whose settings are in the folder of the front."""
 
+OPTIONS = f"""{TASK}{RUN_SETTINGS}
+the search:
+  --over SETTING ...  settings to tune, each with a range or values, such as
+                      plasticity.window=10:200:log or learning.schedule=constant,falling; or ready
+                      spaces: plasticity, learning, frugal
+  --trials N [160]    trials in all, rounded up to whole batches
+  --minutes MINUTES   begin no batch after this time; the same command resumes the search
+  --seeds N [8]       seeds of a trial, from --seed (default: 1000) upwards; poor trials are stopped
+                      after one, two, four …
+  --batch N [16]      trials in a batch, of which half are stopped at each stage
+  --price RETURN      maximize the return less this price per parameter, instead of a Pareto front
+  --floor RETURN      least return on the front (default: that of the preset's worst run)
+  --out FOLDER        folder of the study; the same command resumes it (default:
+                      runs/TASK-tune-SEED)
+{WORKERS}"""
 
-def ask(task: str, config: RunConfig, over: tuple[str, ...], effort: Effort) -> Question:
-    """Return the question of a study over a search space; refuse a wrong one."""
-    return Question(
-        task=named(task),
+
+def run(args: Namespace, output: Output) -> None:
+    """Run a study, or resume it, and write its settings files and its page."""
+    import_from_here(args.task, args.expert)
+    task = named(args.task)
+    config = run_settings(args, task, seed=FIRST_SEED)
+    question = Question(
+        task=task,
         start=config,
-        space=find_space(over, config),
-        n_seeds=effort.seeds,
-        batch=effort.batch,
-        price=effort.price,
-        floor=effort.floor,
+        space=find_space(args.over, config),
+        n_seeds=args.seeds,
+        batch=args.batch,
+        price=args.price,
+        floor=args.floor,
     )
-
-
-class TuneDisplay(Display):
-    """Live progress of a study: give an instance as a watch, inside a `with` block."""
-
-    def __init__(self, n_trials: int, *, is_quiet: bool = False) -> None:
-        left = bars.TimeElapsedColumn()
-        super().__init__("trials", "the preset itself …", left, is_quiet=is_quiet, total=n_trials)
-
-    def __call__(self, found: Found) -> None:
-        """Show the progress of the study."""
-        runs = f"{quantity(found.n_runs, 'run')}, {found.n_stored} found"
-        if found.trials:
-            best = describe_point(found.best.point)
-            self.line = f"best: {best} · front of {len(found.front)} · {runs}"
-        self.update(self.bar, completed=max(len(found.trials) - 1, 0))
-
-
-def tune_command(
-    question: Question,
-    preset: str | Path,
-    out: Path | None,
-    effort: Effort,
-    workers: Workers,
-    output: Output,
-    *,
-    command: list[str],
-) -> None:
-    """Run a study, or go on with it, and write its settings files and its page."""
-    n_trials, minutes = effort.trials, effort.minutes
-    if n_trials < 1:
-        raise ConfigError(f"The number of trials must be at least 1. Got {n_trials} instead.")
-    if minutes is not None and not minutes > 0:
-        raise ConfigError(f"The minutes must be more than 0. Got {minutes} instead.")
+    if args.trials < 1:
+        raise ConfigError(f"The number of trials must be at least 1. Got {args.trials} instead.")
+    if args.minutes is not None and not args.minutes > 0:
+        raise ConfigError(f"The minutes must be more than 0. Got {args.minutes} instead.")
     identity = question.identity()
-    folder = out or run_folder(named(question.task), "tune", question.start.seed, None, 1)
-    until = float("inf") if minutes is None else time.monotonic() + 60 * minutes
+    folder = args.out or run_folder(task, "tune", config.seed, None, 1)
+    until = float("inf") if args.minutes is None else time.monotonic() + 60 * args.minutes
     with writing(folder):
         make_folder(folder)
-    told = f"Finished trials are in {folder}; the same command goes on."
     with (
         locked(folder),
-        stoppable(told),
-        find_executor(workers.jobs, workers.scheduler) as executor,
+        stoppable(f"Finished trials are in {folder}; repeat the command to resume."),
+        find_executor(args.jobs, args.scheduler) as executor,
     ):
         _check_identity(folder, identity)
         study = Study(question, Store(folder / STORE), executor)
-        n_shown = question.batch * math.ceil(n_trials / question.batch)
-        with TuneDisplay(n_shown, is_quiet=output.quiet) as display:
-            found = study.run(n_trials, until=until, watch=display)
+        n_shown = args.batch * math.ceil(args.trials / args.batch)
+        with Display("trials", n_shown, is_quiet=output.quiet) as display:
+            found = study.run(args.trials, until=until, watch=partial(_show, display))
         with writing(folder):
-            figures = _write(study, found, preset, folder, shlex.join(["smgrnn", *command]))
-    output.result(describe(found, folder), figures)
+            figures = _write(study, found, args.preset or USUAL_PRESET, folder)
+    output.result(_describe(found, folder), figures)
+
+
+def _show(display: Display, found: Found) -> None:
+    """Show the progress of the study."""
+    runs = f"{quantity(found.n_runs, 'run')}, {found.n_stored} found"
+    line = f"the preset itself … · {runs}"
+    if found.trials:
+        best = describe_point(found.best.point)
+        line = f"best: {best} · front of {len(found.front)} · {runs}"
+    display.show(line, max(len(found.trials) - 1, 0))
 
 
 def _check_identity(folder: Path, identity: dict[str, Any]) -> None:
@@ -131,17 +132,15 @@ def _check_identity(folder: Path, identity: dict[str, Any]) -> None:
         )
 
 
-def _write(
-    study: Study, found: Found, preset: str | Path, folder: Path, command: str
-) -> dict[str, Any]:
+def _write(study: Study, found: Found, preset: str, folder: Path) -> dict[str, Any]:
     """Write the settings files, the table of trials and the page; return the result as values."""
     importances = study.importances()
     results = {
-        BEST: _file(found, found.best, preset, command),
+        BEST: _file(found, found.best, preset),
         TABLE: _table(found).encode(),
         "index.html": html(tuning_page(found, importances)).encode(),
     }
-    files = {_name(each): _file(found, each, preset, command) for each in found.front}
+    files = {_name(each): _file(found, each, preset) for each in found.front}
     make_folder(folder / FRONT)
     for old in _listed(folder / TABLE) - set(files):
         (folder / FRONT / old).unlink(missing_ok=True)
@@ -171,11 +170,11 @@ def _figures(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _file(found: Found, trial: Trial, preset: str | Path, command: str) -> bytes:
+def _file(found: Found, trial: Trial, preset: str) -> bytes:
     question = found.question
     seeds = f"seeds {question.seeds[0]} to {question.seeds[-1]}"
     about = {
-        "command": command,
+        "command": shlex.join(["smgrnn", *sys.argv[1:]]),
         "result": f"{describe_point(trial.point)}, where the preset has "
         f"{describe_point(found.start.point)}; means over {seeds}, which chose the settings",
     }
@@ -209,7 +208,7 @@ def _listed(table: Path) -> set[str]:
     return {name for name in names if re.fullmatch(r"[0-9]+\.toml", name)}
 
 
-def describe(found: Found, folder: Path) -> str:
+def _describe(found: Found, folder: Path) -> str:
     """Return the result of a study in a few sentences."""
     n_stopped = sum(not each.is_whole and not each.error for each in found.trials)
     n_failed = sum(bool(each.error) for each in found.trials)

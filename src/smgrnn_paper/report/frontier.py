@@ -21,7 +21,7 @@ from matplotlib.transforms import ScaledTranslation
 from smgrnn.arrays import Floats
 from smgrnn.batch import Experiment, Store
 from smgrnn.commands.compare import describe_table
-from smgrnn.commands.flags import STORE
+from smgrnn.commands.options import STORE
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.pages import figure as drawing

@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 
 from smgrnn.batch import Store
-from smgrnn.commands.compare import compare_command
-from smgrnn.commands.output import Output
 from smgrnn.runs import distill
-from smgrnn_paper.commands.report import report_command
 from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.paper import load_paper
 from support.browser import Browser, find_browser
+from support.commands import call
 from support.fabricated import fill_store
 from support.runs import trained
 
@@ -33,9 +31,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     fill_store(Store(folder / "store"), choose_experiments(seeds=SEEDS, episodes=EPISODES))
-    report_command(
-        folder / "store", folder, seeds=SEEDS, episodes=EPISODES, output=Output(quiet=True)
-    )
+    words = ("--seeds", SEEDS, "--episodes", EPISODES, "--quiet")
+    call("report", "--store", folder / "store", "--out", folder, *words)
     return folder / "index.html"
 
 
@@ -171,7 +168,7 @@ def test_all_columns_of_tables_on_runs_are_seen_on_a_desktop(
         distill("CartPole-v1", episodes=number, held_out=2, seed=number, out=folder)
     trained(tmp_path, name=folders[2].name, episodes=3)  # by another teacher
     page = tmp_path / "compared.html"
-    compare_command(folders, page, Output(quiet=True), opens=False)
+    call("compare", *folders, "--out", page, "--quiet", "--no-open")
     assert "shipped CartPole-v1-smooth, SHA-256" in page.read_text(encoding="utf-8")
     browser.resize(*DESKTOP)
     browser.open(page)
