@@ -29,12 +29,7 @@ def shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedPr
     )
 
 
-def leaves(parser: Parser) -> list[Parser]:
-    parser.load()
-    return [leaf for each in parser.commands.values() for leaf in leaves(each)] or [parser]
-
-
-@pytest.mark.parametrize("command", leaves(cli.parser()), ids=lambda each: each.prog)
+@pytest.mark.parametrize("command", cli.parser().leaves(), ids=lambda each: each.prog)
 def test_every_command_has_a_help_page_with_the_options_that_all_have(command: Parser) -> None:
     text = command.format_help()
     assert all(flag in text for flag in ("--json", "--quiet", "--debug"))

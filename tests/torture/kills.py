@@ -96,13 +96,13 @@ def kill_by_generation(rng: Random, bench: Bench) -> list[Found]:
     folder, done = bench.new_folder(), Shared()
     last = rng.randint(2, GENERATIONS) * POPULATION
 
-    def watch(_: object, evolution: Any) -> None:
+    def watch(_: Any, evolution: Any) -> None:
         done.value = evolution.episodes.n
         if done.value >= last:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def install() -> None:
-        evolve.show = watch
+        evolve.show = watch  # type: ignore[assignment]
 
     ended = Child(command(work.words, install), folder).wait()
     if found := misbehaviour(ended):

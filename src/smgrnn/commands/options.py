@@ -115,6 +115,11 @@ class Parser(ArgumentParser):
             for name, (summary, text, body) in getattr(command, "COMMANDS", {}).items():
                 self.add_command(name, summary).add_options(text, body)
 
+    def leaves(self) -> "list[Parser]":
+        """Return the parsers of all commands, loaded."""
+        self.load()
+        return [leaf for each in self.commands.values() for leaf in each.leaves()] or [self]
+
     def add_options(self, text: str, body: "Body") -> None:
         """Add the options that a text declares, and those of all commands; set the body."""
         group: Any = self
