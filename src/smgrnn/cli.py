@@ -30,13 +30,12 @@ COMMANDS = {
     "view": "Show in the browser how a network grew.",
     "export": "Export a network to C, ONNX, GraphML or JSON.",
     "compare": "Compare runs: return, size, agreement, time and settings.",
-}
-"""The purpose of each command; those of plugins follow."""
-LAST_COMMANDS = {
     "settings": "List every setting that --set changes, with default and meaning.",
     "list": "List tasks, students, rules and experiments, or the runs in a folder.",
     "completion": "Print a script that completes commands and options in your shell.",
 }
+"""The purpose of each command; those of plugins follow."""
+COMPILING = "Compiling for this machine, once: 20 to 30 seconds …"
 GARBAGE = 50_000
 """New objects between two garbage collections; with Python's 700 they were a tenth of a start."""
 
@@ -51,9 +50,8 @@ def parser() -> Parser:
         "progress to stderr.",
     )
     made.add_argument("--version", action="version", version=f"smgrnn {__version__}")
-    tables = [("smgrnn", COMMANDS)]
-    tables += [(plugin.__package__, plugin.COMMANDS) for plugin in plugins()]
-    for package, table in (*tables, ("smgrnn", LAST_COMMANDS)):
+    tables = {"smgrnn": COMMANDS} | {each.__package__: each.COMMANDS for each in plugins()}
+    for package, table in tables.items():
         for name, summary in table.items():
             made.add_command(name, summary, f"{package}.commands.{name}")
     return made
@@ -61,10 +59,7 @@ def parser() -> Parser:
 
 def parse(words: Sequence[str]) -> Namespace:
     """Return the options of the command that the words name, and its body."""
-    made = parser()
-    args = made.parse(words)
-    args.program = made
-    return args
+    return parser().parse(words)
 
 
 def main() -> None:
@@ -80,7 +75,7 @@ def main() -> None:
             from smgrnn.commands.output import Output
 
             output = Output(as_json=args.json, quiet=args.quiet)
-            with watching_compilation(lambda: _announce_compilation(output)):
+            with watching_compilation(lambda: output.say(COMPILING)):
                 args.body(args, output)
         sys.stdout.flush()
     except BrokenPipeError:  # as `head` closes it when it has seen enough
@@ -99,11 +94,6 @@ def _warn(message: Warning | str, *_: Any) -> None:
     """Print a warning as a sentence, without the place in our code that gave it."""
     text = re.sub(r"\x1b\[[\d;]*m", "", str(message))  # Gymnasium's are coloured
     print(f"smgrnn: {plain(text)}", file=sys.stderr)
-
-
-def _announce_compilation(output: Any) -> None:
-    if sys.stderr.isatty():
-        output.say("Compiling for this machine, once: 20 to 30 seconds …")
 
 
 def _refuse(error: Exception) -> NoReturn:

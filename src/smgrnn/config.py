@@ -25,18 +25,7 @@ from smgrnn.validation import (
     annotations,
 )
 
-__all__ = [
-    "USUAL_PRESET",
-    "EnvBackend",
-    "HandOver",
-    "LearningConfig",
-    "Method",
-    "NetworkConfig",
-    "PlasticityConfig",
-    "Preset",
-    "RunConfig",
-    "Student",
-]
+__all__ = ["LearningConfig", "NetworkConfig", "PlasticityConfig", "RunConfig"]
 
 Method = Literal["neat", "ndp"]
 Preset = Literal["frugal", "paper", "as_printed"]
@@ -72,28 +61,26 @@ class RunConfig(Settings):
     episodes: Count = 2000
     """Training episodes."""
     stop_after: Whole = 0
-    """Stop after this many episodes in a row that reach the task's threshold; 0 is never."""
+    """Stop after this many episodes in a row that reach the task's threshold; 0 disables it."""
     seed: Whole = 0
     """Seed of the initial graph, of the rules' choices and of the episodes."""
     expert: str | None = None
-    """Name of a shipped expert, file of its weights, or a function as module:function; None is the
-    smooth expert that comes with the package."""
+    """A shipped expert, a file of weights, or a function as module:function; None is the smooth
+    expert of the package."""
     env_backend: EnvBackend | None = None
     """Where the task runs; None is compiled code if task and expert allow it, and Gymnasium
     otherwise."""
     checkpoint_every: Count = 100
-    """Episodes between two checkpoints, from which an interrupted run can go on."""
+    """Episodes between two checkpoints, from which an interrupted run resumes."""
     held_out: Count = 100
-    """Held-out episodes that judge the student that is handed over."""
+    """New episodes that evaluate the selected network."""
     handover: HandOver = "final"
-    """The student to hand over: the best one that the run saw, chosen on episodes that do nothing
-    else, or the final one."""
+    """Select the best network that the run saw, on episodes of their own, or the final one."""
     parameters: Count | None = None
-    """Most parameters that may be handed over; rules that follow a size may pass them on the way.
-    None is any number."""
+    """Maximum parameters of the result; training may exceed it temporarily.  None is any number."""
     keep: Share | None = None
-    """Hand over the smallest student that keeps this share of what the expert returns beyond a
-    random policy; None asks for no share."""
+    """Select the smallest network that keeps this fraction of the expert's return beyond that of a
+    random policy; None disables it."""
     budget: Count | None = None
     """Parameters of a 100 % MLP; None is the number that the growing network has on average."""
     bias: bool = False
@@ -101,13 +88,13 @@ class RunConfig(Settings):
     normalise: bool = False
     """Scale observations to mean 0 and deviation 1, by statistics that the run keeps."""
     gain: Positive = 1.0
-    """Factor of the student's inputs, which its weights absorb in the end."""
+    """Multiplies inputs during training; folded into the weights afterwards."""
     bar: Finite | None = None
-    """Mean return of the last episodes at which nothing grows any more, for rules that follow a
-    size; None is the task's threshold where no size is asked for, and no bar elsewhere."""
+    """Stop growing once the recent mean return reaches this value, for rules that follow a size;
+    None is the task's threshold where no size is asked for, and never elsewhere."""
     protect: Probability = 0.0
-    """Share by which updates are held back of edges that mattered to the run to go on from; they
-    are not pruned either.  For --from, and for the later stages of a sequence."""
+    """Slow updates to important inherited edges by this fraction, and do not prune them.  For
+    --from, and for the later stages of a sequence."""
     network: NetworkSettings = field(default_factory=NetworkSettings)
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)
@@ -237,7 +224,7 @@ def check_student(config: RunConfig) -> None:
     if not is_kept:
         raise ConfigError(f"The growth or pruning rule contradicts the student {student}.")
     wanted = _student_changes(student, config)
-    for name in NETWORK & wanted.keys():
+    for name in [name for name in wanted if name in NETWORK]:
         if (value := getattr(config.network, name)) != wanted[name]:
             raise ConfigError(
                 f"{name} {value} contradicts the student {student}: it must be {wanted[name]}."
@@ -268,18 +255,18 @@ def preset_settings(config: "RunConfig | None" = None) -> dict[str, Any]:
     (True, True)
     """
     config = RunConfig() if config is None else config
-    own = annotations(RunConfig) | annotations(NetworkSettings)
-    left_out = (*NO_PRESETS, *PARTS, "network")
-    found = {name: each for name, each in own.items() if name not in left_out}
-    for part in PARTS:
-        inner = annotations(type(getattr(config, part)))
-        found |= {f"{part}.{name}": each for name, each in inner.items()}
-    for name, (part, place) in CHOICES.items():
+    owners = {"": annotations(RunConfig) | annotations(NetworkSettings)}
+    owners |= {part: annotations(type(getattr(config, part))) for part in PARTS}
+    for owner, (part, place) in CHOICES.items():
         chosen = getattr(getattr(config, part), place)
-        if isinstance(chosen, Settings):
-            inner = annotations(type(chosen))
-            found |= {f"{name}.{setting}": each for setting, each in inner.items()}
-    return found
+        owners[owner] = annotations(type(chosen)) if isinstance(chosen, Settings) else {}
+    left_out = (*NO_PRESETS, *PARTS, "network")
+    return {
+        f"{owner}.{name}".lstrip("."): each
+        for owner, own in owners.items()
+        for name, each in own.items()
+        if owner or name not in left_out
+    }
 
 
 def parse_value(text: str) -> Any:
@@ -341,18 +328,21 @@ def by_part(settings: Mapping[str, Any]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for name in sorted(settings, key=lambda name: name.split(".")[0] in CHOICES):
-        first, _, last = name.rpartition(".")
+        *parts, last = _path(name)
         table = found
-        for part in CHOICES.get(first, (first,) if first else ()):
-            table = table.setdefault(part, {})
-            if not isinstance(table, dict):
-                break
-        if isinstance(table, dict):
-            table[last] = settings[name]
-        else:  # the name of a choice stands there already
-            part, place = CHOICES[first]
-            found[part][place] = {"name": table, last: settings[name]}
+        for part in parts:
+            inner = table.setdefault(part, {})
+            if not isinstance(inner, dict):  # the name of a choice
+                inner = table[part] = {"name": inner}
+            table = inner
+        table[last] = settings[name]
     return found
+
+
+def _path(name: str) -> tuple[str, ...]:
+    """Return the parts of a RunConfig that lead to a setting; those of the network have none."""
+    first, _, last = name.rpartition(".")
+    return (*CHOICES.get(first, (first,) if first else ()), last)
 
 
 def settings_file(
@@ -382,13 +372,11 @@ def setting_of(config: RunConfig, name: str) -> Any:
     >>> setting_of(RunConfig(), "plasticity.growth")
     'relay'
     """
-    first, _, last = name.rpartition(".")
-    if not first and last in NETWORK:
-        return getattr(config.network, last)
-    found: Any = config
-    for part in (*CHOICES.get(first, (first,) if first else ()), last):
+    path = _path(name)
+    found: Any = config.network if path[0] in NETWORK else config
+    for part in path:
         found = getattr(found, part)
-    if (first, last) in CHOICES.values():
+    if path in CHOICES.values():
         return "none" if found is None else getattr(found, "name", type(found).__name__)
     return found
 

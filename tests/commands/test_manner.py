@@ -198,7 +198,7 @@ complete_line {words}
         ("smgrnn rep", {"report", "reproduce"}),
         ("smgrnn distill --stud", {"--student"}),
         ("smgrnn distill --student mlp", {"mlp-100", "mlp-200", "mlp-pruned"}),
-        ("smgrnn expert ''", {"train", "convert", "list", "evaluate", "-h", "--help"}),
+        ("smgrnn expert ''", {"train", "convert", "list", "evaluate"}),
     ],
 )
 def test_bash_completes_commands_options_and_values(

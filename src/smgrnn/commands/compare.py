@@ -58,37 +58,27 @@ def describe_settings(groups: Sequence[Compared]) -> str:
         owners: dict[str, list[str]] = {}
         for group, value in values.items():
             owners.setdefault(value, []).append(group)
-        told = "; ".join(f"{value} ({', '.join(names)})" for value, names in owners.items())
-        lines.append(fill(f"{name}: {told}", width, initial_indent="  ", subsequent_indent="    "))
-    if len(differing) > MOST_SETTINGS:
-        lines.append(
-            f"  … and {len(differing) - MOST_SETTINGS} more; --out PAGE.html has them all."
-        )
+        words = "; ".join(f"{value} ({', '.join(names)})" for value, names in owners.items())
+        lines.append(fill(f"{name}: {words}", width, initial_indent="  ", subsequent_indent="    "))
+    if (n_more := len(differing) - MOST_SETTINGS) > 0:
+        lines.append(f"  … and {n_more} more; --out PAGE.html has them all.")
     return "\n".join(lines)
 
 
 def describe_table(table: DataTable, left_out: Sequence[str] = ()) -> str:
     """Return a table as text, task by task, with its note; some columns may be left out."""
-    others = table.headings[2:]
+    n_words = len(table.headings) - 1
     shown = [place for place, it in enumerate(table.columns) if it.name not in left_out]
-    head = ("", *others, *(table.columns[place].heading for place in shown))
-    rows = [
-        (row.labels[0], (*row.labels[1:], *(row.cells[place].text for place in shown)))
-        for row in table.rows
-    ]
-    tasks = dict.fromkeys(task for task, _ in rows)
-    widths = [max(map(len, column)) for column in zip(head, *(row for _, row in rows), strict=True)]
-    widths[0] = max(widths[0], *map(len, tasks))
-    blocks = []
-    for task in tasks:
-        lines = [(task, *head[1:]), *(row for its, row in rows if its == task)]
-        blocks.append("\n".join(_aligned(line, widths, 1 + len(others)) for line in lines))
-    return "\n\n".join((*blocks, fill(table.note, line_width())))
-
-
-def _aligned(texts: Sequence[str], widths: Sequence[int], n_words: int) -> str:
-    """Return one line, its first `n_words` texts to the left and the others to the right."""
-    return "  ".join(
-        text.ljust(width) if place < n_words else text.rjust(width)
-        for place, (text, width) in enumerate(zip(texts, widths, strict=True))
+    headings = (*table.headings[2:], *(table.columns[it].heading for it in shown))
+    blocks: dict[str, list[tuple[str, ...]]] = {}
+    for row in table.rows:
+        task = row.labels[0]
+        lines = blocks.setdefault(task, [(task, *headings)])
+        lines.append((*row.labels[1:], *(row.cells[it].text for it in shown)))
+    columns = zip(*(line for block in blocks.values() for line in block), strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    line_format = "  ".join(
+        f"{{:{'<' if place < n_words else '>'}{width}}}" for place, width in enumerate(widths)
     )
+    texts = ("\n".join(line_format.format(*line) for line in block) for block in blocks.values())
+    return "\n\n".join((*texts, fill(table.note, line_width())))

@@ -28,13 +28,7 @@ N_SHOWN = 10
 
 
 def resume_hint(command: str, folder: Path, n_runs: int) -> str:
-    """Return a sentence that says how to resume a command that was stopped in one of its runs.
-
-    >>> resume_hint("distill", Path("runs/a"), 1)
-    'Resume with: smgrnn distill --resume runs/a'
-    >>> resume_hint("distill", Path("runs/a"), 2)
-    'Repeat the command to resume all 2 runs.'
-    """
+    """Return a sentence that says how to resume a command that was stopped in one of its runs."""
     if n_runs > 1:
         return f"Repeat the command to resume all {n_runs} runs."
     return f"Resume with: smgrnn {command} --resume {shlex.quote(str(folder))}"
@@ -140,21 +134,18 @@ def print_summaries(summaries: list[dict[str, Any]], output: Output) -> None:
     paragraphs = [describe(summary) for summary in summaries]
     if len(summaries) > 1:
         paragraphs.append(describe_all(summaries))
-    figures = summaries[0] if len(summaries) == 1 else summaries
-    output.result("\n".join(paragraphs), figures)
+    output.result("\n".join(paragraphs), summaries[0] if len(summaries) == 1 else summaries)
 
 
 def describe(summary: dict[str, Any]) -> str:
     """Return the summary of a finished run, or of a search, in a few lines."""
     given = summary.get("handed_over", summary)  # a search has one network, its champion
     size = f"{quantity(given['n_parameters'], 'parameter')}, {quantity(given['n_nodes'], 'node')}"
-    score = (
-        describe_likeness(summary)
-        if "held_out_mean" not in given or "held_out_agreement" in summary
-        else describe_score(
-            given["held_out_mean"], given["held_out_std"], summary["held_out_episodes"]
-        )
-    )
+    if "held_out_agreement" in summary or "held_out_mse" in summary:  # of a recording
+        score = describe_likeness(summary)
+    else:
+        n = summary["held_out_episodes"]
+        score = describe_score(given["held_out_mean"], given["held_out_std"], n)
     spent = f"{short_text(summary['steps'])} steps in {summary['seconds']:.1f} s"
     if "generations" in summary:
         lines = [
@@ -173,8 +164,7 @@ def describe(summary: dict[str, Any]) -> str:
             f"{_convergence(summary)}.",
             f"Final network: {quantity(summary['n_nodes'], 'node')} ({summary['n_hidden']} "
             f"hidden), {quantity(summary['n_edges'], 'edge')} "
-            f"({_change(summary['net_growth_nodes'], 'node')}, "
-            f"{_change(summary['net_growth_edges'], 'edge')}, churn ratio "
+            f"({summary['net_growth_nodes']:+} and {summary['net_growth_edges']:+}, churn ratio "
             f"{summary['churn_ratio']:.1f}); {_describe_late(summary)}.",
         ]
     run = f"{summary['task']}, {summary['student']}, seed {summary['seed']}"
@@ -184,11 +174,7 @@ def describe(summary: dict[str, Any]) -> str:
 
 
 def describe_score(mean: float, std: float, n: int) -> str:
-    """Return a mean return in words.
-
-    >>> describe_score(500.0, 0.0, 100)
-    '500.0 ± 0.0 over 100 new episodes'
-    """
+    """Return a mean return in words."""
     return f"{mean:.1f} ± {std:.1f} over {quantity(n, 'new episode')}"
 
 
@@ -244,21 +230,15 @@ def _spread(values: list[float], digits: int) -> str:
     return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
 
 
-def _change(n: int, noun: str) -> str:
-    return f"{n:+} {noun}{'' if abs(n) == 1 else 's'}"
-
-
-def print_score(what: str, returns: Floats, likeness: dict[str, float], output: Output) -> None:
-    """Print the mean return, or the likeness to a recording, which has no returns."""
-    score = describe_score(float(returns.mean()), float(returns.std()), returns.size)
-    words = describe_likeness(likeness) if likeness else score
-    output.result(f"{what}: {words}", score_figures(what, returns, likeness))
-
-
-def score_figures(what: str, returns: Floats, likeness: dict[str, float]) -> dict[str, Any]:
-    """Return a score as plain values."""
-    mean, std = float(returns.mean()), float(returns.std())
-    return {"what": what, **(likeness or {"episodes": returns.size, "mean": mean, "std": std})}
+def print_scores(scores: Iterable[tuple[str, Floats, dict[str, float]]], output: Output) -> None:
+    """Print mean returns, or the likeness to a recording, which has no returns."""
+    lines, figures = [], []
+    for what, returns, likeness in scores:
+        mean, std, n = float(returns.mean()), float(returns.std()), returns.size
+        words = describe_likeness(likeness) if likeness else describe_score(mean, std, n)
+        lines.append(f"{what}: {words}")
+        figures.append({"what": what, **(likeness or {"episodes": n, "mean": mean, "std": std})})
+    output.result("\n".join(lines), figures[0] if len(figures) == 1 else figures)
 
 
 def size_text(episodes: Episodes) -> str:

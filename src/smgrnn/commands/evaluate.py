@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from smgrnn.commands.display import print_score, score_figures
+from smgrnn.commands.display import print_scores
 from smgrnn.commands.options import SELECTION, import_from_here, selection
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
@@ -24,16 +24,11 @@ def run(args: Namespace, output: Output) -> None:
         raise ConfigError(
             f"The number of episodes must be at least 1. Got {args.episodes} instead."
         )
-    records, figures = load_runs(args.runs), []
-    for name, record in records.items():
+    scores = []
+    for name, record in load_runs(args.runs).items():
         returns = evaluate(record, args.episodes, task=args.task, **selection(args))
         student = record.student(**selection(args))
         moment = "the champion" if record.is_evolved else f"episode {student.episode}"
         what = f"{record.plan.task.id}, {student.n_parameters} parameters, {moment} of {name}"
-        likeness = held_out_likeness(record.plan.task, returns)
-        if output.as_json and len(records) > 1:
-            figures.append(score_figures(what, returns, likeness))
-        else:
-            print_score(what, returns, likeness, output)
-    if figures:
-        output.result("", figures)
+        scores.append((what, returns, held_out_likeness(record.plan.task, returns)))
+    print_scores(scores, output)

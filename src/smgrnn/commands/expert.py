@@ -18,7 +18,7 @@ CHOSEN_BY = {"own return": "its own return", "students": "the return of MLP stud
 
 
 def _evaluate(args: Namespace, output: Output) -> None:
-    from smgrnn.commands.display import print_score
+    from smgrnn.commands.display import print_scores
 
     import_from_here(args.task, args.expert)
     if args.episodes < 1:
@@ -27,7 +27,8 @@ def _evaluate(args: Namespace, output: Output) -> None:
         )
     found = find_task(args.task)
     returns = evaluate_expert(find_expert(args.expert, found), found, args.episodes)
-    print_score(f"{args.task}, expert {args.expert or 'of the package'}", returns, {}, output)
+    what = f"{args.task}, expert {args.expert or 'of the package'}"
+    print_scores([(what, returns, {})], output)
 
 
 def _convert(args: Namespace, output: Output) -> None:

@@ -143,26 +143,26 @@ class Parser(ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def parse(self, words: Sequence[str]) -> Namespace:
-        """Return the values of all options; refuse words that belong to none."""
+        """Return the values of all options; refuse unknown ones, and name the closest."""
         args, unknown = self.parse_known_args(words)
         if unknown:
-            args.parser.refuse(unknown)
+            word = next((word for word in unknown if word.startswith("-")), unknown[0])
+            args.parser.refuse(word.partition("=")[0])
+        args.program = self
         found: Namespace = args
         return found
 
-    def refuse(self, unknown: Sequence[str]) -> NoReturn:
-        """End the process by naming an unknown option, and the known one closest to it."""
-        word = next((word for word in unknown if word.startswith("-")), unknown[0])
-        name = word.partition("=")[0]
+    def refuse(self, word: str) -> NoReturn:
+        """End the process with a sentence on an unknown word."""
         known = [flag for action in self._actions for flag in action.option_strings]
-        if not name.startswith("-"):
-            self.error(f"unexpected argument {name!r}")
+        if not word.startswith("-"):
+            self.error(f"unexpected argument {word!r}")
         if "--set" in known:
             from smgrnn.commands.settings import renamed
 
-            if now := renamed(name):
-                raise ConfigError(f"{name} is now --set {now}=VALUE; `smgrnn settings` lists all.")
-        self.error(f"unknown option {name}. {suggest(name, known, cutoff=0.7)}")
+            if now := renamed(word):
+                raise ConfigError(f"{word} is now --set {now}=VALUE; `smgrnn settings` lists all.")
+        self.error(f"unknown option {word}. {suggest(word, known, cutoff=0.7)}")
 
     def _check_value(self, action: Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:

@@ -20,7 +20,7 @@ from smgrnn.commands.distill import named, run_folder
 from smgrnn.commands.options import RUN_SETTINGS, TASK, WORKERS, import_from_here, run_settings
 from smgrnn.commands.output import Output
 from smgrnn.config import USUAL_PRESET, by_part, settings_file
-from smgrnn.errors import ConfigError, FileFormatError, short
+from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.pages.page import html
 from smgrnn.pages.tuning import describe_best, describe_point, tuning_page
 from smgrnn.storage import locked, make_folder, write_file, write_files, writing
@@ -38,8 +38,6 @@ BEST = "settings.toml"
 """File of the settings that were found."""
 FRONT = "front"
 """Folder of the settings of all points of the front."""
-TABLE = "trials.csv"
-"""File of all trials, which says whose settings are in the folder of the front."""
 
 OPTIONS = f"""{TASK}{RUN_SETTINGS}
 the search:
@@ -116,19 +114,12 @@ def _check_identity(folder: Path, identity: dict[str, Any]) -> None:
         return
     try:
         there = json.loads(path.read_text(encoding="utf-8"))
-        version = there.get("version")
         differing = [name for name in content if there.get(name) != content[name]]
     except (ValueError, AttributeError) as error:
         raise FileFormatError(f"{path} does not describe a study.") from error
-    if version != VERSION:
-        raise FileFormatError(
-            f"{folder} holds a study of version {short(version)}, and this smgrnn goes on with "
-            f"version {VERSION}: choose another --out."
-        )
     if differing:
         raise ConfigError(
-            f"{folder} holds another study, with another {differing[0]!r}: choose another "
-            f"--out, or go on by the command that it was begun with."
+            f"{folder} holds another study, with another {differing[0]!r}: choose another --out."
         )
 
 
@@ -137,87 +128,65 @@ def _write(study: Study, found: Found, preset: str, folder: Path) -> dict[str, A
     importances = study.importances()
     results = {
         BEST: _file(found, found.best, preset),
-        TABLE: _table(found).encode(),
+        "trials.csv": _table(found).encode(),
         "index.html": html(tuning_page(found, importances)).encode(),
     }
-    files = {_name(each): _file(found, each, preset) for each in found.front}
+    files = {f"{each.number}.toml": _file(found, each, preset) for each in found.front}
     make_folder(folder / FRONT)
-    for old in _listed(folder / TABLE) - set(files):
-        (folder / FRONT / old).unlink(missing_ok=True)
-    write_files(folder, results)  # first, as what the table does not list is never removed
+    for old in (folder / FRONT).iterdir():
+        if re.fullmatch(r"[0-9]+\.toml", old.name) and old.name not in files:
+            old.unlink()
+    write_files(folder, results)
     write_files(folder / FRONT, files)
-    return {
+    figures: dict[str, Any] = {
         "task": found.question.task,
         "trials": len(found.trials) - 1,
         "runs": found.n_runs,
         "found": found.n_stored,
-        "preset": _figures(found.start),
-        "best": _figures(found.best),
-        "front": [_figures(each) for each in found.front],
-        "area": found.area,
-        "importances": importances,
-        "settings": str(folder / BEST),
-        "page": str(folder / "index.html"),
     }
+    figures |= {"preset": _figures(found.start), "best": _figures(found.best)}
+    figures |= {"front": [_figures(each) for each in found.front], "area": found.area}
+    paths = {"settings": str(folder / BEST), "page": str(folder / "index.html")}
+    return figures | {"importances": importances} | paths
 
 
 def _figures(trial: Trial) -> dict[str, Any]:
-    return {
-        "trial": trial.number,
-        "return": trial.point.mean_return,
-        "parameters": trial.point.parameters,
-        "settings": trial.settings,
-    }
+    mean, parameters = trial.point
+    shown = {"trial": trial.number, "return": mean, "parameters": parameters}
+    return shown | {"settings": trial.settings}
 
 
 def _file(found: Found, trial: Trial, preset: str) -> bytes:
     question = found.question
-    seeds = f"seeds {question.seeds[0]} to {question.seeds[-1]}"
     about = {
         "command": shlex.join(["smgrnn", *sys.argv[1:]]),
         "result": f"{describe_point(trial.point)}, where the preset has "
-        f"{describe_point(found.start.point)}; means over {seeds}, which chose the settings",
+        f"{describe_point(found.start.point)}; means over seeds {question.seeds[0]} to "
+        f"{question.seeds[-1]}, which chose the settings",
     }
     config = question.start.with_changes(**by_part(trial.settings))
     return settings_file(question.task, preset, config, about).text().encode()
 
 
-def _name(trial: Trial) -> str:
-    return f"{trial.number}.toml"
-
-
 def _table(found: Found) -> str:
-    names = [each.name for each in found.question.space]
-    text = io.StringIO()
+    names, text = [each.name for each in found.question.space], io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["trial", "seeds", "return", "parameters", "front", "error", *names])
     for each in found.trials:
         point = each.point if each.returns else ("", "")
-        file = _name(each) if each in found.front else ""
+        file = f"{each.number}.toml" if each in found.front else ""
         values = [each.settings.get(name, "") for name in names]
         writer.writerow([each.number, len(each.returns), *point, file, each.error, *values])
     return text.getvalue()
 
 
-def _listed(table: Path) -> set[str]:
-    """Return the files of the front that the table of an earlier session lists, if there is one."""
-    if not table.exists():
-        return set()
-    with table.open(encoding="utf-8", errors="replace", newline="") as file:
-        names = {row.get("front") or "" for row in csv.DictReader(file)}
-    return {name for name in names if re.fullmatch(r"[0-9]+\.toml", name)}
-
-
 def _describe(found: Found, folder: Path) -> str:
-    """Return the result of a study in a few sentences."""
     n_stopped = sum(not each.is_whole and not each.error for each in found.trials)
     n_failed = sum(bool(each.error) for each in found.trials)
-    failed = f", {n_failed} could not be run" if n_failed else ""
-    lines = [
-        f"The preset: {describe_point(found.start.point)}. {describe_best(found)}",
-        f"{quantity(len(found.trials) - 1, 'trial')}, of which {n_stopped} were stopped early"
-        f"{failed}; {quantity(found.n_runs, 'run')}, and {found.n_stored} that were there already.",
-        f"Use them by --preset {shlex.quote(str(folder / BEST))}; the whole front is in "
-        f"{folder / FRONT}, and {folder / 'index.html'} shows it.",
-    ]
-    return "\n".join(lines)
+    return (
+        f"The preset: {describe_point(found.start.point)}. {describe_best(found)}\n"
+        f"{quantity(len(found.trials) - 1, 'trial')} ({n_stopped} stopped early, {n_failed} "
+        f"failed), {quantity(found.n_runs, 'run')}; {found.n_stored} were in the store.\n"
+        f"Use the settings by --preset {shlex.quote(str(folder / BEST))}; the whole front is in "
+        f"{folder / FRONT}, and {folder / 'index.html'} shows it."
+    )
