@@ -12,13 +12,11 @@ import pytest
 from smgrnn import NetworkConfig, PlasticityConfig
 from smgrnn.commands.settings import renamed
 from smgrnn.config import (
-    CHOICES,
     LAYERED,
     UNCHANGING,
     LearningConfig,
     RunConfig,
     by_part,
-    preset_settings,
     setting_of,
     with_settings,
 )
@@ -277,14 +275,6 @@ def test_an_unknown_preset_is_refused() -> None:
 # --- by name, as on the command line --------------------------------------------------------------
 
 
-def test_every_setting_can_be_set_by_its_name() -> None:
-    for preset in ("paper", "frugal"):
-        config = RunConfig.for_task("CartPole-v1", preset=preset)
-        for name in preset_settings(config):
-            value = setting_of(config, name)
-            assert with_settings(config, (f"{name}={value}",)) == config
-
-
 @pytest.mark.parametrize(
     ("text", "name", "value"),
     [
@@ -351,8 +341,3 @@ def test_a_text_that_sets_nothing_is_refused(text: str, sentence: str) -> None:
 )
 def test_a_flag_of_the_release_before_has_a_new_name(flag: str, now: str | None) -> None:
     assert renamed(flag) == now
-
-
-def test_choices_are_found_where_they_are() -> None:
-    for part, place in CHOICES.values():
-        assert hasattr(getattr(RunConfig(), part), place)

@@ -15,7 +15,6 @@ from smgrnn.pages.page import html
 from smgrnn.runs import Record, Run
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.run import new_run
-from smgrnn_paper.evolution.evolution import evolve
 from support.browser import Browser, find_browser
 from support.commands import Command, refused
 from support.fabricated import fabricate
@@ -68,12 +67,6 @@ def test_a_folder_of_runs_stands_for_all_of_them(folder: Path, smgrnn: Command) 
     }
 
 
-def test_the_frontier_is_a_view_of_the_same_runs(folder: Path, smgrnn: Command) -> None:
-    said = smgrnn("frontier", folder, "--json")
-    means = sorted(each["held_out"]["mean"] for each in json.loads(said.out)["groups"])
-    assert means == [405, 450]
-
-
 def test_words_are_filled_to_the_width_of_a_terminal(
     folder: Path, smgrnn: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,15 +78,6 @@ def test_words_are_filled_to_the_width_of_a_terminal(
     note = lines[begin : lines.index("Settings that differ:")]
     assert len(note) == len(fill(" ".join(note), 60).splitlines())
     assert min(map(len, note[:-1])) > 40
-
-
-def test_the_late_return_of_an_evolution_is_explained(
-    folder: Path, smgrnn: Command, tmp_path: Path
-) -> None:
-    words = "of an evolution, over the best of each of the final quarter of its generations."
-    assert words not in " ".join(smgrnn("compare", folder / "fast").out.split())
-    evolve("CartPole-v1", rollouts=8, population=4, held_out=1).save(tmp_path / "evolved")
-    assert words in " ".join(smgrnn("compare", folder / "fast", "evolved").out.split())
 
 
 def test_runs_that_differ_in_nothing_are_told_to(folder: Path, smgrnn: Command) -> None:

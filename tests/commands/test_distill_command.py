@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 
 from smgrnn.commands.display import describe_all
-from smgrnn.learning import SGD
-from smgrnn.rules import Frugal
 from smgrnn.runs import Plan, Record, load
 from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
@@ -121,20 +119,6 @@ def test_several_seeds_give_a_list_and_a_folder_for_each(distill: Command, tmp_p
         assert Run.resume(tmp_path / summary["run_dir"]).plan.seed == summary["seed"]
     distill("--seed", 6, "--out", "alone", "--quiet")
     assert contents(tmp_path / summaries[1]["run_dir"]) == contents(tmp_path / "alone")
-
-
-def test_every_setting_can_be_set(distill: Command, tmp_path: Path) -> None:
-    texts = [
-        *("n_hidden=2", "iterations=2", "learning.optimizer=sgd", "optimizer.momentum=0.5"),
-        *("plasticity.prune_period=50", "growth.n_candidates=3"),
-    ]
-    flags = [word for text in texts for word in ("--set", text)]
-    assert distill("--student", "growth-only", "--out", "a", *flags).code == 0
-    plan = Run.resume(tmp_path / "a").plan
-    assert plan.asked is not None
-    assert (plan.student, plan.network.n_hidden, plan.network.iterations) == ("growth-only", 2, 2)
-    assert plan.learning.optimizer == SGD(momentum=0.5)
-    assert (plan.plasticity.prune_period, plan.plasticity.growth) == (50, Frugal(n_candidates=3))
 
 
 # --- the plan, and nothing else -------------------------------------------------------------------

@@ -80,22 +80,6 @@ def test_a_flag_of_the_release_before_is_answered_with_the_new_spelling(
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("window=3", "'window' does not exist. Did you mean 'plasticity.window'?"),
-        ("learning.optimizer=adm", "must be 'adam' or 'adamw' or 'sgd' or 'rmsprop'. Got 'adm'"),
-        ("gain=ten", "The 'gain' parameter of RunConfig must be a float in (0, inf). Got 'ten'"),
-        ("density=2", "The 'density' parameter of NetworkSettings must be a float in (0, 1]."),
-        ("gain", "--set takes NAME=VALUE. Got 'gain' instead."),
-    ],
-)
-def test_a_setting_that_cannot_be_set_is_one_sentence(
-    smgrnn: Command, text: str, sentence: str
-) -> None:
-    assert sentence in refused(smgrnn("distill", "CartPole-v1", "--set", text))
-
-
-@pytest.mark.parametrize(
     "command",
     [
         ("evaluate", "run", "--episodes", 2),

@@ -2,9 +2,10 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
+from itertools import islice
 from textwrap import fill
 
-from smgrnn.commands.output import Output, line_width, open_from_terminal
+from smgrnn.commands.output import Output, aligned, line_width, open_from_terminal
 from smgrnn.errors import ConfigError
 from smgrnn.pages.comparison import (
     Compared,
@@ -67,18 +68,16 @@ def describe_settings(groups: Sequence[Compared]) -> str:
 
 def describe_table(table: DataTable, left_out: Sequence[str] = ()) -> str:
     """Return a table as text, task by task, with its note; some columns may be left out."""
-    n_words = len(table.headings) - 1
     shown = [place for place, it in enumerate(table.columns) if it.name not in left_out]
     headings = (*table.headings[2:], *(table.columns[it].heading for it in shown))
     blocks: dict[str, list[tuple[str, ...]]] = {}
     for row in table.rows:
         task = row.labels[0]
-        lines = blocks.setdefault(task, [(task, *headings)])
-        lines.append((*row.labels[1:], *(row.cells[it].text for it in shown)))
-    columns = zip(*(line for block in blocks.values() for line in block), strict=True)
-    widths = [max(map(len, column)) for column in columns]
-    line_format = "  ".join(
-        f"{{:{'<' if place < n_words else '>'}{width}}}" for place, width in enumerate(widths)
+        blocks.setdefault(task, [(task, *headings)]).append(
+            (*row.labels[1:], *(row.cells[it].text for it in shown))
+        )
+    lines = iter(
+        aligned([line for block in blocks.values() for line in block], len(table.headings) - 1)
     )
-    texts = ("\n".join(line_format.format(*line) for line in block) for block in blocks.values())
+    texts = ("\n".join(islice(lines, len(block))) for block in blocks.values())
     return "\n\n".join((*texts, fill(table.note, line_width())))

@@ -14,7 +14,7 @@ from smgrnn.commands.options import (
     import_from_here,
     run_settings,
 )
-from smgrnn.commands.output import Output, open_from_terminal, say
+from smgrnn.commands.output import Output, aligned, open_from_terminal, say
 from smgrnn.config import RECORDINGS, with_settings
 from smgrnn.errors import ConfigError, short
 from smgrnn.experts import Expert
@@ -108,17 +108,14 @@ def run_folder(task: str, student: str, seed: int, out: Path | None, n_seeds: in
 
 def show_plans(plans: list[Any], output: Output) -> None:
     """Print plans as lines of a setting and its value, or as JSON."""
-    paragraphs = []
-    for plan in plans:
-        settings = {
-            name: short(value, 200) if isinstance(value, tuple) else value
-            for name, value in flatten(plan.to_dict()).items()
+    figures, paragraphs = [plan.to_dict() for plan in plans], []
+    for content in figures:
+        rows = [
+            (name, short(value, 200) if isinstance(value, tuple) else str(value))
+            for name, value in flatten(content).items()
             if not name.startswith("asked.")
-        }
-        width = max(map(len, settings)) + 2
-        lines = (f"{name:<{width}}{value}" for name, value in settings.items())
-        paragraphs.append("\n".join(lines))
-    figures = [plan.to_dict() for plan in plans]
+        ]
+        paragraphs.append("\n".join(aligned(rows)))
     output.result("\n\n".join(paragraphs), figures[0] if len(figures) == 1 else figures)
 
 

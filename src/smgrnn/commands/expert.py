@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smgrnn.commands.options import import_from_here
-from smgrnn.commands.output import Output
+from smgrnn.commands.output import Output, aligned
 from smgrnn.errors import ConfigError
 from smgrnn.experts import evaluate_expert, find_expert, shipped_experts, write_expert
 from smgrnn.storage import check_new_file
@@ -44,16 +44,12 @@ def _convert(args: Namespace, output: Output) -> None:
 
 def _list(args: Namespace, output: Output) -> None:
     records = shipped_experts()
-    width = max(map(len, records)) + 2
-    lines = []
+    rows = []
     for name, record in records.items():
-        held_out = record["held_out"]
-        score = f"{held_out['mean']:.1f} ± {held_out['std']:.1f}"
-        lines.append(
-            f"{name:<{width}}{score:<16}over {held_out['episodes']} new episodes; selected by "
-            f"{CHOSEN_BY[record['chosen_by']]}"
-        )
-    output.result("\n".join(lines), records)
+        mean, std, n = (record["held_out"][key] for key in ("mean", "std", "episodes"))
+        by = CHOSEN_BY[record["chosen_by"]]
+        rows.append((name, f"{mean:.1f} ± {std:.1f}", f"over {n} new episodes; selected by {by}"))
+    output.result("\n".join(aligned(rows)), records)
 
 
 def _train(args: Namespace, output: Output) -> None:
@@ -71,9 +67,8 @@ def _train(args: Namespace, output: Output) -> None:
         recipe = recipe._replace(config=replace(recipe.config, steps=args.steps))
 
     def report(checkpoint: "ScoredCheckpoint") -> None:
-        scored, disturbed, taught = (
-            *(checkpoint.choosing, checkpoint.disturbed, checkpoint.teachability),
-        )
+        scored, disturbed = checkpoint.choosing, checkpoint.disturbed
+        taught = checkpoint.teachability
         random = "" if disturbed is None else f", with random actions {disturbed.mean:.1f}"
         students = "" if taught is None else f"; its MLP students {taught.mean:.1f}"
         score = f"{scored.mean:.1f} ± {scored.std:.1f}"

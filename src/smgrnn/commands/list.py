@@ -4,7 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.commands.output import Output
+from smgrnn.commands.output import Output, aligned
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import shipped_experts
 from smgrnn.learning import LEARNING
@@ -15,6 +15,7 @@ from smgrnn.runs.students import STUDENTS
 from smgrnn.storage import is_locked
 from smgrnn.tasks.known import KNOWN
 
+NOTE = "A Gymnasium id with flat observations is a task too, with an --expert, or a recording."
 OPTIONS = """
 [FOLDER]              a folder of runs
 """
@@ -42,12 +43,8 @@ def _list_names(output: Output) -> None:
     width = max(len(name) for entries in listed.values() for name in entries) + 2
     lines = []
     for title, entries in listed.items():
-        lines.append(f"{title}:")
-        lines += [f"  {name:<{width}}{what}" for name, what in entries.items()]
-    lines.append(
-        "A Gymnasium id with flat observations is a task too, with an --expert, or a recording."
-    )
-    output.result("\n".join(lines), listed)
+        lines += [f"{title}:", *(f"  {name:<{width}}{what}" for name, what in entries.items())]
+    output.result("\n".join([*lines, NOTE]), listed)
 
 
 def _tasks() -> dict[str, str]:
@@ -55,15 +52,15 @@ def _tasks() -> dict[str, str]:
     tasks, records = {}, shipped_experts()
     for id, facts in KNOWN.items():
         place = "Gymnasium" if facts.code is None else "compiled"
-        if facts.examples is not None:
-            tasks[id] = f"{len(facts.examples[0])} examples, no expert"
+        expert = "no expert"
+        if facts.experts:
+            score = records[f"{id}-{facts.experts[0]}"]["held_out"]["mean"]
+            expert = f"expert {score:.1f}"
         elif facts.rule is not None:
-            tasks[id] = f"{place}, its expert is a rule"
-        elif facts.experts:
-            mean = records[f"{id}-{facts.experts[0]}"]["held_out"]["mean"]
-            tasks[id] = f"{place}, expert {mean:.1f}"
-        else:
-            tasks[id] = f"{place}, no expert"
+            expert = "its expert is a rule"
+        elif facts.examples is not None:
+            place = f"{len(facts.examples[0])} examples"
+        tasks[id] = f"{place}, {expert}"
         if facts.needs_memory:
             tasks[id] += "; needs memory"
         if facts.velocities:
@@ -106,5 +103,4 @@ def _table(runs: list[dict[str, Any]]) -> str:
         if facts.get("return") is not None:
             shown["return"] = f"{facts['return']:.4g}"
         rows.append(tuple("" if shown.get(name) is None else str(shown[name]) for name in head))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join(aligned(rows))

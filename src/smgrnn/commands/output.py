@@ -3,6 +3,7 @@
 import json
 import sys
 import webbrowser
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -33,6 +34,14 @@ def line_width() -> int:
     """Return how many letters a line of stdout has: those of a terminal, if it has fewer."""
     terminal = Terminal(file=sys.stdout)
     return min(terminal.width, WIDTH) if terminal.is_terminal else WIDTH
+
+
+def aligned(rows: Sequence[Sequence[str]], n_left: int | None = None) -> list[str]:
+    """Return rows as lines of columns, the first `n_left` or all of them aligned to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = ["<"] * len(widths) if n_left is None else ["<"] * n_left + [">"] * len(widths)
+    line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=False))
+    return [line.format(*row).rstrip() for row in rows]
 
 
 @dataclass(frozen=True, kw_only=True)

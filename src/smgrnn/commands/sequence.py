@@ -9,7 +9,7 @@ from typing import Any
 from smgrnn.commands.display import Display, describe, stoppable
 from smgrnn.commands.distill import draw_pictures
 from smgrnn.commands.options import RUN_SETTINGS, run_settings
-from smgrnn.commands.output import Output
+from smgrnn.commands.output import Output, aligned
 from smgrnn.runs.course import FIGURES
 from smgrnn.runs.pictures import draw_course
 from smgrnn.runs.sequences import Sequence, plan_sequence
@@ -56,15 +56,11 @@ def run(args: Namespace, output: Output) -> None:
 def _describe_course(summary: dict[str, Any]) -> str:
     """Return the results of a sequence in a few lines: returns by stage and task, then figures."""
     course, sizes = summary["course"], summary["n_parameters_by_stage"]
-    rows = ["before the first stage", *course["stages"]]
-    width = max(map(len, rows)) + 2
-    lines = [" " * width + "  ".join(course["tasks"]) + "  parameters"]
-    for row, returns, size in zip(rows, course["returns"], ["", *sizes], strict=True):
-        cells = (
-            f"{value:.1f}".rjust(len(task))
-            for value, task in zip(returns, course["tasks"], strict=True)
-        )
-        lines.append(f"{row:<{width}}{'  '.join(cells)}  {size}")
+    rows = [("", *course["tasks"], "parameters")]
+    names = ("before the first stage", *course["stages"])
+    for name, returns, size in zip(names, course["returns"], ("", *sizes), strict=True):
+        rows.append((name, *(f"{value:.1f}" for value in returns), str(size)))
+    lines = aligned(rows, 1)
     figures = {name.replace("_", " "): summary[name] for name in FIGURES}
     words = (f"{word} {value:.2f}" for word, value in figures.items() if value is not None)
     lines.append(f"As fractions of the experts' return beyond random: {', '.join(words)}.")

@@ -67,11 +67,6 @@ def test_a_picture_of_an_earlier_report_does_not_stay(store: Path, tmp_path: Pat
     assert found == {"figure-1.svg", "figure-2.svg", "figure-7.svg", "mine.png"}
 
 
-def test_quiet_is_quiet(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    call(*ASKED, "--store", store, "--out", tmp_path / "report", "--quiet")
-    assert capsys.readouterr() == ("", "")
-
-
 def test_what_is_missing_is_told(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
