@@ -163,9 +163,9 @@ def describe(summary: dict[str, Any]) -> str:
             f"{summary['late_return']:.1f} (final quarter), best {summary['best_return']:.1f}"
             f"{_convergence(summary)}.",
             f"Final network: {quantity(summary['n_nodes'], 'node')} ({summary['n_hidden']} "
-            f"hidden), {quantity(summary['n_edges'], 'edge')} "
-            f"({summary['net_growth_nodes']:+} and {summary['net_growth_edges']:+}, churn ratio "
-            f"{summary['churn_ratio']:.1f}); {_describe_late(summary)}.",
+            f"hidden), {quantity(summary['n_edges'], 'edge')}; net growth "
+            f"{summary['net_growth_nodes']:+} nodes and {summary['net_growth_edges']:+} edges, "
+            f"churn ratio {summary['churn_ratio']:.1f}; {_describe_late(summary)}.",
         ]
     run = f"{summary['task']}, {summary['student']}, seed {summary['seed']}"
     if folder := summary["run_dir"]:
@@ -187,7 +187,6 @@ def describe_likeness(figures: dict[str, Any]) -> str:
 
 
 def _describe_kept(kept: dict[str, Any]) -> str:
-    """Return whether the selected network keeps the fraction that was asked for."""
     share = f"{100 * kept['share']:g}% of the expert's return beyond chance"
     if kept["is_reached"]:
         return (
@@ -198,7 +197,6 @@ def _describe_kept(kept: dict[str, Any]) -> str:
 
 
 def _convergence(summary: dict[str, Any]) -> str:
-    """Return when the task's threshold was first reached, if it has one."""
     if summary["threshold"] is None:
         return ""
     episode = summary["convergence_episode"]

@@ -24,6 +24,7 @@ from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run, settings_to_go_on, start_from
 from smgrnn.runs.watch import Watch
 
+RESUME_RULE = "Give --resume alone; repeat TASK and --expert only if they are your own code."
 OPTIONS = f"""{TASK}{RUN_SETTINGS}
 the run:
   --seeds N [1]       run N seeds, from --seed upwards
@@ -41,6 +42,8 @@ the run:
 
 def run(args: Namespace, output: Output) -> None:
     """Train one run per seed, or the one to resume, and print summaries; or print the plans."""
+    from smgrnn.commands.display import print_summaries
+
     if getattr(args, "from") is not None and (args.preset is not None or args.resume is not None):
         raise ConfigError(
             "--from starts from the settings of that run: give neither --preset nor --resume."
@@ -50,17 +53,23 @@ def run(args: Namespace, output: Output) -> None:
         or args.set
         or (args.preset, args.out, args.seeds) != (None, None, 1)
     ):
-        raise ConfigError(
-            "A run is resumed with its own settings. Give --resume, and repeat TASK and --expert "
-            "only if they are your own code."
-        )
+        raise ConfigError(f"A run is resumed with its own settings. {RESUME_RULE}")
     import_from_here(args.task, args.expert)
     if args.dry_run and args.resume is not None:
         show_plans([Record.load(args.resume).plan], output)
-    elif args.dry_run:
-        show_plans([each.plan for each in prepare_runs(args)], output)
-    else:
-        train_all(prepare_runs(args), args, output)
+        return
+    runs = prepare_runs(args)
+    if args.dry_run:
+        show_plans([each.plan for each in runs], output)
+        return
+    first = runs[0]  # all learn from the same expert
+    first.begin()  # refuses what it must before anything is printed
+    if isinstance(first.teacher, Expert):
+        n_hidden, n_parameters = first.teacher.sizes[1:-1].sum(), first.teacher.parameters.size
+        output.say(f"The expert has {n_hidden:,} hidden units and {n_parameters:,} parameters.")
+    with _live(first) if args.live else nullcontext() as show:
+        summaries = [_train(each, args, show, output, len(runs)) for each in runs]
+    print_summaries(summaries, output)
 
 
 def prepare_runs(args: Namespace) -> list[Run]:
@@ -117,20 +126,6 @@ def show_plans(plans: list[Any], output: Output) -> None:
         ]
         paragraphs.append("\n".join(aligned(rows)))
     output.result("\n\n".join(paragraphs), figures[0] if len(figures) == 1 else figures)
-
-
-def train_all(runs: list[Run], args: Namespace, output: Output) -> None:
-    """Train, show progress, and print a summary."""
-    from smgrnn.commands.display import print_summaries
-
-    first = runs[0]  # all learn from the same expert
-    first.begin()  # refuses what it must before anything is printed
-    if isinstance(first.teacher, Expert):
-        n_hidden, n_parameters = first.teacher.sizes[1:-1].sum(), first.teacher.parameters.size
-        output.say(f"The expert has {n_hidden:,} hidden units and {n_parameters:,} parameters.")
-    with _live(first) if args.live else nullcontext() as show:
-        summaries = [_train(each, args, show, output, len(runs)) for each in runs]
-    print_summaries(summaries, output)
 
 
 @contextmanager

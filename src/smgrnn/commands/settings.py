@@ -5,7 +5,7 @@ import inspect
 import textwrap
 from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from itertools import pairwise
 from typing import Any
 
@@ -39,7 +39,17 @@ OPTIONS = ""
 
 def run(args: Namespace, output: Output) -> None:
     """List every setting, in words or as JSON."""
-    listed = {owner: dict(_rows(kind, prefix)) for owner, kind, prefix in _owners()}
+    listed: dict[str, dict[str, dict[str, Any]]] = {}
+    for owner, kind, prefix in _owners():
+        known, table = _meanings(kind), listed.setdefault(owner, {})
+        for entry in fields(kind):
+            value, name = entry.default, f"{prefix}{entry.name}"
+            if entry.default_factory is not MISSING:
+                value = entry.default_factory()
+            if (prefix.rstrip("."), entry.name) in CHOICES.values():
+                value = value.name
+            if name not in (*PARTS, "network"):
+                table[name] = {"default": value, "meaning": known[entry.name]}
     rows = [(name, str(row["default"])) for table in listed.values() for name, row in table.items()]
     wide, narrow = (max(map(len, column)) + 2 for column in zip(*rows, strict=True))
     lines = []
@@ -75,24 +85,6 @@ def _owners() -> Iterator[tuple[str, Any, str]]:
     for first, table in TABLES.items():
         for name, kind in table.items():
             yield f"{titles.get(first, first)} {name}", kind, f"{first}."
-
-
-def _rows(kind: Any, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the name of each setting of a class, with its default and its meaning."""
-    known = _meanings(kind)
-    for entry in fields(kind):
-        if prefix or entry.name not in (*PARTS, "network"):
-            row = {"default": _default(entry, prefix), "meaning": known[entry.name]}
-            yield f"{prefix}{entry.name}", row
-
-
-def _default(entry: Field[Any], prefix: str) -> Any:
-    """Return the default of a field as it is written; that of a choice by its name."""
-    value = entry.default
-    if entry.default_factory is not MISSING:
-        value = entry.default_factory()
-    is_choice = (prefix.rstrip("."), entry.name) in CHOICES.values()
-    return value.name if is_choice else value
 
 
 def _meanings(kind: type) -> dict[str, str]:
