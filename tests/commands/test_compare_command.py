@@ -80,11 +80,6 @@ def test_words_are_filled_to_the_width_of_a_terminal(
     assert min(map(len, note[:-1])) > 40
 
 
-def test_runs_that_differ_in_nothing_are_told_to(folder: Path, smgrnn: Command) -> None:
-    said = smgrnn("compare", folder / "slow-0", folder / "slow-1")
-    assert said.out.splitlines()[-1] == "They differ in nothing but their seed."
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_page_has_the_table_and_the_curves(
     folder: Path, smgrnn: Command, tmp_path: Path, theme: str
@@ -144,17 +139,6 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     said = smgrnn("compare", *(word.format(folder=folder) for word in words))
     assert refused(said) == sentence
-
-
-def test_several_runs_are_evaluated_one_after_the_other(folder: Path, smgrnn: Command) -> None:
-    said = smgrnn("evaluate", folder / "slow-0", folder / "fast", "--episodes", 2)
-    first, second = said.out.splitlines()
-    assert f"of {folder / 'slow-0'}: " in first
-    assert f"of {folder / 'fast'}: " in second
-    told = json.loads(smgrnn("evaluate", folder, "--episodes", 2, "--json").out)
-    assert [each["episodes"] for each in told] == [2, 2, 2]
-    one = json.loads(smgrnn("evaluate", folder / "fast", "--episodes", 2, "--json").out)
-    assert one == told[0]
 
 
 def test_the_runs_of_a_folder_are_listed_with_how_far_they_came(

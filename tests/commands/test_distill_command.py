@@ -29,19 +29,6 @@ def distill(smgrnn: Command, tmp_path: Path) -> Command:
 # --- what is printed where -----------------------------------------------------------------------
 
 
-def test_the_last_line_on_stdout_is_one_json_object(distill: Command) -> None:
-    said = distill("--json")
-    assert said.code == 0
-    assert set(json.loads(said.out)) >= {
-        *("task", "student", "engine", "seed", "episodes", "steps", "late_return", "best_return"),
-        *("convergence_episode", "n_nodes", "n_hidden", "n_edges", "n_parameters"),
-        *("net_growth_nodes", "net_growth_edges", "churn_ratio", "agreement", "seconds", "run_dir"),
-    }
-    assert said.out.count("\n") == 1
-    summary = json.loads(said.out)
-    assert json.loads((Path(summary["run_dir"]) / "run.json").read_text())["summary"] == summary
-
-
 def test_results_go_to_stdout_and_progress_to_stderr(
     distill: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

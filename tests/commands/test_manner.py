@@ -11,7 +11,6 @@ import pytest
 import smgrnn as package
 from smgrnn import cli
 from smgrnn.commands.options import Parser
-from smgrnn.tasks.known import KNOWN
 from support.commands import Command, Said, refused
 from support.runs import trained
 
@@ -199,26 +198,7 @@ def test_there_is_a_script_for_each_shell(smgrnn: Command, tmp_path: Path, name:
     assert (tmp_path / "script").read_text(encoding="utf-8") == smgrnn("completion", name).out
 
 
-# --- names, and interrupts ------------------------------------------------------------------------
-
-
-def test_list_names_what_other_commands_take(smgrnn: Command) -> None:
-    listed = json.loads(smgrnn("list", "--json").out)
-    control = {"CartPole-v1", "Acrobot-v1", "LunarLander-v3"}
-    hidden = {"CartPole-v1,hide=velocities", "Acrobot-v1,hide=velocities"}
-    variants = {f"{id},{name}" for id in KNOWN for name in KNOWN[id].teacher_scores}
-    assert set(listed["tasks"]) == {"xor", "recall"} | control | hidden | variants
-    assert "mlp-100" in listed["students"]
-    assert set(listed["methods"]) == {"neat", "ndp"}
-    assert "growth-ablation-v2" in listed["experiments"]
-    text = smgrnn("list").out
-    assert all(name in text for entries in listed.values() for name in entries)
-    experts = json.loads(smgrnn("expert", "list", "--json").out)
-    lines = smgrnn("expert", "list").out.splitlines()
-    assert [line.split()[0] for line in lines] == list(experts)
-    assert any(
-        line.startswith("LunarLander-v3-plain-1") and "266.8 ± 26.7" in line for line in lines
-    )
+# --- interrupts ------------------------------------------------------------------------
 
 
 STARTING = """
