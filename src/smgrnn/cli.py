@@ -75,7 +75,7 @@ def main() -> None:
             from smgrnn.commands.output import Output
 
             output = Output(as_json=args.json, quiet=args.quiet)
-            with watching_compilation(lambda: output.say(COMPILING)):
+            with watching_compilation(lambda: output.say(COMPILING, only_terminal=True)):
                 args.body(args, output)
         sys.stdout.flush()
     except BrokenPipeError:  # as `head` closes it when it has seen enough

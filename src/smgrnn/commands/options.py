@@ -130,7 +130,7 @@ class Parser(ArgumentParser):
                 group = self.add_argument_group(spec[:-1])
             elif spec:
                 name, settings = _declared(spec)
-                words = words.strip().replace("%", "%%")
+                words = " ".join(words.split()).replace("%", "%%")
                 words += " (default: %(default)s)" if settings.get("default") else ""
                 group.add_argument(name, help=words, **settings)
                 usage += [spec.rstrip(" !")] if name[0] != "-" or spec[-1] == "!" else []

@@ -51,9 +51,9 @@ class Output:
     as_json: bool = False
     quiet: bool = False
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, *, only_terminal: bool = False) -> None:
         """Print lines on stderr, unless the command is to be quiet."""
-        if not self.quiet:
+        if not self.quiet and (sys.stderr.isatty() or not only_terminal):
             say(text)
 
     def result(self, words: str, figures: Any) -> None:
