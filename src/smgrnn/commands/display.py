@@ -142,10 +142,14 @@ def describe(summary: dict[str, Any]) -> str:
     given = summary.get("handed_over", summary)  # a search has one network, its champion
     size = f"{quantity(given['n_parameters'], 'parameter')}, {quantity(given['n_nodes'], 'node')}"
     if "held_out_agreement" in summary or "held_out_mse" in summary:  # of a recording
-        score = describe_likeness(summary)
+        score, late = describe_likeness(summary), ""
     else:
         n = summary["held_out_episodes"]
         score = describe_score(given["held_out_mean"], given["held_out_std"], n)
+        late = (
+            f"; late return {summary['late_return']:.1f} (final quarter), best "
+            f"{summary['best_return']:.1f}{_convergence(summary)}"
+        )
     spent = f"{short_text(summary['steps'])} steps in {summary['seconds']:.1f} s"
     if "generations" in summary:
         lines = [
@@ -159,9 +163,7 @@ def describe(summary: dict[str, Any]) -> str:
         lines = [f"Selected network: {score}; {size}, from episode {given['episode']}."]
         lines += [_describe_kept(summary["kept"])] if "kept" in summary else []
         lines += [
-            f"Training: {quantity(summary['episodes'], 'episode')}, {spent}; late return "
-            f"{summary['late_return']:.1f} (final quarter), best {summary['best_return']:.1f}"
-            f"{_convergence(summary)}.",
+            f"Training: {quantity(summary['episodes'], 'episode')}, {spent}{late}.",
             f"Final network: {quantity(summary['n_nodes'], 'node')} ({summary['n_hidden']} "
             f"hidden), {quantity(summary['n_edges'], 'edge')}; net growth "
             f"{summary['net_growth_nodes']:+} nodes and {summary['net_growth_edges']:+} edges, "

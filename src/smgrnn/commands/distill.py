@@ -24,7 +24,6 @@ from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run, settings_to_go_on, start_from
 from smgrnn.runs.watch import Watch
 
-RESUME_RULE = "Give --resume alone; repeat TASK and --expert only if they are your own code."
 OPTIONS = f"""{TASK}{RUN_SETTINGS}
 the run:
   --seeds N [1]       run N seeds, from --seed upwards
@@ -53,7 +52,10 @@ def run(args: Namespace, output: Output) -> None:
         or args.set
         or (args.preset, args.out, args.seeds) != (None, None, 1)
     ):
-        raise ConfigError(f"A run is resumed with its own settings. {RESUME_RULE}")
+        raise ConfigError(
+            "A run is resumed with its own settings. Give --resume, and repeat TASK and --expert "
+            "only if they are your own code."
+        )
     import_from_here(args.task, args.expert)
     if args.dry_run and args.resume is not None:
         show_plans([Record.load(args.resume).plan], output)

@@ -13,7 +13,7 @@ from smgrnn.commands.display import (
     size_text,
     stoppable,
 )
-from smgrnn.commands.distill import RESUME_RULE, draw_pictures, each_seed, named, run_folder
+from smgrnn.commands.distill import draw_pictures, each_seed, named, run_folder
 from smgrnn.commands.options import TASK, import_from_here
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
@@ -54,7 +54,7 @@ def run(args: Namespace, output: Output) -> None:
             folder = run_folder(task, each.method, each.seed, args.out, args.seeds)
             made.append(new_evolution(task, each, folder))
     elif given or (args.out, args.seeds) != (None, 1):
-        raise ConfigError(f"A search is resumed with its own settings. {RESUME_RULE}")
+        raise ConfigError("A search is resumed with its own settings: give --resume alone.")
     else:
         made = [Evolution.resume(args.resume, task=args.task)]
     print_summaries([_evolve(each, output, len(made)) for each in made], output)
