@@ -1,5 +1,8 @@
 """How far a dry run goes through the package: files, jumps between them, settings made on the way.
 
+A file is entered when one of its functions is called; those that are only imported, with their
+class bodies and decorators, are counted apart.
+
 Run with `python benchmarks/files_entered.py [WORDS ...]`, the words of a command; by default
 `distill CartPole-v1 --dry-run`.
 """
@@ -25,13 +28,20 @@ class Counted:
 
     def __init__(self) -> None:
         self.files: set[str] = set()
+        self.imported: set[str] = set()
+        self.n_imports = 0
         self.counts: Counter[str] = Counter()
         self.last = ""
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         """Note one event of the profiler."""
         file, function = frame.f_code.co_filename, frame.f_code.co_name
+        if function == "<module>" and event in ("call", "return"):
+            self.n_imports += 1 if event == "call" else -1
         if event != "call" or not file.startswith(HOME) or function == "<module>":
+            return
+        if self.n_imports:
+            self.imported.add(file)
             return
         self.files.add(file)
         self.counts["jumps"] += file != self.last
@@ -50,7 +60,8 @@ def run(words: list[str]) -> None:
         sys.setprofile(counted)
         main()
     sys.setprofile(None)
-    print(f"{len(counted.files)} files, {counted.counts['jumps']} jumps between files")
+    print(f"{len(counted.files)} files entered, {counted.counts['jumps']} jumps between files")
+    print(f"{len(counted.imported - counted.files)} more files imported")
     print(f"{counted.counts['run settings']} settings of a run made")
     print(f"{counted.counts['validated']} settings validated")
 

@@ -1,13 +1,12 @@
 """Settings: frozen dataclasses, validated once, on construction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Literal, Self, get_args
 
-from smgrnn.choices import USUAL_PRESET, EnvBackend, HandOver, Method, Preset, Student
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.graph.settings import NetworkConfig, NetworkSettings
 from smgrnn.learning.settings import Adam, LearningConfig, LearningSettings
@@ -26,21 +25,19 @@ from smgrnn.validation import (
     annotations,
 )
 
-__all__ = [
-    "USUAL_PRESET",
-    "EnvBackend",
-    "HandOver",
-    "LearningConfig",
-    "Method",
-    "NetworkConfig",
-    "PlasticityConfig",
-    "Preset",
-    "RunConfig",
-    "Student",
-]
+__all__ = ["LearningConfig", "NetworkConfig", "PlasticityConfig", "RunConfig"]
 
+Method = Literal["neat", "ndp"]
+Preset = Literal["frugal", "paper", "as_printed"]
+USUAL_PRESET: Preset = "frugal"
+"""The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
+Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
+EnvBackend = Literal["compiled", "gymnasium"]
+HandOver = Literal["best", "final"]
 RECORDINGS = (".npz", ".csv", ".safetensors")
 """Endings of the name of a task that is a file of recorded examples."""
+NETWORK = {entry.name for entry in fields(NetworkSettings)}
+"""The settings of the network, which go by their own names."""
 UNCHANGING = ("static", "mlp-100", "mlp-200")
 """The students whose graph stays as it is."""
 LAYERED = ("mlp-100", "mlp-200", "mlp-pruned")
@@ -64,28 +61,26 @@ class RunConfig(Settings):
     episodes: Count = 2000
     """Training episodes."""
     stop_after: Whole = 0
-    """Stop after this many episodes in a row that reach the task's threshold; 0 is never."""
+    """Stop after this many episodes in a row that reach the task's threshold; 0 disables it."""
     seed: Whole = 0
     """Seed of the initial graph, of the rules' choices and of the episodes."""
     expert: str | None = None
-    """Name of a shipped expert, file of its weights, or a function as module:function; None is the
-    smooth expert that comes with the package."""
+    """A shipped expert, a file of weights, or a function as module:function; None is the smooth
+    expert of the package."""
     env_backend: EnvBackend | None = None
     """Where the task runs; None is compiled code if task and expert allow it, and Gymnasium
     otherwise."""
     checkpoint_every: Count = 100
-    """Episodes between two checkpoints, from which an interrupted run can go on."""
+    """Episodes between two checkpoints, from which an interrupted run resumes."""
     held_out: Count = 100
-    """Held-out episodes that judge the student that is handed over."""
+    """New episodes that evaluate the selected network."""
     handover: HandOver = "final"
-    """The student to hand over: the best one that the run saw, chosen on episodes that do nothing
-    else, or the final one."""
+    """Select the best network that the run saw, on episodes of their own, or the final one."""
     parameters: Count | None = None
-    """Most parameters that may be handed over; rules that follow a size may pass them on the way.
-    None is any number."""
+    """Maximum parameters of the result; training may exceed it temporarily.  None is any number."""
     keep: Share | None = None
-    """Hand over the smallest student that keeps this share of what the expert returns beyond a
-    random policy; None asks for no share."""
+    """Select the smallest network that keeps this fraction of the expert's return beyond that of a
+    random policy; None disables it."""
     budget: Count | None = None
     """Parameters of a 100 % MLP; None is the number that the growing network has on average."""
     bias: bool = False
@@ -93,13 +88,13 @@ class RunConfig(Settings):
     normalise: bool = False
     """Scale observations to mean 0 and deviation 1, by statistics that the run keeps."""
     gain: Positive = 1.0
-    """Factor of the student's inputs, which its weights absorb in the end."""
+    """Multiplies inputs during training; folded into the weights afterwards."""
     bar: Finite | None = None
-    """Mean return of the last episodes at which nothing grows any more, for rules that follow a
-    size; None is the task's threshold where no size is asked for, and no bar elsewhere."""
+    """Stop growing once the recent mean return reaches this value, for rules that follow a size;
+    None is the task's threshold where no size is asked for, and never elsewhere."""
     protect: Probability = 0.0
-    """Share by which updates are held back of edges that mattered to the run to go on from; they
-    are not pruned either.  For --from, and for the later stages of a sequence."""
+    """Slow updates to important inherited edges by this fraction, and do not prune them.  For
+    --from, and for the later stages of a sequence."""
     network: NetworkSettings = field(default_factory=NetworkSettings)
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)
@@ -140,20 +135,26 @@ class RunConfig(Settings):
         base, own = _open_preset(preset)
         if student in get_args(Method):
             raise ConfigError(f"{student} is evolved, not distilled: use smgrnn evolve.")
-        start = cls._start(task, base, student)
         if student in UNCHANGING:
             own = {name: each for name, each in own.items() if name.split(".")[0] not in RULES}
-        if own:
-            start = start.with_changes(**by_part(own))
+        start = cls._start(task, base)
+        try:
+            start = start.with_named(own)
+        except ConfigError as error:
+            raise ConfigError(f"{preset} cannot be used. {error}") from error
         start = start.with_changes(**_student_changes(student, start))
-        if not start.network.carry_state and "learning.through_time" not in own:
-            start = start.with_changes(learning={"through_time": 0})  # no way to an earlier call
+        is_reset = not start.network.carry_state and "learning.through_time" not in own
+        if is_reset and start.learning.through_time:  # no way to an earlier call
+            start = start.with_changes(learning={"through_time": 0})
         return start.with_changes(**changes)
 
     @classmethod
     @cache
-    def _start(cls, task: str, preset: "Preset", student: str) -> Self:
-        return cls().with_changes(student=student, **_starting_values(task, preset))
+    def _start(cls, task: str, preset: "Preset") -> Self:
+        values = _starting_values(task, preset)
+        network = {name: values.pop(name) for name in NETWORK & values.keys()}
+        learning = LearningSettings(**values.pop("learning", {}))
+        return cls(network=NetworkSettings(**network), learning=learning, **values)
 
     def with_changes(self, **changes: Any) -> Self:
         """Return the settings with some of them changed.
@@ -164,20 +165,31 @@ class RunConfig(Settings):
         >>> RunConfig().with_changes(iterations=2, plasticity={"window": 50}).plasticity.interval
         'episode'
         """
-        own = {entry.name for entry in fields(NetworkSettings)} & changes.keys()
-        values = {name: value for name, value in changes.items() if name not in own}
-        changed = self.changed(**values)
+        own = {name: changes.pop(name) for name in NETWORK & changes.keys()}
         if own:
-            network = replace(changed.network, **{name: changes[name] for name in own})
-            changed = replace(changed, network=network)
-        return changed
+            network = self._change("network", changes.get("network", {}))
+            changes["network"] = replace(network, **own)
+        return self.changed(**changes)
+
+    def with_named(self, settings: Mapping[str, Any], *, in_run: bool = False) -> Self:
+        """Return the settings with changes by dotted names; choices first, then their settings.
+
+        >>> RunConfig().with_named({"growth.max_relays": 3}).plasticity.growth.max_relays
+        3
+        """
+        chosen = {f"{part}.{place}" for part, place in CHOICES.values()} & settings.keys()
+        config = self.with_changes(**by_part({name: settings[name] for name in chosen}))
+        rest = {name: each for name, each in settings.items() if name not in chosen}
+        for name in rest:
+            find_setting(name, config, in_run=in_run)
+        return config.with_changes(**by_part(rest))
 
 
 def _student_changes(student: str, start: RunConfig) -> dict[str, Any]:
     """Return the settings that define a student."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {} if student == "smgrnn" else {"student": student}
     if student in LAYERED:
-        changes = {
+        changes |= {
             "bias": True,
             "n_hidden": 0,  # the budget says how many there are
             "density": NetworkSettings.density,
@@ -212,11 +224,10 @@ def check_student(config: RunConfig) -> None:
     if not is_kept:
         raise ConfigError(f"The growth or pruning rule contradicts the student {student}.")
     wanted = _student_changes(student, config)
-    for name in [name for name in wanted if name not in ("plasticity", "bias")]:
-        if getattr(config.network, name) != wanted[name]:
+    for name in [name for name in wanted if name in NETWORK]:
+        if (value := getattr(config.network, name)) != wanted[name]:
             raise ConfigError(
-                f"{name} {getattr(config.network, name)} contradicts the student {student}: it "
-                f"must be {wanted[name]}."
+                f"{name} {value} contradicts the student {student}: it must be {wanted[name]}."
             )
     if config.budget is not None and student not in LAYERED:
         raise ConfigError(f"budget measures an MLP, and {student} is not one: leave it out.")
@@ -244,18 +255,18 @@ def preset_settings(config: "RunConfig | None" = None) -> dict[str, Any]:
     (True, True)
     """
     config = RunConfig() if config is None else config
-    own = annotations(RunConfig) | annotations(NetworkSettings)
-    left_out = (*NO_PRESETS, *PARTS, "network")
-    found = {name: each for name, each in own.items() if name not in left_out}
-    for part in PARTS:
-        inner = annotations(type(getattr(config, part)))
-        found |= {f"{part}.{name}": each for name, each in inner.items()}
-    for name, (part, place) in CHOICES.items():
+    owners = {"": annotations(RunConfig) | annotations(NetworkSettings)}
+    owners |= {part: annotations(type(getattr(config, part))) for part in PARTS}
+    for owner, (part, place) in CHOICES.items():
         chosen = getattr(getattr(config, part), place)
-        if isinstance(chosen, Settings):
-            inner = annotations(type(chosen))
-            found |= {f"{name}.{setting}": each for setting, each in inner.items()}
-    return found
+        owners[owner] = annotations(type(chosen)) if isinstance(chosen, Settings) else {}
+    left_out = (*NO_PRESETS, *PARTS, "network")
+    return {
+        f"{owner}.{name}".lstrip("."): each
+        for owner, own in owners.items()
+        for name, each in own.items()
+        if owner or name not in left_out
+    }
 
 
 def parse_value(text: str) -> Any:
@@ -273,6 +284,21 @@ def parse_value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
+    """Return a run's settings with changes that are given as NAME=VALUE.
+
+    >>> with_settings(RunConfig(), ["growth.max_relays=3"]).plasticity.growth.max_relays
+    3
+    """
+    given: dict[str, Any] = {}
+    for text in texts:
+        name, is_given, value = text.partition("=")
+        if not is_given:
+            raise ConfigError(f"--set takes NAME=VALUE. Got {text!r} instead.")
+        given[name.strip().replace("-", "_")] = parse_value(value.strip())
+    return config.with_named(given, in_run=True)
 
 
 def find_setting(name: str, config: "RunConfig | None" = None, *, in_run: bool = False) -> Any:
@@ -302,18 +328,21 @@ def by_part(settings: Mapping[str, Any]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for name in sorted(settings, key=lambda name: name.split(".")[0] in CHOICES):
-        first, _, last = name.rpartition(".")
+        *parts, last = _path(name)
         table = found
-        for part in CHOICES.get(first, (first,) if first else ()):
-            table = table.setdefault(part, {})
-            if not isinstance(table, dict):
-                break
-        if isinstance(table, dict):
-            table[last] = settings[name]
-        else:  # the name of a choice stands there already
-            part, place = CHOICES[first]
-            found[part][place] = {"name": table, last: settings[name]}
+        for part in parts:
+            inner = table.setdefault(part, {})
+            if not isinstance(inner, dict):  # the name of a choice
+                inner = table[part] = {"name": inner}
+            table = inner
+        table[last] = settings[name]
     return found
+
+
+def _path(name: str) -> tuple[str, ...]:
+    """Return the parts of a RunConfig that lead to a setting; those of the network have none."""
+    first, _, last = name.rpartition(".")
+    return (*CHOICES.get(first, (first,) if first else ()), last)
 
 
 def settings_file(
@@ -343,13 +372,11 @@ def setting_of(config: RunConfig, name: str) -> Any:
     >>> setting_of(RunConfig(), "plasticity.growth")
     'relay'
     """
-    first, _, last = name.rpartition(".")
-    if not first and last in {entry.name for entry in fields(NetworkSettings)}:
-        return getattr(config.network, last)
-    found: Any = config
-    for part in (*CHOICES.get(first, (first,) if first else ()), last):
+    path = _path(name)
+    found: Any = config.network if path[0] in NETWORK else config
+    for part in path:
         found = getattr(found, part)
-    if (first, last) in CHOICES.values():
+    if path in CHOICES.values():
         return "none" if found is None else getattr(found, "name", type(found).__name__)
     return found
 
@@ -368,15 +395,6 @@ def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
     if file.preset not in known:
         hint = suggest(file.preset, known)
         raise ConfigError(f"{path} starts from {file.preset!r}, which is no preset. {hint}".strip())
-    try:
-        chosen = {f"{part}.{place}" for part, place in CHOICES.values()} & file.settings.keys()
-        start = RunConfig().with_changes(**_starting_values("", known[file.preset]))
-        start = start.with_changes(**by_part({name: file.settings[name] for name in chosen}))
-        for name in file.settings:
-            find_setting(name, start)
-        start.with_changes(**by_part(file.settings))
-    except ConfigError as error:
-        raise ConfigError(f"{path} cannot be used. {error}") from error
     return known[file.preset], file.settings
 
 

@@ -6,17 +6,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
 from numbers import Integral, Real
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    NamedTuple,
-    Self,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 from smgrnn.errors import ConfigError, short, suggest
 
@@ -55,13 +45,8 @@ class Settings:
     def __post_init__(self) -> None:
         settings: Any = type(self)
         for name, kinds in _kinds_by_name(settings):
-            what = f"The '{name}' parameter of {self._title()}"
+            what = f"The '{name}' parameter of {type(self).__name__}"
             object.__setattr__(self, name, _read(getattr(self, name), kinds, what))
-
-    @classmethod
-    def _title(cls) -> str:
-        """Return the name that a refusal has for these settings."""
-        return cls.__name__
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON.
@@ -74,15 +59,17 @@ class Settings:
 
     def key_content(self) -> dict[str, Any]:
         """Return the settings that differ from their defaults: what a stored result depends on."""
-        content = {}
+        return {name: _plain(value, is_key=True) for name, value in self._differing().items()}
+
+    def _differing(self) -> dict[str, Any]:
+        found = {}
         for entry in fields(self):
-            value = getattr(self, entry.name)
-            default = entry.default
-            if default is MISSING and entry.default_factory is not MISSING:
+            value, default = getattr(self, entry.name), entry.default
+            if entry.default_factory is not MISSING:
                 default = entry.default_factory()
             if value != default:
-                content[entry.name] = _plain(value, is_key=True)
-        return content
+                found[entry.name] = value
+        return found
 
     def changed(self, **changes: Any) -> Self:
         """Return the settings with some of them changed.
@@ -94,11 +81,15 @@ class Settings:
         >>> PlasticityConfig().changed(growth={"interval_width": 0.3}).growth.interval_width
         0.3
         """
+        if not changes:
+            return self
         known = {entry.name for entry in fields(self)}
         unknown = sorted(set(changes) - known)
         if unknown:
             hint = suggest(unknown[0], known)
-            raise ConfigError(f"{self._title()} has no setting {unknown[0]!r}. {hint}".strip())
+            raise ConfigError(
+                f"{type(self).__name__} has no setting {unknown[0]!r}. {hint}".strip()
+            )
         values = {name: self._change(name, value) for name, value in changes.items()}
         return replace(self, **values)
 
@@ -109,9 +100,10 @@ class Settings:
         if isinstance(chosen, str) and chosen in kinds:
             del inner["name"]
             kind = kinds[chosen]
-            own = former.own_values() if isinstance(former, Choice) else {}
-            shared = {entry.name for entry in fields(kind)} & own.keys()
-            return kind(**{each: own[each] for each in shared}).changed(**inner)
+            own = former._differing() if isinstance(former, Choice) else {}
+            known = {entry.name for entry in fields(kind)}
+            shared = {each: value for each, value in own.items() if each in known}
+            return kind(**shared).changed(**inner)
         is_nested = isinstance(value, dict) and isinstance(former, Settings)
         return former.changed(**inner) if is_nested else value
 
@@ -160,11 +152,6 @@ class Choice(Settings):
     """Its name in settings files and on the command line."""
     summary: ClassVar[str] = ""
     """A few words on how it works."""
-
-    def own_values(self) -> dict[str, Any]:
-        """Return the settings that differ from their defaults, by name."""
-        found = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return {name: value for name, value in found.items() if value != getattr(type(self), name)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name and the settings as plain values."""
@@ -222,32 +209,22 @@ def choices(hint: Any) -> tuple[Any, ...]:
     return tuple(choice for member in get_args(hint) for choice in choices(member))
 
 
-class _Kind(NamedTuple):
-    """A kind of values that an annotation asks for."""
-
-    admits: Callable[[Any], bool]
-    """Whether a value is of this kind, and in its range."""
-    plain: Callable[[Any], Any]
-    """The value as a plain number or tuple, whatever kind came in."""
-    words: str
-    """A description for whoever gave another."""
+_Kind = tuple[Callable[[Any], bool], Callable[[Any], Any], str]
+"""Whether a value is of a kind and in its range; the value as a plain number or tuple; words."""
 
 
 def _read(value: Any, kinds: tuple[_Kind, ...], what: str) -> Any:
     """Return a value as the first kind that admits it has it, or raise ConfigError."""
-    for kind in kinds:
-        if kind.admits(value):
-            return kind.plain(value)
-    expected = " or ".join(kind.words for kind in kinds)
+    for admits, plain, _ in kinds:
+        if admits(value):
+            return plain(value)
+    expected = " or ".join(words for _, _, words in kinds)
     raise ConfigError(f"{what} must be {expected}. Got {short(value)} instead.")
 
 
 @cache
 def _kinds_by_name(settings: Any) -> tuple[tuple[str, tuple[_Kind, ...]], ...]:
-    """Return the kinds that each setting of a class may be of.
-
-    Experiments are made of thousands of settings, so this is read once.
-    """
+    """Return the kinds that each setting may be of; experiments have thousands of settings."""
     hints = annotations(settings)
     return tuple((entry.name, _kinds(hints[entry.name])) for entry in fields(settings))
 
@@ -260,28 +237,28 @@ def _kind(hint: Any) -> _Kind:
     """Return the kind that a member of a union asks for."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is type(None):
-        return _Kind(lambda value: value is None, _as_it_is, "None")
+        return (lambda value: value is None), _same, "None"
     if origin is Literal:
         words = " or ".join(repr(choice) for choice in arguments)
-        return _Kind(lambda value: isinstance(value, str) and value in arguments, _as_it_is, words)
+        return (lambda value: isinstance(value, str) and value in arguments), _same, words
     if origin is tuple:  # of any length, all of one kind
-        member = _kind(arguments[0])
-        return _Kind(
-            lambda value: isinstance(value, tuple | list) and all(map(member.admits, value)),
-            lambda value: tuple(map(member.plain, value)),
-            f"a tuple, each of it {member.words}",
+        admits, plain, words = _kind(arguments[0])
+        return (
+            lambda value: isinstance(value, tuple | list) and all(map(admits, value)),
+            lambda value: tuple(map(plain, value)),
+            f"a tuple, each of it {words}",
         )
     if origin is Callable:
-        return _Kind(callable, _as_it_is, "a function")
+        return callable, _same, "a function"
     if _is_settings(hint, Choice):  # by its name, too
-        return _Kind(
+        return (
             lambda value: isinstance(value, hint) or value == hint.name,
             lambda value: hint() if isinstance(value, str) else value,
             repr(hint.name),
         )
     if isinstance(hint, type):
         words = "True or False" if hint is bool else f"a {hint.__name__}"
-        return _Kind(lambda value: isinstance(value, hint), _as_it_is, words)
+        return (lambda value: isinstance(value, hint)), _same, words
     return _number(*arguments)
 
 
@@ -293,8 +270,8 @@ def _number(kind: type, within: Within) -> _Kind:
         is_number = isinstance(value, number) and not isinstance(value, bool)
         return bool(is_number and abs(value) <= largest and value in within)
 
-    return _Kind(admits, kind, f"{'an int' if is_int else 'a float'} in {within.interval}")
+    return admits, kind, f"{'an int' if is_int else 'a float'} in {within.interval}"
 
 
-def _as_it_is(value: Any) -> Any:
+def _same(value: Any) -> Any:
     return value

@@ -15,7 +15,6 @@ from smgrnn.pages.page import html
 from smgrnn.runs import Record, Run
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.run import new_run
-from smgrnn_paper.evolution.evolution import evolve
 from support.browser import Browser, find_browser
 from support.commands import Command, refused
 from support.fabricated import fabricate
@@ -68,12 +67,6 @@ def test_a_folder_of_runs_stands_for_all_of_them(folder: Path, smgrnn: Command) 
     }
 
 
-def test_the_frontier_is_a_view_of_the_same_runs(folder: Path, smgrnn: Command) -> None:
-    said = smgrnn("frontier", folder, "--json")
-    means = sorted(each["held_out"]["mean"] for each in json.loads(said.out)["groups"])
-    assert means == [405, 450]
-
-
 def test_words_are_filled_to_the_width_of_a_terminal(
     folder: Path, smgrnn: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,20 +78,6 @@ def test_words_are_filled_to_the_width_of_a_terminal(
     note = lines[begin : lines.index("Settings that differ:")]
     assert len(note) == len(fill(" ".join(note), 60).splitlines())
     assert min(map(len, note[:-1])) > 40
-
-
-def test_the_late_return_of_an_evolution_is_explained(
-    folder: Path, smgrnn: Command, tmp_path: Path
-) -> None:
-    words = "of an evolution, over the best of each of the final quarter of its generations."
-    assert words not in " ".join(smgrnn("compare", folder / "fast").out.split())
-    evolve("CartPole-v1", rollouts=8, population=4, held_out=1).save(tmp_path / "evolved")
-    assert words in " ".join(smgrnn("compare", folder / "fast", "evolved").out.split())
-
-
-def test_runs_that_differ_in_nothing_are_told_to(folder: Path, smgrnn: Command) -> None:
-    said = smgrnn("compare", folder / "slow-0", folder / "slow-1")
-    assert said.out.splitlines()[-1] == "They differ in nothing but their seed."
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -160,17 +139,6 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     said = smgrnn("compare", *(word.format(folder=folder) for word in words))
     assert refused(said) == sentence
-
-
-def test_several_runs_are_evaluated_one_after_the_other(folder: Path, smgrnn: Command) -> None:
-    said = smgrnn("evaluate", folder / "slow-0", folder / "fast", "--episodes", 2)
-    first, second = said.out.splitlines()
-    assert f"of {folder / 'slow-0'}: " in first
-    assert f"of {folder / 'fast'}: " in second
-    told = json.loads(smgrnn("evaluate", folder, "--episodes", 2, "--json").out)
-    assert [each["episodes"] for each in told] == [2, 2, 2]
-    one = json.loads(smgrnn("evaluate", folder / "fast", "--episodes", 2, "--json").out)
-    assert one == told[0]
 
 
 def test_the_runs_of_a_folder_are_listed_with_how_far_they_came(

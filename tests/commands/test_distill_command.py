@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 
 from smgrnn.commands.display import describe_all
-from smgrnn.learning import SGD
-from smgrnn.rules import Frugal
 from smgrnn.runs import Plan, Record, load
 from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
@@ -31,27 +29,14 @@ def distill(smgrnn: Command, tmp_path: Path) -> Command:
 # --- what is printed where -----------------------------------------------------------------------
 
 
-def test_the_last_line_on_stdout_is_one_json_object(distill: Command) -> None:
-    said = distill("--json")
-    assert said.code == 0
-    assert set(json.loads(said.out)) >= {
-        *("task", "student", "engine", "seed", "episodes", "steps", "late_return", "best_return"),
-        *("convergence_episode", "n_nodes", "n_hidden", "n_edges", "n_parameters"),
-        *("net_growth_nodes", "net_growth_edges", "churn_ratio", "agreement", "seconds", "run_dir"),
-    }
-    assert said.out.count("\n") == 1
-    summary = json.loads(said.out)
-    assert json.loads((Path(summary["run_dir"]) / "run.json").read_text())["summary"] == summary
-
-
 def test_results_go_to_stdout_and_progress_to_stderr(
     distill: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`smgrnn distill > file` left an empty file."""
     monkeypatch.setenv("COLUMNS", "80")
     said = distill("--seeds", 2)
-    assert said.out.startswith("Held-out return ")
-    assert "Held-out" not in said.err
+    assert said.out.startswith("Selected network: ")
+    assert "Selected" not in said.err
     first, *rest = said.err.splitlines()
     assert first == "The expert has 0 hidden units and 10 parameters."
     assert first not in rest
@@ -70,7 +55,7 @@ def test_a_finished_run_shows_no_bar(smgrnn: Command, command: tuple[object, ...
     first, again = smgrnn(*command), smgrnn(*command)
     assert again.out == first.out
     (line,) = again.err.splitlines()
-    assert re.fullmatch(r"This (run|search) is in a already, and finished\.", line)
+    assert re.fullmatch(r"The (run|search) in a is finished\.", line)
 
 
 @pytest.mark.parametrize("handover", ["best", "final"])
@@ -99,11 +84,11 @@ def test_the_first_line_is_what_load_gives_on_held_out_episodes(
     }
     first, second, *_ = distill(*flags).out.splitlines()
     assert first == (
-        f"Held-out return {np.mean(returns):.1f} ± {np.std(returns):.1f} (over 100 episodes) of "
-        f"what it hands over: {given['n_parameters']} parameters, {given['n_nodes']} nodes, from "
-        f"episode {given['episode']}."
+        f"Selected network: {np.mean(returns):.1f} ± {np.std(returns):.1f} over 100 new episodes; "
+        f"{given['n_parameters']} parameters, {given['n_nodes']} nodes, from episode "
+        f"{given['episode']}."
     )
-    assert second.startswith(f"Late return {summary['late_return']:.1f} ")
+    assert f"late return {summary['late_return']:.1f} (final quarter)" in second
     assert (given["episode"] == 60) == (handover == "final")
     for name in ("curves.png", "topology.png"):
         assert (tmp_path / "a" / name).read_bytes().startswith(b"\x89PNG")
@@ -121,20 +106,6 @@ def test_several_seeds_give_a_list_and_a_folder_for_each(distill: Command, tmp_p
         assert Run.resume(tmp_path / summary["run_dir"]).plan.seed == summary["seed"]
     distill("--seed", 6, "--out", "alone", "--quiet")
     assert contents(tmp_path / summaries[1]["run_dir"]) == contents(tmp_path / "alone")
-
-
-def test_every_setting_can_be_set(distill: Command, tmp_path: Path) -> None:
-    texts = [
-        *("n_hidden=2", "iterations=2", "learning.optimizer=sgd", "optimizer.momentum=0.5"),
-        *("plasticity.prune_period=50", "growth.n_candidates=3"),
-    ]
-    flags = [word for text in texts for word in ("--set", text)]
-    assert distill("--student", "growth-only", "--out", "a", *flags).code == 0
-    plan = Run.resume(tmp_path / "a").plan
-    assert plan.asked is not None
-    assert (plan.student, plan.network.n_hidden, plan.network.iterations) == ("growth-only", 2, 2)
-    assert plan.learning.optimizer == SGD(momentum=0.5)
-    assert (plan.plasticity.prune_period, plan.plasticity.growth) == (50, Frugal(n_candidates=3))
 
 
 # --- the plan, and nothing else -------------------------------------------------------------------
@@ -183,7 +154,7 @@ def test_evaluate_scores_the_student_that_it_is_asked_for(smgrnn: Command, tmp_p
         words = smgrnn("evaluate", "run", "--episodes", 7, *options).out
         assert words == (
             f"CartPole-v1, {student.n_parameters} parameters, episode {student.episode} of run: "
-            f"{returns.mean():.1f} ± {returns.std():.1f} over 7 held-out episodes\n"
+            f"{returns.mean():.1f} ± {returns.std():.1f} over 7 new episodes\n"
         )
         seen.add(words)
     assert len(seen) == 3
@@ -228,9 +199,9 @@ def test_a_run_that_is_stopped_says_how_it_goes_on(
 
     monkeypatch.setattr(kind, "train", interrupt)
     alone = smgrnn(*command).err.splitlines()[-1]
-    assert alone == f"Stopped. Go on with: smgrnn {command[0]} --resume a"
+    assert alone == f"Stopped. Resume with: smgrnn {command[0]} --resume a"
     several = smgrnn(*command[:-1], "b", "--seeds", 2).err.splitlines()[-1]
-    assert several == "Stopped. The same command goes on with all 2 runs."
+    assert several == "Stopped. Repeat the command to resume all 2 runs."
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -282,6 +253,6 @@ def test_a_folder_that_vanishes_is_one_sentence(
 ) -> None:
     """The last thing written is a picture, by a library of its own."""
     monkeypatch.setattr(
-        "smgrnn.commands.distill.draw_curves", lambda run, path: shutil.rmtree(path.parent)
+        "smgrnn.runs.pictures.draw_curves", lambda run, path: shutil.rmtree(path.parent)
     )
     assert "cannot be written" in refused(distill("--out", "a", "--quiet"))

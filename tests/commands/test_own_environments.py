@@ -1,6 +1,5 @@
 """Environments of one's own that fail: what is told, and what is left behind."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -80,12 +79,6 @@ def test_a_failing_environment_is_told_with_its_place_episode_and_step(
         (tmp_path / "a b").mkdir(exist_ok=True)
     assert "(step 4 of episode 3)" in refused(walk(f"{fault}-3"))
     assert Record.load(tmp_path / "a b/run").episodes.n == 2
-
-
-def test_debug_shows_the_user_s_own_frames(walk: Command) -> None:
-    told = walk("raise-1", "--debug").err
-    assert re.search(rf'my_walk.py", line {LINE}, in fail\n    return seen\[7\]', told)
-    assert told.splitlines()[-1].startswith("smgrnn: my_walk:raise-1-v0 failed: IndexError")
 
 
 def test_a_search_that_fails_at_once_leaves_no_folder_behind(

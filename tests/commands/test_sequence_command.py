@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from smgrnn.commands.view import view_command
 from support.commands import Command, refused
 
 SHORT = ("--preset", "paper", "--episodes", "6", "--held-out", "2", "--set", "iterations=2")
@@ -26,10 +25,10 @@ def test_a_sequence_is_learned_shown_and_not_learned_twice(smgrnn: Command, tmp_
     assert json.loads((folder / "sequence.json").read_text()) == summary
     assert (folder / "course.png").stat().st_size > 1000
     again = smgrnn(*words[:-1])
-    assert "Of the teachers' gap over random: average return" in again.out
+    assert "As fractions of the experts' return beyond random: average return" in again.out
     said = smgrnn(*words, "--quiet")  # the seconds of training would be others if it trained again
     assert said.out.splitlines() == [json.dumps(summary)]
-    view_command(folder, None, None, opens=False)
+    smgrnn("view", folder, "--no-open")
     page = (folder / "growth.html").read_text(encoding="utf-8")
     assert "CartPole-v1,cue=1of2, then CartPole-v1,mirrored,cue=2of2" in page
     assert "12 episodes" in page

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from smgrnn.commands.flags import with_settings
 from smgrnn.commands.settings import TABLES
-from smgrnn.config import CHOICES, RunConfig, preset_settings
+from smgrnn.config import CHOICES, RunConfig, preset_settings, with_settings
 from support.commands import Command
 
 

@@ -110,7 +110,7 @@ def test_only_a_module_that_the_user_names_is_looked_for_in_the_working_director
 
 def test_a_command_imports_nothing_from_the_folder_it_is_called_in(tmp_path: Path) -> None:
     """`python -m` puts that folder before the standard library."""
-    for name in ("json", "signal", "tyro", "numpy"):
+    for name in ("json", "signal", "argparse", "numpy"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'trapped')!r}, 'w')")
     command = [sys.executable, "-m", "smgrnn", "list", "--json"]
     done = subprocess.run(

@@ -44,21 +44,15 @@ def test_it_leaves_settings_a_front_a_table_and_a_page(smgrnn: Command, tmp_path
     assert "study holds another study, with another 'over'" in refusal
 
 
-def test_only_what_an_earlier_session_wrote_is_removed(smgrnn: Command, tmp_path: Path) -> None:
+def test_only_files_of_the_front_are_removed(smgrnn: Command, tmp_path: Path) -> None:
     """Every settings file in the folder of the front used to go that was not on the front."""
     smgrnn(*TINY, *OVER, *HERE)
-    table, front = tmp_path / "study" / "trials.csv", tmp_path / "study" / "front"
-    with table.open() as file:
-        rows = list(csv.DictReader(file))
+    front = tmp_path / "study" / "front"
     before = {path.name for path in front.iterdir()}
-    assert {row["front"] for row in rows} == {"", *before}
-    for name in ("9.toml", "99.toml", "mine.toml"):
+    for name in ("9.toml", "mine.toml"):
         (front / name).write_text("")
-    with table.open("a") as file:
-        file.write("9,2,1.0,1.0,9.toml,,1,1\n9,2,1.0,1.0,../settings.toml,,1,1\n")
     smgrnn(*TINY, *OVER, *HERE)
-    assert {path.name for path in front.iterdir()} == {*before, "99.toml", "mine.toml"}
-    assert (tmp_path / "study" / "settings.toml").exists()
+    assert {path.name for path in front.iterdir()} == {*before, "mine.toml"}
 
 
 def test_a_folder_of_other_things_is_refused(smgrnn: Command, tmp_path: Path) -> None:

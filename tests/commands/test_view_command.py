@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from smgrnn.cli import main
-from smgrnn.commands.view import view_command
 from smgrnn.errors import ConfigError
 from smgrnn.names import LONGEST, Names
 from smgrnn.runs import Record, Run, distill
@@ -22,7 +20,7 @@ from smgrnn.view.page import page
 from smgrnn.view.recording import Film
 from smgrnn.view.timeline import Timeline
 from smgrnn_paper import evolve
-from support.commands import Command, refused
+from support.commands import Command, call, refused
 from support.runs import RULES, settings, trained
 
 README_PICTURE = Path(__file__).parents[2] / "docs" / "figures" / "growth.gif"
@@ -35,16 +33,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found / "run"
 
 
-def run_command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
-    monkeypatch.setattr(sys, "argv", ["smgrnn", "view", *words])
-    main()
-
-
 def test_the_page_is_written_into_the_run_folder_beside_a_file_or_elsewhere(
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "kept.safetensors"
     replace(Record.load(folder), resume=None).save(file)
@@ -53,7 +43,7 @@ def test_the_page_is_written_into_the_run_folder_beside_a_file_or_elsewhere(
         ([file], tmp_path / "kept.html"),
         ([folder, "--out", tmp_path / "a.html"], tmp_path / "a.html"),
     ):
-        run_command(monkeypatch, *map(str, words), "--no-open")
+        call("view", *words, "--no-open")
         assert capsys.readouterr().out.split() == [str(place)]
         assert "CartPole-v1, smgrnn, seed 0" in place.read_text(encoding="utf-8")
     assert not list(folder.glob(".*"))
@@ -66,7 +56,7 @@ def test_the_page_is_opened_for_a_person_at_a_terminal_only(
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
-    view_command(folder, None, None, opens=opens)
+    call("view", folder, *[] if opens else ["--no-open"])
     assert opened == ([(folder / "growth.html").as_uri()] if opens and is_terminal else [])
 
 
@@ -103,19 +93,17 @@ def test_the_page_of_an_interrupted_run_shows_what_there_is_and_says_so(
             film(record, tmp_path / "a.gif")
 
 
-def test_the_page_ends_with_the_student_that_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_ends_with_the_student_that_is_asked_for(tmp_path: Path) -> None:
     run = trained(tmp_path, handover="best", seed=5)
     given = run.handed_over
     assert given.episode < 30
-    run_command(monkeypatch, str(tmp_path / "run"), "--no-open")
+    call("view", tmp_path / "run", "--no-open")
     text = (tmp_path / "run" / "growth.html").read_text(encoding="utf-8")
     assert f"{given.episode} episodes, " in text
     assert f"and {given.n_parameters} edges." in text
     assert f"This is the network of episode {given.episode} of 30." in text
     assert "interrupted" not in text
-    run_command(monkeypatch, str(tmp_path / "run"), "--no-open", "--final")
+    call("view", tmp_path / "run", "--no-open", "--final")
     text = (tmp_path / "run" / "growth.html").read_text(encoding="utf-8")
     assert f"and {run.graph.n_edges} edges." in text
     assert "This is the network of" not in text
@@ -138,7 +126,7 @@ def test_the_timeline_to_a_student_ends_with_its_graph(tmp_path: Path, interval:
 
 
 def test_a_film_has_frames_and_is_small(folder: Path, tmp_path: Path) -> None:
-    view_command(folder, tmp_path / "a.html", tmp_path / "a.gif", opens=False)
+    call("view", folder, "--out", tmp_path / "a.html", "--record", tmp_path / "a.gif")
     with Image.open(tmp_path / "a.gif") as image:
         frames = getattr(image, "n_frames", 1)
         assert image.size == (600, 400)
@@ -194,7 +182,7 @@ def test_an_mp4_is_recorded_where_there_is_no_ffmpeg_but_the_extra(
     from imageio_ffmpeg import get_ffmpeg_exe
 
     monkeypatch.setenv("PATH", str(tmp_path))
-    run_command(monkeypatch, str(folder), "--no-open", "--record", str(tmp_path / "a.mp4"))
+    call("view", folder, "--no-open", "--record", tmp_path / "a.mp4")
     played = subprocess.run(
         [get_ffmpeg_exe(), "-i", tmp_path / "a.mp4", "-f", "rawvideo", "-pix_fmt", "gray", "-"],
         capture_output=True,

@@ -14,13 +14,13 @@ from gymnasium import spaces
 from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-from smgrnn.commands.expert import expert_convert_command
 from smgrnn.errors import ExpertError
 from smgrnn.experts import load_expert, read_expert
 from smgrnn.experts.evaluation import _act
 from smgrnn.experts.sb3 import load_sb3_expert
 from smgrnn.runs import distill
 from smgrnn.tasks import Task, find_task
+from support.commands import call
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*can run code as it is read")
 
@@ -98,7 +98,7 @@ def test_a_converted_policy_is_an_expert_without_pickle(
     with pytest.raises(ExpertError, match="takes 2 inputs and gives 3 outputs; 'CartPole-v1' has"):
         distill("CartPole-v1", expert=zip_file)
     out = tmp_path / "expert.safetensors"
-    expert_convert_command(zip_file, out, statistics)
+    call("expert", "convert", zip_file, "--out", out, "--statistics", statistics)
     assert capsys.readouterr().out == f"{out}: Expert(2-64-64-3)\n"
     assert load_expert(out) == load_sb3_expert(zip_file, statistics)
     assert read_expert(out)[1] == {"method": "Stable-Baselines3"}

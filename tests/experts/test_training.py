@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 
-from smgrnn.commands.expert import expert_train_command
 from smgrnn.errors import ExpertError
 from smgrnn.experts import Expert, choice, load_expert, read_expert, score_expert
 from smgrnn.experts.choice import ScoredCheckpoint, Teachability, late_returns, train_expert
@@ -30,6 +29,7 @@ from smgrnn.experts.evaluation import Score
 from smgrnn.runs import distill
 from smgrnn.tasks import Task, find_task, make_env
 from smgrnn.tasks.known import KNOWN
+from support.commands import call
 
 MIRRORS = {id: facts.mirror for id, facts in KNOWN.items() if facts.mirror is not None}
 
@@ -263,8 +263,9 @@ def test_the_command_trains_by_the_recipe_that_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [tmp_path / name for name in ("plain", "printed")]
-    expert_train_command("CartPole-v1", files[0], "plain", 0, 1500)
-    expert_train_command("CartPole-v1", files[1], "printed", 0, 1500)
+    for file in files:
+        words = ("--recipe", file.name, "--steps", 1500, "--out", file)
+        call("expert", "train", "CartPole-v1", *words)
     records = [read_expert(file)[1] for file in files]
     assert [record["chosen_by"] for record in records] == ["own return"] * 2
     assert records[0]["config"] == DQNConfig(steps=1500).to_dict()

@@ -133,7 +133,7 @@ def test_an_evolution_goes_on_by_its_own_command(
         said = smgrnn("evolve", "CartPole-v1", *flags, "--out", "a")
         assert said.code == 130
         assert "smgrnn evolve --resume a" in said.err
-    assert "give --resume, and TASK only where" in refused(
+    assert "A search is resumed with its own settings" in refused(
         smgrnn("evolve", "--resume", "a", *flags)
     )
     assert "smgrnn evolve --resume" in refused(smgrnn("distill", "--resume", "a"))

@@ -141,17 +141,17 @@ def test_a_search_that_was_bred_by_other_versions_does_not_go_on(tmp_path: Path)
 
 INTERRUPTED = """
 import os, signal
-from smgrnn.commands import distill
+from smgrnn.commands import display
 from smgrnn.cli import main
 
-class Interrupting(distill.RunDisplay):
-    def __call__(self, run):
-        super().__call__(run)
+class Interrupting(display.Display):
+    def show_run(self, run):
+        super().show_run(run)
         if run.episodes.n >= 300:
             os.kill(os.getpid(), signal.SIGINT)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background ignores
-distill.RunDisplay = Interrupting
+display.Display = Interrupting
 main()
 """
 

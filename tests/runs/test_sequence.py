@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import smgrnn
-from smgrnn.commands.view import view_command
 from smgrnn.engine.protection import protection
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.graph import Operation
@@ -19,6 +18,7 @@ from smgrnn.pages.settings import alike, stated_settings
 from smgrnn.runs import Plan, Record, Run
 from smgrnn.runs.sequences import Sequence
 from smgrnn.view.timeline import Timeline
+from support.commands import call
 
 PLAIN, MIRRORED = "CartPole-v1", "CartPole-v1,mirrored"
 SHORT: dict[str, Any] = {
@@ -111,7 +111,7 @@ def test_a_sequence_that_is_killed_goes_on_exactly(tmp_path: Path) -> None:
     for moment in ("1 20", "between", "2 10"):
         with child(place, moment, settings) as process:
             assert process.wait() == -signal.SIGKILL
-        view_command(place, None, None, opens=False)
+        call("view", place, "--no-open")
         n_left = {"1 20": 1, "between": 1, "2 10": 2}[moment]
         assert len(Sequence.read(place).records) == n_left
         page = (place / "growth.html").read_text(encoding="utf-8")
@@ -196,12 +196,12 @@ def test_what_has_begun_can_be_looked_at(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     (folder / "stage-1").mkdir(parents=True)
     with pytest.raises(FileFormatError, match="holds no stage of a sequence yet"):
-        view_command(folder, None, None, opens=False)
+        call("view", folder, "--no-open")
     made = learned(PLAIN, MIRRORED, episodes=2)
     Run(made.plans[0], folder / "stage-1").begin()
     (folder / "stage-old").mkdir()
     (folder / "stage-2").mkdir()
-    view_command(folder, None, None, opens=False)
+    call("view", folder, "--no-open")
     page = (folder / "growth.html").read_text(encoding="utf-8")
     assert "interrupted after 0 of 2 episodes" in page
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import smgrnn
+from smgrnn.cli import parse
+from smgrnn.commands.output import Output
 
 
 class Said(NamedTuple):
@@ -36,3 +38,9 @@ def python(*words: str, folder: Path, **environment: str) -> subprocess.Complete
     return subprocess.run(
         command, cwd=folder, env=given, capture_output=True, text=True, check=False, timeout=600
     )
+
+
+def call(*words: object) -> None:
+    """Run a command; what it refuses is raised."""
+    args = parse([str(word) for word in words])
+    args.body(args, Output(as_json=args.json, quiet=args.quiet))

@@ -1,10 +1,11 @@
 """`smgrnn compare`: any runs side by side, in a table, and with their curves on a page."""
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from argparse import Namespace
+from collections.abc import Sequence
+from itertools import islice
 from textwrap import fill
 
-from smgrnn.commands.output import Output, line_width, open_from_terminal
+from smgrnn.commands.output import Output, aligned, line_width, open_from_terminal
 from smgrnn.errors import ConfigError
 from smgrnn.pages.comparison import (
     Compared,
@@ -18,30 +19,34 @@ from smgrnn.runs.folder import load_runs
 from smgrnn.storage import write_file, writing
 
 MOST_SETTINGS = 12
-"""Most settings that are told; students of different kinds differ in most of theirs."""
+"""Most settings that are listed; students of different kinds differ in most of theirs."""
+
+OPTIONS = """
+RUN ...               a run, or a folder of runs
+--out PAGE            also write an .html page with curves
+--no-open             do not open the page
+"""
 
 
-def compare_command(
-    paths: Iterable[Path], out: Path | None, output: Output, *, opens: bool
-) -> None:
+def run(args: Namespace, output: Output) -> None:
     """Compare runs: print a table or JSON, and write the page if there is to be one."""
-    if out is not None and out.suffix != ".html":
-        raise ConfigError(f"A page is an .html file. Got {out} instead.")
-    groups = group_named(load_runs(paths))
-    if out is not None:
-        with writing(out):
-            write_file(out, html(comparison_page(groups)).encode())
+    if args.out is not None and args.out.suffix != ".html":
+        raise ConfigError(f"A page is an .html file. Got {args.out} instead.")
+    groups = group_named(load_runs(args.runs))
     words = [describe_table(comparison_table(groups)), describe_settings(groups)]
-    if out is not None:
-        words.append(f"The page is {out}.")
-    numbers = {
+    if args.out is not None:
+        with writing(args.out):
+            write_file(args.out, html(comparison_page(groups)).encode())
+        words.append(f"The page is {args.out}.")
+    figures = {
         "groups": [each.to_dict() for each in groups],
         "settings": differing_settings(groups),
-        "page": None if out is None else str(out),
+        "page": None if args.out is None else str(args.out),
     }
-    output.result("\n".join(words), numbers)
-    if out is not None:
-        open_from_terminal(out.resolve().as_uri(), opens=opens and not output.as_json)
+    output.result("\n".join(words), figures)
+    if args.out is not None:
+        opens = not args.no_open and not output.as_json
+        open_from_terminal(args.out.resolve().as_uri(), opens=opens)
 
 
 def describe_settings(groups: Sequence[Compared]) -> str:
@@ -54,37 +59,25 @@ def describe_settings(groups: Sequence[Compared]) -> str:
         owners: dict[str, list[str]] = {}
         for group, value in values.items():
             owners.setdefault(value, []).append(group)
-        told = "; ".join(f"{value} ({', '.join(names)})" for value, names in owners.items())
-        lines.append(fill(f"{name}: {told}", width, initial_indent="  ", subsequent_indent="    "))
-    if len(differing) > MOST_SETTINGS:
-        lines.append(
-            f"  … and {len(differing) - MOST_SETTINGS} more; --out PAGE.html has them all."
-        )
+        words = "; ".join(f"{value} ({', '.join(names)})" for value, names in owners.items())
+        lines.append(fill(f"{name}: {words}", width, initial_indent="  ", subsequent_indent="    "))
+    if (n_more := len(differing) - MOST_SETTINGS) > 0:
+        lines.append(f"  … and {n_more} more; --out PAGE.html has them all.")
     return "\n".join(lines)
 
 
 def describe_table(table: DataTable, left_out: Sequence[str] = ()) -> str:
     """Return a table as text, task by task, with its note; some columns may be left out."""
-    others = table.headings[2:]
     shown = [place for place, it in enumerate(table.columns) if it.name not in left_out]
-    head = ("", *others, *(table.columns[place].heading for place in shown))
-    rows = [
-        (row.labels[0], (*row.labels[1:], *(row.cells[place].text for place in shown)))
-        for row in table.rows
-    ]
-    tasks = dict.fromkeys(task for task, _ in rows)
-    widths = [max(map(len, column)) for column in zip(head, *(row for _, row in rows), strict=True)]
-    widths[0] = max(widths[0], *map(len, tasks))
-    blocks = []
-    for task in tasks:
-        lines = [(task, *head[1:]), *(row for its, row in rows if its == task)]
-        blocks.append("\n".join(_aligned(line, widths, 1 + len(others)) for line in lines))
-    return "\n\n".join((*blocks, fill(table.note, line_width())))
-
-
-def _aligned(texts: Sequence[str], widths: Sequence[int], n_words: int) -> str:
-    """Return one line, its first `n_words` texts to the left and the others to the right."""
-    return "  ".join(
-        text.ljust(width) if place < n_words else text.rjust(width)
-        for place, (text, width) in enumerate(zip(texts, widths, strict=True))
+    headings = (*table.headings[2:], *(table.columns[it].heading for it in shown))
+    blocks: dict[str, list[tuple[str, ...]]] = {}
+    for row in table.rows:
+        task = row.labels[0]
+        blocks.setdefault(task, [(task, *headings)]).append(
+            (*row.labels[1:], *(row.cells[it].text for it in shown))
+        )
+    lines = iter(
+        aligned([line for block in blocks.values() for line in block], len(table.headings) - 1)
     )
+    texts = ("\n".join(islice(lines, len(block))) for block in blocks.values())
+    return "\n\n".join((*texts, fill(table.note, line_width())))

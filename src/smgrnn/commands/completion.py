@@ -1,34 +1,65 @@
-"""`smgrnn completion`: a script by which a shell completes the command line."""
+"""`smgrnn completion`: a script that completes commands, options and their choices in a shell."""
 
-import json
-from pathlib import Path
+from argparse import Namespace
 
 from smgrnn.commands.output import Output
+from smgrnn.errors import ConfigError
 from smgrnn.storage import check_folder_of, writing
 
+CASES = 'case "$before" in\n{values}\n  *) case "$line" in\n{lines}\n  esac ;;\n  esac'
+SCRIPTS = {
+    "bash": "_smgrnn() {\n"
+    '  local before="${COMP_WORDS[COMP_CWORD-1]}" line="${COMP_WORDS[*]:1:COMP_CWORD-1} " found\n'
+    f"  {CASES}\n"
+    '  COMPREPLY=($(compgen -W "$found" -- "${COMP_WORDS[COMP_CWORD]}"))\n'
+    "}\ncomplete -o default -F _smgrnn smgrnn\n",
+    "zsh": "#compdef smgrnn\n"
+    'local before="$words[CURRENT-1]" line="${words[2,CURRENT-1]} " found\n'
+    f"  {CASES}\n"
+    "compadd -- ${=found} || _files\n",
+    "fish": "function __smgrnn\n  set -l before (commandline -opc)[-1]\n"
+    '  set -l line (string join " " -- (commandline -opc)[2..])" "\n'
+    '  switch "$before"\n{values}\n  case "*"\n    switch "$line"\n{lines}\n    end\n  end\n'
+    'end\ncomplete -c smgrnn -a "(__smgrnn)"\n',
+}
 
-def mended(script: str) -> str:
-    """Return a script of tyro's whose descriptions are one line, and which leaves paths to bash.
-
-    A second line of a description was taken for a completion, and paths were cut at their blanks.
-    """
-    lines = [
-        line.replace("\\n", " ") if line.startswith("COMPLETION_SPEC = ") else line
-        for line in script.splitlines()
-    ]
-    whole = "\n".join(lines).strip() + "\n"
-    whole = whole.replace('COMPREPLY=($(compgen -f -- "$cur"))', "COMPREPLY=()")
-    return whole.replace("complete -F _tyro_smgrnn", "complete -o default -F _tyro_smgrnn")
+OPTIONS = """
+SHELL                 bash, zsh or fish
+--out FILE            write the script to this file instead
+"""
 
 
-def completion_command(script: str, out: Path | None, output: Output) -> None:
-    """Print the script, letter for letter, or write it to a file."""
-    if out is not None:
-        check_folder_of(out)
-        with writing(out):
-            out.write_text(script, encoding="utf-8")
-        output.result(str(out), {"file": str(out)})
+def run(args: Namespace, output: Output) -> None:
+    """Print the script, or write it to a file."""
+    if args.shell not in SCRIPTS:
+        raise ConfigError(
+            f"There are scripts for {', '.join(SCRIPTS)}. Got {args.shell!r} instead."
+        )
+    values: dict[str, str] = {}
+    lines: dict[str, str] = {}
+    for command in args.program.leaves():
+        words = [word for action in command._actions for word in action.option_strings]
+        lines[f"{command.prog.removeprefix('smgrnn ')} "] = " ".join(words)
+        for action in command._actions:
+            if action.choices:
+                values |= dict.fromkeys(action.option_strings, " ".join(action.choices))
+    lines["expert "] = " ".join(args.program.commands["expert"].commands)
+    lines[""] = " ".join(args.program.commands)  # last, as every line begins with it
+    case = (
+        '  case "{}{}"\n    string split " " -- "{}"'
+        if args.shell == "fish"
+        else '  "{}"{}) found="{}" ;;'
+    )
+    script = SCRIPTS[args.shell]
+    for name, found, end in (("values", values, ""), ("lines", lines, "*")):
+        cases = "\n".join(case.format(each, end, words) for each, words in found.items())
+        script = script.replace(f"{{{name}}}", cases)
+    if args.out is not None:
+        check_folder_of(args.out)
+        with writing(args.out):
+            args.out.write_text(script, encoding="utf-8")
+        output.result(str(args.out), {"file": str(args.out)})
     elif output.as_json:
-        print(json.dumps({"script": script}))
+        output.result("", {"script": script})
     elif not output.quiet:
         print(script, end="")

@@ -15,9 +15,7 @@ from rich.text import Text
 from smgrnn.arrays import Floats
 from smgrnn.commands.output import Output, Terminal, say
 from smgrnn.episodes.table import Episodes
-from smgrnn.experts import Expert, Teacher
 from smgrnn.interrupts import interrupts_raised
-from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
 from smgrnn.tasks import XOR
 from smgrnn.text import duration, quantity
@@ -29,20 +27,16 @@ N_SHOWN = 10
 """Most failures of a session that are listed one by one."""
 
 
-def way_on(command: str, folder: Path, n_runs: int) -> str:
-    """Return a sentence that says how a command goes on that was stopped in one of its runs.
-
-    >>> way_on("distill", Path("runs/a"), 1), way_on("distill", Path("runs/a"), 2)
-    ('Go on with: smgrnn distill --resume runs/a', 'The same command goes on with all 2 runs.')
-    """
+def resume_hint(command: str, folder: Path, n_runs: int) -> str:
+    """Return a sentence that says how to resume a command that was stopped in one of its runs."""
     if n_runs > 1:
-        return f"The same command goes on with all {n_runs} runs."
-    return f"Go on with: smgrnn {command} --resume {shlex.quote(str(folder))}"
+        return f"Repeat the command to resume all {n_runs} runs."
+    return f"Resume with: smgrnn {command} --resume {shlex.quote(str(folder))}"
 
 
 @contextmanager
 def stoppable(sentence: str) -> Iterator[None]:
-    """Let a Ctrl-C stop the block, and say how to go on once its display is closed."""
+    """Let a Ctrl-C stop the block, and say how to resume once its display is closed."""
     try:
         with interrupts_raised():
             yield
@@ -54,23 +48,20 @@ def stoppable(sentence: str) -> Iterator[None]:
 class Display(bars.Progress):
     """A progress bar on stderr, shown inside a `with` block, with a line of text under it.
 
-    The line is one of its own, so that both fit a narrow terminal.  A note below it says what goes
-    on while the bar stands, and is gone in the end.
+    Both fit a narrow terminal.  A note below them names the work that follows the last episode.
     """
 
-    def __init__(
-        self, name: str, line: str, last: bars.ProgressColumn, *, is_quiet: bool, **task: Any
-    ) -> None:
-        self.line, self.note = line, ""  # first, as a bar is rendered when it is made
+    def __init__(self, name: str, total: int | None, *, is_quiet: bool = False) -> None:
+        self.line, self.note = "compiling …", ""  # first, as a bar is rendered when it is made
         super().__init__(
             bars.TextColumn("{task.description}", markup=False),  # a name is no markup
             bars.BarColumn(bar_width=20),
             bars.MofNCompleteColumn(),
-            last,
+            bars.TimeRemainingColumn(),
             console=Terminal(file=sys.stderr),
             disable=is_quiet,
         )
-        self.bar = self.add_task(name, **task)
+        self.bar = self.add_task(name, total=total)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """Return the bar, the line, and the note if there is one."""
@@ -78,26 +69,18 @@ class Display(bars.Progress):
         for line in filter(None, (self.line, self.note)):
             yield Text(line, overflow="ellipsis", no_wrap=True)
 
-    def wait(self, note: str) -> None:
-        """Show at once what goes on after the last episode."""
-        self.note = note
-        self.refresh()
+    def show(self, line: str, completed: int, total: int | None = None, note: str = "") -> None:
+        """Show a line of text, and how much is completed; a note at once."""
+        self.line, self.note = line, note
+        self.update(self.bar, completed=completed, total=total, refresh=bool(note))
 
     def stop(self) -> None:
         """End the display, without its note."""
         self.note = ""
         super().stop()
 
-
-class RunDisplay(Display):
-    """Live progress of one run: give an instance as a watch, inside a `with` block."""
-
-    def __init__(self, run_name: str, episodes: int, *, is_quiet: bool = False) -> None:
-        left = bars.TimeRemainingColumn()
-        super().__init__(run_name, "compiling …", left, is_quiet=is_quiet, total=episodes)
-
-    def __call__(self, run: Run) -> None:
-        """Show the progress of the run."""
+    def show_run(self, run: Run) -> None:
+        """Show the progress of a run: give this method as a watch."""
         episodes = run.episodes
         recent = slice(max(0, episodes.n - 50), episodes.n)
         n_recent = max(int(episodes.steps[recent].sum()), 1)
@@ -107,86 +90,43 @@ class RunDisplay(Display):
             likeness = f"loss {episodes.loss[recent].sum() / n_recent:.3f}"
         speed = episodes.steps.sum() / max(run.seconds, 1e-9)
         last, mean = episodes.returns[-1], episodes.returns[recent].mean()
-        # Of a recording the return is nothing but the likeness.
+        # The return of a recording is its likeness.
         score = f"return {last:.0f} (of 50: {mean:.1f}) · " if run.task.recording is None else ""
-        self.line = f"{score}{size_text(episodes)} · {likeness} · {short_text(speed)} steps/s"
-        # A run that ends early has no episodes left.
-        total = episodes.n if run.is_finished else run.plan.n_episodes
-        self.update(self.bar, completed=episodes.n, total=total)
-        if run.is_finished:
-            asked = run.plan.episodes
-            chooses = asked.handover == "best" and asked.keep is None  # else that is done by now
-            self.wait(f"{'choosing' if chooses else 'judging'} the student to hand over …")
+        line = f"{score}{size_text(episodes)} · {likeness} · {short_text(speed)} steps/s"
+        if not run.is_finished:
+            self.show(line, episodes.n)
+            return
+        asked = run.plan.episodes
+        selects = asked.handover == "best" and asked.keep is None  # else that is done by now
+        note = f"{'selecting' if selects else 'evaluating'} the network …"
+        self.show(line, episodes.n, total=episodes.n, note=note)  # it may have ended early
 
-
-class SessionDisplay(Display):
-    """Live progress of a session: give an instance as a watch, inside a `with` block."""
-
-    def __init__(self, *, is_quiet: bool = False) -> None:
-        left = bars.TextColumn("{task.fields[left]}")
-        super().__init__("runs", "starting …", left, is_quiet=is_quiet, total=None, left="")
-
-    def __call__(self, progress: "SessionProgress") -> None:
-        """Show the progress of the session."""
-        left = progress.seconds_left
+    def show_session(self, progress: "SessionProgress") -> None:
+        """Show the progress of a session of many runs."""
         n_failed = len(progress.failures)
-        notes = [f"{duration(left)} left"] if left is not None else []
-        notes += [f"{n_failed} failed"] if n_failed else []
+        line = f"{n_failed} failed · " if n_failed else ""
         if progress.latest is not None:
-            self.line = _describe_latest(*progress.latest)
-        self.update(
-            self.bar,
-            completed=progress.n_found + progress.n_done + n_failed,
-            total=progress.n_runs,
-            left=", ".join(notes),
-        )
+            name, record = progress.latest
+            late = record.summary()["late_return"]
+            size = size_text(record.episodes)
+            line += f"{name}: late return {late:.1f}, {size} · {duration(record.spent.seconds)}"
+        self.show(line, progress.n_found + progress.n_done + n_failed, total=progress.n_runs)
 
 
-def describe(summary: dict[str, Any]) -> str:
-    """Return the summary of a finished run, or of a search, in a few sentences."""
-    is_evolved = "generations" in summary
-    length = (
-        f"{quantity(summary['generations'], 'generation')} of {summary['population']}"
-        if is_evolved
-        else quantity(summary["episodes"], "episode")
-    )
+def describe_session(progress: "SessionProgress", folder: object) -> str:
+    """Return the results of a session in a few sentences."""
+    failures = progress.failures
     lines = [
-        *(_champion_lines(summary) if is_evolved else _score_lines(summary)),
-        f"{summary['task']}, {summary['student']}, seed {summary['seed']}: {length}, "
-        f"{short_text(summary['steps'])} steps in {summary['seconds']:.1f} s of training.",
-        *(_evolution_lines(summary) if is_evolved else _run_lines(summary)),
+        f"{progress.n_runs} runs: {progress.n_found} were in {folder}, {progress.n_done} were run "
+        f"in {duration(progress.seconds)} ({progress.steps / 1e6:.1f}M steps), "
+        f"{len(failures)} failed."
     ]
-    if summary["run_dir"]:
-        folder = summary["run_dir"]
-        lines.append(f"Everything is in {folder}; {folder}/topology.png shows the network.")
+    if progress.n_lost:
+        lines.append(f"Workers were lost {progress.n_lost} times and their runs run again.")
+    lines += [f"{failure.name} failed: {failure.error}" for failure in failures[:N_SHOWN]]
+    if len(failures) > N_SHOWN:
+        lines.append(f"And {len(failures) - N_SHOWN} more failed; --json has them all.")
     return "\n".join(lines)
-
-
-def _run_lines(summary: dict[str, Any]) -> list[str]:
-    return [
-        f"It ended with {quantity(summary['n_nodes'], 'node')} ({summary['n_hidden']} hidden) and "
-        f"{quantity(summary['n_edges'], 'edge')}, a change of "
-        f"{_change(summary['net_growth_nodes'], 'node')} and "
-        f"{_change(summary['net_growth_edges'], 'edge')}, with a churn ratio of "
-        f"{summary['churn_ratio']:.1f}; {_likeness(summary)}.",
-    ]
-
-
-def _champion_lines(summary: dict[str, Any]) -> list[str]:
-    return [
-        f"Held-out return {summary['held_out_mean']:.1f} ± {summary['held_out_std']:.1f} (over "
-        f"{quantity(summary['held_out_episodes'], 'episode')}) of the champion: "
-        f"{quantity(summary['n_parameters'], 'parameter')}, "
-        f"{quantity(summary['n_nodes'], 'node')} ({summary['n_hidden']} hidden).",
-    ]
-
-
-def _evolution_lines(summary: dict[str, Any]) -> list[str]:
-    return [
-        f"The best of the last generation returned {summary['generation_best']:.1f}, the champion "
-        f"{summary['champion_return']:.1f} in generation {summary['champion_generation']}"
-        f"{_convergence(summary)}.",
-    ]
 
 
 def print_summaries(summaries: list[dict[str, Any]], output: Output) -> None:
@@ -194,122 +134,111 @@ def print_summaries(summaries: list[dict[str, Any]], output: Output) -> None:
     paragraphs = [describe(summary) for summary in summaries]
     if len(summaries) > 1:
         paragraphs.append(describe_all(summaries))
-    figures = summaries[0] if len(summaries) == 1 else summaries
-    output.result("\n".join(paragraphs), figures)
+    output.result("\n".join(paragraphs), summaries[0] if len(summaries) == 1 else summaries)
 
 
-def print_score(what: str, returns: Floats, likeness: dict[str, float], output: Output) -> None:
-    """Print the mean return, or the likeness to a recording, which has no returns."""
-    words = (
-        describe_likeness(likeness)
-        if likeness
-        else f"{returns.mean():.1f} ± {returns.std():.1f} over "
-        f"{quantity(returns.size, 'held-out episode')}"
-    )
-    output.result(f"{what}: {words}", score_figures(what, returns, likeness))
-
-
-def score_figures(what: str, returns: Floats, likeness: dict[str, float]) -> dict[str, Any]:
-    """Return a score as plain values."""
-    mean, std = float(returns.mean()), float(returns.std())
-    return {"what": what, **(likeness or {"episodes": returns.size, "mean": mean, "std": std})}
-
-
-def _score_lines(summary: dict[str, Any]) -> list[str]:
-    """Return how good the student is that is handed over, and then how well the training went."""
-    given = summary["handed_over"]
-    student = (
-        f"{quantity(given['n_parameters'], 'parameter')}, {quantity(given['n_nodes'], 'node')}, "
-        f"from episode {given['episode']}"
-    )
+def describe(summary: dict[str, Any]) -> str:
+    """Return the summary of a finished run, or of a search, in a few lines."""
+    given = summary.get("handed_over", summary)  # a search has one network, its champion
+    size = f"{quantity(given['n_parameters'], 'parameter')}, {quantity(given['n_nodes'], 'node')}"
     if "held_out_agreement" in summary or "held_out_mse" in summary:  # of a recording
-        return [f"What it hands over {describe_likeness(summary)}: {student}."]
-    return [
-        f"Held-out return {given['held_out_mean']:.1f} ± {given['held_out_std']:.1f} (over "
-        f"{quantity(summary['held_out_episodes'], 'episode')}) of what it hands over: {student}.",
-        *_share_lines(summary),
-        f"Late return {summary['late_return']:.1f} (mean of the final quarter), best "
-        f"{summary['best_return']:.1f}{_convergence(summary)}.",
-    ]
-
-
-def _share_lines(summary: dict[str, Any]) -> list[str]:
-    """Return whether the student keeps the share of the expert's return that was asked for."""
-    if "kept" not in summary:
-        return []
-    kept = summary["kept"]
-    share = f"{100 * kept['share']:g}% of what the expert returns beyond chance"
-    if kept["is_reached"]:
-        return [
-            f"It keeps {share}: at least {kept['lower_bound']:.1f} (lower bound), where "
-            f"{kept['bar']:.1f} was asked for."
+        score, late = describe_likeness(summary), ""
+    else:
+        n = summary["held_out_episodes"]
+        score = describe_score(given["held_out_mean"], given["held_out_std"], n)
+        late = (
+            f"; late return {summary['late_return']:.1f} (final quarter), best "
+            f"{summary['best_return']:.1f}{_convergence(summary)}"
+        )
+    spent = f"{short_text(summary['steps'])} steps in {summary['seconds']:.1f} s"
+    if "generations" in summary:
+        lines = [
+            f"Champion: {score}; {size} ({summary['n_hidden']} hidden).",
+            f"Search: {quantity(summary['generations'], 'generation')} of "
+            f"{summary['population']}, {spent}; best of the last {summary['generation_best']:.1f}, "
+            f"champion {summary['champion_return']:.1f} in generation "
+            f"{summary['champion_generation']}{_convergence(summary)}.",
         ]
-    return [f"No student kept {share}, {kept['bar']:.1f}: the best one is handed over."]
+    else:
+        lines = [f"Selected network: {score}; {size}, from episode {given['episode']}."]
+        lines += [_describe_kept(summary["kept"])] if "kept" in summary else []
+        lines += [
+            f"Training: {quantity(summary['episodes'], 'episode')}, {spent}{late}.",
+            f"Final network: {quantity(summary['n_nodes'], 'node')} ({summary['n_hidden']} "
+            f"hidden), {quantity(summary['n_edges'], 'edge')}; net growth "
+            f"{summary['net_growth_nodes']:+} nodes and {summary['net_growth_edges']:+} edges, "
+            f"churn ratio {summary['churn_ratio']:.1f}; {_describe_late(summary)}.",
+        ]
+    run = f"{summary['task']}, {summary['student']}, seed {summary['seed']}"
+    if folder := summary["run_dir"]:
+        lines.append(f"{run} is in {folder}; {folder}/topology.png shows the network.")
+    return "\n".join(lines)
 
 
-def describe_teacher(teacher: Teacher | None) -> str:
-    """Return the size of an expert in words; nothing if it is a function or there is none."""
-    if not isinstance(teacher, Expert):
-        return ""
-    return (
-        f"The expert has {teacher.sizes[1:-1].sum():,} hidden units and "
-        f"{teacher.parameters.size:,} parameters."
-    )
+def describe_score(mean: float, std: float, n: int) -> str:
+    """Return a mean return in words."""
+    return f"{mean:.1f} ± {std:.1f} over {quantity(n, 'new episode')}"
 
 
 def describe_likeness(figures: dict[str, Any]) -> str:
-    """Return in words how well a student matches the held-out rows of a recording."""
+    """Return in words how well a network matches the held-out rows of a recording."""
     if "held_out_agreement" in figures:
         return f"agrees with {figures['held_out_agreement']:.1%} of the held-out examples"
-    return (
-        f"has a mean squared error of {figures['held_out_mse']:.4f} on the held-out examples, with "
-        f"the bounds of the action at ±1"
-    )
+    mse = figures["held_out_mse"]
+    return f"mean squared error {mse:.4f} on the held-out examples, with actions scaled to ±1"
+
+
+def _describe_kept(kept: dict[str, Any]) -> str:
+    share = f"{100 * kept['share']:g}% of the expert's return beyond chance"
+    if kept["is_reached"]:
+        return (
+            f"It keeps {share}: at least {kept['lower_bound']:.1f} (lower bound), where "
+            f"{kept['bar']:.1f} was asked for."
+        )
+    return f"No network kept {share}, {kept['bar']:.1f}: the best one is selected."
 
 
 def _convergence(summary: dict[str, Any]) -> str:
-    """Return when the task's threshold was first reached, if it has one."""
     if summary["threshold"] is None:
         return ""
     episode = summary["convergence_episode"]
-    when = "in no episode" if episode is None else f"first in episode {episode}"
-    return f"; the threshold of {summary['threshold']:g} was reached {when}"
+    when = "never reached" if episode is None else f"first reached in episode {episode}"
+    return f"; threshold {summary['threshold']:g} {when}"
 
 
-def _likeness(summary: dict[str, Any]) -> str:
+def _describe_late(summary: dict[str, Any]) -> str:
     if summary["agreement"] is None:
-        return f"its late loss is {summary['late_loss']:.4f}"
-    teacher = "is right" if summary["task"] == XOR.id else "agrees with the expert"
-    return f"it {teacher} on {summary['agreement']:.1%} of the late steps"
+        return f"late loss {summary['late_loss']:.4f}"
+    verb = "is right" if summary["task"] == XOR.id else "agrees with the expert"
+    return f"{verb} on {summary['agreement']:.1%} of the late steps"
 
 
 def describe_all(summaries: list[dict[str, Any]]) -> str:
     """Return mean ± std over several seeds."""
-    given = [summary.get("handed_over", summary) for summary in summaries]  # an evolution's is all
-    size = _spread([each["n_parameters"] for each in given], 0)
+    given = [summary.get("handed_over", summary) for summary in summaries]
+    n, size = len(summaries), _spread([each["n_parameters"] for each in given], 0)
     for name in ("held_out_agreement", "held_out_mse"):
         if name in summaries[0]:  # of a recording, which has no returns
             score = _spread([summary[name] for summary in summaries], 4)
-            return f"{len(summaries)} seeds: {name.replace('_', ' ')} {score}, {size} parameters."
+            return f"{n} seeds: {name.replace('_', ' ')} {score}, {size} parameters."
     held_out = _spread([each["held_out_mean"] for each in given], 1)
     late = _spread([summary["late_return"] for summary in summaries], 1)
-    return (
-        f"{len(summaries)} seeds: held-out return {held_out}, {size} parameters; late return "
-        f"{late}."
-    )
+    return f"{n} seeds: held-out return {held_out}, {size} parameters; late return {late}."
 
 
 def _spread(values: list[float], digits: int) -> str:
     return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
 
 
-def _change(n: int, noun: str) -> str:
-    """Return by how many things a number changed.
-
-    >>> _change(1, "node"), _change(-1, "node"), _change(0, "edge")
-    ('+1 node', '-1 node', '+0 edges')
-    """
-    return f"{n:+} {noun}{'' if abs(n) == 1 else 's'}"
+def print_scores(scores: Iterable[tuple[str, Floats, dict[str, float]]], output: Output) -> None:
+    """Print mean returns, or the likeness to a recording, which has no returns."""
+    lines, figures = [], []
+    for what, returns, likeness in scores:
+        mean, std, n = float(returns.mean()), float(returns.std()), returns.size
+        words = describe_likeness(likeness) if likeness else describe_score(mean, std, n)
+        lines.append(f"{what}: {words}")
+        figures.append({"what": what, **(likeness or {"episodes": n, "mean": mean, "std": std})})
+    output.result("\n".join(lines), figures[0] if len(figures) == 1 else figures)
 
 
 def size_text(episodes: Episodes) -> str:
@@ -324,27 +253,3 @@ def short_text(number: float) -> str:
         if number >= size:
             return f"{number / size:.1f}{suffix}"
     return f"{number:.0f}"
-
-
-def describe_session(progress: "SessionProgress", folder: object) -> str:
-    """Return the results of a session in a few sentences."""
-    lines = [
-        f"{progress.n_runs} runs: {progress.n_found} were in {folder}, {progress.n_done} were run "
-        f"in {duration(progress.seconds)} ({progress.steps / 1e6:.1f}M steps), "
-        f"{len(progress.failures)} failed."
-    ]
-    if progress.n_lost:
-        lines.append(f"Workers were lost {progress.n_lost} times and their runs run again.")
-    lines += [f"{failure.name} failed: {failure.error}" for failure in progress.failures[:N_SHOWN]]
-    if len(progress.failures) > N_SHOWN:
-        lines.append(f"And {len(progress.failures) - N_SHOWN} more failed; --json has them all.")
-    return "\n".join(lines)
-
-
-def _describe_latest(name: str, record: Record) -> str:
-    summary = record.summary()
-    return (
-        f"{name}: late return {summary['late_return']:.1f}, "
-        f"{quantity(summary['n_nodes'], 'node')}, {quantity(summary['n_edges'], 'edge')} · "
-        f"{duration(record.spent.seconds)}"
-    )

@@ -1,99 +1,111 @@
-"""`smgrnn distill`: train students, or show what would be trained."""
+"""`smgrnn distill`: train networks, or show what would be trained."""
 
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from smgrnn.commands.display import (
-    RunDisplay,
-    describe_teacher,
-    print_summaries,
-    stoppable,
-    way_on,
+from smgrnn.commands.options import (
+    RUN_SETTINGS,
+    TASK,
+    given_settings,
+    import_from_here,
+    run_settings,
 )
-from smgrnn.commands.flags import Earlier, Extras, RunOptions
-from smgrnn.commands.output import Output, open_from_terminal, say
-from smgrnn.config import RECORDINGS, RunConfig
+from smgrnn.commands.output import Output, aligned, open_from_terminal, say
+from smgrnn.config import RECORDINGS, with_settings
 from smgrnn.errors import ConfigError, short
+from smgrnn.experts import Expert
 from smgrnn.machine import check_memory
 from smgrnn.pages.settings import flatten
-from smgrnn.runs.pictures import draw_curves, draw_topology
-from smgrnn.runs.plan import Start
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run, settings_to_go_on, start_from
 from smgrnn.runs.session import Watch
-from smgrnn.runs.tensorboard import TensorBoard
+
+OPTIONS = f"""{TASK}{RUN_SETTINGS}
+the run:
+  --seeds N [1]       run N seeds, from --seed upwards
+  --out FOLDER        folder of the run; the same command resumes a run that was stopped (default:
+                      runs/TASK-STUDENT-SEED)
+  --resume RUN        resume the run in this folder; repeat TASK and --expert if they are your own
+                      code
+  --from RUN          start from the selected network of another run, with its settings; TASK must
+                      have the same shape
+  --dry-run           print all settings as resolved, and run nothing
+  --live              show growth live in the browser
+  --tensorboard       also write curves for TensorBoard
+"""
 
 
-class Asked(NamedTuple):
-    """The runs that a command line asks for."""
+def run(args: Namespace, output: Output) -> None:
+    """Train one run per seed, or the one to resume, and print summaries; or print the plans."""
+    from smgrnn.commands.display import print_summaries
 
-    task: str
-    options: RunOptions
-    preset: str | Path | None
-    earlier: Earlier
-    n_seeds: int
-
-    @property
-    def start(self) -> Start | None:
-        """The student to go on from, if there is one."""
-        return None if self.earlier.start is None else start_from(self.earlier.start)
-
-    def configs(self, start: Start | None) -> list[RunConfig]:
-        """Return the settings of each run: one per seed."""
-        if start is None:
-            config = self.options.to_config(named(self.task), self.preset)
-        else:
-            config = self.options.changes(settings_to_go_on(start, self.task))
-        return each_seed(config, self.n_seeds)
-
-    def check_bare(self, out: Path | None = None) -> None:
-        """Refuse settings for a run that is resumed; a task or an expert that is code is repeated.
-
-        The rest is in its record.
-        """
-        given = (replace(self.options, expert=None), self.preset, out, self.n_seeds)
-        if given != (RunOptions(), None, None, 1):
-            raise ConfigError(
-                "A run is resumed with its own settings. Give --resume, and repeat TASK and "
-                "--expert only if they are your own code."
-            )
-
-
-def prepare_runs(asked: Asked, out: Path | None) -> list[Run]:
-    """Return the runs to train: one per seed in folders of their own, or the one to resume."""
-    task, earlier, n_seeds = asked.task, asked.earlier, asked.n_seeds
-    if earlier.resume is not None:
-        asked.check_bare(out)
-        return [Run.resume(earlier.resume, task=task or None, expert=asked.options.expert)]
-    beginning = asked.start
-    mark = "" if beginning is None else f"-from-{beginning.ancestor.run[:8]}"
-    return [
-        new_run(
-            named(task),
-            each,
-            run_folder(task, f"{each.student}{mark}", each.seed, out, n_seeds),
-            start=beginning,
+    if getattr(args, "from") is not None and (args.preset is not None or args.resume is not None):
+        raise ConfigError(
+            "--from starts from the settings of that run: give neither --preset nor --resume."
         )
-        for each in asked.configs(beginning)
-    ]
+    if args.resume is not None and (
+        given_settings(args).keys() - {"expert"}
+        or args.set
+        or (args.preset, args.out, args.seeds) != (None, None, 1)
+    ):
+        raise ConfigError(
+            "A run is resumed with its own settings. Give --resume, and repeat TASK and --expert "
+            "only if they are your own code."
+        )
+    import_from_here(args.task, args.expert)
+    if args.dry_run and args.resume is not None:
+        show_plans([Record.load(args.resume).plan], output)
+        return
+    runs = prepare_runs(args)
+    if args.dry_run:
+        show_plans([each.plan for each in runs], output)
+        return
+    first = runs[0]  # all learn from the same expert
+    first.begin()  # refuses what it must before anything is printed
+    if isinstance(first.teacher, Expert):
+        n_hidden, n_parameters = first.teacher.sizes[1:-1].sum(), first.teacher.parameters.size
+        output.say(f"The expert has {n_hidden:,} hidden units and {n_parameters:,} parameters.")
+    with _live(first) if args.live else nullcontext() as show:
+        summaries = [_train(each, args, show, output, len(runs)) for each in runs]
+    print_summaries(summaries, output)
 
 
-def named(task: str) -> str:
-    """Return the name of a task; refuse none at all."""
+def prepare_runs(args: Namespace) -> list[Run]:
+    """Return the runs to train, each in a folder of its own unless nothing is to be written."""
+    if args.resume is not None:
+        return [Run.resume(args.resume, task=args.task, expert=args.expert)]
+    task, mark, start = named(args.task), "", None
+    if getattr(args, "from") is None:
+        config = run_settings(args, task)
+    else:
+        start = start_from(getattr(args, "from"))
+        mark = f"-from-{start.ancestor.run[:8]}"
+        config = settings_to_go_on(start, task).with_changes(**given_settings(args))
+        config = with_settings(config, args.set)
+    runs = []
+    for each in each_seed(config, args.seeds):
+        folder = run_folder(task, f"{each.student}{mark}", each.seed, args.out, args.seeds)
+        runs.append(new_run(task, each, None if args.dry_run else folder, start=start))
+    return runs
+
+
+def named(task: str | None) -> str:
+    """Return the name of a task; refuse an empty one."""
     if not task:
         raise ConfigError("Name a task, such as CartPole-v1, or a run to --resume.")
     return task
 
 
 def each_seed(config: Any, n_seeds: int) -> list[Any]:
-    """Return a copy of the settings for each seed, counting up from their own."""
+    """Return the settings for each seed, counting up from their own."""
     if n_seeds < 1:
         raise ConfigError(f"The number of seeds must be at least 1. Got {n_seeds} instead.")
     check_memory(1e5 * n_seeds, f"A list of {n_seeds} runs")
-    return [replace(config, seed=config.seed + number) for number in range(n_seeds)]
+    return [config, *(replace(config, seed=config.seed + n) for n in range(1, n_seeds))]
 
 
 def run_folder(task: str, student: str, seed: int, out: Path | None, n_seeds: int) -> Path:
@@ -105,45 +117,22 @@ def run_folder(task: str, student: str, seed: int, out: Path | None, n_seeds: in
     return out if n_seeds == 1 else out / name
 
 
-def show_plans(asked: Asked, output: Output) -> None:
-    """Print the plans of runs, and run nothing."""
-    if asked.earlier.resume is not None:
-        asked.check_bare()
-        plans: list[Any] = [Record.load(asked.earlier.resume).plan]
-    else:
-        beginning = asked.start
-        configs = asked.configs(beginning)
-        plans = [new_run(named(asked.task), each, start=beginning).plan for each in configs]
-    figures = [plan.to_dict() for plan in plans]
-    words = "\n\n".join(map(describe_plan, plans))
-    output.result(words, figures[0] if len(figures) == 1 else figures)
-
-
-def describe_plan(plan: Any) -> str:
-    """Return a plan as lines of a setting and its value, as resolved."""
-    settings = {
-        name: short(value, 200) if isinstance(value, tuple) else value
-        for name, value in flatten(plan.to_dict()).items()
-        if not name.startswith("asked.")
-    }
-    width = max(map(len, settings)) + 2
-    return "\n".join(f"{name:<{width}}{value}" for name, value in settings.items())
-
-
-def distill_command(runs: list[Run], extras: Extras, output: Output) -> None:
-    """Train, show progress, on a page too if it is to be live, and print a summary."""
-    first = runs[0]  # all learn from the same expert
-    first.begin()  # refuses what it must before anything is said
-    if words := describe_teacher(first.teacher):
-        output.say(words)
-    with _live(first) if extras.live else nullcontext() as show:
-        summaries = [_train(run, extras, show, output, len(runs)) for run in runs]
-    print_summaries(summaries, output)
+def show_plans(plans: list[Any], output: Output) -> None:
+    """Print plans as lines of a setting and its value, or as JSON."""
+    figures, paragraphs = [plan.to_dict() for plan in plans], []
+    for content in figures:
+        rows = [
+            (name, short(value, 200) if isinstance(value, tuple) else str(value))
+            for name, value in flatten(content).items()
+            if not name.startswith("asked.")
+        ]
+        paragraphs.append("\n".join(aligned(rows)))
+    output.result("\n\n".join(paragraphs), figures[0] if len(figures) == 1 else figures)
 
 
 @contextmanager
 def _live(first: Run) -> Iterator[Watch[Run]]:
-    """Serve a page on which runs are seen as they go on, and open it; yield what shows it one."""
+    """Serve a page that shows the run under way, and open it; yield what shows it another run."""
     from smgrnn.view.live import LiveView  # which imports Bokeh
 
     shown = [first.record]
@@ -159,31 +148,36 @@ def _live(first: Run) -> Iterator[Watch[Run]]:
 
 
 def _train(
-    run: Run, extras: Extras, show: Watch[Run] | None, output: Output, n_runs: int
+    run: Run, args: Namespace, show: Watch[Run] | None, output: Output, n_runs: int
 ) -> dict[str, Any]:
     """Train one of several runs, with progress, unless it is finished."""
+    from smgrnn.commands.display import Display, resume_hint, stoppable
+    from smgrnn.runs.tensorboard import TensorBoard
+
     assert run.folder is not None
     run.begin()
     watches = [] if show is None else [show]
-    if extras.tensorboard:
+    if args.tensorboard:
         watches.append(TensorBoard(run.folder / "tensorboard", first=run.episodes.n))
-    with stoppable(way_on("distill", run.folder, n_runs)):
+    with stoppable(resume_hint("distill", run.folder, n_runs)):
         if run.held_out.size:
-            output.say(f"This run is in {run.folder} already, and finished.")
+            output.say(f"The run in {run.folder} is finished.")
             run.train(*watches)  # which writes its results again
         else:
             name = f"{run.task.id} seed {run.plan.seed}"
-            with RunDisplay(name, run.plan.n_episodes, is_quiet=output.quiet) as display:
-                if run.is_finished:  # and was stopped before it was judged
-                    display(run)
-                run.train(display, *watches)
+            with Display(name, run.plan.n_episodes, is_quiet=output.quiet) as display:
+                if run.is_finished:  # and was stopped before it was evaluated
+                    display.show_run(run)
+                run.train(display.show_run, *watches)
     if show:
-        show(run)  # as it is now that it is judged
+        show(run)  # with its score
     draw_pictures(run.record, run.folder)
     return run.summary()
 
 
 def draw_pictures(record: Record, folder: Path) -> None:
-    """Draw the curves of a run, and the network that it hands over, into its folder."""
+    """Draw the curves of a run, and its selected network, into its folder."""
+    from smgrnn.runs.pictures import draw_curves, draw_topology
+
     draw_curves(record, folder / "curves.png")
     draw_topology(record, folder / "topology.png")

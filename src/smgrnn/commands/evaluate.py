@@ -1,40 +1,34 @@
-"""`smgrnn evaluate`: score the students of runs on held-out episodes."""
+"""`smgrnn evaluate`: score the networks of runs on new episodes."""
 
-from collections.abc import Iterable
-from pathlib import Path
+from argparse import Namespace
 
-from smgrnn.arrays import Floats
-from smgrnn.commands.display import print_score, score_figures
-from smgrnn.commands.flags import Which
+from smgrnn.commands.display import print_scores
+from smgrnn.commands.options import SELECTION, import_from_here, selection
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.folder import load_runs
 from smgrnn.runs.metrics import held_out_likeness
-from smgrnn.runs.record import Record
+
+OPTIONS = f"""
+RUN ...               a run, or a folder of runs
+--episodes N [100]    new episodes to play
+--task TASK           the task of the run, if it is your own code
+{SELECTION}"""
 
 
-def evaluate_command(
-    paths: Iterable[Path], episodes: int, task: str | None, which: Which, output: Output
-) -> None:
-    """Score the student of each run, in a folder or in a file of the store."""
-    if episodes < 1:
-        raise ConfigError(f"The number of episodes must be at least 1. Got {episodes} instead.")
-    records = load_runs(paths)
-    scores = (_score(name, each, episodes, task, which) for name, each in records.items())
-    if output.as_json and len(records) > 1:
-        output.result("", [score_figures(*score) for score in scores])
-        return
-    for score in scores:
-        print_score(*score, output)
-
-
-def _score(
-    name: str, record: Record, n: int, task: str | None, which: Which
-) -> tuple[str, Floats, dict[str, float]]:
-    """Return the name of a student, its returns, and its likeness to a recording."""
-    returns = evaluate(record, n, task=task, **vars(which))
-    student = record.student(**vars(which))
-    moment = "the champion" if record.is_evolved else f"episode {student.episode}"
-    what = f"{record.plan.task.id}, {student.n_parameters} parameters, {moment} of {name}"
-    return what, returns, held_out_likeness(record.plan.task, returns)
+def run(args: Namespace, output: Output) -> None:
+    """Score the network of each run."""
+    import_from_here(args.task)
+    if args.episodes < 1:
+        raise ConfigError(
+            f"The number of episodes must be at least 1. Got {args.episodes} instead."
+        )
+    scores = []
+    for name, record in load_runs(args.runs).items():
+        returns = evaluate(record, args.episodes, task=args.task, **selection(args))
+        student = record.student(**selection(args))
+        moment = "the champion" if record.is_evolved else f"episode {student.episode}"
+        what = f"{record.plan.task.id}, {student.n_parameters} parameters, {moment} of {name}"
+        scores.append((what, returns, held_out_likeness(record.plan.task, returns)))
+    print_scores(scores, output)

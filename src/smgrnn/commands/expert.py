@@ -1,10 +1,11 @@
-"""`smgrnn expert`: train, convert, list and score teachers."""
+"""`smgrnn expert`: train, convert, list and evaluate experts."""
 
+from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from smgrnn.commands.output import Output
+from smgrnn.commands.options import import_from_here
+from smgrnn.commands.output import Output, aligned
 from smgrnn.errors import ConfigError
 from smgrnn.experts import evaluate_expert, find_expert, shipped_experts, write_expert
 from smgrnn.storage import check_new_file
@@ -12,89 +13,97 @@ from smgrnn.tasks import find_task
 
 if TYPE_CHECKING:  # it imports torch
     from smgrnn.experts.choice import ScoredCheckpoint
-    from smgrnn.experts.dqn import RecipeName
 
-CHOSEN_BY = {"own return": "its own return", "students": "what MLP students made of it"}
-
-
-def expert_evaluate_command(task: str, name: str | None, episodes: int, output: Output) -> None:
-    """Score an expert on held-out episodes."""
-    from smgrnn.commands.display import print_score
-
-    if episodes < 1:
-        raise ConfigError(f"The number of episodes must be at least 1. Got {episodes} instead.")
-    found = find_task(task)
-    returns = evaluate_expert(find_expert(name, found), found, episodes)
-    what = f"{task}, expert {name or 'of the package'}"
-    print_score(what, returns, {}, output)
+CHOSEN_BY = {"own return": "its own return", "students": "the return of MLP students"}
 
 
-def expert_convert_command(
-    file: Path, out: Path, statistics: Path | None, output: Output = Output()
-) -> None:
-    """Convert the expert in a Stable-Baselines3 zip to a file in our own format."""
+def _evaluate(args: Namespace, output: Output) -> None:
+    from smgrnn.commands.display import print_scores
+
+    import_from_here(args.task, args.expert)
+    if args.episodes < 1:
+        raise ConfigError(
+            f"The number of episodes must be at least 1. Got {args.episodes} instead."
+        )
+    found = find_task(args.task)
+    returns = evaluate_expert(find_expert(args.expert, found), found, args.episodes)
+    what = f"{args.task}, expert {args.expert or 'of the package'}"
+    print_scores([(what, returns, {})], output)
+
+
+def _convert(args: Namespace, output: Output) -> None:
     from smgrnn.experts.sb3 import load_sb3_expert
 
-    check_new_file(out)
-    expert = load_sb3_expert(file, statistics)
-    write_expert(out, expert, {"method": "Stable-Baselines3"})
-    figures = {
-        "file": str(out),
-        "sizes": expert.sizes.tolist(),
-        "n_parameters": expert.parameters.size,
-    }
-    output.result(f"{out}: {expert}", figures)
+    check_new_file(args.out)
+    expert = load_sb3_expert(args.zip, args.statistics)
+    write_expert(args.out, expert, {"method": "Stable-Baselines3"})
+    sizes, n_parameters = expert.sizes.tolist(), expert.parameters.size
+    figures = {"file": str(args.out), "sizes": sizes, "n_parameters": n_parameters}
+    output.result(f"{args.out}: {expert}", figures)
 
 
-def expert_list_command(output: Output) -> None:
-    """List the shipped experts with their held-out scores and how each was chosen."""
+def _list(args: Namespace, output: Output) -> None:
     records = shipped_experts()
-    width = max(map(len, records)) + 2
-    lines = [f"{name:<{width}}{_describe(record)}" for name, record in records.items()]
-    output.result("\n".join(lines), records)
+    rows = []
+    for name, record in records.items():
+        mean, std, n = (record["held_out"][key] for key in ("mean", "std", "episodes"))
+        by = CHOSEN_BY[record["chosen_by"]]
+        rows.append((name, f"{mean:.1f} ± {std:.1f}", f"over {n} new episodes; selected by {by}"))
+    output.result("\n".join(aligned(rows)), records)
 
 
-def _describe(record: dict[str, Any]) -> str:
-    held_out = record["held_out"]
-    score = f"{held_out['mean']:.1f} ± {held_out['std']:.1f}"
-    return (
-        f"{score:<16}over {held_out['episodes']} held-out episodes; "
-        f"chosen by {CHOSEN_BY[record['chosen_by']]}"
-    )
-
-
-def expert_train_command(
-    task: str,
-    out: Path,
-    recipe: "RecipeName",
-    seed: int,
-    steps: int | None,
-    output: Output = Output(),
-) -> None:
-    """Train an expert and write it."""
+def _train(args: Namespace, output: Output) -> None:
     from smgrnn.experts.choice import train_expert
     from smgrnn.experts.dqn import find_recipe
 
-    check_new_file(out)
-    described = find_task(task)
-    if described.cue or described.n_observed > described.n_inputs:
+    check_new_file(args.out)
+    task = find_task(args.task)
+    if task.cue or task.n_observed > task.n_inputs:
         raise ConfigError(
-            f"An expert sees all of an observation and no cue: train one of {described.physics_id}."
+            f"An expert sees all of an observation and no cue: train one of {task.physics_id}."
         )
-    found = find_recipe(task, recipe)
-    if steps is not None:
-        found = found._replace(config=replace(found.config, steps=steps))
-    expert, record = train_expert(
-        task, found, seed, report=lambda each: output.say(_describe_checkpoint(each))
-    )
-    write_expert(out, expert, record)
+    recipe = find_recipe(args.task, args.recipe)
+    if args.steps is not None:
+        recipe = recipe._replace(config=replace(recipe.config, steps=args.steps))
+
+    def report(checkpoint: "ScoredCheckpoint") -> None:
+        scored, disturbed = checkpoint.choosing, checkpoint.disturbed
+        taught = checkpoint.teachability
+        random = "" if disturbed is None else f", with random actions {disturbed.mean:.1f}"
+        students = "" if taught is None else f"; its MLP students {taught.mean:.1f}"
+        score = f"{scored.mean:.1f} ± {scored.std:.1f}"
+        output.say(f"step {checkpoint.step}: {score}{random}{students}")
+
+    expert, record = train_expert(args.task, recipe, args.seed, report=report)
+    write_expert(args.out, expert, record)
     held_out = record["held_out"]
-    words = f"{out}: {held_out['mean']:.1f} ± {held_out['std']:.1f} on held-out episodes"
+    words = f"{args.out}: {held_out['mean']:.1f} ± {held_out['std']:.1f} on new episodes"
     output.result(words, record)
 
 
-def _describe_checkpoint(checkpoint: "ScoredCheckpoint") -> str:
-    scored, disturbed, taught = checkpoint.choosing, checkpoint.disturbed, checkpoint.teachability
-    random = "" if disturbed is None else f", with random actions {disturbed.mean:.1f}"
-    students = "" if taught is None else f"; its MLP students {taught.mean:.1f}"
-    return f"step {checkpoint.step}: {scored.mean:.1f} ± {scored.std:.1f}{random}{students}"
+TRAIN = """
+TASK                  a Gymnasium id
+--out FILE !          .safetensors file to write
+--recipe {smooth,plain,printed} [smooth]
+                      smooth is selected by its students' return; plain, and printed (the paper's
+                      settings), by their own
+--seed N [0]          seed of the training
+--steps N             environment steps (default: the recipe's)
+"""
+CONVERT = """
+ZIP                   a policy of Stable-Baselines3 that you trust: reading it can run code
+--out FILE !          .safetensors file to write, which cannot run code
+--statistics FILE     file that VecNormalize saved beside it; reading it can run code too
+"""
+EVALUATE = """
+TASK                  a Gymnasium id
+--expert EXPERT       a shipped expert, a file of weights, or your own module:function (default: the
+                      smooth expert of the package)
+--episodes N [100]    new episodes to play
+"""
+COMMANDS = {
+    "train": ("Train an expert by deep Q-learning.", TRAIN, _train),
+    "convert": ("Convert a Stable-Baselines3 policy to an expert file.", CONVERT, _convert),
+    "list": ("List the shipped experts and their scores.", "", _list),
+    "evaluate": ("Evaluate an expert on new episodes.", EVALUATE, _evaluate),
+}

@@ -1,9 +1,11 @@
-"""`smgrnn export`: write the selected network of a run in another format."""
+"""`smgrnn export`: write a network in another format."""
 
+from argparse import Namespace
 from pathlib import Path
 
-from smgrnn.commands.flags import Which
+from smgrnn.commands.options import SELECTION, selection
 from smgrnn.commands.output import Output
+from smgrnn.export import FORMATS
 from smgrnn.export.c import COMPILE, c_name, measure
 from smgrnn.export.formats import export_policy
 from smgrnn.export.wiring import facts, n_parameters
@@ -11,22 +13,29 @@ from smgrnn.policy import BARE
 from smgrnn.runs import load
 from smgrnn.text import quantity
 
+OPTIONS = f"""
+RUN                   a run, or a network that SMGrNN.save or Learner.save wrote
+--to {{{",".join(FORMATS)}}} !
+                      the format
+--out FILE            file to write, without its ending (default: the name of the task, beside the
+                      network)
+{SELECTION}"""
 
-def export_command(
-    run: Path, to: str, out: Path | None, which: Which = Which(), output: Output = Output()
-) -> None:
-    """Write a network of a run in another format; print the files and their sizes."""
-    policy = load(run, **vars(which))
-    task, folder = policy.task.id, run if run.is_dir() else run.parent
-    name = run.stem if task == BARE else c_name(task.split(":")[-1])
-    paths = export_policy(policy, to, folder / name if out is None else out)
+
+def run(args: Namespace, output: Output) -> None:
+    """Write the network; print the files and their sizes."""
+    source: Path = args.run
+    policy = load(source, **selection(args))
+    task, folder = policy.task.id, source if source.is_dir() else source.parent
+    name = source.stem if task == BARE else c_name(task.split(":")[-1])
+    paths = export_policy(policy, args.to, folder / name if args.out is None else args.out)
     files = {str(path): path.stat().st_size for path in paths}
-    report = {"format": to, "files": files, **facts(policy)}
+    report = {"format": args.to, "files": files, **facts(policy)}
     lines = [f"{path}: {size} bytes" for path, size in files.items()]
     what = ", ".join(filter(None, (task, policy.student)))
     parameters = quantity(n_parameters(policy), "parameter")
     lines.append(f"{what}: {parameters}, {quantity(policy.graph.n_hidden, 'hidden node')}")
-    if to == "c":
+    if args.to == "c":
         sizes = measure(policy, paths[-1])
         report |= sizes._asdict()
         text = f"{sizes.table_bytes} bytes of constant tables, {sizes.state_bytes} bytes of state"

@@ -1,21 +1,16 @@
-"""Output: where a command prints what, alike for all of them.
-
-Results go to stdout, in words or as JSON; whatever is said before them goes to stderr.
-"""
+"""Output: results go to stdout, in words or as JSON; everything else goes to stderr."""
 
 import json
 import sys
 import webbrowser
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TextIO
+from typing import Any, TextIO
 
-import tyro
 from rich.console import Console
 
 from smgrnn.errors import plain
 
-Flag = tyro.conf.FlagCreatePairsOff[bool]
-"""A flag that is given or not, without a second one that takes it back."""
 WIDTH = 100
 """Most letters of a line that is filled."""
 
@@ -28,19 +23,10 @@ class Terminal(Console):
         raise BrokenPipeError
 
 
-def say(text: str) -> None:
-    """Print lines on stderr, with no line of a terminal broken inside a word."""
-    _print_lines(text, sys.stderr)
-
-
-def say_out(text: str) -> None:
-    """Print lines on stdout in the same way; names in them may be a stranger's."""
-    _print_lines(text, sys.stdout)
-
-
-def _print_lines(text: str, file: TextIO) -> None:
-    terminal = Terminal(file=file, markup=False, highlight=False, emoji=False)
-    lines = "\n".join(map(plain, text.split("\n")))
+def say(text: str, file: TextIO | None = None) -> None:
+    """Print lines, on stderr by default, with no line of a terminal broken inside a word."""
+    terminal = Terminal(file=file or sys.stderr, markup=False, highlight=False, emoji=False)
+    lines = "\n".join(map(plain, text.split("\n")))  # names in them may be a stranger's
     terminal.print(lines, soft_wrap=not terminal.is_terminal)
 
 
@@ -50,20 +36,24 @@ def line_width() -> int:
     return min(terminal.width, WIDTH) if terminal.is_terminal else WIDTH
 
 
+def aligned(rows: Sequence[Sequence[str]], n_left: int | None = None) -> list[str]:
+    """Return rows as lines of columns, the first `n_left` or all of them aligned to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = ["<"] * len(widths) if n_left is None else ["<"] * n_left + [">"] * len(widths)
+    line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=False))
+    return [line.format(*row).rstrip() for row in rows]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Output:
     """How a command tells its result, alike for all of them."""
 
-    as_json: Annotated[Flag, tyro.conf.arg(name="json")] = False
-    """Print the result as JSON instead of in words."""
-    quiet: Flag = False
-    """Print no words: no results, progress or warnings, only the JSON and what is wrong."""
-    debug: Flag = False
-    """If the command fails, print the whole traceback before the sentence that says why."""
+    as_json: bool = False
+    quiet: bool = False
 
-    def say(self, text: str) -> None:
-        """Print lines on stderr, unless nothing is to be said."""
-        if not self.quiet:
+    def say(self, text: str, *, only_terminal: bool = False) -> None:
+        """Print lines on stderr, unless the command is to be quiet."""
+        if not self.quiet and (sys.stderr.isatty() or not only_terminal):
             say(text)
 
     def result(self, words: str, figures: Any) -> None:
@@ -71,7 +61,7 @@ class Output:
         if self.as_json:
             print(json.dumps(figures))
         elif not self.quiet:
-            say_out(words)
+            say(words, sys.stdout)
 
 
 def open_from_terminal(url: str, *, opens: bool) -> bool:

@@ -3,8 +3,9 @@
 import ast
 import inspect
 import textwrap
+from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from itertools import pairwise
 from typing import Any
 
@@ -22,15 +23,33 @@ TABLES: dict[str, dict[str, Any]] = {
     "rule": dict(LEARNING),
 }
 """All that can be chosen, by the first part of the names of its settings."""
+OWNERS_BEFORE = {
+    "plasticity": ("plasticity", "growth", "pruning"),
+    "learning": ("learning", "optimizer", "rule"),
+    "": ("",),
+}
+"""Where the settings are now that flags of 0.2 had in one part."""
 NOTE = (
     "Change any of these by --set NAME=VALUE. A preset changes some defaults: "
     "`smgrnn distill TASK --dry-run` prints all values of a run."
 )
 
+OPTIONS = ""
 
-def settings_command(output: Output) -> None:
+
+def run(args: Namespace, output: Output) -> None:
     """List every setting, in words or as JSON."""
-    listed = {owner: dict(_rows(kind, prefix)) for owner, kind, prefix in _owners()}
+    listed: dict[str, dict[str, dict[str, Any]]] = {}
+    for owner, kind, prefix in _owners():
+        known, table = _meanings(kind), listed.setdefault(owner, {})
+        for entry in fields(kind):
+            value, name = entry.default, f"{prefix}{entry.name}"
+            if entry.default_factory is not MISSING:
+                value = entry.default_factory()
+            if (prefix.rstrip("."), entry.name) in CHOICES.values():
+                value = value.name
+            if name not in (*PARTS, "network"):
+                table[name] = {"default": value, "meaning": known[entry.name]}
     rows = [(name, str(row["default"])) for table in listed.values() for name, row in table.items()]
     wide, narrow = (max(map(len, column)) + 2 for column in zip(*rows, strict=True))
     lines = []
@@ -41,6 +60,19 @@ def settings_command(output: Output) -> None:
             width = max(line_width(), len(head) + 30)
             lines += textwrap.wrap(head + row["meaning"], width, subsequent_indent=" " * len(head))
     output.result("\n".join([*lines[1:], "", NOTE]), listed)
+
+
+def renamed(flag: str) -> str | None:
+    """Return the setting that a flag of version 0.2 changed; None if it was no flag.
+
+    >>> renamed("--plasticity.interval-width"), renamed("--no-bias"), renamed("--sed")
+    ('growth.interval_width', 'bias', None)
+    """
+    known = {f"{prefix}{entry.name}" for _, kind, prefix in _owners() for entry in fields(kind)}
+    name = flag.removeprefix("--").removeprefix("no-").replace("-", "_")
+    part, _, last = name.rpartition(".")
+    places = (f"{owner}.{last}".lstrip(".") for owner in OWNERS_BEFORE.get(part, ()))
+    return next((place for place in places if place in known), None)
 
 
 def _owners() -> Iterator[tuple[str, Any, str]]:
@@ -55,36 +87,17 @@ def _owners() -> Iterator[tuple[str, Any, str]]:
             yield f"{titles.get(first, first)} {name}", kind, f"{first}."
 
 
-def _rows(kind: Any, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the name of each setting of a class, with its default and its meaning."""
-    known = meanings(kind)
-    for entry in fields(kind):
-        if prefix or entry.name not in (*PARTS, "network"):
-            row = {"default": _default(entry, prefix), "meaning": known[entry.name]}
-            yield f"{prefix}{entry.name}", row
-
-
-def _default(entry: Field[Any], prefix: str) -> Any:
-    """Return the default of a field as it is written; that of a choice by its name."""
-    value = entry.default
-    if entry.default_factory is not MISSING:
-        value = entry.default_factory()
-    is_choice = (prefix.rstrip("."), entry.name) in CHOICES.values()
-    return value.name if is_choice else value
-
-
-def meanings(kind: type) -> dict[str, str]:
+def _meanings(kind: type) -> dict[str, str]:
     """Return the docstring of each field of a class and of its bases, in one line.
 
-    >>> meanings(NetworkSettings)["density"]
+    >>> _meanings(NetworkSettings)["density"]
     'Fraction of the allowed node pairs that start connected.'
     """
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__[:-1]):
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
-        body = getattr(tree, "body", [])
-        for field, text in pairwise(body):
+        for field, text in pairwise(getattr(tree, "body", [])):
             if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-                name, words = ast.unparse(field.target), ast.literal_eval(text.value)
-                found[name] = " ".join(words.split())
+                words = ast.literal_eval(text.value)
+                found[ast.unparse(field.target)] = " ".join(words.split())
     return found

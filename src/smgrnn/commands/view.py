@@ -1,63 +1,60 @@
-"""`smgrnn view`: watch the network of a run grow."""
+"""`smgrnn view`: show how a network grew, on a page in the browser."""
 
 import sys
 import threading
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from smgrnn.commands.flags import Which
-from smgrnn.commands.output import Output, open_from_terminal, say, say_out
+from smgrnn.commands.options import SELECTION, selection
+from smgrnn.commands.output import Output, open_from_terminal, say
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.interrupts import interrupts_raised
-from smgrnn.policy import NETWORK_KINDS, read_network
-from smgrnn.runs.own_loop import record_of
-from smgrnn.runs.record import Record
-from smgrnn.runs.sequences import Sequence, holds_sequence
-from smgrnn.storage import kind_of
-from smgrnn.view.live import FolderView, LiveView
-from smgrnn.view.page import write_page
-from smgrnn.view.recording import check_film, film
 
-PAGE = "growth.html"
+OPTIONS = f"""
+RUN                   a run, a sequence, or a network that SMGrNN.save or Learner.save wrote
+--out PAGE            page to write (default: growth.html in the run folder)
+--record FILM         also record a film: a .gif or, with ffmpeg or the extra film, an .mp4
+--live                follow a run under way until Ctrl-C, on a page that only this machine can open
+--no-open             do not open the page
+{SELECTION}"""
 
 
-def view_command(
-    path: Path,
-    out: Path | None,
-    film_path: Path | None,
-    which: Which = Which(),
-    output: Output = Output(),
-    *,
-    opens: bool,
-    live: bool = False,
-) -> None:
-    """Write the page of a run; record a film if asked for, else open the page from a terminal.
+def run(args: Namespace, output: Output) -> None:
+    """Write the page, and record a film if asked for; or follow a run under way."""
+    from smgrnn.policy import NETWORK_KINDS, read_network
+    from smgrnn.runs.own_loop import record_of
+    from smgrnn.runs.record import Record
+    from smgrnn.runs.sequences import Sequence, holds_sequence
+    from smgrnn.storage import kind_of
+    from smgrnn.view.page import write_page
+    from smgrnn.view.recording import check_film, film
 
-    A run under way is followed instead, on a page that is served until Ctrl-C.
-    """
-    if live:
-        if (out, film_path, which) != (None, None, Which()):
+    path: Path = args.run
+    if args.live:
+        if (args.out, args.record, args.final, args.parameters) != (None, None, False, None):
             raise ConfigError("--live follows the run as it trains and takes no other option.")
-        follow(path, opens=opens)
+        _follow(path, opens=not args.no_open)
         return
-    if film_path is not None:
-        check_film(film_path)
+    if args.record is not None:
+        check_film(args.record)
     if holds_sequence(path):
         record = Sequence.read(path).joined()
     elif kind_of(path) in NETWORK_KINDS:
         record = record_of(read_network(path))
     else:
         record = Record.load(path)
-    student = record.student(**vars(which))
-    page = (path / PAGE if path.is_dir() else path.with_suffix(".html")) if out is None else out
+    student = record.student(**selection(args))
+    page = args.out or (path / "growth.html" if path.is_dir() else path.with_suffix(".html"))
     with _contradictions_refused(path):
         write_page(record, page, student)
-        if film_path is not None:
-            film(record, film_path, student)
-    written = {"page": str(page)} | ({} if film_path is None else {"film": str(film_path)})
+        if args.record is not None:
+            film(record, args.record, student)
+    written = {"page": str(page)} | ({} if args.record is None else {"film": str(args.record)})
     output.result("\n".join(written.values()), written)
-    open_from_terminal(page.resolve().as_uri(), opens=opens and film_path is None)
+    opens = not args.no_open and args.record is None
+    open_from_terminal(page.resolve().as_uri(), opens=opens)
 
 
 @contextmanager
@@ -68,8 +65,10 @@ def _contradictions_refused(path: Path) -> Iterator[None]:
         raise FileFormatError(f"{path} cannot be shown: its edits contradict its graph.") from error
 
 
-def follow(path: Path, *, opens: bool) -> None:
+def _follow(path: Path, *, opens: bool) -> None:
     """Serve the page of a run under way until Ctrl-C."""
+    from smgrnn.view.live import FolderView, LiveView
+
     if not path.is_dir():
         raise ConfigError(f"--live needs the folder of a run. Got {path} instead.")
     with (
@@ -79,7 +78,7 @@ def follow(path: Path, *, opens: bool) -> None:
     ):
         with _contradictions_refused(path):
             view.page()
-        say_out(view.url)
+        say(view.url, sys.stdout)
         sys.stdout.flush()  # whoever reads a pipe waits for the address
         say("Ctrl-C ends this.")
         open_from_terminal(view.url, opens=opens)

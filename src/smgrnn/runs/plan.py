@@ -446,7 +446,7 @@ def _shape(task: Task) -> str:
 
 
 def _network(config: RunConfig, task: Task) -> NetworkConfig:
-    readout: Readout = "sum" if _learning(config, task).loss == "cross_entropy" else "state"
+    readout: Readout = "sum" if _loss(config, task) == "cross_entropy" else "state"
     chosen = config.network.to_dict() | {"readout": config.network.readout or readout}
     if config.student in MLP_SHARES:
         budget = find_budget(task.id) if config.budget is None else config.budget
@@ -459,10 +459,12 @@ def _network(config: RunConfig, task: Task) -> NetworkConfig:
 
 
 def _learning(config: RunConfig, task: Task) -> LearningConfig:
-    loss: Loss = "cross_entropy" if task.is_discrete else "mse"
-    chosen = config.learning.loss or loss
     own = {entry.name: getattr(config.learning, entry.name) for entry in fields(LearningConfig)}
-    return LearningConfig(**own | {"loss": chosen})
+    return LearningConfig(**own | {"loss": _loss(config, task)})
+
+
+def _loss(config: RunConfig, task: Task) -> Loss:
+    return config.learning.loss or ("cross_entropy" if task.is_discrete else "mse")
 
 
 def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:

@@ -1,82 +1,90 @@
 """`smgrnn evolve`: breed controllers."""
 
-from pathlib import Path
-from typing import Any
-
-from rich import progress as bars
+from argparse import Namespace
+from dataclasses import fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from smgrnn.commands.display import (
     Display,
     print_summaries,
+    resume_hint,
     short_text,
     size_text,
     stoppable,
-    way_on,
 )
 from smgrnn.commands.distill import draw_pictures, each_seed, named, run_folder
+from smgrnn.commands.options import TASK, import_from_here
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.runs.folder import folder_summary
 from smgrnn_paper.evolution.config import EvolutionConfig
-from smgrnn_paper.evolution.evolution import Evolution, new_evolution
+
+if TYPE_CHECKING:  # it imports neat-python
+    from smgrnn_paper.evolution.evolution import Evolution
+
+OPTIONS = f"""{TASK}
+the search:
+  --method {{neat,ndp}}
+                      topologies and weights by NEAT, or developmental programs (NDP) by CMA-ES
+                      (default: neat)
+  --rollouts N        episodes in all, one for each candidate (default: 2000)
+  --population N      candidates in a generation (default: 50)
+  --held-out N        new episodes that evaluate the champion (default: 100)
+  --neat-config FILE  configuration file for neat-python (default: the package's for the task)
+the run:
+  --seed N            seed of the search and of the episodes (default: 0)
+  --seeds N [1]       run N seeds, from --seed upwards
+  --out FOLDER        folder of the run; the same command resumes a run that was stopped (default:
+                      runs/TASK-METHOD-SEED)
+  --resume RUN        resume the search in this folder; repeat TASK if it is your own code
+"""
 
 
-class EvolutionDisplay(Display):
-    """Live progress of a search: give an instance as a watch, inside a `with` block."""
-
-    def __init__(self, name: str, rollouts: int, *, is_quiet: bool = False) -> None:
-        left = bars.TimeRemainingColumn()
-        super().__init__(name, "compiling …", left, is_quiet=is_quiet, total=rollouts)
-
-    def __call__(self, evolution: Evolution) -> None:
-        """Show the progress of an evolutionary search."""
-        episodes, best = evolution.episodes, evolution.generations
-        recent = episodes.returns[-evolution.plan.population :]
-        speed = episodes.steps.sum() / max(evolution.record.times.training, 1e-9)
-        self.line = (
-            f"generation {best.n}: best {best.returns[-1]:.0f}, mean {recent.mean():.1f} · "
-            f"{size_text(best)} · {short_text(speed)} steps/s"
-        )
-        self.update(self.bar, completed=episodes.n)
-        if best.n == evolution.plan.generations:
-            self.wait("judging the champion …")
-
-
-def prepare_evolutions(
-    task: str, config: EvolutionConfig, out: Path | None, resume: Path | None, n_seeds: int
-) -> list[Evolution]:
-    """Return the searches to run: one per seed in folders of their own, or the one to resume."""
-    if resume is not None:
-        if config != EvolutionConfig() or out is not None or n_seeds != 1:
-            raise ConfigError(
-                "A search is resumed with its own settings; give --resume, and TASK only where it "
-                "is code."
-            )
-        return [Evolution.resume(resume, task=task or None)]
-    return [
-        new_evolution(named(task), each, run_folder(task, each.method, each.seed, out, n_seeds))
-        for each in each_seed(config, n_seeds)
-    ]
-
-
-def evolve_command(evolutions: list[Evolution], output: Output) -> None:
+def run(args: Namespace, output: Output) -> None:
     """Evolve, show progress, and print a summary."""
-    n = len(evolutions)
-    print_summaries([_evolve(evolution, output, n) for evolution in evolutions], output)
+    from smgrnn_paper.evolution.evolution import Evolution, new_evolution
+
+    import_from_here(args.task)
+    found = {entry.name: getattr(args, entry.name) for entry in fields(EvolutionConfig)}
+    given = {name: value for name, value in found.items() if value is not None}
+    if args.resume is None:
+        task, made = named(args.task), []
+        for each in each_seed(EvolutionConfig(**given), args.seeds):
+            folder = run_folder(task, each.method, each.seed, args.out, args.seeds)
+            made.append(new_evolution(task, each, folder))
+    elif given or (args.out, args.seeds) != (None, 1):
+        raise ConfigError("A search is resumed with its own settings: give --resume alone.")
+    else:
+        made = [Evolution.resume(args.resume, task=args.task)]
+    print_summaries([_evolve(each, output, len(made)) for each in made], output)
 
 
-def _evolve(evolution: Evolution, output: Output, n_runs: int) -> dict[str, Any]:
+def _evolve(evolution: "Evolution", output: Output, n_runs: int) -> dict[str, Any]:
     """Run one of several searches, with progress, unless it is finished."""
     evolution.begin()  # refuses what it must before anything is shown
     plan, folder = evolution.plan, evolution.folder
     assert folder is not None
-    with stoppable(way_on("evolve", folder, n_runs)):
+    with stoppable(resume_hint("evolve", folder, n_runs)):
         if evolution.held_out.size:
-            output.say(f"This search is in {folder} already, and finished.")
+            output.say(f"The search in {folder} is finished.")
             record = evolution.train()  # which writes its results again
         else:
             name = f"{plan.task.id} {plan.method} seed {plan.seed}"
-            with EvolutionDisplay(name, plan.rollouts, is_quiet=output.quiet) as display:
-                record = evolution.train(display)
+            with Display(name, plan.rollouts, is_quiet=output.quiet) as display:
+                record = evolution.train(partial(show, display))
     draw_pictures(record, folder)
     return folder_summary(record, folder)
+
+
+def show(display: Display, evolution: "Evolution") -> None:
+    """Show the progress of a search."""
+    episodes, best = evolution.episodes, evolution.generations
+    recent = episodes.returns[-evolution.plan.population :]
+    speed = episodes.steps.sum() / max(evolution.record.times.training, 1e-9)
+    line = (
+        f"generation {best.n}: best {best.returns[-1]:.0f}, mean {recent.mean():.1f} · "
+        f"{size_text(best)} · {short_text(speed)} steps/s"
+    )
+    note = "evaluating the champion …" if best.n == evolution.plan.generations else ""
+    display.show(line, episodes.n, note=note)

@@ -1,11 +1,10 @@
-"""`smgrnn frontier`: return against parameters, for any runs side by side."""
+"""`smgrnn frontier`: return against parameters of runs."""
 
-from collections.abc import Iterable
-from pathlib import Path
+from argparse import Namespace
 
 from smgrnn.batch import Store
 from smgrnn.commands.compare import describe_table
-from smgrnn.commands.flags import STORE
+from smgrnn.commands.options import STORE
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.pages.figure import save_figure
@@ -15,17 +14,23 @@ from smgrnn_paper.report.frontier import frontier_numbers, frontier_table, group
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.results import describe_shortness, find_results
 
+OPTIONS = """
+[RUN ...]             runs, or folders of runs (default: those of the experiment `frontier`)
+--store FOLDER [results/store]
+                      folder of finished runs, where the experiment's are
+--out FILE            also draw a picture, an .svg or a .png
+--task TASK           show the runs on this task only
+"""
 LEFT_OUT = ("std", "nearest_mlp")
 """Columns for which a terminal has no room."""
 
 
-def frontier_command(
-    paths: Iterable[Path], store_folder: Path, out: Path | None, task: str | None, output: Output
-) -> None:
+def run(args: Namespace, output: Output) -> None:
     """Compare runs, or the experiment in a store: print a table or JSON, and draw a picture."""
+    paths, store_folder, out, task = args.runs, args.store, args.out, args.task
     if out is not None and out.suffix not in (".svg", ".png"):
         raise ConfigError(f"A picture is an .svg or a .png file. Got {out} instead.")
-    lines, paths = [], list(paths)
+    lines = []
     if paths:
         if store_folder != STORE:
             raise ConfigError("--store is for the experiment: leave it out where runs are named.")

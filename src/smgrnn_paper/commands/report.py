@@ -1,46 +1,52 @@
 """`smgrnn report`: a report on experiments."""
 
 import json
-from collections.abc import Iterable
+from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from smgrnn.batch import Store
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.pages.page import html
 from smgrnn.text import quantity
-from smgrnn_paper.experiments.registry import is_experiment
-from smgrnn_paper.report.contents import Report, build_report
-from smgrnn_paper.report.markdown import FIGURES, markdown
-from smgrnn_paper.report.results import find_results
+
+if TYPE_CHECKING:  # it imports SciPy
+    from smgrnn_paper.report.contents import Report
+
+OPTIONS = """
+[NAME ...]            experiments, as `smgrnn list` names them (default: all of the paper's)
+--store FOLDER [results/store]
+                      folder of finished runs
+--out FOLDER [report]
+                      folder to write index.html, report.md and summary.json to
+--seeds N             report on this many seeds (default: those of the experiments)
+--episodes N          report on runs of this length (default: the experiments' own or, if there are
+                      none, the longest in the store)
+"""
 
 
-def report_command(
-    store_folder: Path,
-    out: Path,
-    names: Iterable[str] = (),
-    output: Output = Output(),
-    *,
-    seeds: int | None = None,
-    episodes: int | None = None,
-) -> None:
+def run(args: Namespace, output: Output) -> None:
     """Write a report on the named experiments: a page, a text, and all numbers."""
-    names = list(names)
-    for name in names:
+    from smgrnn_paper.experiments.registry import is_experiment
+    from smgrnn_paper.report.contents import build_report
+    from smgrnn_paper.report.results import find_results
+
+    for name in args.names:
         is_path = "/" in name or name.endswith(".safetensors") or Path(name).is_dir()
         if is_path and not is_experiment(name):
             raise ConfigError(
                 f"A report is on experiments. `smgrnn compare {name} --out page.html` shows runs."
             )
-    results = find_results(Store(store_folder), names, seeds=seeds, episodes=episodes)
+    results = find_results(Store(args.store), args.names, seeds=args.seeds, episodes=args.episodes)
     if not results.all_records():
-        asked = "" if episodes is None else f" of {episodes} episodes"
+        asked = "" if args.episodes is None else f" of {args.episodes} episodes"
         raise ConfigError(
-            f"{store_folder} has no finished run of these experiments{asked}; "
+            f"{args.store} has no finished run of these experiments{asked}; "
             "run `smgrnn reproduce` first."
         )
     report = build_report(results)
-    write_report(report, out)
+    write_report(report, args.out)
     numbers = report.numbers
     runs = f"{numbers['n_runs']} of {quantity(numbers['n_asked'], 'run')}."
     missing = " `smgrnn reproduce` runs what is missing." if numbers["missing"] else ""
@@ -48,13 +54,15 @@ def report_command(
     if numbers["claims"]:
         claims = ", ".join(f"{n} {standing}" for standing, n in numbers["standings"].items())
         lines.append(f"Claims: {claims}.")
-    lines.append(f"The report is in {out / 'index.html'}.")
+    lines.append(f"The report is in {args.out / 'index.html'}.")
     lines += [f"Could not be read: {reason}" for reason in numbers["damaged"]]
     output.result("\n".join(lines), numbers)
 
 
-def write_report(report: Report, out: Path) -> None:
+def write_report(report: "Report", out: Path) -> None:
     """Write `index.html`, `report.md` with its figures, and `summary.json` into a folder."""
+    from smgrnn_paper.report.markdown import FIGURES, markdown
+
     figures = out / FIGURES
     figures.mkdir(parents=True, exist_ok=True)
     for illustration in report.page.illustrations:

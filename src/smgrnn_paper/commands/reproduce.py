@@ -1,43 +1,43 @@
 """`smgrnn reproduce`: run the experiments."""
 
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from argparse import Namespace
 
-from smgrnn.batch import Experiment, Store
-from smgrnn.batch.runner import Progress, run_experiments
+from smgrnn.batch import Store
+from smgrnn.batch.runner import run_experiments
 from smgrnn.batch.workers import find_executor
-from smgrnn.commands.display import SessionDisplay, describe_session, stoppable
-from smgrnn.commands.flags import Workers
+from smgrnn.commands.display import Display, describe_session, stoppable
+from smgrnn.commands.options import WORKERS
 from smgrnn.commands.output import Output
 
+OPTIONS = f"""
+[NAME ...]            experiments, as `smgrnn list` names them (default: all of the paper's)
+--seeds N             seeds of each condition (default: those of the experiments)
+--episodes N          episodes of each run (default: the paper's)
+--smoke               run everything tiny, to see that it runs
+--store FOLDER [results/store]
+                      folder of finished runs
+{WORKERS}"""
 
-def reproduce_command(
-    experiments: Sequence[Experiment],
-    store: Path,
-    workers: Workers = Workers(),
-    output: Output = Output(),
-) -> None:
+
+def run(args: Namespace, output: Output) -> None:
     """Run what the experiments still lack; exit with 1 if a run failed."""
-    kept = Store(store)
+    from smgrnn_paper.experiments.registry import choose_experiments
+
+    experiments = choose_experiments(
+        args.names, seeds=args.seeds, episodes=args.episodes, smoke=args.smoke
+    )
+    kept = Store(args.store)
     with (
-        stoppable(f"Finished runs are in {store}; the same command goes on."),
-        SessionDisplay(is_quiet=output.quiet) as display,
-        find_executor(workers.jobs, workers.scheduler) as executor,
+        stoppable(f"Finished runs are in {args.store}; repeat the command to resume."),
+        Display("runs", None, is_quiet=output.quiet) as display,
+        find_executor(args.jobs, args.scheduler) as executor,
     ):
-        progress = run_experiments(experiments, kept, executor, watch=display)
-    words = [describe_session(progress, store)]
+        progress = run_experiments(experiments, kept, executor, watch=display.show_session)
+    words = [describe_session(progress, args.store)]
     words += [f"{reason} It was run again." for reason in kept.damaged.values()]
-    ids = [experiment.id for experiment in experiments]
-    figures = {"experiments": ids, **_figures(progress), "store": str(store)}
-    output.result("\n".join(words), figures)
-    if progress.failures:
-        sys.exit(1)
-
-
-def _figures(progress: Progress) -> dict[str, Any]:
-    return {
+    figures = {
+        "experiments": [experiment.id for experiment in experiments],
         "runs": progress.n_runs,
         "found": progress.n_found,
         "done": progress.n_done,
@@ -45,4 +45,8 @@ def _figures(progress: Progress) -> dict[str, Any]:
         "steps": progress.steps,
         "seconds": progress.seconds,
         "failures": [failure._asdict() for failure in progress.failures],
+        "store": str(args.store),
     }
+    output.result("\n".join(words), figures)
+    if progress.failures:
+        sys.exit(1)

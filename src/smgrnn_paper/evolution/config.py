@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from smgrnn.choices import Method
+from smgrnn.config import Method
 from smgrnn.errors import ConfigError
 from smgrnn.validation import Count, Settings, Whole, Within
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.choices import Method
+from smgrnn.config import Method
 from smgrnn.episodes.table import Episodes, table
 from smgrnn.runs.metrics import convergence_episode, late_share, summarise, sustained_episode
 from smgrnn.runs.plan import AnyPlan

@@ -12,18 +12,20 @@ import pytest
 
 import smgrnn
 import smgrnn_paper
-from smgrnn.commands.output import Output
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, TaskError
 from smgrnn.runs import Record, evaluate
 from smgrnn_paper import Evolution, EvolutionConfig
-from smgrnn_paper.commands.evolve import evolve_command, prepare_evolutions
 from smgrnn_paper.evolution.evolution import new_evolution
 from smgrnn_paper.evolution.plan import EvolutionPlan
+from support.commands import call
 from support.evolutions import SMALL, evolved, record
 from support.runs import contents
 
 METHODS = ("neat", "ndp")
+EVOLVE = ["evolve", "CartPole-v1"]
+for name, value in SMALL.items():
+    EVOLVE += [f"--{name.replace('_', '-')}", str(value)]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -177,9 +179,7 @@ def test_a_search_that_was_begun_has_no_champion_yet(tmp_path: Path) -> None:
 def test_the_command_prints_one_object_per_seed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config = EvolutionConfig(**SMALL)
-    evolutions = prepare_evolutions("CartPole-v1", config, tmp_path / "two", None, 2)
-    evolve_command(evolutions, Output(as_json=True, quiet=True))
+    call(*EVOLVE, "--out", tmp_path / "two", "--seeds", 2, "--json", "--quiet")
     said = capsys.readouterr()
     found = json.loads(said.out)
     assert [summary["seed"] for summary in found] == [0, 1]
@@ -193,10 +193,8 @@ def test_the_command_prints_one_object_per_seed(
 def test_the_command_says_what_came_of_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config = EvolutionConfig(**SMALL)
-    evolutions = prepare_evolutions("CartPole-v1", config, tmp_path / "one", None, 1)
-    evolve_command(evolutions, Output())
+    call(*EVOLVE, "--out", tmp_path / "one")
     said = capsys.readouterr().out
     assert "4 generations of 10" in said
-    assert said.startswith("Held-out return ")
+    assert said.startswith("Champion: ")
     assert {"curves.png", "topology.png"} <= {path.name for path in (tmp_path / "one").iterdir()}

@@ -6,25 +6,22 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from smgrnn.batch import AnyCondition, Condition, Experiment
 from smgrnn.batch.experiment import queue_runs
-from smgrnn.commands.flags import Workers
-from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.experts import shipped_experts
 from smgrnn.runs.distillation import new_learner
 from smgrnn.runs.plan import Plan
-from smgrnn_paper.commands.reproduce import reproduce_command
 from smgrnn_paper.evolution.evolution import Evolution
 from smgrnn_paper.evolution.plan import EvolutionPlan
 from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments, find_experiment
 from smgrnn_paper.experiments.frontier import FRONTIER
 from smgrnn_paper.experiments.paper import SMOOTH, TASKS, TEACHERS
 from smgrnn_paper.experiments.registry import SMOKE_EPISODES, SMOKE_SEEDS
+from support.commands import call
 
 pytestmark = pytest.mark.xdist_group("experiments")
 
@@ -160,17 +157,16 @@ def test_seeds_and_episodes_can_be_chosen_and_smoke_is_few_of_both() -> None:
 def test_the_command_runs_what_is_missing_and_tells_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def reproduce(seeds: int, **output: Any) -> tuple[str, str]:
-        store = tmp_path / "store"
-        experiments = choose_experiments(["optimizer-sensitivity"], seeds=seeds, episodes=2)
-        reproduce_command(experiments, store, Workers(jobs=1), Output(**output))
+    def reproduce(seeds: int, *flags: str) -> tuple[str, str]:
+        words = ("--seeds", seeds, "--episodes", 2, "--jobs", 1, "--store", tmp_path / "store")
+        call("reproduce", "optimizer-sensitivity", *words, *flags)
         out, err = capsys.readouterr()
         return out, err
 
     words, told = reproduce(1)
     assert words.startswith(f"7 runs: 0 were in {tmp_path / 'store'}, 7 were run")
     assert "7/7" in told
-    printed, told = reproduce(2, as_json=True, quiet=True)
+    printed, told = reproduce(2, "--json", "--quiet")
     figures = json.loads(printed)
     assert told == ""
     assert figures["experiments"] == ["optimizer-sensitivity-v2"]
@@ -187,9 +183,9 @@ def test_a_failed_run_is_told_and_exits_with_1(
     }
     experiment = replace(EXPERIMENTS["final-topologies-v2"], conditions=impossible, more={})
     monkeypatch.setitem(EXPERIMENTS, "final-topologies-v2", experiment)
-    chosen = choose_experiments(["final-topologies"], seeds=4)
+    words = ("--seeds", 4, "--jobs", 2, "--store", tmp_path)
     with pytest.raises(SystemExit) as caught:
-        reproduce_command(chosen, tmp_path, Workers(jobs=2))
+        call("reproduce", "final-topologies", *words)
     assert caught.value.code == 1
     told = capsys.readouterr().out
     assert "final-topologies-v2 1 seed 0 failed: A weight became infinite" in told.replace(
@@ -199,15 +195,13 @@ def test_a_failed_run_is_told_and_exits_with_1(
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("words", "sentence"),
     [
-        ({"jobs": 0}, "number of jobs must be at least 1"),
-        ({"jobs": 2, "scheduler": "tcp://127.0.0.1:1"}, "give --jobs or --scheduler, not both"),
-        ({"scheduler": "nowhere://"}, "There is no Dask scheduler at nowhere://"),
+        ("--jobs 0", "number of jobs must be at least 1"),
+        ("--jobs 2 --scheduler tcp://127.0.0.1:1", "give --jobs or --scheduler, not both"),
+        ("--scheduler nowhere://", "There is no Dask scheduler at nowhere://"),
     ],
 )
-def test_a_wrong_option_is_met_at_the_door(
-    tmp_path: Path, options: dict[str, Any], sentence: str
-) -> None:
+def test_a_wrong_option_is_met_at_the_door(tmp_path: Path, words: str, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
-        reproduce_command([], tmp_path, Workers(**options))
+        call("reproduce", "optimizer-sensitivity", "--store", tmp_path, *words.split())

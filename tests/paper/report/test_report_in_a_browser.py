@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from smgrnn.commands.output import Output
-from smgrnn_paper.commands.report import report_command
 from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.paper import load_paper
 from support.browser import Browser
+from support.commands import call
 from support.fabricated import filled
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -21,9 +20,8 @@ DESKTOP, PHONE = (1280, 900), (390, 844)
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     filled(folder / "store", seeds=SEEDS, episodes=EPISODES)
-    report_command(
-        folder / "store", folder, seeds=SEEDS, episodes=EPISODES, output=Output(quiet=True)
-    )
+    words = ("--seeds", SEEDS, "--episodes", EPISODES, "--quiet")
+    call("report", "--store", folder / "store", "--out", folder, *words)
     return folder / "index.html"
 
 

@@ -1,0 +1,246 @@
+"""The parser of a command, whose options are declared as its help shows them.
+
+A line names an argument and says what it does; a line without a margin is the title of a group:
+
+    TASK                a positional argument; [TASK] is optional, RUN ... takes several
+    the group:
+      --out FOLDER      an option with a value, whose name gives the type
+      --seeds N [1]     … with a default
+      --to {c,json} !   … which must be given, one of several words
+      --set SETTING *   … which may be repeated; SETTING ... takes several at once
+      --live            a switch
+"""
+
+import re
+import shutil
+import sys
+from argparse import Action, ArgumentError, ArgumentParser, HelpFormatter, Namespace
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from smgrnn.errors import ConfigError, plain, short, suggest
+
+if TYPE_CHECKING:  # the list of commands needs neither NumPy nor Numba
+    from smgrnn.commands.output import Output
+    from smgrnn.config import RunConfig
+
+    Body = Callable[[Namespace, Output], None]
+
+TYPES: dict[str, type] = {"N": int} | dict.fromkeys(("FRACTION", "MINUTES", "RETURN"), float)
+TYPES |= dict.fromkeys(("FILE", "FILM", "FOLDER", "PAGE", "RUN", "ZIP"), Path)
+"""The types of values by their names; other values are texts."""
+TASK = """
+[TASK]                a Gymnasium id (CartPole-v1, my_module:MyEnv-v0), a file of recorded examples
+                      (.npz, .csv, .safetensors), or xor
+"""
+RUN_SETTINGS = """
+the network:
+  --preset PRESET     frugal grows the smallest network that does the job, paper is the reading
+                      closest to the paper's sizes, as_printed follows its text; or a settings file,
+                      as `smgrnn tune` writes (default: frugal)
+  --student {smgrnn,static,growth-only,mlp-100,mlp-200,mlp-pruned}
+                      a network that grows and prunes; one that keeps its first graph; growth
+                      without pruning; MLPs of 100 % and 200 % of the budget; an MLP pruned to
+                      --parameters (default: smgrnn)
+  --parameters N      maximum parameters of the result; training may exceed it temporarily
+  --keep FRACTION     find the smallest network that keeps this fraction of the expert's return
+                      beyond that of a random policy
+  --handover {best,final}
+                      select the best network that the run saw, or the final one (default: the
+                      preset's)
+  --set NAME=VALUE *  change any other setting, such as growth.interval_width=0.4; repeat it for
+                      several; `smgrnn settings` lists them
+training:
+  --expert EXPERT     a shipped expert, a file of weights, or your own module:function (default: the
+                      smooth expert of the package)
+  --episodes N        training episodes (default: the preset's)
+  --held-out N        new episodes that evaluate the selected network (default: 100)
+  --seed N            seed of graph, rules and episodes (default: 0)
+  --env-backend {compiled,gymnasium}
+                      where the task runs (default: compiled if task and expert allow it)
+"""
+SELECTION = """
+the network:
+  --final             take the final network of the run
+  --parameters N      take the best network with at most N parameters (default: the selected one)
+"""
+WORKERS = """
+workers:
+  --jobs N            processes (default: one per core)
+  --scheduler ADDRESS
+                      run on this Dask scheduler instead
+"""
+OUTPUT = """
+output:
+  --json              print the result as one JSON value
+  --quiet             suppress everything except JSON and errors
+  --debug             if the command fails, print the traceback too
+"""
+STORE = Path("results/store")
+"""Folder of finished runs, below the working directory."""
+RUN_OPTIONS = (
+    *("student", "parameters", "keep", "handover", "expert", "episodes", "held_out", "seed"),
+    "env_backend",
+)
+"""The settings of a run that have an option of their own."""
+
+
+class Parser(ArgumentParser):
+    """A parser whose command is imported once it is named, and whose errors are sentences."""
+
+    def __init__(self, *, module: str = "", **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=_formatter, **settings)
+        self.module = module
+        self.commands: dict[str, Parser] = {}
+
+    def add_command(self, name: str, summary: str, module: str = "") -> "Parser":
+        """Return the parser of a new command, whose options and body the module has."""
+        if not self.commands:
+            self._group = self.add_subparsers(title="commands", metavar="COMMAND", required=True)
+            self.commands = self._group.choices
+        prog = f"{self.prog} {name}"
+        return self._group.add_parser(
+            name, module=module, prog=prog, help=summary, description=summary
+        )
+
+    def load(self) -> None:
+        """Import the command and add its options, once."""
+        if self.module:
+            command = import_module(self.module)
+            self.module = ""
+            if hasattr(command, "OPTIONS"):
+                self.add_options(command.OPTIONS, command.run)
+            for name, (summary, text, body) in getattr(command, "COMMANDS", {}).items():
+                self.add_command(name, summary).add_options(text, body)
+
+    def leaves(self) -> "list[Parser]":
+        """Return the parsers of all commands, loaded."""
+        self.load()
+        return [leaf for each in self.commands.values() for leaf in each.leaves()] or [self]
+
+    def add_options(self, text: str, body: "Body") -> None:
+        """Add the options that a text declares, and those of all commands; set the body."""
+        group: Any = self
+        usage = [self.prog]
+        for line in re.sub(r"\n {8,}", "  ", text + OUTPUT).splitlines():
+            spec, _, words = line.strip().partition("  ")
+            if spec.endswith(":"):
+                group = self.add_argument_group(spec[:-1])
+            elif spec:
+                name, settings = _declared(spec)
+                words = " ".join(words.split()).replace("%", "%%")
+                words += " (default: %(default)s)" if settings.get("default") else ""
+                group.add_argument(name, help=words, **settings)
+                usage += [spec.rstrip(" !")] if name[0] != "-" or spec[-1] == "!" else []
+        self.usage = " ".join((*usage, "[options]"))
+        self.set_defaults(body=body, parser=self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse what follows the name of the command."""
+        self.load()
+        return super().parse_known_args(args, namespace)
+
+    def parse(self, words: Sequence[str]) -> Namespace:
+        """Return the values of all options; refuse unknown ones, and name the closest."""
+        args, unknown = self.parse_known_args(words)
+        if unknown:
+            word = next((word for word in unknown if word.startswith("-")), unknown[0])
+            args.parser.refuse(word.partition("=")[0])
+        args.program = self
+        found: Namespace = args
+        return found
+
+    def refuse(self, word: str) -> NoReturn:
+        """End the process with a sentence on an unknown word."""
+        known = [flag for action in self._actions for flag in action.option_strings]
+        if not word.startswith("-"):
+            self.error(f"unexpected argument {word!r}")
+        if "--set" in known:
+            from smgrnn.commands.settings import renamed
+
+            if now := renamed(word):
+                raise ConfigError(f"{word} is now --set {now}=VALUE; `smgrnn settings` lists all.")
+        self.error(f"unknown option {word}. {suggest(word, known, cutoff=0.7)}")
+
+    def _check_value(self, action: Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            hint = suggest(str(value), action.choices) or f"Use {', '.join(action.choices)}."
+            if action.metavar == "COMMAND":
+                self.error(f"unknown command {short(value)}. {hint}")
+            raise ArgumentError(action, f"unknown value {short(value)}. {hint}")
+
+    def error(self, message: str) -> NoReturn:
+        """End the process with a sentence and where to look."""
+        sentence = plain(message.strip())
+        end = "" if sentence.endswith((".", "?")) else "."
+        what = "commands" if self.commands else "options"
+        told = f"smgrnn: {sentence[0].upper()}{sentence[1:]}{end}"
+        print(f"{told}\n`{self.prog} --help` lists the {what}.", file=sys.stderr)
+        sys.exit(2)
+
+
+def _formatter(prog: str) -> HelpFormatter:
+    width = min(shutil.get_terminal_size().columns, 100) - 2
+    made = HelpFormatter(prog, max_help_position=22, width=width)
+    made._action_max_length = 20  # one column for all pages; its own is too small for commands
+    return made
+
+
+def _declared(spec: str) -> tuple[str, dict[str, Any]]:
+    """Return the name of an argument, and its settings for argparse.
+
+    >>> _declared("--out FILE !")[1]["required"], _declared("[RUN ...]")[0]
+    (True, 'runs')
+    """
+    if not spec.startswith("-"):
+        value, *more = spec.strip("[]").split()
+        nargs = {"": None, "...": "+", "[": "?", "[...": "*"}[
+            "[" * (spec[0] == "[") + "".join(more)
+        ]
+        kind = {"metavar": value, "type": TYPES.get(value, str), "nargs": nargs}
+        return value.lower() + "s" * bool(more), kind
+    flag, value, mark = (*spec.split(), "", "")[:3]
+    if not value:
+        return flag, {"action": "store_true"}
+    settings: dict[str, Any] = {"metavar": value, "type": TYPES.get(value, str)}
+    if value.startswith("{"):
+        settings = {"choices": value[1:-1].split(",")}
+    marks: dict[str, dict[str, Any]] = {
+        "!": {"required": True},
+        "*": {"action": "append", "default": []},
+        "...": {"nargs": "+", "default": []},
+    }
+    return flag, settings | marks.get(mark, {"default": mark.strip("[]") or None})
+
+
+def given_settings(args: Namespace) -> dict[str, Any]:
+    """Return the settings that have an option of their own and were given."""
+    found = {name: getattr(args, name) for name in RUN_OPTIONS}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def run_settings(args: Namespace, task: str, seed: int = 0) -> "RunConfig":
+    """Return the settings of a run on a task, as the options ask for."""
+    from smgrnn.config import USUAL_PRESET, RunConfig, with_settings
+
+    given = given_settings(args)
+    if seed:
+        given.setdefault("seed", seed)
+    config = RunConfig.for_task(task, preset=args.preset or USUAL_PRESET, **given)
+    return with_settings(config, args.set)
+
+
+def selection(args: Namespace) -> dict[str, Any]:
+    """Return which network of a run is asked for."""
+    return {"final": args.final, "parameters": args.parameters}
+
+
+def import_from_here(*names: str | None) -> None:
+    """Let a module that the user names, as in module:id, be found in the working directory.
+
+    A command that names none imports nothing from there: it may be the folder of a stranger.
+    """
+    if any(name is not None and ":" in name for name in names):
+        sys.path.append(str(Path.cwd()))
