@@ -221,14 +221,12 @@ def test_every_setting_can_be_set_by_its_name() -> None:
     [
         ("growth.interval_width=0.4", "growth.interval_width", 0.4),
         ("growth.interval-width = 0.4", "growth.interval_width", 0.4),
-        ("plasticity.growth=split", "plasticity.growth", "split"),
         ("plasticity.pruning=none", "plasticity.pruning", "none"),
         ("growth.max_relays=None", "growth.max_relays", None),
         ("optimizer.beta1=0.5", "optimizer.beta1", 0.5),
         ("learning.rule=feedback", "learning.rule", "feedback"),
         ("carry_state=false", "carry_state", False),
         ("stop_after=3", "stop_after", 3),
-        ("checkpoint_every=7", "checkpoint_every", 7),
     ],
 )
 def test_a_setting_is_set_by_a_text(text: str, name: str, value: Any) -> None:
@@ -270,10 +268,7 @@ def test_a_text_that_sets_nothing_is_refused(text: str, sentence: str) -> None:
         ("--plasticity.interval-width", "--set growth.interval_width"),
         ("--plasticity.n-candidates=3", "--set growth.n_candidates"),
         ("--plasticity.weight-threshold", "--set pruning.weight_threshold"),
-        ("--plasticity.growth", "--set plasticity.growth"),
-        ("--learning.optimizer", "--set learning.optimizer"),
         ("--learning.beta1", "--set optimizer.beta1"),
-        ("--learning.alpha", "--set optimizer.alpha"),
         ("--learning.trace-decay", "--set rule.trace_decay"),
         ("--no-carry-state", "--set carry_state"),
         ("--n-hidden", "--set n_hidden"),
