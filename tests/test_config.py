@@ -213,14 +213,12 @@ def test_settings_of_a_run_change_by_name_by_part_and_as_a_whole() -> None:
     [
         ("growth.interval_width=0.4", "growth.interval_width", 0.4),
         ("growth.interval-width = 0.4", "growth.interval_width", 0.4),
-        ("plasticity.growth=split", "plasticity.growth", "split"),
         ("plasticity.pruning=none", "plasticity.pruning", "none"),
         ("growth.max_relays=None", "growth.max_relays", None),
         ("optimizer.beta1=0.5", "optimizer.beta1", 0.5),
         ("learning.rule=feedback", "learning.rule", "feedback"),
         ("carry_state=false", "carry_state", False),
         ("stop_after=3", "stop_after", 3),
-        ("checkpoint_every=7", "checkpoint_every", 7),
     ],
 )
 def test_a_setting_is_set_by_a_text(text: str, name: str, value: Any) -> None:

@@ -30,8 +30,7 @@ from smgrnn.rules.evidence import Evidence
 from support.engines import assert_same, both_engines, teach
 from support.flat import learning as learning_config
 from support.flat import rules
-from support.frugal import lessons, rules_of
-from support.learners import Stream, memory
+from support.learners import Stream, lessons, memory, rules_of
 
 RATES = {"adam": 1e-3, "adamw": 1e-3, "sgd": 1e-2, "rmsprop": 3e-4}
 assert set(RATES) == set(OPTIMIZERS)

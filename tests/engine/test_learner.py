@@ -64,19 +64,6 @@ def test_with_the_squared_error_acting_and_learning_return_all_outputs() -> None
         made = Learner.from_network(twin, twin.learning, STATIC)
 
 
-def test_the_end_of_an_episode_sets_all_node_states_to_zero() -> None:
-    made = learner(plasticity=STATIC)
-    made.learn_stream(*stream(6))
-    fresh, x = Learner(made.config, graph=made.graph), stream(1, seed=1).observations[0]
-    made.act(x)
-    fresh.act(x)
-    assert not np.array_equal(made.outputs, fresh.outputs)
-    for either in (made, fresh):
-        either.end_episode()
-        either.act(x)
-    np.testing.assert_array_equal(made.outputs, fresh.outputs)
-
-
 def test_the_log_replayed_on_the_first_graph_gives_the_last_topology() -> None:
     made = learner()
     graph = made.graph

@@ -11,9 +11,8 @@ from smgrnn.seeding import stream as random_stream
 from support.engines import both_engines
 from support.flat import learning as learning_config
 from support.flat import rules
-from support.frugal import lessons, rules_of
 from support.frugal_oracle import FrugalLearner
-from support.learners import learner, stream
+from support.learners import learner, lessons, rules_of, stream
 from support.oracle import SlowLearner, SlowLocalLearner, to_slow
 
 

@@ -15,8 +15,7 @@ from smgrnn.learning.through_time import KEPT
 from support.engines import Torch, teach
 from support.flat import learning as learning_config
 from support.flat import rules
-from support.frugal import lessons, rules_of
-from support.learners import memory
+from support.learners import lessons, memory, rules_of
 from support.training import BUSY
 
 AVERAGING = learning_config(learning_rate=2e-3, schedule="falling", averaging=0.01)

@@ -17,7 +17,7 @@ from smgrnn.rules.size import Goal
 from smgrnn.rules.statistics import absent_pairs
 from support.decisions import evidence
 from support.flat import learning as learning_config
-from support.frugal import lessons, rules_of
+from support.learners import lessons, rules_of
 
 # --- contribution --------------------------------------------------------------------------------
 

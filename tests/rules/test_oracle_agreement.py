@@ -1,16 +1,15 @@
 """The library and the paper read aloud (`oracle`) agree on hundreds of random graphs."""
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, get_args
 
 import numpy as np
 import pytest
-import torch
 
-from smgrnn import PlasticityConfig, SMGrNN
+from smgrnn import PlasticityConfig
 from smgrnn.arrays import Ints
-from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply, check
+from smgrnn.graph import Graph, GraphEdit, apply, check
 from smgrnn.rules import GROWTH, PRUNING, UpdateHistory
 from smgrnn.rules.history import carry_history, reset_history
 from smgrnn.rules.instability import Scale
@@ -108,51 +107,6 @@ def to_graph(slow: SlowGraph) -> Graph:
 
 def edge_ids(slow: SlowGraph) -> list[int]:
     return [slow.edges[pair].id for pair in slow.pairs()]
-
-
-# --- the network as a function -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("carry_state", [True, False])
-@pytest.mark.parametrize("iterations", [1, 3])
-@pytest.mark.parametrize("seed", range(8))
-def test_node_states_agree_over_calls_and_edits(
-    seed: int, iterations: int, carry_state: bool
-) -> None:
-    rng = np.random.default_rng(seed)
-    slow = random_graph(rng)
-    graph = to_graph(slow)
-    phi, phi_out = rng.choice(sorted(oracle.ACTIVATIONS), 2).tolist()
-    network: dict[str, Any] = {
-        "activation": phi,
-        "output_activation": phi_out,
-        "carry_state": carry_state,
-    }
-    network |= {"graph": graph, "dtype": torch.float64, "iterations": iterations, "state_dim": 2}
-    net = SMGrNN(graph.n_inputs, graph.n_outputs, **network)
-    states: list[dict[int, float]] = [{}, {}]  # one network of scalars per feature
-    config = replace(random_rules(rng, "relay", "weak"), full_window=False, max_nodes=40)
-    for call in range(1, 7):
-        observation = rng.normal(size=(graph.n_inputs, 2))
-        output = net(torch.tensor(observation))
-        for feature in range(2):
-            former = states[feature] if carry_state else {}
-            values = observation[:, feature].tolist()
-            states[feature] = oracle.forward(slow, former, values, iterations, phi, phi_out)
-        expected = [[features[node] for features in states] for node in slow.nodes()]
-        free = torch.tensor(expected[graph.n_inputs :], dtype=torch.float64)
-        assert net.state is not None
-        torch.testing.assert_close(net.state, free, rtol=1e-12, atol=1e-14)
-        assert torch.equal(output, net.state[: graph.n_outputs])
-        history = SlowHistory(config.window)
-        history.start(edge_ids(slow))
-        for _ in range(rng.integers(1, 3 * config.window)):
-            history.push(random_updates(slow, rng))
-        changes = oracle.decide(slow, history, config, call, rng).changes
-        slow = oracle.apply(slow, changes)
-        rows = [[Operation[c.operation], Cause[c.cause], c.id, c.source, c.target] for c in changes]
-        weights = np.array([change.weight for change in changes], dtype=np.float64)
-        net.restructure(GraphEdit(np.array(rows, dtype=np.int64).reshape(-1, 5), weights))
 
 
 # --- whole sequences of calls --------------------------------------------------------------------

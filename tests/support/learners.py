@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from smgrnn import Learner, LearningConfig, NetworkConfig
+from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.arrays import Bools, Floats, Ints
+from support.flat import rules
 from support.training import BUSY
 
 N_INPUTS, N_OUTPUTS = 3, 2
@@ -42,3 +43,28 @@ def memory(made: Learner) -> dict[str, bytes]:
     arrays = made.arrays()
     arrays["trace"] = arrays["trace"][-1, made.config.n_inputs :]  # the rest is written before read
     return {name: array.tobytes() for name, array in arrays.items()}
+
+
+# --- for rules that look at more than the updates of edges ---------------------------------------
+
+
+def lessons(n: int, seed: int) -> Stream:
+    """Smooth observations and a constant input, labelled by a teacher that multiplies two."""
+    rng = np.random.default_rng(seed)
+    seen = np.sin(0.3 * np.cumsum(rng.normal(size=(n, 3)), axis=0))
+    labels = np.argmax(np.stack([seen[:, 0] * seen[:, 1], 0.3 * seen[:, 2], -seen[:, 1]]), axis=0)
+    observations = np.concatenate([seen, np.ones((n, 1))], axis=1)
+    return Stream(observations, labels, np.arange(1, n + 1) % 40 == 0)
+
+
+def rules_of(**changes: Any) -> PlasticityConfig:
+    """Growth by candidates and gradients with few candidates, and pruning by contribution."""
+    usual: dict[str, Any] = {
+        "growth": "frugal",
+        "pruning": "contribution",
+        "interval": 125,
+        "prune_period": 3,
+    }
+    if changes.get("growth") not in ("gradient", "none"):
+        usual |= {"n_candidates": 5, "candidate_sources": 2}
+    return rules(**(usual | changes))

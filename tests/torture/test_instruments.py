@@ -8,29 +8,8 @@ from typing import Any
 import pytest
 
 from smgrnn.storage import write_file
-from torture.children import Ended, misbehaviour
 from torture.disks import SyncedOnly
 from torture.filecalls import NAMES, FileCalls, Strike
-
-
-def ended(code: int = 0, err: str = "", **changes: Any) -> Ended:
-    return Ended(code, "", err, 0.1, is_struck=False, is_hung=False)._replace(**changes)
-
-
-@pytest.mark.parametrize(
-    ("end", "outcome"),
-    [
-        (ended(is_hung=True), "hang"),
-        (ended(1, "Traceback (most recent call last):\n  …"), "traceback"),
-        (ended(-11), "crash"),
-        (ended(2, "line\n" * 1243), "wordy"),
-        (ended(2, "smgrnn: It is wrong.\n"), None),
-        (ended(-9, is_struck=True), None),
-    ],
-)
-def test_a_process_that_misbehaves_is_found(end: Ended, outcome: str | None) -> None:
-    found = misbehaviour(end)
-    assert (found and found.outcome) == outcome
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 """Candidates: nodes outside the graph that are watched until one of them is worth adding.
 
-A candidate has random weights from a few sources and no outgoing edge.  The statistics keep how its
-activation correlates with the errors at the outputs, which is the gradient that an edge from it
-would have.  The best one joins the graph; the worse half is redrawn by the call that judges them.
-
-Candidates matter from the second iteration on, so they need K ≥ 2; they have hidden nodes as
-sources where K ≥ 3 lets an output depend on it.
+A candidate has random weights from a few sources and no outgoing edge.  Its activation times the
+error at an output is the gradient that an edge between them would have.  The best one joins the
+graph; the worse half is redrawn.  Candidates need K ≥ 2, and have hidden nodes as sources if K ≥ 3.
 """
 
 from typing import Any, NamedTuple, Self

@@ -1,13 +1,11 @@
 """Size: how many edges the graph should have, now and in the end.
 
-A run of known length passes the size that was asked for and comes back to it: the target rises to
-1.3 times the size in the first 30 % of the run, falls to it until 60 %, and stays.  Nothing grows
-after 40 %, and until 60 % an edge may still be exchanged for a better one, so that the rest of the
-run trains a settled graph.
+In a run of known length the target rises to 1.3 times the size in the first 30 % of the run, falls
+to it until 60 %, and stays.  Nothing grows after 40 %, and no edge is exchanged after 60 %.
 
-Without a size asked for, the size follows the error at the outputs.  Growth is a trial: the graph
-may grow by 15 %, and after a few calls either the error has fallen by 1 % for each new edge, and
-the next trial starts from there, or the graph is pruned back and the next waits twice as long.
+Without a size, the target follows the error at the outputs.  Growth by 15 % is a trial: after a few
+calls either the error has fallen by 1 % for each new edge, and the next trial starts from there, or
+the graph is pruned back and the next waits twice as long.
 """
 
 from dataclasses import astuple, dataclass, fields

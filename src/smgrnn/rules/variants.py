@@ -10,7 +10,7 @@ from smgrnn.graph.state import row_starts
 from smgrnn.rules.evidence import Evidence
 from smgrnn.rules.relay import AddsNodes, InsertsRelays
 from smgrnn.rules.rule import NewEdges, subset
-from smgrnn.rules.weak import Weakness
+from smgrnn.rules.weak import Weak
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ class Duplicate(AddsNodes, NewEdges):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomPruning(Weakness):
+class RandomPruning(Weak):
     """Prune as many edges as Weak would, drawn from all.
 
     Beside Weak only the criterion of Eq. (7) is missing.

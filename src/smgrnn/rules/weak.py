@@ -13,8 +13,11 @@ from smgrnn.validation import NonNegative, Within
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weakness(BuiltInRule):
-    """Settings of rules that ask which edges are weak; defaults are Table A.III."""
+class Weak(BuiltInRule):
+    """Prune weak, stalled edges -- Eq. (7); defaults are Table A.III."""
+
+    name: ClassVar[str] = "weak"
+    summary: ClassVar[str] = "small weights that stopped changing: the paper's"
 
     weight_threshold: NonNegative = 0.1
     """Largest absolute weight of a weak edge (τ_w)."""
@@ -33,14 +36,6 @@ class Weakness(BuiltInRule):
     def count(self, n_weak: int) -> int:
         """Return how many edges one call removes: η of the weak ones, rounded, and at least one."""
         return max(int(self.prune_fraction * n_weak + 0.5), min(n_weak, 1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Weak(Weakness):
-    """Prune weak, stalled edges -- Eq. (7); defaults are Table A.III."""
-
-    name: ClassVar[str] = "weak"
-    summary: ClassVar[str] = "small weights that stopped changing: the paper's"
 
     def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
         """Remove a random fraction of the weak edges."""
