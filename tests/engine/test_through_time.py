@@ -22,7 +22,6 @@ from support.engines import both_engines
 from support.flat import learning as learning_config
 from support.learners import stream
 from support.training import by
-from support.unrolled import Unrolled
 
 STATIC = PlasticityConfig.static()
 
@@ -36,6 +35,51 @@ def learning(n: int, **changes: Any) -> LearningConfig:
     return learning_config(**{"learning_rate": 0.02, "through_time": n, **changes})
 
 
+PHI: dict[str, Any] = {
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "relu": torch.relu,
+    "identity": lambda total: total,
+}
+
+
+class Unrolled:
+    """A network as dense matrices, one for each call, all of which autograd goes through."""
+
+    def __init__(self, network: NetworkConfig, n: int) -> None:
+        self.network, self.n = network, n
+        self.start_episode()
+
+    def start_episode(self) -> None:
+        self.calls: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self.starts: list[Any] = [None]
+
+    def gradient(self, graph: Graph, observation: Any, label: int) -> Any:
+        """Return dL/dw of each edge, summed over this call and the n before it."""
+        state = self.starts[-1]
+        if state is None:
+            state = torch.zeros(graph.n_nodes - graph.n_inputs, dtype=torch.float64)
+            self.starts = [state]
+        self.calls = [*self.calls[max(len(self.calls) - self.n, 0) :]]
+        self.calls.append((torch.tensor(graph.weight), torch.tensor(observation)))
+        state = self.starts[-len(self.calls)]
+        ends = torch.tensor(graph.target), torch.tensor(graph.source)
+        for weight, inputs in self.calls:
+            weight.requires_grad_().grad = None
+            matrix = torch.zeros(graph.n_nodes, graph.n_nodes, dtype=torch.float64)
+            matrix = matrix.index_put(ends, weight)
+            for _ in range(self.network.iterations):
+                sums = (matrix @ torch.cat([inputs, state]))[graph.n_inputs :]
+                outputs, hidden = sums[: graph.n_outputs], sums[graph.n_outputs :]
+                phi, phi_out = PHI[self.network.activation], PHI[self.network.output_activation]
+                state = torch.cat([phi_out(outputs), phi(hidden)])
+        self.starts.append(state.detach())
+        read = (sums if self.network.readout == "sum" else state)[: graph.n_outputs]
+        torch.nn.functional.cross_entropy(read, torch.tensor(label)).backward()
+        found = [weight.grad for weight, _ in self.calls if weight.grad is not None]
+        return torch.stack(found).sum(dim=0).numpy()
+
+
 KINDS: list[dict[str, Any]] = [
     {},
     {"readout": "sum"},
@@ -44,7 +88,7 @@ KINDS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("iterations", "n", "kind"), list(product((1, 2, 3), (1, 4, 16), KINDS)))
+@pytest.mark.parametrize(("iterations", "n", "kind"), list(product((1, 3), (1, 4, 16), KINDS)))
 def test_both_engines_give_the_gradient_of_autograd_over_the_unrolled_calls(
     iterations: int, n: int, kind: dict[str, Any]
 ) -> None:

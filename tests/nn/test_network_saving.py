@@ -70,20 +70,14 @@ def test_a_state_dict_loads_into_a_layer_of_a_larger_module() -> None:
     )
 
 
-def test_loading_resets_the_carried_state_and_forgets_a_gradient_of_another_length() -> None:
-    net = cyclic_net(8, n_hidden=0)
+def test_loading_resets_the_state_forgets_a_gradient_and_keeps_the_receivers_precision() -> None:
+    net, double = cyclic_net(8, n_hidden=0, dtype=torch.float32), grown(cyclic_net(8))
     net(torch.ones(3)).sum().backward()
-    net.load_state_dict(grown(cyclic_net(8)).state_dict())
+    net.load_state_dict(double.state_dict())
     assert net.state is None
     assert net.weight.grad is None
+    assert torch.equal(net.weight, double.weight.float())
     train(net, torch.optim.Adam(net.parameters()), 1)
-
-
-def test_loading_converts_to_the_precision_of_the_receiver() -> None:
-    double, single = cyclic_net(8), cyclic_net(9, dtype=torch.float32)
-    single.load_state_dict(double.state_dict())
-    assert single.weight.dtype == torch.float32
-    assert torch.equal(single.weight, double.weight.float())
 
 
 def test_a_network_does_not_share_its_weights_with_the_one_it_was_loaded_from() -> None:
@@ -103,42 +97,27 @@ def test_a_state_dict_of_other_widths_is_refused(widths: tuple[int, int]) -> Non
         SMGrNN(*widths).load_state_dict(SMGrNN(4, 2).state_dict())
 
 
-def test_a_state_dict_of_a_broken_graph_is_refused() -> None:
+def test_the_state_dict_holds_weights_and_graph_but_not_the_states_of_nodes() -> None:
     net = cyclic_net(8)
+    net(torch.ones(3))
     state = copy.deepcopy(net.state_dict())
-    state["source"] = state["target"]
+    assert [*state] == ["weight", "node_ids", "source", "target", "edge_ids", "numbers"]
+    graph = net.graph
+    numbers = [graph.n_inputs, graph.n_outputs, graph.next_node_id, graph.next_edge_id]
+    assert state["numbers"].tolist() == numbers
+    broken = state | {"source": state["target"]}
     with pytest.raises(GraphError, match=r"^The graph has an edge from a node to itself\.$"):
+        net.load_state_dict(broken)
+    del state["edge_ids"]
+    with pytest.raises(RuntimeError, match="edge_ids"):
         net.load_state_dict(state)
 
 
-def test_the_state_dict_holds_weights_and_graph_but_not_the_states_of_nodes() -> None:
-    net = cyclic_net(8)
-    names = {"weight", "node_ids", "source", "target", "edge_ids", "numbers"}
-    assert net.state_dict().keys() == names
-    net(torch.ones(3))
-    assert net.state_dict().keys() == names
-    graph = net.graph
-    numbers = [graph.n_inputs, graph.n_outputs, graph.next_node_id, graph.next_edge_id]
-    assert net.state_dict()["numbers"].tolist() == numbers
-
-
-def test_a_state_dict_without_its_graph_is_refused() -> None:
-    state = cyclic_net(8).state_dict()
-    del state["edge_ids"]
-    with pytest.raises(RuntimeError, match="edge_ids"):
-        cyclic_net(8).load_state_dict(state)
-
-
-def test_the_repr_says_what_the_network_is() -> None:
-    net = SMGrNN(4, 2, n_hidden=3, density=0.5, iterations=2)
-    assert repr(net) == "SMGrNN(4 inputs, 3 hidden, 2 outputs, 20 edges, iterations=2, tanh)"
-    mixed = SMGrNN(1, 1, graph=LOOP, output_activation="identity")
-    assert "tanh -> identity" in repr(mixed)
-    assert "2 hidden" in repr(grown(mixed))
-
-
 def test_the_html_shows_the_repr_over_a_drawing_unless_it_is_large() -> None:
-    html = SMGrNN(1, 1, graph=LOOP, output_activation="identity")._repr_html_()
+    net = SMGrNN(1, 1, graph=LOOP, output_activation="identity")
+    expected = "SMGrNN(1 inputs, 1 hidden, 1 outputs, 4 edges, iterations=1, tanh -> identity)"
+    assert repr(net) == expected
+    html = net._repr_html_()
     assert "1 inputs, 1 hidden, 1 outputs, 4 edges" in html
     assert "tanh -&gt; identity" in html
     assert html.count("<svg") == html.count("</svg>") == 1

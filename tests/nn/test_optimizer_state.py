@@ -1,7 +1,7 @@
 """What an edit does to the optimizer: every edge keeps its own state, in the same parameter."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 import torch
@@ -14,9 +14,10 @@ from support.training import (
     OPTIMIZERS,
     Parameters,
     add_idle_path,
-    every_optimizer,
+    beside_adam,
     examples,
     learn,
+    moments,
     network,
     run,
     scripted,
@@ -25,7 +26,7 @@ from support.training import (
 )
 
 
-@every_optimizer
+@pytest.mark.parametrize("build", OPTIMIZERS.values(), ids=OPTIMIZERS.keys())
 def test_surviving_edges_keep_their_optimizer_state_and_new_edges_start_from_none(
     build: Callable[[Parameters], optim.Optimizer],
 ) -> None:
@@ -44,6 +45,7 @@ def test_surviving_edges_keep_their_optimizer_state_and_new_edges_start_from_non
     assert all(after[edge] == before[edge] for edge in after.keys() - new)
     assert any(any(entries.values()) for entries in before.values())
     fresh = {"step_size": 0.01}  # Rprop's start at the learning rate
+    fresh["sum"] = optimizer.defaults.get("initial_accumulator_value", 0.0)  # Adagrad's
     for edge in new:
         assert after[edge] == {name: fresh.get(name, 0.0) for name in before[0]}
     assert shared_after == shared_before
@@ -101,15 +103,6 @@ def test_an_edge_put_back_does_not_find_its_old_state() -> None:
     assert set(spm.history.counts().tolist()) == {0, 4}
 
 
-def test_new_edges_start_from_the_initial_accumulator_of_adagrad() -> None:
-    net = network()
-    optimizer = optim.Adagrad(net.parameters(), initial_accumulator_value=0.1)
-    spm = StructuralPlasticity(net, optimizer, scripted(add_idle_path, interval=1))
-    run(spm, 1, examples())
-    state = state_by_id(net, optimizer)[0]
-    assert state[net.graph.next_edge_id - 1]["sum"] == pytest.approx(0.1)
-
-
 def test_reset_forgets_the_state_of_the_network_and_of_nothing_else() -> None:
     net, head = network(), nn.Linear(2, 2, dtype=torch.float64)
     model = nn.Sequential(net, head)
@@ -131,45 +124,32 @@ def test_reset_forgets_the_state_of_the_network_and_of_nothing_else() -> None:
 
 @pytest.mark.parametrize(("on_edit", "expected"), [("keep", {0, 2}), ("reset", {0})])
 def test_history_on_edit_keeps_or_empties_the_windows_of_survivors(
-    on_edit: Literal["keep", "reset"], expected: set[int]
+    on_edit: str, expected: set[int]
 ) -> None:
-    net = network()
-    optimizer = optim.SGD(net.parameters(), lr=0.1)
-    spm = StructuralPlasticity(
-        net, optimizer, scripted(swap_some, interval=2, history_on_edit=on_edit)
-    )
+    spm = beside_adam(scripted(swap_some, interval=2, history_on_edit=on_edit))
     run(spm, 2, examples())
     assert set(spm.history.counts().tolist()) == expected
     assert spm.history.n_updates == 2
 
 
-def test_the_parameter_stays_the_same_object_in_its_group_through_every_edit() -> None:
-    net = network(iterations=2)
-    optimizer = optim.Adam(net.parameters(), lr=0.01)
-    parameter = net.weight
-    spm = StructuralPlasticity(net, optimizer, BUSY)
-    edits = run(spm, 60, examples())
-    assert sum(map(bool, edits)) > 10
-    assert net.weight is parameter
-    assert optimizer.param_groups[0]["params"][0] is parameter
-    assert list(optimizer.state) == [parameter]
-    assert isinstance(parameter, nn.Parameter)
-    assert parameter.is_leaf
-    assert parameter.shape == (net.graph.n_edges,)
-
-
-def test_training_goes_on_while_former_losses_are_alive() -> None:
+def test_the_parameter_stays_the_same_object_while_former_losses_are_alive() -> None:
     """A kept loss keeps autograd's accumulator of the old shape; a new backward met it."""
-    net = network(iterations=2)
-    optimizer = optim.Adam(net.parameters(), lr=0.01)
-    spm = StructuralPlasticity(net, optimizer, BUSY)
-    losses, sizes, data = [], set(), examples()
+    spm, data, losses, sizes = beside_adam(BUSY), examples(), [], set()
+    net, optimizer, parameter = spm.network, spm.optimizer, spm.network.weight
+    assert optimizer is not None
+    seen: list[int] = []
+    parameter.register_hook(lambda gradient: seen.append(gradient.numel()))  # survives, too
     for _ in range(40):
         losses.append(learn(net, optimizer, *next(data)))
+        assert seen[-1] == net.graph.n_edges
         spm.step()
         sizes.add(net.graph.n_edges)
     assert len(sizes) > 5
     assert all(loss.grad_fn is not None for loss in losses)
+    assert net.weight is optimizer.param_groups[0]["params"][0] is parameter
+    assert list(optimizer.state) == [parameter]
+    assert parameter.is_leaf
+    assert parameter.shape == moments(spm).shape == (net.graph.n_edges,)
 
 
 @pytest.mark.parametrize("iterations", [1, 2])
@@ -184,13 +164,3 @@ def test_a_loss_from_before_an_edit_cannot_be_differentiated_after_it(iterations
     assert net.weight.grad is None
     net(torch.ones(3)).sum().backward()
     assert net.weight.grad is not None
-
-
-def test_a_hook_on_the_parameter_survives_an_edit() -> None:
-    net = network(iterations=2)
-    sizes: list[int] = []
-    weight: Any = net.weight
-    weight.register_hook(lambda gradient: sizes.append(gradient.numel()))
-    optimizer = optim.SGD(net.parameters(), lr=0.1)
-    run(StructuralPlasticity(net, optimizer, scripted(add_idle_path, interval=1)), 2, examples())
-    assert sizes == [sizes[0], sizes[0] + 2]

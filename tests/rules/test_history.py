@@ -5,24 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smgrnn.arrays import Floats, Ints
+from smgrnn.arrays import Floats
 from smgrnn.errors import ShapeError
 from smgrnn.rules import UpdateHistory
 from smgrnn.rules.history import carry_history, reset_history
 from support.oracle import SlowHistory
-
-HUGE = 1e9  # an update of a former edge; one of them in another edge's window cannot go unnoticed
-
-
-def pushed(*updates: list[float], window: int) -> UpdateHistory:
-    history = UpdateHistory.start(len(updates[0]), window)
-    for update in updates:
-        history.push(np.array(update))
-    return history
-
-
-def origins(*edges: int) -> Ints:
-    return np.array(edges, dtype=np.int64)
 
 
 def assert_exact(history: UpdateHistory, edge: int, seen: Floats) -> None:
@@ -38,7 +25,7 @@ def assert_exact(history: UpdateHistory, edge: int, seen: Floats) -> None:
     [
         ([1.0, 2.0, 6.0], 3, 3.0, 14 / 3, 3),  # (4 + 1 + 9) / 3
         ([0.0, 3.0, -3.0], 3, 0.0, 6.0, 3),
-        ([HUGE, 1.0, 5.0], 2, 3.0, 4.0, 2),  # older than the window
+        ([1e9, 1.0, 5.0], 2, 3.0, 4.0, 2),  # older than the window
         ([1.0, 5.0], 100, 3.0, 4.0, 2),  # a window that is not full
         ([0.37], 4, 0.37, 0.0, 1),  # exactly 0
         ([0.0] * 7, 3, 0.0, 0.0, 3),  # at K = 1 all edges into hidden nodes
@@ -67,10 +54,10 @@ def test_an_update_of_another_length_is_refused() -> None:
 
 @pytest.mark.parametrize("after", [0.0, 1e-9])
 def test_statistics_do_not_drift_when_large_updates_give_way_to_small_ones(after: float) -> None:
-    """A running sum that subtracts what leaves the window would keep the rounding of 100,000 large
+    """A running sum that subtracts what leaves the window would keep the rounding of 30,000 large
     updates for ever, far above 1e-9; here the window alone explains every digit.
     """
-    window, n_large = 37, 110_000
+    window, n_large = 37, 30_000
     rng = np.random.default_rng(0)
     history = UpdateHistory.start(2, window)
     for update in 0.1 * rng.standard_normal((n_large, 2)) + [0.0, 0.05]:
@@ -90,47 +77,10 @@ def test_statistics_stay_exact_while_magnitudes_rise_and_fall() -> None:
         assert_exact(history, 0, history.updates(0))
 
 
-def test_variance_is_never_negative() -> None:
-    history = UpdateHistory.start(1, window=6)
-    for k in range(500):
-        history.push(np.array([0.1 + 1e-12 * (k % 3)]))
-        assert history.statistics()[1][0] >= 0.0
-
-
 # --- after an edit -------------------------------------------------------------------------------
 
 
-def test_keep_carries_the_updates_of_surviving_edges_to_their_new_places() -> None:
-    history = pushed([1.0, 10.0, 100.0], [2.0, 20.0, 200.0], window=3)
-    history = carry_history(history, origins(2, -1, 0))
-    assert [history.updates(edge).tolist() for edge in range(3)] == [[100, 200], [], [1, 2]]
-    history.push(np.array([300.0, 7.0, 3.0]))
-    history.push(np.array([400.0, 8.0, 4.0]))
-    seen = [history.updates(edge).tolist() for edge in range(3)]
-    assert seen == [[200, 300, 400], [7, 8], [2, 3, 4]]
-
-
-@pytest.mark.parametrize("phase", range(6))
-@pytest.mark.parametrize("policy", ["keep", "reset"])
-def test_a_reused_slot_never_leaks_the_updates_of_its_former_edge(policy: str, phase: int) -> None:
-    """Whatever the phase of the ring; the update counter, which `interval` counts by, goes on."""
-    history = pushed(*[[HUGE, 1.0, -HUGE]] * (6 + phase), window=5)
-    if policy == "keep":
-        history = carry_history(history, origins(-1, 1, -1))
-    else:
-        history = reset_history(history, 3)
-    assert history.n_updates == 6 + phase
-    assert not np.take(history.statistics(), [0, 2], axis=1).any()
-    pushes = np.random.default_rng(phase).normal(size=(12, 3))
-    for k, update in enumerate(pushes, start=1):
-        history.push(update)
-        own = pushes[:k][-5:]
-        for edge in (0, 2):
-            assert history.updates(edge).tolist() == own[:, edge].tolist()
-            assert_exact(history, edge, own[:, edge])
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     window=st.integers(1, 6),
     n_start=st.integers(0, 6),
@@ -162,7 +112,7 @@ def test_any_sequence_of_edits_agrees_with_plain_lists(
         rng.shuffle(ids)
         if policy == "keep":
             origin = [former.index(edge) if edge in former else -1 for edge in ids]
-            history = carry_history(history, origins(*origin))
+            history = carry_history(history, np.array(origin, dtype=np.int64))
             slow.keep(ids)
         else:
             history = reset_history(history, len(ids))

@@ -26,9 +26,9 @@ from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.learning.numbers import LOSSES, LearningNumbers
 from smgrnn.rules import Relay
 from smgrnn.runs import Record
+from smgrnn.runs.distillation import STUDENTS, new_learner
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.run import new_run
-from smgrnn.runs.students import STUDENTS, new_learner
 from smgrnn.tasks import Task, find_task
 from support.runs import nested, teacher
 

@@ -1,6 +1,5 @@
 """A real, headless browser for tests: Debian's Chromium, driven over its own debugging pipe."""
 
-import base64
 import json
 import os
 import select
@@ -12,16 +11,10 @@ from typing import Any, Self
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
-    "--headless=new",
+    *("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--disable-background-networking", "--hide-scrollbars", "--remote-debugging-pipe"),
     "--no-sandbox",  # in containers tests run as root
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--no-first-run",
-    "--hide-scrollbars",
-    "--remote-debugging-pipe",
 )
 SECONDS = 300.0
 """How long to wait for an answer."""
@@ -29,7 +22,7 @@ SECONDS = 300.0
 
 def find_browser() -> str:
     """Return the browser's program; without one the test is skipped, but never in CI."""
-    for name in NAMES:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
         if found := shutil.which(name):
             return found
     reason = "There is no Chromium here, so no page was opened: apt-get install chromium."
@@ -101,15 +94,15 @@ class Browser:
 
     def open(self, path: Path | str) -> None:
         """Open a file or an address anew and wait until it is all there."""
-        self._loaded = False
-        self.call("Page.navigate", url="about:blank")
-        self._wait_for_load()
-        self._loaded = False
-        self.complaints.clear()
-        self.requests.clear()
-        url = path if isinstance(path, str) else path.resolve().as_uri()
-        self.call("Page.navigate", url=url)
-        self._wait_for_load()
+        wanted = path if isinstance(path, str) else path.resolve().as_uri()
+        for url in ("about:blank", wanted):
+            self._loaded = False
+            self.complaints.clear()
+            self.requests.clear()
+            self.call("Page.navigate", url=url)
+            deadline = time.monotonic() + SECONDS
+            while not self._loaded:
+                self._take(self._read(deadline))
 
     def settle(self, times: int = 1) -> None:
         """Let the page do what it has begun, such as to answer an event."""
@@ -142,21 +135,11 @@ class Browser:
         """Return the text that an element shows."""
         return str(self.evaluate(f"document.getElementById('{id}').innerText"))
 
-    def _wait_for_load(self) -> None:
-        deadline = time.monotonic() + SECONDS
-        while not self._loaded:
-            self._take(self._read(deadline))
-
     def evaluate(self, script: str) -> Any:
         """Return the value of a script's last expression."""
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
-
-    def screenshot(self, path: Path, *, whole: bool = False) -> None:
-        """Write what the window shows, or the whole page, as a PNG."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(shot["data"]))
 
     def call(self, method: str, **parameters: Any) -> Any:
         """Send a command of the DevTools protocol and return its result."""

@@ -15,7 +15,6 @@ from support.flat import rules
 
 RESTLESS, DRIFTING, AT_REST = [1.0, -1.0], [0.05, 0.05], [0.0, 0.0]  # the updates of an edge
 CHI_SQUARE_999 = {3: 16.3, 4: 18.5, 9: 27.9, 19: 43.8}  # by degrees of freedom, 0.1 %
-FREE = Goal(size=10**6, slack=0, grows=True, swaps=True, is_over=False)
 
 
 def remembering(*updates: list[float], window: int = 2) -> UpdateHistory:
@@ -57,7 +56,7 @@ def evidence(graph: Graph, mean: Any = 0.0, variance: Any = 0.0, **known: Any) -
         "is_watched": np.ones(graph.n_edges, np.bool_),
         "protected": np.zeros(graph.n_edges, np.bool_),
         "limits": Limits(10**6, 10**6),
-        "goal": FREE,
+        "goal": Goal(size=10**6, slack=0, grows=True, swaps=True, is_over=False),
         **{"call": 1, "iterations": 1, "n_updates": 100},
         **dict.fromkeys(("activity", "square", "error", "strain"), per_node),
         "absent": np.zeros((2, 0), np.int64),

@@ -49,9 +49,8 @@ class Torch:
             dtype=torch.float64,
         )
         self.optimizer = torch_optimizer(learning, self.net.parameters())
-        averaging = learning.averaging
         self.module = StructuralPlasticity(
-            self.net, self.optimizer, plasticity, seed=seed, averaging=averaging
+            self.net, self.optimizer, plasticity, seed=seed, averaging=learning.averaging
         )
         self.actions: list[int] = []
         self.edits: list[tuple[int, GraphEdit]] = []

@@ -37,6 +37,9 @@ def tool(name: str) -> str:
     return path
 
 
+policy_of = Policy
+
+
 class Played(NamedTuple):
     """What a policy saw, did and became, step by step."""
 
@@ -96,8 +99,7 @@ def student(task: str) -> tuple[Policy, Played]:
 
 def _inside(policy: Policy) -> tuple[Floats, Floats]:
     """Return what the network read out at the last step, and its states after it."""
-    learner = policy._players[0]
-    graph, trace, config = learner._state.graph, learner._state.trace, learner.config
+    graph, trace, config = policy.graph, policy.player._traces[0], policy.config
     states = trace[-1, config.n_inputs :].copy()
     if config.readout == "state":
         return states[: config.n_outputs], states

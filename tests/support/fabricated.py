@@ -15,11 +15,11 @@ from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE
 from smgrnn.runs.metrics import late_share
-from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
-from smgrnn.runs.record import Record
+from smgrnn.runs.plan import AnyPlan, Plan
+from smgrnn.runs.record import Record, Times
 from smgrnn.runs.snapshots import Snapshots
-from smgrnn.runs.times import Times
 from smgrnn.tasks import Task
+from smgrnn_paper.evolution.plan import EvolutionPlan
 
 Figures = Callable[[AnyCondition, int], dict[str, Any]]
 

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 import smgrnn
-from smgrnn.config import RunConfig
 from smgrnn.experts import evaluate_expert, find_teacher, load_expert
-from smgrnn.runs.run import new_run
 from smgrnn.tasks import Task, find_again, find_task, make_env, recall
 
 HIDDEN = [("CartPole-v1", (0, 2)), ("Acrobot-v1", (0, 1, 2, 3))]
@@ -34,6 +32,8 @@ def test_a_student_sees_positions_and_its_expert_everything(
     assert find_again(task) == task
     assert (task.needs_memory, plain.needs_memory) == (True, False)
     env: Any
+    found, alike = (evaluate_expert(load_expert(id), each, 3) for each in (task, plain))
+    assert found.tolist() == alike.tolist()
     both, env = gym.make(id), make_env(task)
     whole, shown = both.reset(seed=3)[0], env.reset(seed=3)[0]
     for _ in range(5):
@@ -43,52 +43,19 @@ def test_a_student_sees_positions_and_its_expert_everything(
         whole, shown = both.step(1)[0], env.step(1)[0]
 
 
-@pytest.mark.parametrize("id", BLIND)
-def test_an_expert_plays_as_well_as_on_the_plain_task(id: str) -> None:
-    base = find_task(id).base
-    found, plain = (evaluate_expert(load_expert(base), name, 3) for name in (id, base))
-    assert found.tolist() == plain.tolist()
-
-
-@pytest.mark.parametrize("id", [*BLIND, "recall", "recall,delay=3"])
-@pytest.mark.parametrize("rules", [{}, {"through_time": 3}])
-def test_compiled_episodes_are_those_of_gymnasium_bit_for_bit(
-    id: str, rules: dict[str, Any]
-) -> None:
-    runs = []
-    for backend in ("compiled", "gymnasium"):
-        config = RunConfig.for_task(
-            id, episodes=12, env_backend=backend, bias=True, held_out=5, learning=rules
-        )
-        run = new_run(id, config)
-        run.train()
-        runs.append(run.record)
-    compiled, played = runs
-    for ours, theirs in zip(compiled.episodes, played.episodes, strict=True):
-        assert np.array_equal(ours, theirs)
-    assert compiled.students["final"].graph == played.students["final"].graph
-    assert np.array_equal(compiled.held_out, played.held_out)
-
-
-def test_normalisation_is_of_what_the_student_sees() -> None:
-    config = RunConfig.for_task(BLIND[0], episodes=2, normalise=True, held_out=1)
-    run = new_run(BLIND[0], config)
-    run.train()
-    policy = run.record.students["final"]
-    assert policy.normalisation is not None
-    assert policy.normalisation.mean.shape == (2,)
-    assert policy([0.0, 0.1]) in (0, 1)
-
-
-def test_a_function_as_expert_sees_everything() -> None:
+def test_normalisation_is_of_what_the_student_sees_and_an_expert_sees_everything() -> None:
     seen = []
 
     def lean(observation: Any) -> int:
         seen.append(len(observation))
         return int(observation[2] + 0.5 * observation[3] > 0)
 
-    smgrnn.distill(BLIND[0], expert=lean, episodes=2, held_out=1)
+    run = smgrnn.distill(BLIND[0], expert=lean, episodes=2, normalise=True, held_out=1)
     assert set(seen) == {4}
+    policy = run.record.students["final"]
+    assert policy.normalisation is not None
+    assert policy.normalisation.mean.shape == (2,)
+    assert policy([0.0, 0.1]) in (0, 1)
 
 
 # --- recall --------------------------------------------------------------------------------------

@@ -59,16 +59,11 @@ FORM = (
         ("CartPole-v1,positions", f"{FORM} Got 'CartPole-v1,positions' instead."),
         ("recall,delay=2,delay=3", FORM),
         ("CartPole-v1,mirrored=1", FORM),
-        ("CartPole-v1,mirrored,mirrored", FORM),
         ("CartPole-v1,gravity", FORM),
         ("CartPole-v1,wind=20", "has no setting 'wind'. It has hide=velocities, gravity=9.8,"),
-        ("CartPole-v1,hidee=x", "The task 'CartPole-v1' has no setting 'hidee'. Did you mean"),
         ("CartPole-v1,gravty=20", "Did you mean 'gravity'?"),
-        ("CartPole-v1,link_mass_2=2", "The task 'CartPole-v1' has no setting 'link_mass_2'."),
         ("LunarLander-v3,hide=velocities", "The task 'LunarLander-v3' has no setting 'hide'."),
-        ("LunarLander-v3,mirrored", "The task 'LunarLander-v3' has no setting 'mirrored'."),
         ("recall,hide=cue", "The task 'recall' has no setting 'hide'. It has delay=8, cue=1of2."),
-        ("recall,gravity=20", "The task 'recall' has no setting 'gravity'."),
         ("xor,cue=1of2", "The task 'xor' has no setting 'cue'. It has none."),
         ("CartPole-v1,hide=speed", "hidden of 'CartPole-v1' is velocities. Got 'speed' instead."),
         ("CartPole-v1,gravity=500", "The setting 'gravity' of 'CartPole-v1' is a number in"),
@@ -94,6 +89,8 @@ def test_a_wrong_variant_is_refused_in_one_sentence(name: str, sentence: str) ->
 def test_a_mirrored_task_mirrors_its_teacher() -> None:
     tasks = [find_task(id) for id in ("CartPole-v1", "CartPole-v1,mirrored")]
     experts = [find_expert(None, task) for task in tasks]
+    identity, teacher = find_teacher(None, find_task("Acrobot-v1,mirrored,cue=2of2"))
+    assert find_teacher_again(identity, find_task("Acrobot-v1,mirrored,cue=2of2")) == teacher
     plain, mirrored = (evaluate_expert(*pair, 3) for pair in zip(experts, tasks, strict=True))
     assert plain.tolist() == mirrored.tolist()
     assert evaluate_expert(experts[0], tasks[1], 3).mean() < 20
@@ -113,12 +110,6 @@ def test_teachers_of_variants_return_what_is_recorded_of_them(id: str) -> None:
     task = find_task(id)
     returns = evaluate_expert(find_expert(None, task), task)
     assert (returns.mean(), returns.std()) == pytest.approx(task.teacher_score, abs=0.01)
-
-
-def test_the_teacher_of_a_variant_is_found_again_by_its_record() -> None:
-    task = find_task("Acrobot-v1,mirrored,cue=2of2")
-    identity, teacher = find_teacher(None, task)
-    assert find_teacher_again(identity, task) == teacher
 
 
 @pytest.mark.parametrize("id", ["Acrobot-v1,link_mass_2=2", "Acrobot-v1,link_mass_2=2,cue=1of2"])

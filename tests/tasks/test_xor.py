@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import smgrnn
 from smgrnn.runs import Run
-from smgrnn.tasks.xor import PATTERNS, TARGETS
 from support.runs import contents
 
 
@@ -25,20 +23,15 @@ def test_a_network_that_cannot_grow_does_not() -> None:
     assert run.episodes.n == 300
 
 
-def test_a_run_stops_when_enough_episodes_in_a_row_reach_the_threshold() -> None:
-    run = smgrnn.distill("xor", stop_after=7)
+def test_a_run_stops_when_enough_episodes_in_a_row_reach_the_threshold(tmp_path: Path) -> None:
+    run = smgrnn.distill("xor", stop_after=7, out=tmp_path / "a")
     solved = run.episodes.returns >= 4
     assert solved[-7:].all()
     longest = max(len(part) for part in "".join("x" if s else " " for s in solved[:-1]).split())
     assert longest < 7
     assert run.summary()["episodes"] == run.episodes.n
-
-
-def test_a_run_that_stopped_early_is_finished(tmp_path: Path) -> None:
-    run = smgrnn.distill("xor", out=tmp_path / "a", stop_after=7)
-    before = contents(tmp_path / "a")
-    resumed = Run.resume(tmp_path / "a")
-    resumed.train()
+    before, resumed = contents(tmp_path / "a"), Run.resume(tmp_path / "a")
+    resumed.train()  # which is finished
     assert resumed.episodes.n == run.episodes.n
     assert contents(tmp_path / "a") == before
 
@@ -58,18 +51,3 @@ def test_a_solved_network_is_a_policy(tmp_path: Path) -> None:
     for bits in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
         policy.reset()
         assert np.sign(policy(bits)[0]) == -bits[0] * bits[1]
-
-
-def test_the_target_is_the_negative_product_of_the_bits() -> None:
-    assert len({tuple(row) for row in PATTERNS}) == 4
-    assert np.array_equal(TARGETS[:, 0], -PATTERNS[:, 0] * PATTERNS[:, 1])
-
-
-@pytest.mark.parametrize("backend", ["compiled", "gymnasium"])
-def test_a_bias_is_an_input_that_is_always_one(backend: str) -> None:
-    """Both backends give the same record, so both show the network the same constant."""
-    run = smgrnn.distill("CartPole-v1", episodes=5, bias=True, env_backend=backend)
-    plain = smgrnn.distill("CartPole-v1", episodes=5, bias=True)
-    assert run.graph.n_inputs == 5
-    np.testing.assert_array_equal(run.episodes.returns, plain.episodes.returns)
-    assert run.graph == plain.graph

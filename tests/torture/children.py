@@ -1,13 +1,7 @@
-"""Children to kill: copies of this process, which has imported and compiled everything already.
+"""Children to kill: copies of this process, which has imported and compiled everything already."""
 
-A child that is forked begins where a command begins to work, in milliseconds; one that replaces
-itself by `python -m smgrnn` begins where a user's does.
-"""
-
-import mmap
 import os
 import signal
-import struct
 import sys
 import time
 import traceback
@@ -42,28 +36,12 @@ class Ended(NamedTuple):
     is_hung: bool
 
 
-class Shared:
-    """A number that a process and its children have in common."""
-
-    def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, 8)
-
-    @property
-    def value(self) -> int:
-        """The number."""
-        return int(struct.unpack("q", self._memory[:])[0])
-
-    @value.setter
-    def value(self, number: int) -> None:
-        self._memory[:] = struct.pack("q", number)
-
-
 class Child:
     """A process that does some work in a folder of its own, to be watched and killed."""
 
     def __init__(self, work: Callable[[], None], folder: Path, name: str = "child") -> None:
         self._texts = [folder.with_name(f"{folder.name}.{name}.{end}") for end in ("out", "err")]
-        self.is_struck = self._is_hung = False
+        self._is_struck = self._is_hung = False
         self._code: int | None = None
         self._cpu = 0.0
         self._end = time.monotonic() + PATIENCE
@@ -95,17 +73,14 @@ class Child:
             self._cpu = usage.ru_utime + usage.ru_stime
         return not pid
 
-    def strike(self, number: int, after: float) -> None:
-        """Send it a signal once it has used so many seconds of CPU time, if it lives as long."""
+    def strike(self, number: int, after: float) -> Ended:
+        """Send it a signal after so many seconds of CPU time, and return how it ended."""
         while self.is_running and self.cpu < after:
             time.sleep(GLANCE)
         if self.is_running:
-            self.send(number)
-
-    def send(self, number: int) -> None:
-        """Send it a signal."""
-        os.kill(self.pid, number)
-        self.is_struck = True
+            os.kill(self.pid, number)
+            self._is_struck = True
+        return self.wait()
 
     def wait(self) -> Ended:
         """Wait until it has ended, and return how."""
@@ -113,7 +88,7 @@ class Child:
             time.sleep(LOOK)
         assert self._code is not None
         out, err = map(_taken, self._texts)
-        is_struck = self.is_struck or self._code == -signal.SIGKILL
+        is_struck = self._is_struck or self._code == -signal.SIGKILL
         return Ended(self._code, out, err, self._cpu, is_struck, self._is_hung)
 
     def wait_stopped(self) -> bool:
@@ -148,13 +123,12 @@ def command(words: Sequence[str], *prepare: Callable[[], object]) -> Callable[[]
     return work
 
 
-def program(words: Sequence[str], **environment: str) -> Callable[[], None]:
+def program(words: Sequence[str]) -> Callable[[], None]:
     """Return the work of a command that starts as a user's does."""
 
     def work() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        given = [sys.executable, "-m", "smgrnn", *words]
-        os.execve(sys.executable, given, os.environ | environment)
+        os.execv(sys.executable, [sys.executable, "-m", "smgrnn", *words])
 
     return work
 

@@ -2,15 +2,12 @@
 
 import sys
 from collections import Counter, defaultdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torture.children import Ended
 
-GOOD = {
-    "same": "the end is that of an undisturbed run, bit for bit",
-    "refused": "one sentence, and nothing is changed",
-    "worked": "it was taken for what it is, and did no harm",
-}
+# The good ones: "same" is the end of an undisturbed run, bit for bit; "refused" is one sentence and
+# nothing changed; "worked" is an input that was taken for what it is and did no harm.
 BAD = {
     "lost": "something that was said to be kept is gone",
     "changed": "the end is another, or damage was not noticed",
@@ -19,25 +16,18 @@ BAD = {
     "wordy": "a refusal that is not one sentence",
     "hang": "no end",
     "crash": "the process died by itself",
-    "ran code": "a file from a stranger ran code",
 }
 MOST_DETAILS = 8
-"""Bad outcomes of one kind that are told; the others are counted."""
+"""Bad outcomes of one kind that are printed; the others are counted."""
 MOST_LINES = 20
 """Lines on stderr beyond which a refusal is no sentence but a flood."""
 
 
 class Found(NamedTuple):
-    """The outcome of one fault."""
+    """The outcome of one fault, and how it showed if it is bad."""
 
     outcome: str
     detail: str = ""
-    """How it showed, if it is bad."""
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether it must never happen."""
-        return self.outcome in BAD
 
 
 def misbehaviour(ended: Ended) -> Found | None:
@@ -62,28 +52,13 @@ class Table:
         self.details: list[str] = []
 
     def add(self, kind: str, found: list[Found], case: str) -> None:
-        """Take in what one case came to, and tell what is bad; `case` says how to repeat it."""
+        """Add the outcomes of one case, and print the bad ones; `case` says how to repeat it."""
         for each in found:
             self.counts[kind][each.outcome] += 1
-            if each.is_bad:
+            if each.outcome in BAD:
                 self.details.append(f"{kind}: {each.outcome} (repeat: {case})\n  {each.detail}")
                 if self.counts[kind][each.outcome] <= MOST_DETAILS:
                     print(self.details[-1], file=sys.stderr, flush=True)
-
-    @classmethod
-    def of(cls, content: dict[str, Any]) -> "Table":
-        """Return a table from its counts and details."""
-        table = cls()
-        for kind, counts in content["counts"].items():
-            table.counts[kind].update(counts)
-        table.details += content["details"]
-        return table
-
-    def join(self, other: "Table") -> None:
-        """Take in the table of another process."""
-        for kind, counts in other.counts.items():
-            self.counts[kind].update(counts)
-        self.details += other.details
 
     @property
     def n_bad(self) -> int:
@@ -93,10 +68,7 @@ class Table:
     def __str__(self) -> str:
         rows = ["| fault | count | outcomes |", "|---|---:|---|"]
         for kind, counts in sorted(self.counts.items()):
-            words = ", ".join(_words(outcome, n) for outcome, n in counts.most_common())
-            rows.append(f"| {kind} | {counts.total():,} | {words} |")
+            told = [f"{n:,} {outcome}" for outcome, n in counts.most_common()]
+            words = [f"**{each}**" if each.split(" ", 1)[1] in BAD else each for each in told]
+            rows.append(f"| {kind} | {counts.total():,} | {', '.join(words)} |")
         return "\n".join(rows)
-
-
-def _words(outcome: str, n: int) -> str:
-    return f"**{n:,} {outcome}**" if outcome in BAD else f"{n:,} {outcome}"

@@ -65,7 +65,7 @@ def test_every_frame_is_the_graph_that_the_edits_make(run: Run, timeline: Timeli
 
 
 def test_weights_are_those_of_the_snapshots(run: Run, timeline: Timeline) -> None:
-    snapshots = run.snapshots
+    snapshots = run.record.snapshots
     parts = np.cumsum(snapshots.n_edges)[:-1]
     ids, weight = np.split(snapshots.edge_ids, parts), np.split(snapshots.weight, parts)
     for moment, episode in enumerate(snapshots.episode.tolist()):

@@ -101,7 +101,8 @@ class CompiledBackend(Backend):
         """Play one episode per seed."""
         episodes, scale = Episodes.start(len(seeds)), np.ones(policy.config.n_inputs)
         course = Course.start(self._task, seeds, scale)
-        policy.look(lambda handle: play_episodes(handle, course, episodes))
+        player = policy.player
+        play_episodes(player.net, player.new_traces()[0], course, episodes)
         episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
         if np.isnan(episodes.returns).any():
             raise NonFiniteError("An output of the student became NaN or infinite in an episode.")

@@ -73,7 +73,7 @@ class ExamplesBackend(Backend):
         """Train on one round per seed, each at some share of the run, counted from `first`."""
         episodes = Episodes.start(len(seeds))
         questions, n_inputs = self._examples.train, learner.config.n_inputs
-        rows = np.array([widen(r, n_inputs, self._normalisation) for r in questions.observations])
+        rows = widen(questions.observations, n_inputs, self._normalisation)
         rows *= input_scale(n_inputs, self._task.n_inputs, self._gain)
         labels = self._labels(questions)
         n = len(labels)

@@ -111,8 +111,7 @@ class Expert(NamedTuple):
 
     def action(self, observation: ArrayLike) -> int:
         """Return the greedy action: the first with the largest value."""
-        checked = self._check(observation)
-        return int(_compiled_action(*self, self.scratch(), checked))
+        return int(self.values(observation).argmax())
 
     def _check(self, observation: ArrayLike) -> Singles:
         checked = np.asarray(observation, dtype=np.float32)
@@ -200,14 +199,6 @@ def expert_values(
                 scratch[row, node] = math.tanh(scratch[row, node])
             floor = np.float32(-np.inf)
     return row
-
-
-@kernel
-def _compiled_action(
-    sizes: Ints, parameters: Singles, codes: Ints, scratch: Singles, observation: Singles
-) -> int:
-    """Return the greedy action, from Python."""
-    return expert_action(sizes, parameters, codes, scratch, observation)
 
 
 @kernel

@@ -38,7 +38,7 @@ class Pass(NamedTuple):
     memory: Floats
     """Values that the rule keeps for each edge (rows, n_edges)."""
     feedback: Floats
-    """Fixed random weights by which each node hears of the error at each output; without rows
+    """Fixed random weights that carry the error at each output to each node; without rows
     unless the rule draws them (n_outputs, n_nodes)."""
     trace_decay: float
     """Share of an eligibility trace that stays from one iteration to the next."""
@@ -46,43 +46,52 @@ class Pass(NamedTuple):
 
 
 @inlined
-def backward(seen: Pass) -> None:
-    """Write dL/dw by backpropagation through the K iterations of one call.  Paper: Sec. III-E.
+def backward_call(
+    seen: Pass, trace: Floats, weight: Floats, above: int, is_last: bool, goes_on: bool
+) -> int:
+    """Write the gradients of one call; return the row of the adjoint for the states it began with.
 
-    It starts from dL/d(outputs) in the first row of the adjoint.
-
-    In the last iteration only edges into outputs matter; in earlier ones, all that lead to them.
+    The row `above` is for the states that it ended with: all of them, or in the last call the
+    outputs, which are what the loss reads.  So in its last iteration only edges into outputs
+    matter.  A call that `goes_on` to an earlier one adds to the gradients.
     """
-    source, weight, starts = seen.source, seen.weight, seen.starts
-    trace, adjoint, gradient, errors = seen.trace, seen.adjoint, seen.gradient, seen.errors
-    n_inputs, network = seen.network.n_inputs, seen.network
+    source, starts, adjoint = seen.source, seen.starts, seen.adjoint
+    gradient, errors, network = seen.gradient, seen.errors, seen.network
+    n_inputs, first_hidden = network.n_inputs, network.n_inputs + network.n_outputs
     n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
-    first_hidden = n_inputs + network.n_outputs
-    keeps_errors = errors.shape[1] > 0
-    if n_iterations > 1:
-        gradient[:] = 0.0
-    n_reached = first_hidden  # nodes that the loss depends on after this iteration
+    keeps_errors = is_last and errors.shape[1] > 0
+    is_single = n_iterations == 1 and not goes_on
+    n_reached = first_hidden if is_last else n_nodes  # nodes that the loss depends on
     for row in range(n_iterations - 1, -1, -1):
-        above = (n_iterations - 1 - row) % 2
         below = 1 - above
-        if row > 0:
+        if row > 0 or goes_on:
             for node in range(n_nodes):
                 adjoint[below, node] = 0.0
         for node in range(n_inputs, n_reached):
             kind = network.output_activation if node < first_hidden else network.activation
-            if network.reads_sums and row == n_iterations - 1:
+            if is_last and network.reads_sums and row == n_iterations - 1:
                 kind = IDENTITY
             signal = adjoint[above, node] * slope(trace[row + 1, node], kind)
             if keeps_errors:
                 errors[row, node] = signal
             for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
                 sender = np.uint64(source[edge])
-                if n_iterations == 1:
+                if is_single:
                     gradient[edge] = signal * trace[row, sender]
                 else:
                     gradient[edge] += signal * trace[row, sender]
                     adjoint[below, sender] += signal * weight[edge]
         n_reached = n_nodes
+        above = below
+    return above
+
+
+@inlined
+def backward(seen: Pass) -> None:
+    """Write dL/dw by backpropagation through the K iterations of one call.  Paper: Sec. III-E."""
+    if seen.trace.shape[0] > 2:
+        seen.gradient[:] = 0.0
+    backward_call(seen, seen.trace, seen.weight, 0, True, False)
 
 
 @inlined
@@ -105,7 +114,7 @@ def teach_outputs(seen: Pass) -> None:
 
 
 @inlined
-def heard_error(seen: Pass, node: int) -> float:
+def fed_error(seen: Pass, node: int) -> float:
     """Return the errors at the outputs, weighted by the fixed feedback of a hidden node."""
     first, total = seen.network.n_inputs, 0.0
     for output in range(seen.network.n_outputs):
@@ -115,9 +124,8 @@ def heard_error(seen: Pass, node: int) -> float:
 
 @inlined
 def _align(seen: Pass) -> None:
-    """Write the gradients by feedback alignment.
+    """Write the gradients by feedback alignment (Lillicrap et al., 2016; direct: Nøkland, 2016).
 
-    Lillicrap et al. (2016); from the outputs straight to every hidden node, as in Nøkland (2016).
     In each iteration but the last, which cannot have reached an output yet, an edge learns by the
     error at its target times the state of its source.  With one iteration that leaves the edges
     into outputs, as in backpropagation.
@@ -126,7 +134,7 @@ def _align(seen: Pass) -> None:
     trace, network = seen.trace, seen.network
     n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
     for node in range(network.n_inputs + network.n_outputs, n_nodes):
-        error = heard_error(seen, node)
+        error = fed_error(seen, node)
         for row in range(n_iterations - 1):
             signal = error * slope(trace[row + 1, node], network.activation)
             if seen.errors.shape[1] > 0:
@@ -152,7 +160,7 @@ def _modulate(seen: Pass) -> None:
     trace, network, traces = seen.trace, seen.network, seen.memory
     last, n_nodes = trace.shape[0] - 2, trace.shape[1]
     for node in range(network.n_inputs + network.n_outputs, n_nodes):
-        error = heard_error(seen, node)
+        error = fed_error(seen, node)
         for row in range(last + 1):
             post = slope(trace[row + 1, node], network.activation)
             if seen.errors.shape[1] > 0 and row < last:

@@ -18,13 +18,32 @@ from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.runs.keep import progress_of
 from smgrnn.runs.plan import Plan
-from smgrnn.runs.students import new_learner
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again
 
 N_MEASURED = 100  # episodes by which an expert and a random policy are measured
 N_COMPARED = 10  # held-out episodes that score a checkpoint
 FIRST_COMPARED = 1_000_000  # numbered apart from those of the final evaluation
+
+
+STUDENTS = {
+    "smgrnn": "grows and prunes while it learns",
+    "static": "the same initial graph, kept as it is",
+    "growth-only": "grows and never prunes",
+    "mlp-100": "one hidden layer, with as many parameters as the growing network takes",
+    "mlp-200": "one hidden layer, with twice as many",
+    "mlp-pruned": "one hidden layer, pruned to the parameters that are asked for",
+}
+"""The students of a distillation by name."""
+
+
+def new_learner(plan: Plan) -> Learner:
+    """Return the student of a run before its first episode; its settings are the plan's."""
+    graph = plan.make_graph()
+    made = Learner(plan.network, plan.learning, plan.plasticity, graph=graph, seed=plan.seed)
+    if plan.protect > 0.0:
+        made.protect(plan.protect)
+    return made
 
 
 class Distillation:

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from smgrnn.arrays import Floats
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
+from smgrnn.engine.player import Player
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.graph.state import Graph
 from smgrnn.learning import Adam
@@ -216,8 +217,7 @@ def _learn(learner: Learner, rows: Floats, labels: Any) -> float:
 
 def _outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
     """Return the outputs of a network for each row of features (n, n_outputs)."""
-    settings = config, LearningConfig(loss="mse"), PlasticityConfig.static(window=1)
-    return np.asarray(Learner(*settings, graph=graph).act(_widen(rows)))
+    return Player(graph, config).act(_widen(rows))[1]
 
 
 def spacing(rows: Floats, rng: np.random.Generator) -> Floats:
@@ -338,7 +338,8 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Return the most probable labels (n,)."""
-        return np.asarray(self.classes_[self._outputs(X).argmax(axis=1)])
+        chosen = self._outputs(X).argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
 
     def _strata(self, labels: Any) -> Any:
         """Stratify by class, unless a class has too few examples to be split."""
@@ -401,7 +402,8 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
 
     def predict(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the targets (n,), or (n, n_targets) if they came so."""
-        found = np.asarray(self.target_scaler_.inverse_transform(self._outputs(X)))
+        outputs = self._outputs(X)
+        found = np.asarray(self.target_scaler_.inverse_transform(outputs))
         return found[:, 0] if self._is_flat else found
 
     def _read(self, features: Any, targets: Any, is_first: bool) -> tuple[Floats, Floats]:

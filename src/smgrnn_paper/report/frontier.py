@@ -28,7 +28,7 @@ from smgrnn.pages import figure as drawing
 from smgrnn.pages.page import Cell, Column, DataTable
 from smgrnn.pages.settings import alike, stated_settings
 from smgrnn.runs.folder import load_runs
-from smgrnn.runs.plan import AnyPlan, EvolutionPlan
+from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
 from smgrnn.text import MISSING, number, quantity
 from smgrnn_paper.report.figures import style
@@ -89,8 +89,8 @@ LEFT_OUT = ("std", "nearest_mlp")
 
 def kind_of(plan: AnyPlan) -> str:
     """Return the kind of student that a run trains, in a word or two."""
-    if isinstance(plan, EvolutionPlan):
-        return plan.method.upper()
+    if not isinstance(plan, Plan):
+        return plan.student.upper()
     if plan.student in KINDS:
         return KINDS[plan.student]
     if plan.episodes.keep is not None:
@@ -119,7 +119,7 @@ class Group:
         """Return the group of these runs; the size of an MLP is one that was asked for."""
         plan = records[0].plan
         sizes = tuple(record.handed_over.n_parameters for record in records)
-        limit = None if isinstance(plan, EvolutionPlan) else plan.parameters
+        limit = plan.parameters if isinstance(plan, Plan) else None
         return cls(
             task=plan.task.id,
             kind=kind,

@@ -13,6 +13,7 @@ from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.pages import figure as fig
 from smgrnn.runs.record import Record
+from smgrnn_paper.evolution.plan import generations_of
 from smgrnn_paper.experiments.paper import N_HIDDEN, SWEEPS, SWEPT_TASKS
 from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
 from smgrnn_paper.report.figures import style
@@ -91,7 +92,7 @@ def _draw_task(
             fig.Curve.of([style.sizes(it) for it in found], width=width),
         )
         _returns(found, width).plot(panels[0], look)
-        generations = found[0].generations
+        generations = generations_of(found[0])
         if generations is not None:
             best = fig.Curve.of([best_of_generations(run, "returns") for run in found])
             ends = best.x * (found[0].episodes.n / generations.n)
@@ -115,9 +116,10 @@ def _draw_task(
 
 def best_of_generations(record: Record, column: str) -> Floats:
     """Return a column of each generation's best; NaN if no candidate was large enough to play."""
-    assert record.generations is not None
-    values = getattr(record.generations, column).astype(np.float64)
-    return np.where(record.generations.steps > 0, values, np.nan)
+    generations = generations_of(record)
+    assert generations is not None
+    values = getattr(generations, column).astype(np.float64)
+    return np.where(generations.steps > 0, values, np.nan)
 
 
 def _returns(runs: Sequence[Record], width: int) -> fig.Curve:
