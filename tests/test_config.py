@@ -12,8 +12,6 @@ import pytest
 from smgrnn import NetworkConfig, PlasticityConfig
 from smgrnn.commands.flags import renamed_flag, with_settings
 from smgrnn.config import (
-    LAYERED,
-    UNCHANGING,
     LearningConfig,
     RunConfig,
     by_part,
@@ -25,7 +23,6 @@ from smgrnn.graph.settings import NetworkSettings
 from smgrnn.learning import LEARNING, OPTIMIZERS, SGD, Adam, Hebbian
 from smgrnn.learning.settings import LearningSettings
 from smgrnn.rules import GROWTH, PRUNING, Contribution, Relay, Split, Weak
-from smgrnn.runs.distillation import STUDENTS
 from smgrnn.validation import Settings, annotations, choices
 from smgrnn_paper import EvolutionConfig
 
@@ -200,33 +197,12 @@ def test_settings_of_a_run_change_by_name_by_part_and_as_a_whole() -> None:
     assert start.with_changes(plasticity=PlasticityConfig(window=7)).plasticity.interval == 100
     with pytest.raises(ConfigError, match=r"^RunConfig has no setting 'episods'. Did you mean"):
         start.with_changes(episods=3)
-
-
-def test_a_plain_learning_config_states_its_loss() -> None:
-    assert RunConfig().learning.loss is None
+    assert RunConfig().learning.loss is None  # and a plain LearningConfig states its loss
     given = RunConfig().with_changes(learning=LearningConfig(optimizer=SGD())).learning
     assert (given.optimizer, given.loss) == (SGD(), "cross_entropy")
-
-
-@pytest.mark.parametrize("student", STUDENTS)
-@pytest.mark.parametrize("task", ["CartPole-v1", "xor", "a.npz"])
-@pytest.mark.parametrize("preset", ["paper", "as_printed", "frugal"])
-def test_a_student_differs_from_the_growing_one_in_what_makes_it_so(
-    student: str, task: str, preset: Any
-) -> None:
-    start = RunConfig.for_task(task, preset=preset, student=student)
-    usual = RunConfig.for_task(task, preset=preset)
-    changed = {
-        entry.name
-        for entry in fields(RunConfig)
-        if getattr(start, entry.name) != getattr(usual, entry.name)
-    }
-    expected = set() if student == "smgrnn" else {"student", "plasticity"}
-    if student in LAYERED:
-        expected |= {"network"} | ({"bias"} if not usual.bias else set())
-        assert (start.network.iterations, start.network.n_hidden, start.bias) == (2, 0, True)
-    assert changed - {"learning"} == expected  # nothing goes back through time without states
-    assert start.plasticity.is_static == (student in UNCHANGING)
+    layered = RunConfig.for_task("xor", student="mlp-100")
+    assert (layered.network.iterations, layered.network.n_hidden, layered.bias) == (2, 0, True)
+    assert layered.plasticity.is_static
 
 
 # --- by name, as on the command line --------------------------------------------------------------

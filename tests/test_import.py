@@ -3,21 +3,19 @@
 import doctest
 import importlib
 import pkgutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import smgrnn
+from support.commands import python
 
 HEAVY = ("torch", "numba", "scipy", "matplotlib", "networkx", "numpy")
 
 
 def output_of(code: str) -> str:
     """Run code in a Python that has imported nothing yet."""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return run.stdout.strip()
+    return python("-c", code, folder=Path.cwd()).stdout.strip()
 
 
 @pytest.mark.parametrize(
@@ -31,6 +29,11 @@ def output_of(code: str) -> str:
             # scoring a policy took four seconds, of which three were imports that only pages need
             "import smgrnn.commands.evaluate, smgrnn.commands.compare",
             ("torch", "bokeh", "matplotlib"),
+        ),
+        ("from smgrnn import tasks; tasks.find_task('LunarLander-v3')", ("gymnasium", "torch")),
+        (
+            "from smgrnn import experts; experts.load_expert('CartPole-v1').action([0] * 4)",
+            ("torch",),
         ),
     ],
 )

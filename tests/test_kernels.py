@@ -2,10 +2,7 @@
 
 import importlib
 import inspect
-import os
 import pkgutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,7 @@ import smgrnn
 from smgrnn import Learner, NetworkConfig, first_use, kernels
 from smgrnn.engine.state import held_by
 from smgrnn.graph.activation import slope
+from support.commands import python
 from support.learners import stream
 
 INNER = "from tiny.kernels import kernel\n\n\n@kernel\ndef inner(x):\n    return x + {}\n"
@@ -45,32 +43,15 @@ def tiny(tmp_path: Path) -> Path:
     return package
 
 
-FULL = """
-def full(*_):
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-os.replace = full
-"""
-
-
-def start(
-    package: Path, warnings: str, script: str = RUN, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    """Run a script beside the package in a new Python."""
+def run(package: Path, script: str = RUN, warning: str = "", **environment: str) -> str:
+    """Call the outer kernel in a new Python; return the answer and the hits of the cache."""
     folder = package.parent
     given = {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")} | environment
-    return subprocess.run(
-        [sys.executable, "-W", warnings, "-c", script],
-        env={**os.environ, **given},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-
-def run(package: Path, **environment: str) -> str:
-    """Call the outer kernel in a new Python; return the answer and the hits of the cache."""
-    return start(package, "error", **environment).stdout.strip()
+    kind = "default" if warning else "error"
+    done = python("-W", kind, "-c", script, folder=folder, **given)
+    assert done.returncode == 0, done.stderr
+    assert not warning or done.stderr.count(warning) == 1
+    return done.stdout.strip()
 
 
 def test_a_kernel_is_stamped_with_every_file_that_has_kernels() -> None:
@@ -116,17 +97,16 @@ def test_without_a_place_for_a_cache_kernels_compile_in_memory_and_say_so_once(t
     blocked = str(tiny.parent / "file" / "cache")
     (tiny / "__pycache__").touch()  # where Numba would put it beside the source
     home = {"NUMBA_CACHE_DIR": blocked, "HOME": blocked, "XDG_CACHE_HOME": blocked}
-    done = start(tiny, "default", **home, PYTHONDONTWRITEBYTECODE="1")
-    assert done.stdout.strip() == "2 0"
-    assert done.stderr.count("UserWarning: Compiled code cannot be kept: no folder") == 1
+    warning = "UserWarning: Compiled code cannot be kept: no folder"
+    assert run(tiny, warning=warning, **home, PYTHONDONTWRITEBYTECODE="1") == "2 0"
 
 
 def test_a_full_disk_does_not_stop_a_kernel_nor_does_no_compiler(tiny: Path) -> None:
     assert run(tiny, NUMBA_DISABLE_JIT="1") == "2 Python"
-    script = f"import os, errno\n{FULL}{RUN}"
-    done = start(tiny, "default", script)
-    assert done.stdout.strip() == "2 0"
-    assert done.stderr.count("Compiled code cannot be kept: No space left on device.") == 1
+    full = "def full(*_):\n    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))"
+    script = f"import os, errno\n{full}\nos.replace = full\n{RUN}"
+    warning = "Compiled code cannot be kept: No space left on device."
+    assert run(tiny, script, warning) == "2 0"
 
 
 def test_an_inlined_kernel_is_compiled_in_kernels_and_python_elsewhere() -> None:

@@ -188,22 +188,12 @@ def test_a_file_with_any_of_its_bits_turned_is_refused(path: Path) -> None:
         refused(path)
 
 
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        None,
-        {"format": "pt"},
-        {"kind": "network"},
-        {"smgrnn": "3"},
-        {"smgrnn": '{"version": 2}'},
-        {"smgrnn": '{"kind": "trajectory", "version": 2, "content": {}}'},
-    ],
-)
-def test_a_safetensors_file_of_another_kind_is_refused(
-    path: Path, metadata: dict[str, str] | None
-) -> None:
-    save_file({"weight": np.ones(3)}, path, metadata=metadata)
-    assert refused(path) == f"{path} does not hold a smgrnn network."
+def test_a_safetensors_file_of_another_kind_is_refused(path: Path) -> None:
+    trajectory = '{"kind": "trajectory", "version": 2, "content": {}}'
+    ours = [{"smgrnn": text} for text in ("3", '{"version": 2}', trajectory)]
+    for metadata in (None, {"format": "pt"}, {"kind": "network"}, *ours):
+        save_file({"weight": np.ones(3)}, path, metadata=metadata)
+        assert refused(path) == f"{path} does not hold a smgrnn network."
 
 
 def test_a_file_in_a_type_that_numpy_lacks_is_refused(path: Path) -> None:
@@ -238,29 +228,25 @@ def test_a_file_without_a_readable_header_or_content_is_refused(path: Path) -> N
         assert refused(path) == f"{path} has no content."
 
 
-@pytest.mark.parametrize("wrong", [None, 3, "0" * 64, []])
-def test_a_file_with_another_digest_is_refused(path: Path, wrong: Any) -> None:
+def test_a_file_with_another_digest_is_refused(path: Path) -> None:
     content = network().config.to_dict()
-    save_with(path, {"kind": "network", "version": 2, "content": content, "digest": wrong})
-    assert refused(path) == f"{path} is damaged: it is not what was written to it."
+    digests: tuple[Any, ...] = (None, 3, "0" * 64, [])
+    for wrong in digests:
+        save_with(path, {"kind": "network", "version": 2, "content": content, "digest": wrong})
+        assert refused(path) == f"{path} is damaged: it is not what was written to it."
 
 
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
         ({"n_inputs": 0}, "The 'n_inputs' parameter of NetworkConfig must be an int"),
-        ({"n_inputs": None}, "The 'n_inputs' parameter of NetworkConfig must be an int"),
-        ({"activation": "swish"}, "The 'activation' parameter"),
         ({"colour": "red"}, "NetworkConfig has no setting named 'colour'."),
-        ({"graph": 3}, "NetworkConfig has no setting named 'graph'."),
         ({"n_inputs": 9}, "The graph has 3 inputs and 2 outputs; the network has 9 and 2."),
         ({"weight": np.ones(2, dtype=np.float32)}, "The graph has edge columns of unequal shape."),
         ({"weight": None}, "weight"),
-        ({"edge_ids": None}, "edge_ids"),
         ({"weight": np.ones(11, dtype=np.int64)}, "must be floating-point numbers"),
         ({"numbers": np.array([3, 2, 0, 0])}, "The graph would give a node id twice."),
         ({"numbers": np.array([9])}, "zip"),
-        ({"numbers": None}, "numbers"),
         ({"node_ids": np.array([0, 1, 2, 3, 4, 7, 5, 8])}, "The graph has node ids out of order."),
     ],
 )

@@ -64,10 +64,6 @@ class ExpertError(SmgrnnError, ValueError):
     """An expert is not a usable network, or does not fit its task."""
 
 
-class UnknownNameError(SmgrnnError, LookupError):
-    """A table, figure, metric or other entry is asked for by an unknown name."""
-
-
 class MetricError(SmgrnnError, ValueError):
     """A metric is asked for that runs of this kind do not have."""
 

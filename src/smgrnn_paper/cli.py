@@ -137,7 +137,7 @@ def frontier(
     output
         How results are printed.
     """
-    from smgrnn_paper.report.frontier import frontier_command
+    from smgrnn_paper.commands.frontier import frontier_command
 
     frontier_command(runs, store, out, task, output)
 

@@ -23,8 +23,8 @@ from smgrnn import (
     SMGrNN,
 )
 from smgrnn.errors import ConfigError
-from smgrnn.graph.activation import ACTIVATIONS, activate, slope
-from smgrnn.graph.settings import Activation
+from smgrnn.graph.activation import activate, slope
+from smgrnn.graph.settings import ACTIVATIONS, Activation
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules.evidence import Evidence
 from support.engines import assert_same, both_engines, teach

@@ -4,29 +4,18 @@ Each is tried in a process of its own, which must end as it should.
 """
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import smgrnn
 from smgrnn import Graph, Learner, NetworkConfig, SMGrNN, StructuralPlasticity
 from smgrnn.errors import ConfigError
 from smgrnn.graph import check
+from support.commands import python
 from support.learners import learner, stream
 from support.training import by
-
-
-def python(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a folder; a crash is a negative exit code."""
-    given = {**os.environ, "PYTHONPATH": str(Path(smgrnn.__file__).parents[1]), **environment}
-    command = [sys.executable, *words]
-    return subprocess.run(
-        command, cwd=folder, env=given, capture_output=True, text=True, check=False, timeout=300
-    )
 
 
 def test_a_network_of_many_outputs_learns(capfd: pytest.CaptureFixture[str]) -> None:
@@ -44,18 +33,6 @@ def test_statistics_beyond_memory_are_refused_by_both_engines() -> None:
         Learner(NetworkConfig(n_inputs=1, n_outputs=1), graph=graph)
     with pytest.raises(ConfigError, match=sentence):
         StructuralPlasticity(SMGrNN(1, 1, graph=graph))
-
-
-def test_an_error_in_a_rule_reaches_the_caller_and_leaves_the_learner_whole() -> None:
-    def fail(*_: Any) -> Any:
-        raise RuntimeError("a rule fails")
-
-    made = learner(plasticity=by(fail, interval=5))
-    for n_updates in (5, 10):
-        with pytest.raises(RuntimeError, match="a rule fails"):
-            made.learn_stream(*stream(5))
-        assert made.n_updates == n_updates
-    check(made.graph)
 
 
 def test_a_write_into_a_learners_graph_is_refused_by_numpy() -> None:
@@ -153,12 +130,19 @@ def test_two_threads_on_one_learner_are_told_and_crash_nothing(tmp_path: Path) -
     assert done.stdout.startswith(f"True {SENTENCE}")
 
 
-def test_a_rule_that_calls_its_learner_is_told() -> None:
-    made = learner(plasticity=by(lambda *_: made.learn(np.zeros(3), 0), interval=5))
-    for _ in range(2):
-        with pytest.raises(ConfigError, match=SENTENCE):
-            made.learn_stream(*stream(5))
-    made.learn_stream(*stream(4))
+def test_an_error_in_a_rule_or_a_call_of_its_learner_leaves_the_learner_whole() -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("a rule fails")
+
+    cases: list[tuple[Any, type[Exception], str]] = [(fail, RuntimeError, "a rule fails")]
+    cases += [(lambda *_: made.learn(np.zeros(3), 0), ConfigError, SENTENCE)]
+    for decide, error, sentence in cases:
+        made: Learner = learner(plasticity=by(decide, interval=5))
+        for n_updates in (5, 10):
+            with pytest.raises(error, match=sentence):
+                made.learn_stream(*stream(5))
+            assert made.n_updates == n_updates
+        check(made.graph)
 
 
 # --- the folder of a stranger --------------------------------------------------------------------

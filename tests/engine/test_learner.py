@@ -64,15 +64,6 @@ def test_with_the_squared_error_acting_and_learning_return_all_outputs() -> None
         made = Learner.from_network(twin, twin.learning, STATIC)
 
 
-def test_learning_returns_the_action_before_the_update() -> None:
-    x, eager = stream(1).observations[0], learning_config(optimizer="sgd", learning_rate=10.0)
-    made = learner(0, eager, carry_state=False, plasticity=STATIC)
-    action = made.act(x)
-    assert isinstance(action, int)
-    assert made.learn(x, 1 - action) == action
-    assert made.act(x) == 1 - action
-
-
 def test_the_end_of_an_episode_sets_all_node_states_to_zero() -> None:
     made = learner(plasticity=STATIC)
     made.learn_stream(*stream(6))
@@ -102,18 +93,6 @@ def test_the_log_replayed_on_the_first_graph_gives_the_last_topology() -> None:
     for _, edit in edits:
         graph = apply(graph, edit).graph
     assert graph._replace(weight=made.graph.weight) == made.graph
-
-
-def test_two_edits_after_one_update_are_told_apart() -> None:
-    """An edge that one edit adds and the next removes cannot be in one edit."""
-    plasticity = rules(
-        interval="episode", prune_period=2, window=1, weight_threshold=9, update_threshold=9
-    )
-    made = learner(n_hidden=0, plasticity=plasticity)
-    made.learn(np.ones(3), 0)
-    made.end_episode()
-    made.end_episode()
-    assert [update for update, _ in made.log.edits()] == [1, 1]
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adamw"])

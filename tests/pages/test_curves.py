@@ -45,10 +45,6 @@ def test_smoothing_makes_no_spikes_at_the_ends() -> None:
     assert (sawtooth.x[0], sawtooth.x[-1]) == (4.5, 36.5)
 
 
-def test_a_run_shorter_than_the_smoothing_is_one_mean() -> None:
-    assert Curve.of([[1.0, 3.0]], width=5).mean.tolist() == [2.0]
-
-
 def test_a_band_stays_within_bounds() -> None:
     curve = Curve.of([[460.0, 10.0], [500.0, 480.0]]).within((1.0, 490.0))
     assert curve.mean.tolist() == [480.0, 245.0]
@@ -73,7 +69,6 @@ def test_long_curves_are_thinned_and_keep_their_ends() -> None:
     assert (kept.x[0], kept.x[-1], kept.x.size) == (1, 2000, POINTS)
     assert Curve.of([np.arange(3.0)]).x.tolist() == [1, 2, 3]
     assert Curve.of([[7.0]]).x.tolist() == [1]
-
-
-def test_a_run_that_stopped_keeps_its_last_value() -> None:
-    assert Curve.of([[1, 2], [3]], length=3, band="").mean.tolist() == [2.0, 2.5, 2.5]
+    assert Curve.of([[1.0, 3.0]], width=5).mean.tolist() == [2.0]  # shorter than the smoothing
+    stopped = Curve.of([[1, 2], [3]], length=3, band="")  # a run keeps its last value
+    assert stopped.mean.tolist() == [2.0, 2.5, 2.5]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from smgrnn.pages.page import Cell, Column, DataTable, Notice, Page, Row, Section, html
+from smgrnn.pages.page import Cell, Column, DataTable, Facts, Page, Row, Section, html
 
 NAME = "<img src=x> | \x1b[31m"
 
@@ -10,7 +10,7 @@ NAME = "<img src=x> | \x1b[31m"
 def test_text_is_escaped_in_every_place() -> None:
     table = DataTable.of(NAME, (NAME, NAME), [(NAME, NAME)], note=NAME)
     sections = (Section("a", NAME, (table,)),)
-    text = html(Page(NAME, (NAME, Notice(NAME, (NAME,)), table), sections, NAME))
+    text = html(Page(NAME, (NAME, Facts(((NAME, NAME, NAME),)), table), sections, NAME))
     assert "<img src=x" not in text
     assert "\x1b" not in text
 

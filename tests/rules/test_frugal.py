@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from smgrnn import Learner, NetworkConfig
-from smgrnn.arrays import Floats
 from smgrnn.graph import Graph
-from smgrnn.graph.activation import ACTIVATIONS
-from smgrnn.rules import Contribution, Evidence, Gradient, Limits, UpdateHistory
-from smgrnn.rules.candidates import Candidates, best_candidate, step_candidates
+from smgrnn.graph.settings import ACTIVATIONS
+from smgrnn.rules import Contribution, Evidence, UpdateHistory
+from smgrnn.rules.candidates import Candidates, step_candidates
 from smgrnn.rules.contribution import release
-from smgrnn.rules.frugal import best_swap, choose_absent, pulls
+from smgrnn.rules.frugal import best_swap, pulls
 from smgrnn.rules.history import TOTAL
 from smgrnn.rules.size import Goal
 from smgrnn.rules.statistics import absent_pairs
@@ -145,33 +144,6 @@ def test_a_swap_is_worth_twice_the_weakest_edge_and_a_hundredth_of_the_error(
     assert best_swap(of, pulls(of)) == expected
 
 
-@pytest.mark.parametrize(
-    ("goal", "n_taken", "room", "chosen"),
-    [
-        (GROWS, 0, 9, [1, 0]),  # the stronger pull first
-        (Goal(3, 0, True, False, False), 0, 9, [1]),
-        (Goal(2, 1, True, False, False), 0, 9, [1]),  # by the slack
-        (Goal(2, 0, True, False, False), 0, 9, []),
-        (Goal(4, 0, True, False, False), 1, 9, [1]),  # one went to a new node
-        (Goal(10, 9, False, False, False), 0, 9, []),
-        (SWAPS, 0, 9, [1]),  # one that takes the place of another
-        *((goal, 0, 1, [1]) for goal in (GROWS, SWAPS)),  # max_edges
-        *((goal, 0, 0, []) for goal in (GROWS, SWAPS)),
-        *((goal, 0, -1, []) for goal in (GROWS, SWAPS)),
-    ],
-)
-def test_edges_are_added_up_to_the_size_and_the_limit(
-    goal: Goal, n_taken: int, room: int, chosen: list[int]
-) -> None:
-    of = wanting([0.3, -0.9], goal=goal, limits=Limits(9, room))
-    assert choose_absent(of, n_taken).tolist() == chosen
-    if n_taken == 0:
-        edit = Gradient().decide(of, np.random.default_rng(0))
-        assert [(c.source, c.target, c.weight) for c in edit.changes()] == [
-            ((1, 2, 0.0), (0, 3, 0.0))[pair] for pair in chosen
-        ]
-
-
 # --- candidates ----------------------------------------------------------------------------------
 
 
@@ -202,15 +174,6 @@ def test_a_score_is_the_mean_product_for_a_mean_square_of_one() -> None:
     np.testing.assert_allclose(found, [[0.001, -0.01, 0.008], [0.001, 0.0, 0.008]])
     assert not three(n_watched=499).scores().any()  # it is judged after 500 updates
     assert not three(0.0).scores().any()  # it once joined as a node without edges in
-
-
-def test_the_best_candidate_is_best_at_two_outputs_together() -> None:
-    found: Floats = np.array([[0.0, 5.0, 3.0], [0.5, 0.0, -4.0], [0.1, 0.2, 1.0]])
-    best, outputs = best_candidate(found)
-    assert (best, outputs.tolist()) == (2, [1, 0])
-    best, outputs = best_candidate(found[:1])
-    assert (best, outputs.tolist()) == (1, [0])
-    assert best_candidate(np.zeros((2, 3)))[0] == -1
 
 
 def learner(**changes: Any) -> Learner:

@@ -2,14 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from smgrnn.arrays import Floats
 from smgrnn.errors import ShapeError
 from smgrnn.rules import UpdateHistory
-from smgrnn.rules.history import carry_history, reset_history
-from support.oracle import SlowHistory
 
 
 def assert_exact(history: UpdateHistory, edge: int, seen: Floats) -> None:
@@ -75,50 +71,3 @@ def test_statistics_stay_exact_while_magnitudes_rise_and_fall() -> None:
     for k in range(3000):
         history.push(10.0 ** (6 * np.sin(k / 40)) * rng.standard_normal(1))
         assert_exact(history, 0, history.updates(0))
-
-
-# --- after an edit -------------------------------------------------------------------------------
-
-
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(
-    window=st.integers(1, 6),
-    n_start=st.integers(0, 6),
-    edits=st.lists(
-        st.tuples(
-            st.integers(0, 9),  # updates before the edit
-            st.sampled_from(["keep", "keep", "reset"]),
-            st.floats(0, 1),  # fraction of the edges that survive it
-            st.integers(0, 6),  # edges it adds
-        ),
-        max_size=12,
-    ),
-    seed=st.integers(0, 1000),
-)
-def test_any_sequence_of_edits_agrees_with_plain_lists(
-    window: int, n_start: int, edits: list[tuple[int, str, float, int]], seed: int
-) -> None:
-    rng, ids, next_id = np.random.default_rng(seed), list(range(n_start)), n_start
-    history, slow = UpdateHistory.start(n_start, window), SlowHistory(window)
-    slow.start(ids)
-    for n_updates, policy, fraction, n_new in edits:
-        for delta in rng.normal(size=(n_updates, len(ids))):
-            history.push(delta)
-            slow.push(dict(zip(ids, delta.tolist(), strict=True)))
-        former = ids
-        ids = [edge for edge in former if rng.random() < fraction]
-        ids += range(next_id, next_id + n_new)
-        next_id += n_new
-        rng.shuffle(ids)
-        if policy == "keep":
-            origin = [former.index(edge) if edge in former else -1 for edge in ids]
-            history = carry_history(history, np.array(origin, dtype=np.int64))
-            slow.keep(ids)
-        else:
-            history = reset_history(history, len(ids))
-            slow.start(ids)
-        mean, variance = history.statistics()
-        for k, edge in enumerate(ids):
-            assert history.updates(k).tolist() == list(slow.updates[edge])
-            assert mean[k] == pytest.approx(slow.mean(edge), abs=1e-13)
-            assert variance[k] == pytest.approx(slow.variance(edge), abs=1e-13)

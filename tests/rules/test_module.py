@@ -1,6 +1,5 @@
 """The module: when it grows and prunes, its limits, and a user's rules.  Paper: Sec. III-C4."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -18,9 +17,9 @@ from smgrnn import (
     StructuralPlasticity,
 )
 from smgrnn.errors import GraphError
-from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply
+from smgrnn.graph import Graph, GraphEdit, Operation, apply
 from smgrnn.rules import Evidence, Frugal, UpdateHistory
-from support.decisions import AT_REST, DRIFTING, RESTLESS, call, causes, decide, remembering
+from support.decisions import AT_REST, DRIFTING, RESTLESS, call, decide, remembering
 from support.engines import both_engines, teach
 from support.flat import rules
 from support.learners import stream
@@ -55,27 +54,6 @@ def test_every_prune_period_th_call_prunes_and_the_others_grow(
         assert (removes, adds) == ((True, False) if number % prune_period == 0 else (False, True))
 
 
-@pytest.mark.parametrize(
-    ("changes", "silenced"),
-    [
-        ({}, None),
-        ({"growth": "exploration"}, "RELAY"),
-        ({"growth": "relay-alone"}, "EXPLORATION"),
-        ({"pruning": "none"}, "WEAK_EDGE"),
-        ({"orphan_removal": False}, "ORPHAN"),
-    ],
-)
-def test_each_switch_turns_off_its_own_mechanism_and_no_other(
-    changes: dict[str, Any], silenced: str | None, lively: tuple[Graph, UpdateHistory]
-) -> None:
-    explores: Any = {} if silenced == "EXPLORATION" else {"explore_probability": 1.0}
-    changes = explores | changes
-    grown, pruned = (call(*lively, number, **changes).edit for number in (1, 3))
-    expected = Counter(RELAY=3, EXPLORATION=1, WEAK_EDGE=1, ORPHAN=2)
-    expected.pop(silenced or "", None)
-    assert causes(grown) + causes(pruned) == expected
-
-
 def test_static_changes_nothing_and_draws_nothing(lively: tuple[Graph, UpdateHistory]) -> None:
     static, rng = PlasticityConfig.static(window=2, prune_period=3), np.random.default_rng(0)
     for number in range(1, 31):
@@ -102,44 +80,6 @@ def test_an_episode_that_ends_too_early_is_passed_over(least: int, calls: int) -
     modules = at_once._module, by_row._module, module._module
     assert [each.calls for each in modules] == [calls] * 3
     assert len({each.last_call for each in modules}) == 1
-
-
-# --- limits --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("limits", "n_relays", "n_explored", "capped"),
-    [
-        ({}, 1, 1, False),
-        ({"max_nodes": 6, "max_edges": 8}, 1, 1, False),  # exactly enough: 5 + 1 and 5 + 2 + 1
-        ({"max_nodes": 5}, 0, 1, True),
-        ({"max_edges": 7}, 1, 0, True),
-        ({"max_edges": 6}, 0, 1, True),
-        ({"max_edges": 5}, 0, 0, True),
-        ({"max_nodes": 1, "max_edges": 1}, 0, 0, True),  # already beyond both
-        ({"max_nodes": 5, "growth": "exploration"}, 0, 1, False),  # nothing was held back
-        ({"max_edges": 7, "growth": "relay-alone"}, 1, 0, False),
-    ],
-)
-def test_limits_stop_growth_and_say_so(
-    limits: dict[str, Any],
-    n_relays: int,
-    n_explored: int,
-    capped: bool,
-    lively: tuple[Graph, UpdateHistory],
-) -> None:
-    explores: Any = {} if limits.get("growth") == "relay-alone" else {"explore_probability": 1.0}
-    edit, _, is_capped = call(*lively, 1, **(explores | limits))
-    assert edit.count(Operation.ADD_NODE, Cause.RELAY) == n_relays
-    assert edit.count(Operation.ADD_EDGE, Cause.RELAY) == 2 * n_relays
-    assert edit.count(Operation.ADD_EDGE, Cause.EXPLORATION) == n_explored
-    assert is_capped == capped
-
-
-def test_limits_do_not_stop_pruning(lively: tuple[Graph, UpdateHistory]) -> None:
-    edit, _, is_capped = call(*lively, 3, max_nodes=1, max_edges=1)
-    assert causes(edit) == Counter(WEAK_EDGE=1, ORPHAN=2)
-    assert not is_capped
 
 
 # --- a rule of the user --------------------------------------------------------------------------

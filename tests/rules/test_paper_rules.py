@@ -19,8 +19,8 @@ from smgrnn.rules import (
     Split,
     Weak,
 )
-from smgrnn.rules.draw import subset
 from smgrnn.rules.orphans import orphans
+from smgrnn.rules.rule import subset
 from support.decisions import (
     AT_REST,
     CHI_SQUARE_999,
@@ -124,17 +124,11 @@ def test_a_relay_is_inserted_beside_an_unstable_edge_which_stays() -> None:
 
 def test_a_split_takes_the_place_of_its_edge_and_a_copy_has_the_edges_of_its_node() -> None:
     edit = Split().decide(evidence(ONE, 0.0, 1.0), rng())
-    assert [tuple(change)[2:] for change in edit.changes()] == [
-        (2, 0, 1, 0.0),
-        (1, 0, 2, 1.0),
-        (2, 2, 1, 0.5),
-        (0, 0, 1, 0.5),
-    ]
-    assert [change.operation for change in edit.changes()] == [
-        ADD_NODE,
-        ADD_EDGE,
-        ADD_EDGE,
-        REMOVE_EDGE,
+    assert list(edit.changes()) == [
+        Change(ADD_NODE, Cause.SPLIT, 2, 0, 1, 0.0),
+        Change(ADD_EDGE, Cause.SPLIT, 1, 0, 2, 1.0),
+        Change(ADD_EDGE, Cause.SPLIT, 2, 2, 1, 0.5),
+        Change(REMOVE_EDGE, Cause.SPLIT, 0, 0, 1, 0.5),
     ]
     graph = Graph.from_edges(2, 1, 1, [(0, 3, 0.4), (1, 3, -0.6), (3, 2, 0.9)])
     drawn = 0.01 * rng().standard_normal()
@@ -150,16 +144,12 @@ def test_a_split_takes_the_place_of_its_edge_and_a_copy_has_the_edges_of_its_nod
 # --- exploration: Eqs. (5)-(6) -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("n_nodes", "ratio", "expected"),
-    [(6, 0.01, 1), (199, 0.01, 1), (200, 0.01, 2), (7, 0.5, 3), (5, 1.0, 5), (5, 0.0, 1)],
-)
-def test_a_batch_is_the_floor_of_the_ratio_and_at_least_one_edge(
-    n_nodes: int, ratio: float, expected: int
-) -> None:
-    graph = Graph.from_edges(2, 2, n_nodes - 4)
-    edit = Exploration(explore_ratio=ratio).decide(evidence(graph), rng())
-    assert causes(edit) == Counter(EXPLORATION=expected)
+def test_a_batch_is_the_floor_of_the_ratio_and_at_least_one_edge() -> None:
+    cases = ((6, 0.01, 1), (199, 0.01, 1), (200, 0.01, 2), (7, 0.5, 3), (5, 1.0, 5), (5, 0.0, 1))
+    for n_nodes, ratio, expected in cases:
+        seen = evidence(Graph.from_edges(2, 2, n_nodes - 4))
+        edit = Exploration(explore_ratio=ratio).decide(seen, rng())
+        assert causes(edit) == Counter(EXPLORATION=expected)
 
 
 @pytest.mark.parametrize("rule", [Relay, Exploration])
@@ -243,15 +233,10 @@ def test_weak_edges_are_small_and_stalled_with_both_bounds_included() -> None:
 @pytest.mark.parametrize(
     ("n_weak", "fraction", "expected"),
     [
-        (0, 0.8, 0),
-        (1, 0.8, 1),
-        (1, 0.1, 1),  # floor would spare it
-        (2, 0.8, 2),  # 1.6
-        (3, 0.5, 2),  # 1.5
+        *((0, 0.8, 0), (1, 0.8, 1), (10, 1.0, 10)),
+        *((1, 0.1, 1), (100, 0.004, 1)),  # floor would spare it
+        *((2, 0.8, 2), (3, 0.5, 2), (13, 0.1, 1)),  # 1.6, 1.5, 1.3
         (5, 0.5, 3),  # 2.5, where rounding to even would say 2
-        (13, 0.1, 1),  # 1.3
-        (10, 1.0, 10),
-        (100, 0.004, 1),  # 0.4
     ],
 )
 def test_the_count_rounds_half_up_and_never_spares_a_lone_weak_edge(

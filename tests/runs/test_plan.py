@@ -19,11 +19,10 @@ from smgrnn.engine import Learner
 from smgrnn.engine.state import held_by
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId, find_teacher
-from smgrnn.graph.activation import ACTIVATIONS
-from smgrnn.graph.numbers import NetworkNumbers
+from smgrnn.graph.settings import ACTIVATIONS, NetworkNumbers
 from smgrnn.kernels import lean
 from smgrnn.learning import LEARNING, OPTIMIZERS
-from smgrnn.learning.numbers import LOSSES, LearningNumbers
+from smgrnn.learning.settings import LOSSES, LearningNumbers
 from smgrnn.rules import Relay
 from smgrnn.runs import Record
 from smgrnn.runs.distillation import STUDENTS, new_learner

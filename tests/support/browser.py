@@ -75,12 +75,10 @@ class Browser:
         os.close(self._in)
 
     def resize(self, width: int, height: int) -> None:
-        """Give the window another size; a narrow one is a phone's."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1}
         self.call("Emulation.setDeviceMetricsOverride", **size, mobile=width < 600)
 
     def prefer(self, theme: str) -> None:
-        """Let the window be "light" or "dark"."""
         features = [{"name": "prefers-color-scheme", "value": theme}]
         self.call("Emulation.setEmulatedMedia", features=features)
 
@@ -136,7 +134,6 @@ class Browser:
         return str(self.evaluate(f"document.getElementById('{id}').innerText"))
 
     def evaluate(self, script: str) -> Any:
-        """Return the value of a script's last expression."""
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
@@ -155,7 +152,6 @@ class Browser:
         return answer["result"]
 
     def _read(self, deadline: float) -> dict[str, Any]:
-        """Return the next message."""
         while b"\0" not in self._unread:
             ready, _, _ = select.select([self._in], [], [], max(deadline - time.monotonic(), 0))
             assert ready, "the browser did not answer in time"
@@ -167,7 +163,6 @@ class Browser:
         return found
 
     def _take(self, event: dict[str, Any]) -> None:
-        """Note what the browser says by itself."""
         method, details = event.get("method"), event.get("params", {})
         if method == "Page.loadEventFired":
             self._loaded = True

@@ -41,7 +41,6 @@ def decide(
     rng: np.random.Generator,
     protected: Any = False,
 ) -> Decision:
-    """Make one call of the module, drawing from `rng`."""
     module = PlasticityModule(config, graph, 1, rng)
     module.calls = number - 1
     watched = module.start(graph)._replace(history=history)
@@ -71,6 +70,5 @@ def causes(edit: GraphEdit) -> Counter[str]:
 
 
 def chi_square(counts: Counter[Any]) -> float:
-    """Return how far these counts are from being equal."""
     expected = counts.total() / len(counts)
     return sum((count - expected) ** 2 / expected for count in counts.values())

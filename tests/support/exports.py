@@ -63,7 +63,6 @@ class Played(NamedTuple):
 
 
 def play_rows(policy: Policy, starts: Any, observations: Any) -> Played:
-    """Return what a policy does with these observations."""
     steps = []
     for is_start, observation in zip(starts, observations, strict=True):
         if is_start:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from smgrnn.runs.record import Record, Times
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.tasks import Task
 from smgrnn_paper.evolution.plan import EvolutionPlan
+from smgrnn_paper.experiments import choose_experiments
+from smgrnn_paper.report.results import Results
 
 Figures = Callable[[AnyCondition, int], dict[str, Any]]
 
@@ -87,7 +90,6 @@ def _returns(n: int, threshold: float, rng: np.random.Generator, figures: dict[s
 
 
 def _edits(n: int) -> Edits:
-    """Return so many changes, of no particular kind."""
     numbers = np.zeros(n, dtype=np.int64)
     return Edits(numbers, numbers, np.zeros((n, 5), dtype=np.int64), np.zeros(n))
 
@@ -110,7 +112,19 @@ def bred(record: Record, episodes: Episodes, n_generations: int) -> Record:
 def fill_store(
     store: Store, experiments: Iterable[Experiment], figures: Figures = lambda _, __: {}
 ) -> None:
-    """Keep a fabricated record of every run of some experiments."""
     for experiment in experiments:
         for _, condition, seed in experiment.runs():
             store.save(fabricate(condition, seed, **figures(condition, seed)))
+
+
+def filled(
+    folder: Path,
+    *names: str,
+    seeds: int,
+    episodes: int,
+    figures: Figures = lambda _, __: {},
+) -> Results:
+    """Return results of a store with a fabricated record of every run of some experiments."""
+    store = Store(folder)
+    fill_store(store, choose_experiments(names, seeds=seeds, episodes=episodes), figures)
+    return Results(store, names, seeds=seeds, episodes=episodes)

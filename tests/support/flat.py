@@ -19,12 +19,10 @@ def flat_learning(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def rules(**flat: Any) -> PlasticityConfig:
-    """Return the paper's rules with changes by their bare names."""
     return PlasticityConfig().changed(**flat_rules(flat))
 
 
 def learning(**flat: Any) -> LearningConfig:
-    """Return settings of learning with changes by their bare names."""
     return LearningConfig().changed(**flat_learning(flat))
 
 
@@ -48,7 +46,6 @@ def _nest(flat: dict[str, Any], kind: Any, tables: dict[str, Any]) -> dict[str, 
 
 
 def paper_rules(**flat: Any) -> PlasticityConfig:
-    """Return the rules of the preset paper with changes by their bare names."""
     return PlasticityConfig.paper(**flat_rules(flat))
 
 

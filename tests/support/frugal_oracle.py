@@ -54,11 +54,9 @@ class Notes:
                 self.products[u, v] = self.products.get((u, v), 0.0) + errors[v] * states[u]
 
     def square(self, node: int) -> float:
-        """Mean squared state of a node."""
         return self.squares[node] / self.n
 
     def strain(self, node: int) -> float:
-        """Mean squared error of a node."""
         return self.strains[node] / self.n
 
     def pull(self, pair: Pair) -> float:
@@ -95,7 +93,6 @@ class Candidate:
     """By output, the sum of error times state."""
 
     def watch(self, passed: SlowPass, outputs: list[int], activation: str) -> None:
-        """Let it listen to one update."""
         state = 0.0
         for states, errors in zip(passed.states, passed.errors[1:], strict=False):
             heard = math.fsum(weight * states[node] for node, weight in self.weights.items())
@@ -106,7 +103,6 @@ class Candidate:
         self.count += 1
 
     def is_judged(self) -> bool:
-        """Whether it heard something for long enough."""
         return bool(self.weights) and self.count >= 500
 
     def score(self, output: int) -> float:
@@ -116,7 +112,6 @@ class Candidate:
         return self.products[output] / self.count / math.sqrt(self.square / self.count)
 
     def forget(self) -> None:
-        """Start being watched afresh."""
         self.count, self.square, self.products = 0, 0.0, {}
 
 
@@ -145,28 +140,24 @@ class FrugalLearner(SlowLearner):
         self.averages: dict[int, float] = {}
 
     def watch(self, passed: SlowPass) -> None:
-        """Note the update, and let candidates follow it."""
         self.notes.add(passed, self.pairs)
         if self.has_candidates and not self.candidates_rest:
             for candidate in self.candidates:
                 candidate.watch(passed, self.graph.of_kind("output"), self.activation)
 
     def rate(self) -> float:
-        """All of the learning rate in the first half of a run, falling to 5 % in the end."""
         progress = self.aim.progress
         if self.schedule == "constant" or progress <= 0.5:
             return self.learning_rate
         return self.learning_rate * (1.0 + (0.05 - 1.0) * (min(progress, 1.0) - 0.5) * 2)
 
     def descend(self, gradient: dict[Pair, float]) -> None:
-        """Move every weight down its gradient, and its mean after it."""
         super().descend(gradient)
         for edge, weight in self.graph.edges.values():
             age, mean = self.updates - self.born[edge], self.averages.get(edge, 0.0)
             self.averages[edge] = mean + max(self.averaging, 1 / age) * (weight - mean)
 
     def decide(self) -> list[SlowChange]:
-        """Grow or prune towards the size of now."""
         is_growing = self.calls % self.config.prune_period != 0
         outputs = self.graph.of_kind("output")
         strain = sum(map(self.notes.strain, outputs)) if self.notes.n else math.nan
@@ -175,7 +166,6 @@ class FrugalLearner(SlowLearner):
         return self.grow(goal) if is_growing else self.prune(goal)
 
     def carry(self) -> None:
-        """Go on with the graph after an edit; notes start afresh."""
         super().carry()
         for edge in self.graph.edges.values():
             self.born.setdefault(edge.id, self.updates)

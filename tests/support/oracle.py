@@ -29,8 +29,6 @@ class SlowEdge(NamedTuple):
 
 
 class SlowChange(NamedTuple):
-    """One structural change, in words."""
-
     operation: str
     cause: str
     id: int
@@ -77,7 +75,6 @@ class SlowGraph:
 
 
 def to_slow(graph: Graph) -> SlowGraph:
-    """Return a graph of the library as one of ours."""
     counts = {"input": graph.n_inputs, "output": graph.n_outputs, "hidden": graph.n_hidden}
     kinds = [kind for kind, count in counts.items() for _ in range(count)]
     return SlowGraph(
@@ -119,7 +116,6 @@ def trace(
 
 
 def forward(graph: SlowGraph, *arguments: Any) -> dict[int, float]:
-    """Return the states after the last iteration."""
     return trace(graph, *arguments)[-1]
 
 
@@ -146,7 +142,6 @@ class SlowHistory:
                 self.updates[edge] = former[edge]
 
     def push(self, deltas: dict[int, float]) -> None:
-        """Remember one update of every edge."""
         for edge, delta in deltas.items():
             self.updates[edge].append(delta)
 
@@ -161,7 +156,6 @@ class SlowHistory:
         return math.fsum((delta - mean) ** 2 for delta in seen) / len(seen) if seen else 0.0
 
     def is_judged(self, edge: int, config: PlasticityConfig) -> bool:
-        """Whether the window holds enough updates to decide anything about the edge."""
         return len(self.updates[edge]) >= (config.window if config.full_window else 1)
 
 
@@ -270,7 +264,6 @@ def decide(
 
 
 def new_weight(rule: Any, rng: np.random.Generator) -> float:
-    """The weight of one new edge."""
     drawn = float(rng.standard_normal())
     if rule.new_weights == "sign":
         drawn = math.copysign(1.0, drawn)
@@ -375,7 +368,6 @@ def removals(
 
 
 def apply(graph: SlowGraph, changes: list[SlowChange]) -> SlowGraph:
-    """Return the graph after the changes, done one after the other."""
     kinds, edges = dict(graph.kinds), dict(graph.edges)
     node, edge = graph.next_node_id, graph.next_edge_id
     for change in changes:
@@ -402,8 +394,6 @@ def apply(graph: SlowGraph, changes: list[SlowChange]) -> SlowGraph:
 
 
 class SlowPass(NamedTuple):
-    """One run of the network, forward and backward."""
-
     states: list[dict[int, float]]
     """States of all nodes before the first iteration and after each."""
     errors: list[dict[int, float]]
@@ -443,7 +433,6 @@ class SlowLearner:
         self.history.start(edge.id for edge in self.graph.edges.values())
 
     def learn(self, observation: list[float], label: int, is_last: bool = False) -> None:
-        """Learn one example, which may end an episode."""
         passed = self.run(observation, label)
         self.states, self.updates = passed.states[-1], self.updates + 1
         self.watch(passed)
@@ -458,7 +447,6 @@ class SlowLearner:
             self.start_episode()
 
     def start_episode(self) -> None:
-        """Forget all states."""
         self.states = {}
 
     def run(self, observation: list[float], label: int) -> SlowPass:
@@ -491,7 +479,6 @@ class SlowLearner:
         """Note what rules other than the paper's ask for."""
 
     def gradient(self, passed: SlowPass) -> dict[Pair, float]:
-        """dL/dw of every edge."""
         found = dict.fromkeys(self.graph.edges, 0.0)
         for states, errors in zip(passed.states, passed.errors, strict=False):
             for u, v in found:
@@ -499,7 +486,6 @@ class SlowLearner:
         return found
 
     def descend(self, gradient: dict[Pair, float]) -> None:
-        """Move every weight down its gradient."""
         rate, deltas = self.rate(), {}
         for pair, (edge, weight) in list(self.graph.edges.items()):
             deltas[edge] = -rate * gradient[pair]
@@ -507,21 +493,17 @@ class SlowLearner:
         self.history.push(deltas)
 
     def rate(self) -> float:
-        """The learning rate now."""
         return self.learning_rate
 
     def is_due(self, is_last: bool) -> bool:
-        """Whether the module is called now."""
         if self.config.interval == "episode":
             return is_last and self.updates - self.last_call >= self.config.least_updates
         return self.updates % self.config.interval == 0
 
     def decide(self) -> list[SlowChange]:
-        """Make one call of the module."""
         return decide(self.graph, self.history, self.config, self.calls, self.rng).changes
 
     def carry(self) -> None:
-        """Go on with the edges there are after an edit."""
         self.history.keep(edge.id for edge in self.graph.edges.values())
 
 
@@ -536,11 +518,9 @@ class SlowLocalLearner(SlowLearner):
     traces: dict[Pair, float] = field(default_factory=dict)
 
     def start_episode(self) -> None:
-        """Forget states and traces."""
         self.states, self.traces = {}, {}
 
     def gradient(self, passed: SlowPass) -> dict[Pair, float]:
-        """Errors at the outputs, which reach hidden nodes by their feedback alone."""
         if not self.carries_state:
             self.traces = {}
         seen, errors = passed.states, passed.errors[-1]

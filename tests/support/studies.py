@@ -30,12 +30,10 @@ def tiny_study(folder: Path, *over: str, **search: Any) -> tuple[Study, Inline]:
 
 
 def run_study(folder: Path) -> Found:
-    """Run a tiny study to its end, keeping each run as it finishes."""
     with ThreadPoolExecutor(1) as executor:
         study = Study(tiny_question(folder), Store(folder / "store"), executor)
         return study.run(N_TRIALS)
 
 
 def outcomes(found: Found) -> list[Any]:
-    """Return all that trials led to, the settings and the results."""
     return [(it.number, it.settings, it.returns, it.parameters, it.is_whole) for it in found.trials]

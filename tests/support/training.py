@@ -64,7 +64,6 @@ def moments(spm: StructuralPlasticity) -> Tensor:
 
 
 def examples(seed: int = 0, dtype: torch.dtype = torch.float64) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield inputs and targets without end."""
     generator = torch.Generator().manual_seed(seed)
     while True:
         x = torch.randn(3, dtype=torch.float64, generator=generator)

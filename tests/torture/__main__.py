@@ -11,10 +11,33 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 CACHE = "build/torture"
 """Folder of compiled code that checks bounds, which takes minutes to make."""
+
+
+class Table:
+    def __init__(self) -> None:
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)
+        self.details: list[str] = []
+
+    def add(self, kind: str, found: list[Any], case: str) -> None:
+        """Add the outcomes of one case, and print the bad ones; `case` says how to repeat it."""
+        for outcome, detail in found:
+            self.counts[kind][outcome] += 1
+            if outcome != "same":  # as a work to which nothing happened
+                self.details.append(f"{kind}: {outcome} (repeat: {case})\n  {detail}")
+                print(self.details[-1], file=sys.stderr, flush=True)
+
+    def __str__(self) -> str:
+        rows = ["| fault | count | outcomes |", "|---|---:|---|"]
+        for kind, counts in sorted(self.counts.items()):
+            words = ", ".join(f"{n:,} {outcome}" for outcome, n in counts.most_common())
+            rows.append(f"| {kind} | {counts.total():,} | {words} |")
+        return "\n".join(rows)
 
 
 def _options() -> argparse.Namespace:
@@ -30,7 +53,6 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run a session and print its table."""
     options = _options()
     os.environ |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}  # before they are read
     if not (options.short or options.unchecked):  # code that checks bounds is compiled apart
@@ -48,8 +70,8 @@ def main() -> None:
 def _session(options: argparse.Namespace, folder: Path) -> bool:
     """Draw cases, always of the fault that has had least of its share of the time."""
     from smgrnn.cli import main as smgrnn
+    from torture.children import Found
     from torture.faults import FAULTS
-    from torture.outcomes import Found, Table
     from torture.works import Bench
 
     faults = [each for each in FAULTS if options.only in each.name]
@@ -87,7 +109,7 @@ def _session(options: argparse.Namespace, folder: Path) -> bool:
     print(table)
     if options.json:
         options.json.write_text(json.dumps({"counts": table.counts, "details": table.details}))
-    return table.n_bad > 0
+    return bool(table.details)
 
 
 main()

@@ -15,9 +15,8 @@ from random import Random
 from typing import Any
 
 from smgrnn.runs.record import Record, record_file
-from torture.children import Child, command
+from torture.children import Child, Found, command
 from torture.filecalls import FileCalls, struck_at
-from torture.outcomes import Found
 from torture.works import Bench, losses, settled
 
 TAKES_ROOM = {"open", "write", "mkdir", "link"}
@@ -57,7 +56,6 @@ class Promises:
         self._log.touch()
 
     def install(self) -> None:
-        """Note the records that this process keeps from now on."""
         save, log = Record.save, os.open(self._log, os.O_WRONLY | os.O_APPEND)
 
         def noted(record: Record, path: Any, **how: Any) -> None:
@@ -90,7 +88,6 @@ class SyncedOnly:
         self._note(folder)
 
     def install(self) -> None:
-        """Watch this process from now on."""
         sync = os.fsync
 
         def noted(descriptor: int) -> None:
@@ -125,7 +122,6 @@ class SyncedOnly:
             pin.hardlink_to(path)
 
     def restore(self) -> None:
-        """Put into the folder what was synced, and nothing else."""
         number = self._folder.stat().st_ino
         for each in self._folder.iterdir():
             shutil.rmtree(each) if each.is_dir() else each.unlink()

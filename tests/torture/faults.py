@@ -3,32 +3,24 @@
 import signal
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from torture.children import Found
 from torture.disks import cut_power, starve
-from torture.files import Case, file_cases
-from torture.inputs import batch, environment_cases, flag_cases, settings_cases
 from torture.kills import (
     kill_at_every_call,
-    kill_by_generation,
     strike_a_program,
     strike_at_random,
     two_at_once,
 )
-from torture.outcomes import Found
 from torture.works import Bench
 
-SHORTER = 10
-"""How many times fewer inputs a batch of a short session has."""
 Run = Callable[[str, int, Bench], list[Found]]
 """Runs case number n of a seed."""
 
 
 class Fault(NamedTuple):
-    """A kind of fault."""
-
     name: str
     share: float
     """Share of the time, beside the others'."""
@@ -41,27 +33,14 @@ def _drawn(case: Callable[[Random, Bench], list[Found]]) -> Run:
     return lambda seed, number, bench: case(Random(f"{seed}/{number}"), bench)
 
 
-def _batched(cases: Callable[[Path], Case], n: int) -> Run:
-    def run(seed: str, number: int, bench: Bench) -> list[Found]:
-        few = n if bench.is_long else n // SHORTER
-        return batch(cases(bench.folder / "files"), f"{seed}/{number}", few, bench)
-
-    return run
-
-
 FAULTS = [
     Fault("SIGKILL at random", 4, _drawn(partial(strike_at_random, signal.SIGKILL))),
     Fault("SIGINT at random", 3, _drawn(partial(strike_at_random, signal.SIGINT))),
     Fault("SIGKILL at every call on files", 4, kill_at_every_call, n_short=4),
-    Fault("SIGKILL of a search by generation", 1, _drawn(kill_by_generation)),
     Fault("SIGKILL or SIGINT at start-up", 1, _drawn(strike_a_program), n_short=0),
     Fault("two begin one folder", 1, _drawn(partial(two_at_once, "begin"))),
     Fault("two go on with one folder", 1, _drawn(partial(two_at_once, "resume"))),
     Fault("two drivers on one store", 1, _drawn(partial(two_at_once, "store")), n_short=0),
     Fault("disk full, read-only or broken", 2, _drawn(starve)),
     Fault("power cut", 2, _drawn(cut_power)),
-    Fault("odd files", 1, _batched(file_cases, 200)),
-    Fault("odd settings", 1, _batched(settings_cases, 100)),
-    Fault("odd command lines", 1, _batched(flag_cases, 50)),
-    Fault("odd environments", 1, _batched(environment_cases, 100)),
 ]

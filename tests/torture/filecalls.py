@@ -24,12 +24,10 @@ class FileCalls:
         self._strike, self.n = strike, 0
 
     def count(self, name: str) -> None:
-        """Count a call that is about to be made."""
         self.n += 1
         self._strike(name, self.n)
 
     def install(self) -> None:
-        """Watch this process from now on."""
         for name in NAMES:
             setattr(os, name, self._counted(name, getattr(os, name)))
         os.open = self._opening(os.open)
@@ -70,8 +68,6 @@ class FileCalls:
 
 
 class _TornFile(io.FileIO):
-    """A file that is written in two halves."""
-
     def __init__(self, calls: FileCalls, *values: Any) -> None:
         super().__init__(*values)
         self._calls = calls

@@ -7,17 +7,12 @@ A moment is one of CPU time, so that a busy machine kills where an idle one does
 import os
 import signal
 from functools import partial
-from multiprocessing.sharedctypes import RawValue
 from pathlib import Path
 from random import Random
-from typing import Any
 
-from smgrnn.runs.folder import RunFolder
-from smgrnn_paper.commands.evolve import EvolutionDisplay
-from torture.children import Child, Ended, command, program
+from torture.children import Child, Ended, Found, command, misbehaviour, program
 from torture.filecalls import struck_at
-from torture.outcomes import Found, misbehaviour
-from torture.works import GENERATIONS, OUT, POPULATION, Bench, Work, compared, end_of, endure
+from torture.works import Bench, Work, compared, end_of, endure
 
 STARTING = 3.0
 """Seconds of CPU time that a program takes to start, roughly."""
@@ -61,32 +56,6 @@ def kill_at_every_call(seed: str, number: int, bench: Bench) -> list[Found]:
 
 def _kill_at_call(n: int, words: tuple[str, ...], folder: Path) -> Ended:
     return Child(command(words, struck_at(n, signal.SIGKILL)), folder).wait()
-
-
-def kill_by_generation(rng: Random, bench: Bench) -> list[Found]:
-    """Kill a search when some generations are done: at most the last of them is lost."""
-    work = rng.choice([each for each in bench.works if each.words[0] == "evolve"])
-    done, last = RawValue("q"), rng.randint(2, GENERATIONS) * POPULATION
-    lost: list[Found] = []
-
-    def watch(_: object, evolution: Any) -> None:
-        done.value = evolution.episodes.n
-        if done.value >= last:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def install() -> None:
-        EvolutionDisplay.__call__ = watch  # type: ignore[assignment, method-assign]
-
-    def disturb(words: tuple[str, ...], folder: Path) -> Ended:
-        ended = Child(command(words, install), folder).wait()
-        kept = RunFolder(folder / OUT).load().episodes.n
-        if kept < done.value - POPULATION:
-            text = f"{work.name}: {done.value} candidates had played, {kept} are kept"
-            lost.append(Found("lost", text))
-        return ended
-
-    found = endure(bench, work, [disturb])
-    return lost or found
 
 
 def two_at_once(kind: str, rng: Random, bench: Bench) -> list[Found]:

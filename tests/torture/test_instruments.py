@@ -3,18 +3,14 @@
 import errno
 import os
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
-from smgrnn.errors import FileFormatError
 from smgrnn.storage import write_file
-from torture.children import Ended
+from torture.children import Ended, misbehaviour
 from torture.disks import SyncedOnly
 from torture.filecalls import NAMES, FileCalls, Strike
-from torture.inputs import judged, refusal
-from torture.outcomes import Found, misbehaviour
 
 
 def ended(code: int = 0, err: str = "", **changes: Any) -> Ended:
@@ -37,21 +33,8 @@ def test_a_process_that_misbehaves_is_found(end: Ended, outcome: str | None) -> 
     assert (found and found.outcome) == outcome
 
 
-def test_an_error_that_is_not_ours_is_a_traceback_and_ours_a_sentence(tmp_path: Path) -> None:
-    def fail(rng: Random, folder: Path) -> Found:
-        raise rng.choice([KeyError("a"), MemoryError()])
-
-    def refuse(_: Random, __: Path) -> Found:
-        raise FileFormatError("It is damaged.")
-
-    assert judged(fail, Random(0), tmp_path).outcome == "traceback"
-    assert judged(refuse, Random(0), tmp_path).outcome == "refused"
-    assert refusal("no full stop").outcome == refusal("two\nlines.").outcome == "wordy"
-
-
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a function that watches the file calls of this test, and of no other."""
 
     def install(strike: Strike) -> None:
         for name in (*NAMES, "open"):

@@ -16,13 +16,11 @@ from smgrnn.runs.record import MODEL, Record
 from smgrnn_paper.experiments.registry import STUDIES
 from support import trials
 from support.runs import RULES, contents, teacher
-from torture.children import Child, Ended, command
+from torture.children import Child, Ended, Found, command, misbehaviour
 from torture.filecalls import FileCalls
-from torture.outcomes import Found, misbehaviour
 
 OUT, STORE = "run", "store"
 EXPERIMENT = "torture-v1"
-POPULATION, GENERATIONS = 6, 4
 SHORT = ("distill", "evolve, neat")
 """Works of a short session."""
 
@@ -44,8 +42,6 @@ class Work:
 
 
 class Undisturbed(NamedTuple):
-    """A work that nothing happened to."""
-
     end: dict[str, Any]
     cpu: float
     n_calls: int
@@ -62,14 +58,12 @@ class Bench:
         self._n = 0
 
     def new_folder(self) -> Path:
-        """Return a new folder for one case."""
         self._n += 1
         path = self.folder / f"case-{self._n}"
         path.mkdir()
         return path
 
     def clear(self) -> None:
-        """Remove what cases left."""
         for path in self.folder.glob("case-*"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
@@ -97,8 +91,8 @@ def _works(folder: Path) -> list[Work]:
     cartpole = ("distill", "CartPole-v1", "--expert", expert, *short)
     paper = (*cartpole, "--preset", "paper", *rule_flags(RULES))
     xor = ("distill", "xor", *short, "--handover", "best")
-    size = ("--rollouts", str(POPULATION * GENERATIONS), "--population", str(POPULATION))
-    evolve = ("evolve", "CartPole-v1", "--quiet", *size, "--held-out", "2", "--out", OUT)
+    size = ("--rollouts", "24", "--population", "6", "--held-out", "2")
+    evolve = ("evolve", "CartPole-v1", "--quiet", *size, "--out", OUT)
     reproduce = ("reproduce", EXPERIMENT, "--jobs", "1", "--store", STORE, "--quiet")
     STUDIES[EXPERIMENT] = trials.asking(
         {"cartpole": trials.tiny(folder, held_out=2), "busy": trials.busy(folder, held_out=2)},

@@ -43,7 +43,7 @@ from smgrnn.graph.log import EditLog, log_arrays, log_from
 from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.learning.schedule import averaged, rate_at
+from smgrnn.learning.optimizers import averaged, rate_at
 from smgrnn.learning.settings import LearningConfig
 from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory

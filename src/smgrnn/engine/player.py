@@ -6,9 +6,8 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import NonFiniteError
-from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.propagation import forward, settle
-from smgrnn.graph.settings import NetworkConfig
+from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
 from smgrnn.kernels import inlined, lean, reduction
 

@@ -8,10 +8,8 @@ from smgrnn.engine.protection import hold_back
 from smgrnn.engine.state import Handle, held_by
 from smgrnn.graph.propagation import forget_states, forward, settle
 from smgrnn.kernels import lean
-from smgrnn.learning.credit import Pass, give_credit
-from smgrnn.learning.loss import output_error
-from smgrnn.learning.optimizers import Pace, optimize
-from smgrnn.learning.schedule import average
+from smgrnn.learning.credit import Pass, give_credit, output_error
+from smgrnn.learning.optimizers import Pace, average, optimize
 from smgrnn.learning.through_time import backward_through_time, cut, remember
 from smgrnn.rules.history import push
 from smgrnn.rules.statistics import StepTrace, note

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,6 @@ class EditLog:
 
     def __init__(self) -> None:
         self._parts: list[Columns] = []
-
-    @classmethod
-    def start(cls) -> Self:
-        """Return an empty log."""
-        return cls()
 
     @property
     def columns(self) -> "Columns":

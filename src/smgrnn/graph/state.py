@@ -87,7 +87,11 @@ class Graph(NamedTuple):
     def numbered(
         cls, n_inputs: int, n_outputs: int, n_nodes: int, source: Any, target: Any, weight: Any
     ) -> Self:
-        """Return a new graph of edges in row order, whose ids are positions."""
+        """Return a new graph of edges in row order, whose ids are positions.
+
+        >>> Graph.numbered(1, 1, 2, [0], [1], [0.5]) == Graph.from_edges(1, 1, 0, [(0, 1, 0.5)])
+        True
+        """
         nodes, edges = np.arange(n_nodes), np.arange(len(weight))
         source, target = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
         weight = np.array(weight, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Credit: how each edge gets its gradient for the loss.
+"""Loss and credit: how each edge gets its gradient.  Paper: Sec. III-A, III-E.
 
 A step is forward → loss → credit → optimizer → update history.  A learning rule is the third of
 these: it reads one pass through the network and writes a gradient for every edge.
@@ -10,11 +10,20 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.activation import IDENTITY, slope
-from smgrnn.graph.numbers import NetworkNumbers
+from smgrnn.graph.settings import NetworkNumbers
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
-from smgrnn.learning.numbers import BACKPROP, FEEDBACK, HEBBIAN, OUTPUTS
-from smgrnn.learning.settings import LearningRule
+from smgrnn.learning.settings import (
+    BACKPROP,
+    CROSS_ENTROPY,
+    FEEDBACK,
+    HEBBIAN,
+    MSE,
+    ONE_HOT,
+    OUTPUTS,
+    PLUS_MINUS,
+    LearningRule,
+)
 from smgrnn.seeding import stream
 
 
@@ -43,6 +52,41 @@ class Pass(NamedTuple):
     trace_decay: float
     """Share of an eligibility trace that stays from one iteration to the next."""
     network: NetworkNumbers
+
+
+@inlined
+def output_error(
+    kind: int, trace: Floats, adjoint: Floats, network: NetworkNumbers, label: int, target: Floats
+) -> float:
+    """Return the loss of a kind at the outputs of a network; NaN if there is no such kind.
+
+    The outputs are in the last row of `trace`; their gradient goes into the first of `adjoint`.
+    Cross-entropy is -log softmax(outputs)[label].  The others are mean squared errors: from the
+    `target`, or from 1 at the label and 0 or -1 elsewhere.
+    """
+    first, last = network.n_inputs, network.n_inputs + network.n_outputs
+    row, loss = trace.shape[0] - 1, 0.0
+    if kind == CROSS_ENTROPY:
+        largest, total = trace[row, first], 0.0
+        for node in range(first, last):
+            largest = max(largest, trace[row, node])
+        for node in range(first, last):
+            adjoint[0, node] = np.exp(trace[row, node] - largest)
+            total += adjoint[0, node]
+        for node in range(first, last):
+            adjoint[0, node] /= total
+        adjoint[0, first + label] -= 1.0
+        return float(np.log(total) - (trace[row, first + label] - largest))
+    if kind not in (MSE, ONE_HOT, PLUS_MINUS):
+        return np.nan
+    others = 0.0 if kind == ONE_HOT else -1.0
+    for node in range(first, last):
+        choice = 1.0 if node == first + label else others
+        goal = target[node - first] if kind == MSE else choice
+        error = trace[row, node] - goal
+        adjoint[0, node] = 2.0 * error / (last - first)
+        loss += error * error
+    return loss / (last - first)
 
 
 @inlined

@@ -9,12 +9,10 @@ import torch
 from torch import Tensor
 
 from smgrnn.arrays import Floats
-from smgrnn.graph.numbers import NetworkNumbers
-from smgrnn.graph.settings import NetworkConfig
+from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
 from smgrnn.learning.credit import Pass, credit_pass
-from smgrnn.learning.numbers import LearningNumbers
-from smgrnn.learning.settings import LearningConfig
+from smgrnn.learning.settings import LearningConfig, LearningNumbers
 
 Run = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 """Runs a network: weights, states of inputs and of other nodes give the states and the sums."""

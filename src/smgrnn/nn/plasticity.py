@@ -14,11 +14,11 @@ from torch import Tensor
 
 from smgrnn.arrays import Floats, from_arrays, to_arrays
 from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError, ShapeError
-from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.graph.edit import GraphEdit, carry
+from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.learning.schedule import average_update, averaged
+from smgrnn.learning.optimizers import average_update, averaged
 from smgrnn.machine import check_memory
 from smgrnn.nn.network import SMGrNN, carry_tensor
 from smgrnn.rules import PlasticityConfig, PlasticityModule, UpdateHistory

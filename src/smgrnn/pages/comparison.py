@@ -2,24 +2,23 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
-from typing import Any
+from os.path import commonprefix
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.pages.page import Block, DataTable, Illustration, Page
-from smgrnn.pages.settings import Stated, alike, stated_settings
+from smgrnn.pages.settings import alike, stated_settings
 from smgrnn.runs.metrics import held_out_likeness
 from smgrnn.runs.record import Record
 from smgrnn.text import MISSING, duration, number
 
 NOTE = (
-    "Runs that differ in nothing but their seed are one line. Held-out return: the mean of what is "
-    "handed over [Student’s 95 % interval, over runs; of a single run, over its episodes]. Late "
-    "return: the mean over the final quarter of the episodes{}. Parameters: the median of what is "
-    "handed over. Agreement: with the teacher, late in training. Time: of the training of one run."
+    "Runs that differ in nothing but their seed are one line. Held-out return: the mean of "
+    "selected networks [Student’s 95 % interval, over runs; of a single run, over its episodes]. "
+    "Late return: the mean over the final quarter of the episodes{}. Parameters: the median of "
+    "selected networks. Agreement: with the teacher, late in training. Time: to train one run."
 )
 EVOLVED = "; of an evolution, over the best of each of the final quarter of its generations"
 """Addition to the note where an evolution is among the runs."""
@@ -29,8 +28,7 @@ CAPTION = (
 )
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(NamedTuple):
     """Runs that differ in nothing but their seed."""
 
     name: str
@@ -41,67 +39,54 @@ class Compared:
         """The id of their task."""
         return self.records[0].plan.task.id
 
-    @property
-    def settings(self) -> Stated:
-        """The settings that they were trained with."""
-        return stated_settings(self.records[0].plan)
-
-    @property
-    def held_out(self) -> tuple[float, float | None, float | None] | None:
-        """The mean held-out return and its interval; None if no run is finished."""
-        returns = [record.held_out for record in self.records if record.held_out.size]
-        if not returns:
-            return None
-        return mean_interval(returns[0] if len(returns) == 1 else [it.mean() for it in returns])
-
-    @property
-    def n_parameters(self) -> float:
-        """The median of the parameters of what is handed over."""
-        return float(np.median([record.handed_over.n_parameters for record in self.records]))
-
-    def mean(self, metric: str) -> float | None:
-        """Return the mean of a metric over the runs that have it."""
-        values = [each.summary()[metric] for each in self.records if each.episodes.n]
-        known = [value for value in values if value is not None]
-        return float(np.mean(known)) if known else None
-
-    def texts(self) -> tuple[str, ...]:
-        """Return its row in a table."""
-        late, agreement, seconds = map(self.mean, ("late_return", "agreement", "seconds"))
-        decimals = 1 if self.records[0].plan.task.recording is None else 4
-        held_out = MISSING
-        if self.held_out is not None:
-            value, *ends = (number(it, decimals) for it in self.held_out if it is not None)
-            is_point = not ends or ends[0] == ends[1] == value
-            held_out = value if is_point else f"{value} [{', '.join(ends)}]"
-        return (
-            *(self.task, self.name, self.records[0].plan.student, str(len(self.records)), held_out),
-            MISSING if late is None else number(late, decimals),
-            f"{self.n_parameters:g}",
-            MISSING if agreement is None else f"{100 * agreement:.1f} %",
-            MISSING
-            if seconds is None
-            else f"{seconds:.1f} s"
-            if seconds < 60
-            else duration(seconds),
-        )
-
     def to_dict(self) -> dict[str, Any]:
-        """Return every number as plain values."""
-        each = [float(it.held_out.mean()) if it.held_out.size else None for it in self.records]
-        held_out = self.held_out
+        """Return every number as plain values; means are over the runs that have one."""
+        figures = [record.summary() if record.episodes.n else {} for record in self.records]
+        means: dict[str, float | None] = {}
+        for metric in ("late_return", "agreement", "seconds"):
+            known = [it[metric] for it in figures if it.get(metric) is not None]
+            means[metric] = float(np.mean(known)) if known else None
+        returns = [record.held_out for record in self.records]
+        each = [float(it.mean()) if it.size else None for it in returns]
+        held_out, there = None, [it for it in returns if it.size]
+        if there:
+            found = mean_interval(there[0] if len(there) == 1 else [it.mean() for it in there])
+            held_out = dict(zip(("mean", "low", "high"), found, strict=True)) | {"each": each}
         return {
             "name": self.name,
             "task": self.task,
             "student": self.records[0].plan.student,
             "seeds": [record.plan.seed for record in self.records],
             "episodes": [record.episodes.n for record in self.records],
-            "parameters": self.n_parameters,
-            "held_out": held_out
-            and dict(zip(("mean", "low", "high"), held_out, strict=True)) | {"each": each},
+            "parameters": float(np.median([it.handed_over.n_parameters for it in self.records])),
+            "held_out": held_out,
             "likeness": [held_out_likeness(it.plan.task, it.held_out) for it in self.records],
-            **{name: self.mean(name) for name in ("late_return", "agreement", "seconds")},
+            **means,
         }
+
+    def texts(self) -> tuple[str, ...]:
+        """Return its row in a table."""
+        found = self.to_dict()
+        decimals = 1 if self.records[0].plan.task.recording is None else 4
+        held_out, (late, agreement, seconds) = MISSING, list(found.values())[-3:]
+        if found["held_out"] is not None:
+            mean, *ends = (
+                number(it, decimals)
+                for it in list(found["held_out"].values())[:3]
+                if it is not None
+            )
+            is_point = not ends or ends[0] == ends[1] == mean
+            held_out = mean if is_point else f"{mean} [{', '.join(ends)}]"
+        time = MISSING
+        if seconds is not None:
+            time = f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
+        return (
+            *(self.task, self.name, found["student"], str(len(self.records)), held_out),
+            MISSING if late is None else number(late, decimals),
+            f"{found['parameters']:g}",
+            MISSING if agreement is None else f"{100 * agreement:.1f} %",
+            time,
+        )
 
 
 def mean_interval(values: ArrayLike) -> tuple[float, float | None, float | None]:
@@ -125,22 +110,17 @@ def student_quantile(freedom: int) -> float:
     >>> [round(student_quantile(n), 4) for n in (1, 2, 9, 99)]
     [12.7062, 4.3027, 2.2622, 1.9842]
     """
-    is_odd = freedom % 2
-
-    def share_within(angle: float) -> float:
-        """Return the share between -t and t, where t = √freedom tan(angle)."""
+    is_odd, low, high = freedom % 2, 0.0, math.pi / 2
+    for _ in range(60):  # bisection over the angle, where t = √freedom tan(angle)
+        angle = (low + high) / 2
         cos, total = math.cos(angle), 0.0
         term = cos if is_odd else 1.0
         for n in range(2 + is_odd, freedom + 1, 2):
             total += term
             term *= cos * cos * (n - 1) / n
-        sum_ = math.sin(angle) * total
-        return 2 / math.pi * (angle + sum_) if is_odd else sum_
-
-    low, high = 0.0, math.pi / 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if share_within(middle) < 0.95 else (low, middle)
+        within = math.sin(angle) * total
+        within = 2 / math.pi * (angle + within) if is_odd else within
+        low, high = (angle, high) if within < 0.95 else (low, angle)
     return math.sqrt(freedom) * math.tan(low)
 
 
@@ -159,9 +139,8 @@ def _common_name(names: Sequence[str]) -> str:
     """
     if len(names) == 1:
         return names[0]
-    letters = takewhile(lambda each: len(set(each)) == 1, zip(*names, strict=False))
-    common = "".join(each[0] for each in letters).rstrip("0123456789").rstrip("-_./ ")
-    return common or ", ".join(names)
+    common = commonprefix(names)  # noqa: RUF071  (of names, letter by letter)
+    return common.rstrip("0123456789").rstrip("-_./ ") or ", ".join(names)
 
 
 def differing_settings(groups: Sequence[Compared]) -> dict[str, dict[str, str]]:
@@ -169,7 +148,7 @@ def differing_settings(groups: Sequence[Compared]) -> dict[str, dict[str, str]]:
 
     Task and student are left out; settings that not every group has come last.
     """
-    stated = {each.name: each.settings for each in groups}
+    stated = {each.name: stated_settings(each.records[0].plan) for each in groups}
     names = dict.fromkeys(name for each in stated.values() for name in each)
     found = {
         name: {group: each.get(name, MISSING) for group, each in stated.items()}
@@ -198,12 +177,10 @@ def comparison_page(groups: Sequence[Compared]) -> Page:
     from smgrnn.pages.figure import draw_run_curves, take_picture
 
     curves = take_picture(draw_run_curves({each.name: each.records for each in groups}))
-    blocks: tuple[Block, ...] = (
-        comparison_table(groups),
-        Illustration("runs", "Return, size and agreement over training", CAPTION, curves),
-    )
+    title = "Return, size and agreement over training"
+    blocks: list[Block] = [comparison_table(groups), Illustration("runs", title, CAPTION, curves)]
     if differing := differing_settings(groups):
         names = ("Setting", *(each.name for each in groups))
         rows = [(name, *values.values()) for name, values in differing.items()]
-        blocks = (*blocks, DataTable.of("Settings that differ", names, rows))
-    return Page("Runs", blocks)
+        blocks.append(DataTable.of("Settings that differ", names, rows))
+    return Page("Runs", tuple(blocks))

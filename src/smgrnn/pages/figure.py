@@ -17,11 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import SmgrnnError, plain
+from smgrnn.errors import plain
 from smgrnn.pages.page import Picture
 from smgrnn.runs.pictures import find_done
 from smgrnn.runs.record import Record
@@ -40,12 +40,10 @@ POINTS = 50
 """Most points kept of a curve; they are closer together than the width of a moving mean."""
 SMOOTHED = 40
 """A moving mean spans the number of episodes divided by this."""
-RESOLUTIONS = (160, 120, 90, 60)
-"""Dots per inch to try in a PNG, where an SVG is too large; the first is for dots in an SVG too."""
+DPI = 160
+"""Dots per inch of a PNG, and of dots in an SVG."""
 LIMIT = 300_000
-"""Most bytes of a picture."""
-
-
+"""Most bytes of an SVG; a larger figure becomes a PNG."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#8a5a00", "#7a1f5c")
 LETTERS, MOST_LETTERS = 84, 40
 """Letters that fit in a row of the legend, and the most of one name, which are its last."""
@@ -117,6 +115,14 @@ def add_legend(body: SubFigure, handles: Sequence[Artist], n_rows: int = 1) -> N
     """Put one legend above all panels, where it covers nothing."""
     n_columns = -(-len(handles) // n_rows)
     body.legend(handles=handles, loc="outside upper left", ncols=n_columns, columnspacing=1.4)
+
+
+def scale_sizes(ax: Axes, ticks: Sequence[float]) -> None:
+    """Let an axis be of parameters, on a logarithmic scale with these ticks in each decade."""
+    ax.set(xscale="log", xlabel="parameters")
+    ax.xaxis.set_major_locator(LogLocator(subs=ticks))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def add_note(figure: Figure, *sentences: str) -> None:
@@ -194,31 +200,21 @@ def moving_mean(values: ArrayLike, width: int) -> Floats:
 @styled
 def draw_run_curves(records: Mapping[str, Sequence[Record]]) -> Figure:
     """Return a figure of return, nodes and agreement, with a column for each task."""
-
-    def agreement(run: Record) -> ArrayLike:
-        has_one = run.plan.task.has_agreement and not run.is_evolved
-        return run.episodes.agreed / np.maximum(run.episodes.steps, 1) if has_one else np.nan
-
-    quantities = {
-        "return": lambda run: np.where(run.episodes.steps > 0, run.episodes.returns, np.nan),
-        "nodes": lambda run: run.episodes.n_nodes,
-        "agreement": agreement,
-    }
     tasks = list(dict.fromkeys(runs[0].plan.task.id for runs in records.values()))
     figure, body = new_figure(6.4)
     axes = body.subplots(3, len(tasks), sharex="col", squeeze=False)
-    looks = {}
+    keys = []
     for place, (name, runs) in enumerate(records.items()):
         label = name if len(name) <= MOST_LETTERS else f"…{name[-MOST_LETTERS:]}"
         line: Any = ("-", "--", ":")[place // len(COLOURS) % 3]
-        looks[name] = look = Look(literal(label), COLOURS[place % len(COLOURS)], line)
+        look = Look(literal(label), COLOURS[place % len(COLOURS)], line)
+        keys.append(look.key())
         task, begun = runs[0].plan.task, [run for run in runs if run.episodes.n]
         column = axes[:, tasks.index(task.id)]
-        for ax, take in zip(column, quantities.values(), strict=True):
-            rows = [row for run in begun if np.isfinite(row := take(run)).any()]
-            if rows:
-                width = max(max(row.size for row in rows) // SMOOTHED, 1)
-                Curve.of(rows, width=width).plot(ax, look)
+        for ax, curves in zip(column, zip(*map(_curves, begun), strict=True), strict=False):
+            if there := [curve for curve in curves if np.isfinite(curve).any()]:
+                width = max(max(curve.size for curve in there) // SMOOTHED, 1)
+                Curve.of(there, width=width).plot(ax, look)
         if task.reward_threshold is not None:
             column[0].axhline(task.reward_threshold, **THRESHOLD)
             done = [found for run in runs if (found := find_done(run)) is not None]
@@ -228,16 +224,15 @@ def draw_run_curves(records: Mapping[str, Sequence[Record]]) -> Figure:
     for place, task_id in enumerate(tasks):
         name_panel(axes[0, place], place, literal(task_id))
         axes[1, place].set_ylim(0, None)
-        axes[-1, place].set_xlabel("episode")
-    for ax, quantity in zip(axes[:, 0], quantities, strict=True):
-        ax.set_ylabel(quantity)
+        axes[2, place].set_xlabel("episode")
+    for ax, label in zip(axes[:, 0], ("return", "nodes", "agreement"), strict=True):
+        ax.set_ylabel(label)
     for ax in axes.ravel():
         if not ax.lines:
             say_empty(ax)
     limit_ticks(axes.ravel())
-    if len(looks) <= len(COLOURS):
-        n_letters = sum(len(look.label) + 6 for look in looks.values())
-        add_legend(body, [look.key() for look in looks.values()], 1 + n_letters // LETTERS)
+    if len(keys) <= len(COLOURS):
+        add_legend(body, keys, 1 + sum(len(str(key.get_label())) + 6 for key in keys) // LETTERS)
     add_note(
         figure,
         f"Moving means over one part in {SMOOTHED} of a run's episodes; of several runs, mean",
@@ -246,22 +241,29 @@ def draw_run_curves(records: Mapping[str, Sequence[Record]]) -> Figure:
     return figure
 
 
+def _curves(run: Record) -> tuple[Floats, Floats, Floats]:
+    """Return return, nodes and agreement of each episode, NaN where there is none."""
+    episodes, has_agreement = run.episodes, run.plan.task.has_agreement and not run.is_evolved
+    returns = np.where(episodes.steps > 0, episodes.returns, np.nan)
+    agreement = np.where(has_agreement, episodes.agreed / np.maximum(episodes.steps, 1), np.nan)
+    return returns, episodes.n_nodes.astype(np.float64), agreement
+
+
 def take_picture(figure: Figure, limit: int = LIMIT) -> Picture:
-    """Return a figure as lines (SVG), or as dots (PNG) where lines take more than `limit` bytes.
+    """Return a figure as an SVG, or as a PNG where that takes more than `limit` bytes.
 
     The same figure always gives the same bytes.
     """
-    for suffix, dpi in (("svg", RESOLUTIONS[0]), *(("png", dpi) for dpi in RESOLUTIONS)):
-        data = save_figure(figure, suffix, dpi)
-        if len(data) <= limit:
-            return Picture(suffix, data, float(figure.get_size_inches()[0]))
-    raise SmgrnnError(f"A figure takes {len(data)} bytes at {dpi} dpi, more than {limit}.")
+    data, suffix = save_figure(figure, "svg"), "svg"
+    if len(data) > limit:
+        data, suffix = save_figure(figure, "png"), "png"
+    return Picture(suffix, data, float(figure.get_size_inches()[0]))
 
 
-def save_figure(figure: Figure, suffix: str, dpi: int = RESOLUTIONS[0]) -> bytes:
-    """Return the bytes of a figure's file."""
+def save_figure(figure: Figure, suffix: str) -> bytes:
+    """Return the bytes of a figure's svg or png file."""
     buffer = io.BytesIO()
     metadata = {"svg": {"Date": None}, "png": {"Software": None}}[suffix]
     with mpl.rc_context({"svg.hashsalt": "smgrnn"}):
-        figure.savefig(buffer, format=suffix, dpi=dpi, metadata=metadata)
+        figure.savefig(buffer, format=suffix, dpi=DPI, metadata=metadata)
     return buffer.getvalue()

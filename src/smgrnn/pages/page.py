@@ -1,6 +1,6 @@
 """Pages: paragraphs, tables and pictures as data, and as one HTML file that opens from disk.
 
-The frame with its style and script is `page.html`; pictures are inside too.
+The frame with its style and script is `page.html`; pictures are embedded.
 """
 
 import re
@@ -16,29 +16,26 @@ from smgrnn.errors import plain
 from smgrnn.text import MINUS, MISSING
 
 PIXELS = 130
-"""Most pixels that an inch of a figure takes."""
+"""Most pixels per inch of a figure."""
 Tone = Literal["", "good", "fair", "bad", "even", "none"]
-"""Colour of a verdict or of a difference."""
+"""Color of a verdict or of a difference."""
 
 
 class Column(NamedTuple):
-    """A column of cells."""
+    """A column of cells: its name in JSON, its heading, and an explanation of the heading."""
 
     name: str
-    """Its name in JSON."""
     heading: str
     meaning: str = ""
-    """An explanation of the heading."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A text, and further ones below it."""
+    """A text, and further ones below it, of which the last has the tone."""
 
     text: str
     below: tuple[str, ...] = ()
     tone: Tone = ""
-    """Colour of the last text."""
     values: Any = None
     """The numbers behind it, for JSON; by default the text."""
 
@@ -62,7 +59,7 @@ class DataTable:
     rows: tuple[Row, ...]
     note: str = ""
     where: str = ""
-    """Its place in a paper; empty if it is in none."""
+    """Its place in a paper, if it is a paper's."""
     keys: tuple[str, ...] = ()
     """Names of the texts of a cell, from above, where there are several."""
     details: "DataTable | None" = None
@@ -99,20 +96,14 @@ class DataTable:
         """The title above it."""
         return f"{self.name}. {self.title}" if self.where else self.title
 
-    @property
-    def cells(self) -> list[Cell]:
-        """All cells, row by row."""
-        return [cell for row in self.rows for cell in row.cells]
-
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain values."""
-        names = [column.name for column in self.columns]
         rows = [
             {
                 "labels": dict(zip(self.headings, row.labels, strict=True)),
                 "cells": {
-                    name: {"ours": cell.text} if cell.values is None else cell.values
-                    for name, cell in zip(names, row.cells, strict=True)
+                    column.name: {"ours": cell.text} if cell.values is None else cell.values
+                    for column, cell in zip(self.columns, row.cells, strict=True)
                 },
             }
             for row in self.rows
@@ -124,37 +115,35 @@ class DataTable:
         if not self.keys or len(self.columns) != 1:
             return self
         columns = tuple(Column(key, key.capitalize()) for key in self.keys)
-        rows = []
-        for row in self.rows:
-            cell = row.cells[0]
-            texts = [cell.text, *cell.below] + [""] * (len(columns) - 1 - len(cell.below))
-            last = Cell(texts[-1], tone=cell.tone)
-            rows.append(Row(row.labels, (*map(Cell, texts[:-1]), last)))
+        rows = [
+            Row(
+                labels,
+                (*map(Cell, (cell.text, *cell.below[:-1])), Cell(cell.below[-1], (), cell.tone)),
+            )
+            for labels, (cell,) in self.rows
+        ]
         return replace(self, columns=columns, rows=tuple(rows), keys=())
 
 
 class Picture(NamedTuple):
-    """A figure as the bytes of a file."""
+    """A figure as the bytes of an svg or png file, and its width in inches."""
 
     suffix: str
-    """The format of the file: svg or png."""
     data: bytes
     width: float
-    """Width in inches."""
 
 
 @dataclass(frozen=True)
 class Illustration:
-    """A figure with its caption."""
+    """A figure with its caption; without a picture, runs to draw are missing."""
 
     id: str
     """The paper's number for it, or a name."""
     title: str
     caption: str
     picture: Picture | None
-    """The drawing; None if there are no runs to draw."""
     where: str = ""
-    """Its place in a paper; empty if it is in none."""
+    """Its place in a paper, if it is a paper's."""
     is_folded = False
 
     @property
@@ -164,33 +153,25 @@ class Illustration:
 
     @property
     def stem(self) -> str:
-        """The name of its file, without the format."""
+        """The name of its file, without the suffix."""
         return f"figure-{self.id.lower().replace('.', '')}"
 
     @property
     def file(self) -> str | None:
-        """The name of its file; None if there is none."""
+        """The name of its file, if there is a picture."""
         return f"{self.stem}.{self.picture.suffix}" if self.picture else None
 
 
-class Notice(NamedTuple):
-    """A paragraph that stands out, and a list that is shown on demand."""
-
-    text: str
-    items: tuple[str, ...] = ()
-
-
 class Facts(NamedTuple):
-    """Numbers that are shown large: the name, value and remark of each."""
+    """Numbers in large print: the name, value and remark of each."""
 
     items: tuple[tuple[str, str, str], ...]
 
 
-Block = str | Notice | Facts | DataTable | Illustration
+Block = str | Facts | DataTable | Illustration
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A part of a page, with a place in its contents."""
 
     id: str
@@ -200,14 +181,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole page."""
+    """A whole page: blocks, then sections, below a warning if there is one."""
 
     title: str
     blocks: tuple[Block, ...]
-    """The blocks before the sections."""
     sections: tuple[Section, ...] = ()
     warning: str = ""
-    """A sentence above the title."""
 
     @property
     def illustrations(self) -> list[Illustration]:
@@ -218,36 +197,30 @@ class Page:
 
 def html(page: Page) -> str:
     """Return a page as HTML."""
-    links, body = [], []
+    links = []
+    body = f'<p class="notice"><b>{_text(page.warning)}</b></p>' if page.warning else ""
     for part in (Section("top", page.title, page.blocks), *page.sections):
-        inner = (
-            f"<li>{_link(_anchor(block.name), block.name)}</li>"
+        inner = "".join(
+            f'<li><a href="#{_anchor(block.name)}">{_text(block.name)}</a></li>'
             for block in part.blocks
-            if isinstance(block, Illustration)
-            or (isinstance(block, DataTable) and not block.is_folded)
+            if isinstance(block, Illustration | DataTable) and not block.is_folded
         )
-        links.append(f"<li>{_link(part.id, part.title)}<ol>{''.join(inner)}</ol></li>")
-        blocks, title = "".join(map(_html_block, part.blocks)), _text(part.title)
+        id, title = escape(part.id), _text(part.title)
+        links.append(f'<li><a href="#{id}">{title}</a><ol>{inner}</ol></li>')
+        blocks = "".join(map(_html_block, part.blocks))
         if part.id == "top":
-            body.append(f'<h1 id="top">{title}</h1>{blocks}')
+            body += f'<h1 id="top">{title}</h1>{blocks}'
         else:
-            body.append(f'<section id="{escape(part.id)}"><h2>{title}</h2>{blocks}</section>')
-    warning = f'<p class="notice"><b>{_text(page.warning)}</b></p>' if page.warning else ""
+            body += f'<section id="{id}"><h2>{title}</h2>{blocks}</section>'
     frame = files("smgrnn.pages").joinpath("page.html").read_text(encoding="utf-8")
-    return Template(frame).substitute(
-        title=_text(page.title),
-        contents="".join(links),
-        body=warning + "".join(body),
-    )
+    return Template(frame).substitute(title=_text(page.title), contents="".join(links), body=body)
 
 
 def _html_block(block: Block) -> str:
     if isinstance(block, str):
         return f"<p>{_text(block)}</p>"
-    if isinstance(block, Notice):
-        items = "".join(f"<li>{_text(item)}</li>" for item in block.items)
-        listed = f"<details><summary>Which</summary><ul>{items}</ul></details>" if items else ""
-        return f'<div class="notice"><p>{_text(block.text)}</p>{listed}</div>'
+    if isinstance(block, DataTable):
+        return _html_table(block)
     if isinstance(block, Facts):
         tiles = (
             f'<div class="tile"><dt>{_text(name)}</dt><dd>{_text(value)}'
@@ -255,34 +228,27 @@ def _html_block(block: Block) -> str:
             for name, value, remark in block.items
         )
         return f'<dl class="tiles">{"".join(tiles)}</dl>'
-    if isinstance(block, Illustration):
-        return _html_figure(block)
-    return _html_table(block)
-
-
-def _html_figure(figure: Illustration) -> str:
-    name, place = _text(figure.name), f" ({_text(figure.where)})" if figure.where else ""
-    if figure.picture is None:
-        words = f"{name} ({_text(figure.title)}) needs runs that are missing."
-        return f'<p class="notice" id="{_anchor(figure.name)}">{words}</p>'
-    suffix, data, width = figure.picture
-    kind, code = "svg+xml" if suffix == "svg" else suffix, b64encode(data).decode()
-    image = f'<img src="data:image/{kind};base64,{code}" alt="{_text(figure.title)}">'
+    name, anchor, title = _text(block.name), _anchor(block.name), _text(block.title)
+    if block.picture is None:
+        return f'<p class="notice" id="{anchor}">{name} ({title}) needs runs that are missing.</p>'
+    suffix, data, width = block.picture
+    source = f"data:image/{suffix.replace('svg', 'svg+xml')};base64,{b64encode(data).decode()}"
+    place = f" ({_text(block.where)})" if block.where else ""
     return (
-        f'<figure id="{_anchor(figure.name)}">'
-        f'<div class="scroll" style="--width: {round(PIXELS * width)}px">{image}</div>'
-        f"<figcaption><b>{name}</b>{place}. {_text(figure.caption)}</figcaption></figure>"
+        f'<figure id="{anchor}"><div class="scroll" style="--width: {round(PIXELS * width)}px">'
+        f'<img src="{source}" alt="{title}"></div>'
+        f"<figcaption><b>{name}</b>{place}. {_text(block.caption)}</figcaption></figure>"
     )
 
 
 def _html_table(table: DataTable) -> str:
     """Return a table, folded if it is to be, with its note and its details."""
     shown = table.spread()
-    cells = zip(*(row.cells for row in shown.rows), strict=True)
-    kinds = ["n" if all(map(_is_number, column)) else "" for column in cells]
+    columns = [[row.cells[place] for row in shown.rows] for place in range(len(shown.columns))]
+    kinds = ["n" if cells and all(map(_is_number, cells)) else "" for cells in columns]
     heads = [f'<th scope="col">{_text(heading)}</th>' for heading in shown.headings]
     heads += ['<th class="key"></th>'] if shown.keys else []
-    for column, kind in zip(shown.columns, kinds or [""] * len(shown.columns), strict=True):
+    for column, kind in zip(shown.columns, kinds, strict=True):
         title = f' title="{_text(column.meaning)}"' if column.meaning else ""
         heads.append(f'<th scope="col" class="{kind}"{title}>{_breakable(column.heading)}</th>')
     rows = "".join(_html_row(shown, row, kinds) for row in shown.rows)
@@ -319,10 +285,6 @@ def _html_row(table: DataTable, row: Row, kinds: Sequence[str]) -> str:
         )
         found.append(f'<td class="{kind}" data-label="{_text(column.heading)}">{texts}</td>')
     return f"<tr>{''.join(found)}</tr>"
-
-
-def _link(target: str, text: str) -> str:
-    return f'<a href="#{escape(target)}">{_text(text)}</a>'
 
 
 def _anchor(name: str) -> str:

@@ -5,13 +5,12 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from smgrnn.config import setting_of
 from smgrnn.errors import plain
 from smgrnn.pages import figure as style
-from smgrnn.pages.page import DataTable, Illustration, Page
-from smgrnn.text import MISSING, number, quantity
+from smgrnn.pages.page import DataTable, Facts, Illustration, Page
+from smgrnn.text import MISSING, number
 from smgrnn.tuning.study import Found, Point, area
 
 TRIAL, STOPPED, FRONT, PRESET = "#56b4e9", "#c8c8c8", "#0072b2", "#d55e00"
@@ -50,21 +49,20 @@ def describe_best(found: Found) -> str:
 def tuning_page(found: Found, importances: Mapping[str, float]) -> Page:
     """Return the page of a study."""
     question, task = found.question, plain(found.question.task)
-    introduction = (
-        f"{quantity(len(found.trials) - 1, 'trial')} of settings on {task}. The preset itself: "
-        f"{describe_point(found.start.point)}. {describe_best(found)}"
-    )
+    points = {"The preset": found.start.point, "The best settings": found.best.point}
+    facts = [("Trials", str(len(found.trials) - 1), f"{len(found.front)} on the front")]
+    facts += [
+        (name, number(it.mean_return, 1), f"return, with {number(it.parameters, 1)} parameters")
+        for name, it in points.items()
+    ]
     words = "on the front", "with the fewest parameters that return no less than the preset"
     if question.price is not None:
         words = "the best", f"that return most, less {question.price:g} for each parameter"
     elif found.front:
+        alone = number(area([found.start.point], found.worst), 1)
         low, most = number(found.worst.mean_return, 1), number(found.worst.parameters, 1)
-        alone = area([found.start.point], found.worst)
-        introduction += (
-            f" The area (hypervolume) between the front and a return of {low} with {most} "
-            f"parameters, these counted by their decimal logarithm, is {number(found.area, 1)}; "
-            f"the preset alone covers {number(alone, 1)}."
-        )
+        ends = f"from return {low} and {most} parameters (log10); the preset alone {alone}"
+        facts.append(("Hypervolume of the front", number(found.area, 1), ends))
     title, caption = "Return against parameters", f"{CAPTION}."
     if importances:
         title += ", and what matters"
@@ -73,46 +71,40 @@ def tuning_page(found: Found, importances: Mapping[str, float]) -> Page:
     return Page(
         f"Settings tuned on {task}",
         (
-            introduction,
+            describe_best(found),
+            Facts(tuple(facts)),
             Illustration("tuning", title, caption, picture),
-            _best_table(found, importances),
-            _front_table(found),
+            _settings_table(found, importances),
             JUDGED.format(words[0]),
             BEST.format(words[1]),
         ),
     )
 
 
-def _best_table(found: Found, importances: Mapping[str, float]) -> DataTable:
-    rows = []
-    for each in found.question.space:
-        before, share = setting_of(found.question.start, each.name), importances.get(each.name)
-        best = found.best.settings.get(each.name, before)
-        importance = MISSING if share is None else number(share, 2)
-        rows.append(
-            (each.name, each.text.partition("=")[2], _short(before), _short(best), importance)
-        )
-    names = ("Setting", "Range", "Preset", "Best", "Importance")
-    n = len(names) if importances else len(names) - 1
-    return DataTable.of("The best settings", names[:n], [row[:n] for row in rows])
-
-
-def _front_table(found: Found) -> DataTable:
-    """Return the trials side by side: many settings with long names, and few trials."""
-    trials = [found.start, *(each for each in found.front if each is not found.start)]
+def _settings_table(found: Found, importances: Mapping[str, float]) -> DataTable:
+    """Return the settings of the preset, the best trial and the front, side by side."""
+    trials = {"Preset": found.start, "Best": found.best}
+    trials |= {f"Trial {it.number}": it for it in found.front if it not in trials.values()}
+    points = [trial.point for trial in trials.values()]
+    shares = ("Importance",) if importances else ()
     rows = [
-        ("return", *(number(trial.point.mean_return, 1) for trial in trials)),
-        ("parameters", *(number(trial.point.parameters, 1) for trial in trials)),
+        ("return", "", *(MISSING for _ in shares), *(number(it.mean_return, 1) for it in points)),
+        (
+            "parameters",
+            "",
+            *(MISSING for _ in shares),
+            *(number(it.parameters, 1) for it in points),
+        ),
     ]
     for each in found.question.space:
-        before = setting_of(found.question.start, each.name)
-        rows.append((each.name, *(_short(it.settings.get(each.name, before)) for it in trials)))
-    heads = ("Setting", "The preset", *(f"Trial {trial.number}" for trial in trials[1:]))
-    return DataTable.of("The front, and the preset", heads, rows)
-
-
-def _short(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else plain(str(value))
+        before, share = setting_of(found.question.start, each.name), importances.get(each.name)
+        importance = MISSING if share is None else number(share, 2)
+        values = (trial.settings.get(each.name, before) for trial in trials.values())
+        texts = (f"{it:.3g}" if isinstance(it, float) else plain(str(it)) for it in values)
+        span = each.text.partition("=")[2]
+        rows.append((each.name, span, *(importance for _ in shares), *texts))
+    heads = ("Setting", "Range", *shares, *trials)
+    return DataTable.of("The best settings and the front", heads, rows)
 
 
 @style.styled
@@ -153,9 +145,6 @@ def _draw_trials(ax: Axes, found: Found) -> None:
     low = min(found.worst.mean_return, found.start.point.mean_return)
     high = max(trial.point.mean_return for trial in found.whole)
     room = 0.08 * (high - low) or 1.0
-    ax.set(xscale="log", xlabel="parameters", ylabel="held-out return")
-    ax.set_ylim(low - room, high + room)
-    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    style.scale_sizes(ax, (1, 2, 5))
+    ax.set(ylabel="held-out return", ylim=(low - room, high + room))
     ax.legend(fontsize=7)

@@ -2,13 +2,19 @@
 
 from functools import cached_property
 from math import nan
+from typing import Any
 
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
-from smgrnn.episodes.backends import Backend, CompiledBackend, GymnasiumBackend
-from smgrnn.episodes.examples import Examples, ExamplesBackend, find_examples
+from smgrnn.episodes.backends import (
+    Backend,
+    CompiledBackend,
+    Examples,
+    ExamplesBackend,
+    GymnasiumBackend,
+)
 from smgrnn.episodes.normalisation import normalisation_by
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError
@@ -92,7 +98,7 @@ class Distillation:
         """The examples to learn from where there is no environment."""
         if not self.task.is_supervised:
             return None
-        found = find_examples(self.task, self.plan.seed)
+        found = Examples.of(self.task, self.plan.seed)
         if found.digest != self.plan.teacher.digest:
             raise ConfigError(f"{self.task.recording} is not what it was when the run began.")
         return found
@@ -114,13 +120,13 @@ class Distillation:
         """The backend on which episodes happen."""
         episodes = self.plan.episodes
         kind, bar = episodes.backend, self.bar
-        aims = {"gain": episodes.gain, "bar": nan if bar is None else bar}
+        aims: Any = {"gain": episodes.gain, "bar": nan if bar is None else bar}
         if kind == "compiled":
             if self.task.compiled is None:
                 raise ConfigError(f"The task {self.task.id} is not compiled.")
             return CompiledBackend(self.task, **aims)
         if kind == "gymnasium":
-            return GymnasiumBackend(self.task, normalisation=self.normalisation, **aims)
+            return GymnasiumBackend(self.task, self.normalisation, **aims)
         if self.examples is None:
             raise ConfigError(f"The task {self.task.id} has no examples.")
         return ExamplesBackend(self.task, self.examples, self.normalisation, **aims)

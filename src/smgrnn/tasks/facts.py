@@ -61,6 +61,8 @@ class Facts:
     mean of its ten runs in the experiment `growth-ablation`."""
     needs_memory: bool = False
     """Whether no student without memory solves it."""
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Settings of a run that it starts from, as plain values, by the name of a preset."""
     examples: tuple[Floats, Floats] | None = None
     """Inputs and targets of a task that has no environment."""
     experts: tuple[str, ...] = ()

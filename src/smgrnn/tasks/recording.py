@@ -182,3 +182,5 @@ _READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     ".csv": _read_csv,
     ".safetensors": load_file,
 }
+RECORDINGS = tuple(_READERS)
+"""Endings of the names of recordings."""

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smgrnn.config import RECORDINGS
 from smgrnn.errors import TaskError, failure, suggest
 from smgrnn.tasks.facts import Facts
 from smgrnn.tasks.known import KNOWN
-from smgrnn.tasks.recording import read_recording
+from smgrnn.tasks.recording import RECORDINGS, read_recording
 from smgrnn.tasks.task import Task
 from smgrnn.tasks.variants import plain_name, read_cue, read_numbers, split_name
 

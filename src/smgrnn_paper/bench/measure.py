@@ -18,7 +18,7 @@ from smgrnn.config import RunConfig, Student
 from smgrnn.errors import ConfigError, GrowthLimitWarning
 from smgrnn.runs.run import new_run
 from smgrnn_paper.bench import workload
-from smgrnn_paper.bench.workload import active_rules, grown_graph
+from smgrnn_paper.bench.workload import active_rules, eager_loop, grown_graph, stream
 
 TASKS = ("CartPole-v1", "Acrobot-v1")
 STUDENTS: tuple[Student, ...] = ("smgrnn", "static")
@@ -31,6 +31,13 @@ learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2))
 learner.learn_stream(np.ones((200, 4)), np.ones(200, dtype=int))
 learner.learn(np.ones(4), 1)
 """
+STARTS = {
+    "cold": "first learning, nothing compiled yet",
+    "cached": "first learning, compiled before",
+    "import": "python -c 'import smgrnn'",
+    "help": "smgrnn --help",
+}
+"""What the start-up times are of."""
 
 
 def _peak_memory() -> float | None:
@@ -60,7 +67,8 @@ def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[st
             rows += _rows(n_edges, iterations, repeats)
     report("calls from Python")
     called = median_us(workload.called_from_python(grown_graph(EDGES), 1), 20_000, repeats)
-    fused, edited = (row["compiled_us"] for row in rows if _is_usual(row))
+    usual = [row for row in rows if (row["edges"], row["iterations"]) == (EDGES, 1)]
+    fused, edited = (row["compiled_us"] for row in usual)
     report("whole runs")
     results = {
         "is_quick": quick,
@@ -79,15 +87,11 @@ def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[st
     return results
 
 
-def _is_usual(row: dict[str, Any]) -> bool:
-    return (row["edges"], row["iterations"]) == (EDGES, 1)
-
-
 def _rows(n_edges: int, iterations: int, repeats: int) -> list[dict[str, Any]]:
     """Measure the three engines in turn, so that a slow moment of the machine meets them all."""
     graph = grown_graph(n_edges)
-    runs = {
-        "eager": workload.eager(graph, iterations),
+    runs: dict[str, workload.Run] = {
+        "eager": lambda n: eager_loop(graph, iterations, *stream(n)),
         "torch": workload.torch_engine(graph, iterations, None),
         "torch+": workload.torch_engine(graph, iterations, active_rules(n_edges)),
         "compiled": workload.compiled_engine(graph, iterations, None),
@@ -115,7 +119,7 @@ def _rows(n_edges: int, iterations: int, repeats: int) -> list[dict[str, Any]]:
     ]
 
 
-def median_us(run: Callable[[int], None], n: int, repeats: int) -> float:
+def median_us(run: workload.Run, n: int, repeats: int) -> float:
     """Return the median over `repeats` of the µs that one of `n` steps takes; one warm-up first."""
     run(min(n, 10))
     times = []
@@ -158,57 +162,44 @@ def _cpu() -> str:
 
 def title(results: dict[str, Any]) -> str:
     """Return in one sentence what was measured, and how often."""
-    sizes = sorted({row["edges"] for row in results["rows"]})
-    startup = "start-up times" if "startup_s" in results else "no start-up times"
+    sizes = ", ".join(f"{n:,}" for n in sorted({row["edges"] for row in results["rows"]}))
     return (
         f"{'A quick look' if results['is_quick'] else 'All measurements'}: medians of "
-        f"{results['repeats']} repeats, networks of "
-        f"{', '.join(f'{n:,}' for n in sizes)} edges, runs of {results['episodes']} episodes, "
-        f"{startup}."
+        f"{results['repeats']} repeats, networks of {sizes} edges, runs of {results['episodes']} "
+        f"episodes, {'start-up times' if 'startup_s' in results else 'no start-up times'}."
     )
 
 
-def tables(results: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], list[Sequence[str]]]]:
+def tables(results: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], Sequence[Any]]]:
     """Return each table as its title, its header and its rows."""
-    yield (
-        "µs per learning step",
-        ("edges", "K", "plasticity", "eager", "torch", "compiled", "eager / compiled"),
-        [
-            (
-                f"{row['edges']:,}",
-                str(row["iterations"]),
-                "on" if row["plasticity"] else "off",
-                f"{row['eager_us']:.0f}",
-                f"{row['torch_us']:.0f}",
-                f"{row['compiled_us']:.2f}",
-                f"{row['ratio']:.0f}",
-            )
-            for row in results["rows"]
-        ],
-    )
-    yield (
-        f"Whole runs ({results['episodes']} episodes; a step is environment, expert, learning and "
-        f"plasticity)",
-        ("task", "student", "seconds", "µs per step"),
-        [
-            (row["task"], row["student"], f"{row['seconds']:.2f}", f"{row['step_us']:.2f}")
-            for row in results["runs"]
-        ],
-    )
-    machine, startup = results["machine"], results.get("startup_s", {})
+    columns = {
+        "edges": "{:,}",
+        "iterations": "{}",
+        "plasticity": "{}",
+        "eager_us": "{:.0f}",
+        "torch_us": "{:.0f}",
+        "compiled_us": "{:.2f}",
+        "ratio": "{:.0f}",
+    }
+    heads = ("edges", "K", "plasticity", "eager", "torch", "compiled", "eager / compiled")
+    shown = (row | {"plasticity": "on" if row["plasticity"] else "off"} for row in results["rows"])
+    rows = [tuple(text.format(row[name]) for name, text in columns.items()) for row in shown]
+    yield "µs per learning step", heads, rows
+    about = f"{results['episodes']} episodes; a step is environment, expert, learning, plasticity"
+    runs = [
+        (row["task"], row["student"], f"{row['seconds']:.2f}", f"{row['step_us']:.2f}")
+        for row in results["runs"]
+    ]
+    yield f"Whole runs ({about})", ("task", "student", "seconds", "µs per step"), runs
+    machine, memory = results["machine"], results["peak_memory_mb"]
     facts = {
         "machine": f"{machine['cpu']}, {machine['cores']} cores",
         f"one edit, {EDGES} edges": f"{results['edit']['us']:.1f} µs",
         "one call from Python per step adds": f"{results['python_call']['added_us']:.2f} µs",
-        "peak memory of this process": f"{results['peak_memory_mb']:.0f} MB",
+        "peak memory of this process": "unknown" if memory is None else f"{memory:.0f} MB",
     }
-    labels = {
-        "cold": "first learning, nothing compiled yet",
-        "cached": "first learning, compiled before",
-        "import": "python -c 'import smgrnn'",
-        "help": "smgrnn --help",
-    }
-    facts |= {labels[name]: f"{seconds:.2f} s" for name, seconds in startup.items()}
+    startup = results.get("startup_s", {})
+    facts |= {STARTS[name]: f"{seconds:.2f} s" for name, seconds in startup.items()}
     yield "Other figures", ("what", "measured"), list(facts.items())
 
 

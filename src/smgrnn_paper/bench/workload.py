@@ -15,7 +15,7 @@ from smgrnn.rules import Relay, Weak
 
 N_INPUTS, N_OUTPUTS = 4, 2
 
-Run = Callable[[int], None]
+Run = Callable[[int], object]
 
 
 def active_rules(n_edges: int) -> PlasticityConfig:
@@ -79,15 +79,6 @@ def eager_loop(graph: Graph, iterations: int, observations: Floats, labels: Ints
     return weight.detach()
 
 
-def eager(graph: Graph, iterations: int) -> Run:
-    """Return the plain PyTorch loop."""
-
-    def run(n: int) -> None:
-        eager_loop(graph, iterations, *stream(n))
-
-    return run
-
-
 def torch_engine(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Run:
     """Return the loop of a user of SMGrNN and StructuralPlasticity."""
     net = SMGrNN(N_INPUTS, N_OUTPUTS, graph=graph, iterations=iterations)
@@ -110,13 +101,8 @@ def torch_engine(graph: Graph, iterations: int, plasticity: PlasticityConfig | N
 def compiled_engine(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Run:
     """Return the compiled engine on the whole stream."""
     learner = new_learner(graph, iterations, plasticity)
-    examples = stream(100_000)
-
-    def run(n: int) -> None:
-        observations, labels = examples
-        learner.learn_stream(observations[:n], labels[:n])
-
-    return run
+    observations, labels = stream(100_000)
+    return lambda n: learner.learn_stream(observations[:n], labels[:n])
 
 
 def called_from_python(graph: Graph, iterations: int) -> Run:

@@ -1,5 +1,6 @@
 """Open questions of the paper: which edit, credit, rule and settings, and more than one task."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -35,33 +36,24 @@ BEST = ("relay", "duplicate", "relay-random", "relay-alone")
 """Growth rules that are run on the task that takes longer."""
 
 
-def _operator(task: str, iterations: int, size: int | None, **rules: Any) -> Condition:
-    return Condition.distill(
-        task,
-        episodes=GROWTH_EPISODES,
-        iterations=iterations,
-        n_hidden=2,
-        density=0.5,
-        parameters=size,
-        plasticity=rules,
-    )
-
-
 def _operators() -> dict[str, Condition]:
     found: dict[str, Condition] = {}
-    for task in GROWTH_TASKS:
-        for iterations in (1, 2):
-            for size, word in ((None, "own"), (EQUAL_SIZE, "equal")):
-                place = f"k{iterations}-{word}"
-                for name in GROWTH:
-                    if iterations > 1 or name != "candidates":
-                        made = _operator(task, iterations, size, growth=name)
-                        found[f"{task}/{name}-{place}"] = made
-                for name in PRUNING:
-                    made = _operator(task, iterations, size, pruning=name)
-                    found[f"{task}/prune-{name}-{place}"] = made
+    rules = {name: {"growth": name} for name in GROWTH}
+    rules |= {f"prune-{name}": {"pruning": name} for name in PRUNING}
+
+    def add(task: str, name: str, iterations: int, size: int | None) -> None:
+        place = f"{task}/{name}-k{iterations}-{'own' if size is None else 'equal'}"
+        start: Any = {"iterations": iterations, "n_hidden": 2, "density": 0.5, "parameters": size}
+        found[place] = Condition.distill(
+            task, episodes=GROWTH_EPISODES, plasticity=rules[name], **start
+        )
+
+    for task, iterations, size in product(GROWTH_TASKS, (1, 2), (None, EQUAL_SIZE)):
+        for name in rules:
+            if iterations > 1 or name != "candidates":
+                add(task, name, iterations, size)
     for name in BEST:
-        found[f"{HARD_TASK}/{name}-k2-own"] = _operator(HARD_TASK, 2, None, growth=name)
+        add(HARD_TASK, name, 2, None)
     return found
 
 
@@ -95,20 +87,17 @@ CREDIT_RATE = 0.003
 
 def _credit() -> dict[str, Condition]:
     found: dict[str, Condition] = {}
+    graph: dict[str, Any] = {"n_hidden": 12, "density": 1.0, "weight_std": 0.1, "bias": True}
     for task, episodes in CREDIT_EPISODES.items():
-        for iterations in ITERATIONS:
-            for n in WINDOWS:
-                found[f"{task}/k{iterations}-n{n}"] = Condition.distill(
-                    task,
-                    student="static",
-                    episodes=episodes,
-                    iterations=iterations,
-                    n_hidden=12,
-                    density=1.0,
-                    weight_std=0.1,
-                    bias=True,
-                    learning={"through_time": n, "learning_rate": CREDIT_RATE},
-                )
+        for iterations, n in product(ITERATIONS, WINDOWS):
+            found[f"{task}/k{iterations}-n{n}"] = Condition.distill(
+                task,
+                student="static",
+                episodes=episodes,
+                iterations=iterations,
+                learning={"through_time": n, "learning_rate": CREDIT_RATE},
+                **graph,
+            )
         found[f"{task}/mlp"] = Condition.distill(
             task,
             student="mlp-100",

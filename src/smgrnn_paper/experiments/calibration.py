@@ -9,17 +9,16 @@ teachers are those of the experiments; the finalists have the smooth ones too.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any, Literal
 
 from smgrnn.batch import Condition, Experiment, LazyMapping
 from smgrnn.config import RunConfig, by_part, setting_of
 from smgrnn.graph.settings import Readout
-from smgrnn.learning.settings import BiasCorrection, Loss
+from smgrnn.learning.settings import Loss
 from smgrnn.rules.instability import Scale
 from smgrnn.rules.rule import NewWeights
-from smgrnn.rules.settings import OnEdit
 from smgrnn_paper.experiments.paper import (
     INITIAL_TOPOLOGY,
     OPTIMIZER_SENSITIVITY,
@@ -27,12 +26,12 @@ from smgrnn_paper.experiments.paper import (
 )
 
 PLACES = {
-    "loss": "learning",
-    "bias_correction": "optimizer",
-    **dict.fromkeys(("interval", "history_on_edit", "optimizer_on_edit"), "plasticity"),
-    **dict.fromkeys(("scale", "max_relays", "initial_weight", "new_weights"), "growth"),
+    "loss": "learning.loss",
+    "readout": "network.readout",
+    "interval": "plasticity.interval",
+    **{name: f"growth.{name}" for name in ("scale", "max_relays", "initial_weight", "new_weights")},
 }
-"""Where the settings of a reading belong; that of the network goes by its own name."""
+"""The settings of a reading, by their full names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,29 +45,22 @@ class Reading:
     max_relays: int | None
     initial_weight: float
     new_weights: NewWeights = "gaussian"
-    history_on_edit: OnEdit = "keep"
-    optimizer_on_edit: OnEdit = "keep"
-    bias_correction: BiasCorrection = "shared"
 
     @classmethod
     def of(cls, settings: RunConfig) -> "Reading":
         """Return the reading in a run's settings."""
-        found = {entry.name: setting_of(settings, _place(entry.name)) for entry in fields(cls)}
+        found = {name: setting_of(settings, place) for name, place in PLACES.items()}
         loss: Loss = settings.learning.loss or "cross_entropy"
         readout = settings.network.readout or ("sum" if loss == "cross_entropy" else "state")
         return cls(**found | {"loss": loss, "readout": readout})
 
     def apply(self, condition: Condition) -> Condition:
         """Return a distillation with the text read this way."""
-        values = {_place(name): value for name, value in asdict(self).items()}
+        values = {place: getattr(self, name) for name, place in PLACES.items()}
         return replace(condition, settings=condition.settings.with_changes(**by_part(values)))
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value}" for name, value in asdict(self).items())
-
-
-def _place(name: str) -> str:
-    return f"{PLACES[name]}.{name}" if name in PLACES else name
 
 
 AXES: dict[str, tuple[Any, ...]] = {
@@ -80,7 +72,7 @@ AXES: dict[str, tuple[Any, ...]] = {
     "initial_weight": (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.09, 0.11),
     "new_weights": ("gaussian", "sign"),
 }
-"""The values that are tried for each setting; histories and optimizers are kept by edits."""
+"""The values that are tried for each setting."""
 SIGNED = (0.05, 0.09, 0.11)
 """Magnitudes of weights that have nothing but a random sign; weak edges are below 0.1 (τ_w)."""
 
@@ -147,14 +139,11 @@ def _rows() -> dict[str, Condition]:
         for name, condition in experiment.conditions.items():
             assert isinstance(condition, Condition)
             row = f"{condition.task}/{name.removeprefix(f'{condition.task}/')}"
-            rows[row] = _limit(condition, *LIMITS.get(row, LIMITS["smgrnn"]))
+            max_nodes, max_edges = LIMITS.get(row, LIMITS["smgrnn"])
+            limits = {"max_nodes": max_nodes, "max_edges": max_edges}
+            settings = condition.settings.with_changes(plasticity=limits)
+            rows[row] = replace(condition, settings=settings)
     return rows
-
-
-def _limit(condition: Condition, max_nodes: int, max_edges: int) -> Condition:
-    settings = condition.settings
-    rules = replace(settings.plasticity, max_nodes=max_nodes, max_edges=max_edges)
-    return replace(condition, settings=replace(settings, plasticity=rules))
 
 
 ROWS = LazyMapping(_rows)
@@ -170,10 +159,6 @@ SCREENED = (
 """The rows that all readings run: CartPole for 1000 and for 2000 episodes, Acrobot for 2000."""
 LEFT_OUT = ("LunarLander-v3/n_hidden=5", "LunarLander-v3/n_hidden=10")
 """The rows that the finalists do not run: they take as long as all on CartPole."""
-
-
-def _cheap() -> dict[str, Condition]:
-    return {row: each for row, each in ROWS.items() if not row.startswith("LunarLander")}
 
 
 def _final() -> dict[str, Condition]:
@@ -194,9 +179,12 @@ def _stage(
         return {condition_name(it, row): it.apply(each) for it in readings for row, each in found}
 
     def more() -> dict[str, tuple[int, ...]]:
-        rest, found = seeds[FEWER:], rows().items()
-        quick = [row for row, each in found if not _is_slow(each)]
-        return {condition_name(it, row): rest for it in readings for row in quick}
+        quick = [
+            row
+            for row, each in rows().items()
+            if each.task != "LunarLander-v3" and each.variant != "growth-only"
+        ]
+        return {condition_name(it, row): seeds[FEWER:] for it in readings for row in quick}
 
     return Experiment(
         id=f"calibration-{name}-v2",
@@ -206,10 +194,6 @@ def _stage(
         seeds=seeds[:FEWER],
         more=LazyMapping(more),
     )
-
-
-def _is_slow(condition: Condition) -> bool:
-    return condition.task == "LunarLander-v3" or condition.variant == "growth-only"
 
 
 CALIBRATION: tuple[Experiment, ...] = (
@@ -224,7 +208,7 @@ CALIBRATION: tuple[Experiment, ...] = (
         "comparison",
         "Which of them follow the paper's tables on CartPole and Acrobot?",
         SHORTLIST,
-        _cheap,
+        lambda: {row: each for row, each in ROWS.items() if not row.startswith("LunarLander")},
         SEEDS[:FEWER],
     ),
     _stage("final", "Which of those follow all of the paper's tables?", FINALISTS, _final),

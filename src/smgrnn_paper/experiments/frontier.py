@@ -27,30 +27,25 @@ PRUNED_RATES = MLP_RATES | {"LunarLander-v3": 0.0005}
 """The same of MLPs that are pruned."""
 
 
-def _frugal(task: str, **changes: Any) -> Condition:
-    return Condition.distill(task, preset="frugal", **changes)
-
-
 def _conditions(task: str) -> dict[str, AnyCondition]:
     from smgrnn_paper.evolution import EvolutionCondition
 
-    rate, pruned = ({"learning_rate": rates[task]} for rates in (MLP_RATES, PRUNED_RATES))
-    found: dict[str, AnyCondition] = {
-        f"{task}/frugal-{size}": _frugal(task, parameters=size) for size in SIZES[task]
-    }
-    found[f"{task}/frugal"] = _frugal(task)
-    found[f"{task}/keep"] = _frugal(task, keep=KEPT, episodes=EPISODES)
-    for size in MLPS[task]:
-        found[f"{task}/mlp-{size}"] = _frugal(task, student="mlp-100", budget=size, learning=rate)
+    found: dict[str, AnyCondition] = {}
+
+    def add(name: str, **changes: Any) -> None:
+        found[f"{task}/{name}"] = Condition.distill(task, **{"preset": "frugal", **changes})
+
+    rate, slower = ({"learning_rate": rates[task]} for rates in (MLP_RATES, PRUNED_RATES))
     for size in SIZES[task]:
-        found[f"{task}/pruned-{size}"] = _frugal(
-            task,
-            student="mlp-pruned",
-            budget=DENSE[task],
-            parameters=size,
-            learning=pruned,
-        )
-    found[f"{task}/paper"] = Condition.distill(task, episodes=EPISODES)
+        add(f"frugal-{size}", parameters=size)
+    add("frugal")
+    add("keep", keep=KEPT, episodes=EPISODES)
+    for size in MLPS[task]:
+        add(f"mlp-{size}", student="mlp-100", budget=size, learning=rate)
+    pruned = {"student": "mlp-pruned", "budget": DENSE[task], "learning": slower}
+    for size in SIZES[task]:
+        add(f"pruned-{size}", parameters=size, **pruned)
+    add("paper", preset="paper", episodes=EPISODES)
     found[f"{task}/neat"] = EvolutionCondition.evolve(task, method="neat", rollouts=EPISODES)
     return found
 

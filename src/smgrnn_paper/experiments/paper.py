@@ -42,6 +42,10 @@ def standard(task: str, **changes: Any) -> Condition:
     return Condition.distill(task, **settings)
 
 
+def _on_tasks(*students: str) -> dict[str, AnyCondition]:
+    return {f"{task}/{it}": standard(task, student=it) for task in TASKS for it in students}
+
+
 def with_rules(task: str, values: Mapping[str, Any], **changes: Any) -> Condition:
     """Return the network of the main experiments with settings of the module or its growth rule.
 
@@ -49,9 +53,8 @@ def with_rules(task: str, values: Mapping[str, Any], **changes: Any) -> Conditio
     50
     """
     own = {entry.name for entry in fields(PlasticityConfig)}
-    names = {name: f"plasticity.{name}" if name in own else f"growth.{name}" for name in values}
-    settings = by_part({names[name]: value for name, value in values.items()})
-    return standard(task, **changes, **settings)
+    placed = {f"{'plasticity' if it in own else 'growth'}.{it}": values[it] for it in values}
+    return standard(task, **changes, **by_part(placed))
 
 
 def more_seeds(conditions: Conditions, without: Container[str] = ()) -> dict[str, tuple[int, ...]]:
@@ -91,19 +94,14 @@ def _baselines() -> Conditions:
     from smgrnn_paper.evolution import EvolutionCondition
 
     found: dict[str, AnyCondition] = {}
+    search = {"rollouts": EPISODES, "population": POPULATION}
     for task in TASKS:
-        found |= {
-            f"{task}/smgrnn": standard(task),
-            f"{task}/mlp-100": standard(task, student="mlp-100"),
-            f"{task}/mlp-200": standard(task, student="mlp-200"),
-            f"{task}/mlp-100-no-bias": standard(task, student="mlp-100", bias=False),
-        }
-        found |= {
-            f"{task}/{method}": EvolutionCondition.evolve(
-                task, method=method, rollouts=EPISODES, population=POPULATION
-            )
-            for method in METHODS
-        }
+        for student in ("smgrnn", "mlp-100", "mlp-200"):
+            found[f"{task}/{student}"] = standard(task, student=student)
+        found[f"{task}/mlp-100-no-bias"] = standard(task, student="mlp-100", bias=False)
+        for method in METHODS:
+            made = EvolutionCondition.evolve(task, method=method, **search)
+            found[f"{task}/{method}"] = made
     return found
 
 
@@ -128,11 +126,7 @@ GROWTH_ABLATION = _experiment(
     "growth-ablation-v2",
     "What does structural plasticity add to training the weights of a fixed graph?",
     ("Table I", "Table A.IV", "Fig. 4"),
-    lambda: {
-        f"{task}/{student}": standard(task, student=student)
-        for task in TASKS
-        for student in ("smgrnn", "static")
-    },
+    lambda: _on_tasks("smgrnn", "static"),
     more=more_seeds,
 )
 """Sec. IV-C1.  Both start from the same graph, without hidden nodes."""
@@ -141,11 +135,7 @@ PRUNING_ABLATION = _experiment(
     "pruning-ablation-v2",
     "Does pruning change what a growing network can do, or only how large it becomes?",
     ("Table II", "Fig. 5", "Fig. A.2"),
-    lambda: {
-        f"{task}/{student}": standard(task, student=student)
-        for task in TASKS
-        for student in ("smgrnn", "growth-only")
-    },
+    lambda: _on_tasks("smgrnn", "growth-only"),
     more=lambda conditions: more_seeds(
         conditions, without=[f"{task}/growth-only" for task in TASKS]
     ),
@@ -183,7 +173,7 @@ FINAL_TOPOLOGIES = _experiment(
     "final-topologies-v2",
     "What structure do the networks have in the end?",
     ("Fig. 8",),
-    lambda: {f"{task}/smgrnn": standard(task) for task in TASKS},
+    lambda: _on_tasks("smgrnn"),
     more=more_seeds,
 )
 """Sec. IV-D.  The paper shows one network per task and does not print how it was chosen; here all
@@ -196,21 +186,15 @@ LEARNING_RATES = (0.001, 0.003, 0.01, 0.03)
 
 
 def _optimizers() -> Conditions:
-    found = {
-        f"optimizer={optimizer}": standard(
+    chosen = {f"optimizer={name}": (name, LEARNING_RATE) for name in OPTIMIZERS}
+    chosen |= {f"learning_rate={rate}": ("adam", rate) for rate in LEARNING_RATES}
+    return {
+        name: standard(
             SENSITIVITY_TASK,
             episodes=SENSITIVITY_EPISODES,
-            learning={"optimizer": optimizer, "learning_rate": LEARNING_RATE},
+            learning={"optimizer": optimizer, "learning_rate": rate},
         )
-        for optimizer in OPTIMIZERS
-    }
-    return found | {
-        f"learning_rate={rate}": standard(
-            SENSITIVITY_TASK,
-            episodes=SENSITIVITY_EPISODES,
-            learning={"optimizer": "adam", "learning_rate": rate},
-        )
-        for rate in LEARNING_RATES
+        for name, (optimizer, rate) in chosen.items()
     }
 
 
@@ -235,20 +219,13 @@ GRID: dict[str, tuple[float, ...]] = {
 """The values of T, λ, θ_var and p_rand."""
 
 
-def point_name(values: dict[str, float]) -> str:
-    """Return the name of the condition with these values.
-
-    >>> point_name({"window": 50, "interval_width": 0.5})
-    'window=50,interval_width=0.5'
-    """
-    return ",".join(f"{name}={value}" for name, value in values.items())
-
-
 def _grid() -> Conditions:
-    points = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
-    return {
-        point_name(point): with_rules(GRID_TASK, point, episodes=GRID_EPISODES) for point in points
-    }
+    found = {}
+    for values in product(*GRID.values()):
+        point = dict(zip(GRID, values, strict=True))
+        name = ",".join(f"{setting}={value}" for setting, value in point.items())
+        found[name] = with_rules(GRID_TASK, point, episodes=GRID_EPISODES)
+    return found
 
 
 HYPERPARAMETER_GRID = _experiment(
@@ -293,18 +270,14 @@ SMOOTH = "@smooth"
 
 
 def _teachers() -> Conditions:
-    three = {
-        f"{task}/{student}": standard(task, student=student)
-        for task in TASKS
-        for student in STUDENTS
-    }
-    return three | {
+    smooth = {
         f"{task}/{student}{SMOOTH}": Condition.distill(
             task, student=student, episodes=EPISODES, expert=f"{task}-smooth"
         )
         for task in TASKS
         for student in STUDENTS
     }
+    return _on_tasks(*STUDENTS) | smooth
 
 
 TEACHER_COMPARISON = _experiment(

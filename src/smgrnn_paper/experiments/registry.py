@@ -42,7 +42,6 @@ def is_experiment(name: str) -> bool:
 
 
 def _versions(name: str) -> list[str]:
-    """Return the id of this name, or the ids that begin with it and end in -vN."""
     return [id for id in EXPERIMENTS | STUDIES if name in (id, id.rpartition("-v")[0])]
 
 

@@ -1,20 +1,19 @@
 """Calibration: how far each reading of the text is from the sizes that the paper prints.
 
 A number is as far away as |ours − the paper's| in standard deviations of the paper, at most
-`FARTHEST`; a table as far as its numbers on average, and a reading as far as the tables on average,
-each of which weighs the same.  That is the first distance.  The second counts the deviations too,
-as one more table, where there are runs enough to have some: |ln(ours / the paper's)| in units of
-what chance does to it.  And it refuses a reading under which a printed number cannot be.  Both
-were fixed before the first run that they judge.
+`FARTHEST`; a table as far as its numbers on average, and a reading as far as the tables on average.
+That is the first distance.  The second counts the deviations as one more table:
+|ln(ours / the paper's)| in units of what chance does to it.  Both were fixed before the first run.
 """
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from smgrnn.batch import Experiment
-from smgrnn.config import PlasticityConfig, RunConfig
+from smgrnn.config import PlasticityConfig
 from smgrnn.pages.page import Column, DataTable
 from smgrnn.tasks import find_task
 from smgrnn.text import number
@@ -66,12 +65,6 @@ class PrintedSize(NamedTuple):
         if self.metric != "first_growth":
             return float(runs.values(self.metric).mean())
         return float(np.mean([int(r.episodes.n_nodes[0]) - r.started[0] for r in runs.records]))
-
-    def spread_of(self, runs: Runs) -> float | None:
-        """Return the deviation over our runs, if there are enough and the paper has one too."""
-        if not self.has_spread or len(runs.records) < ENOUGH:
-            return None
-        return float(runs.values(self.metric).std())
 
     def distance(self, ours: float) -> float:
         """Return how far our value is from it, in standard deviations, at most `FARTHEST`."""
@@ -125,8 +118,8 @@ class Distances(NamedTuple):
     """Our value for each printed number whose runs are there."""
     spreads: dict[PrintedSize, tuple[float, int]]
     """Our deviation for each of them that has one, and the number of runs behind it."""
-    refuted: tuple[str, ...] = ()
-    """Printed numbers that cannot be under the reading, in words."""
+    is_refuted: bool = False
+    """Whether a printed number cannot be under the reading."""
 
     @property
     def tables(self) -> dict[str, float]:
@@ -149,15 +142,15 @@ class Distances(NamedTuple):
         return float(np.mean(list(tables.values())))
 
 
-def refutations(reading: Reading, sizes: list[PrintedSize]) -> list[str]:
-    """Return, one sentence each, the printed numbers that cannot be under a reading.
+def refutations(reading: Reading, sizes: Iterable[PrintedSize]) -> list[PrintedSize]:
+    """Return the printed numbers that cannot be under a reading.
 
     A call that may insert `max_relays` relays bounds the nodes; and numbers between bounds whose
     mean is known cannot vary by more than the root of the product of its distances from them.
     """
+    found: list[PrintedSize] = []
     if reading.max_relays is None:
-        return []
-    found = []
+        return found
     for printed in sizes:
         condition = ROWS[printed.row]
         n_start = find_task(condition.task).n_inputs + find_task(condition.task).n_outputs
@@ -166,42 +159,32 @@ def refutations(reading: Reading, sizes: list[PrintedSize]) -> list[str]:
             calls = condition.episodes * MOST_STEPS // reading.interval
         most = reading.max_relays * (calls - calls // PlasticityConfig.prune_period)
         if printed.metric == "net_growth_nodes" and printed.mean > most:
-            found.append(f"{printed.row}: {printed.mean:g} new nodes, of at most {most}.")
-        if printed.metric != "n_nodes":
-            continue
-        room = (n_start + most - printed.mean) * (printed.mean - n_start)
-        if room < 0 or printed.std > room**0.5:
-            limit = 0.0 if room < 0 else room**0.5
-            found.append(
-                f"{printed.row}: {printed.mean:g} ± {printed.std:g} nodes, of at most "
-                f"{n_start + most}, so that the deviation is at most {limit:.0f}."
-            )
+            found.append(printed)
+        elif printed.metric == "n_nodes":
+            room = (n_start + most - printed.mean) * (printed.mean - n_start)
+            if room < 0 or printed.std > room**0.5:
+                found.append(printed)
     return found
 
 
 def rank_readings(experiment: Experiment, results: Results, paper: Paper) -> list[Distances]:
     """Return the readings of a stage that have run in full, the closest to the paper first."""
     sizes, found = printed_sizes(paper), []
-    readings: dict[Reading, None] = {}
-    for condition in experiment.conditions.values():
-        assert isinstance(condition.settings, RunConfig)
-        readings[Reading.of(condition.settings)] = None
-    for reading in readings:
+    for reading in dict.fromkeys(Reading.of(it.settings) for it in experiment.conditions.values()):
         names = {printed: condition_name(reading, printed.row) for printed in sizes}
         there = {
             printed: results.runs(experiment, name)
             for printed, name in names.items()
             if name in experiment.conditions
         }
-        if there and not any(each.n_missing for each in there.values()):
+        if not any(each.n_missing for each in there.values()):
             numbers = {printed: printed.of(each) for printed, each in there.items()}
             spreads = {
-                printed: (spread, len(each.records))
+                printed: (float(each.values(printed.metric).std()), len(each.records))
                 for printed, each in there.items()
-                if (spread := printed.spread_of(each)) is not None
+                if printed.has_spread and len(each.records) >= ENOUGH
             }
-            refuted = tuple(refutations(reading, sizes))
-            found.append(Distances(reading, numbers, spreads, refuted))
+            found.append(Distances(reading, numbers, spreads, bool(refutations(reading, sizes))))
     return sorted(found, key=lambda each: each.overall)
 
 
@@ -217,7 +200,7 @@ def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -
     readings, axes, numbers = [], [], []
     for rank, found in enumerate(ranked[:SHOWN], 1):
         labels = (str(rank), *(str(getattr(found.reading, axis)) for axis in AXES))
-        refuted = "yes" if found.refuted else ""
+        refuted = "yes" if found.is_refuted else ""
         readings.append((labels, (found.overall, found.second, refuted, *found.tables.values())))
     for axis, values in AXES.items():
         for value in values:

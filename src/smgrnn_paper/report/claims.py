@@ -1,10 +1,9 @@
 """The claims of the paper, and how runs decide them.
 
-The claims are in `claims.toml`, and hypotheses of ours, which are decided in the same way, in
-`beyond.toml`.  Each is made of parts, all of which have to hold: "on every task", "than either
-MLP", "neither more nor less".  P-values are corrected by Holm's method over a
-family: the claims that one experiment decides, unless a claim says otherwise.  Margins are in
-`claims.toml` too, by metric.
+The claims are in `claims.toml`, with a margin for each metric, and our hypotheses in `beyond.toml`.
+A claim is made of parts, all of which have to hold: "on every task", "than either MLP".  P-values
+are corrected by Holm's method over a family: the claims that one experiment decides, unless a claim
+says otherwise.
 """
 
 from collections import Counter
@@ -18,16 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import ConfigError
 from smgrnn_paper.experiments.paper import HYPERPARAMETER_GRID as GRID
 from smgrnn_paper.report import statistics
-from smgrnn_paper.report.paper import Catalogue, read_data
+from smgrnn_paper.report.paper import read_data
 from smgrnn_paper.report.statistics import Outlook, Significance, Verdict
 
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
 """Kinds of claims that there is a difference, so that it may turn out that there is none."""
-PAPER, OURS = "claims.toml", "beyond.toml"
 Group = tuple[str, ...]
 
 
@@ -106,12 +103,6 @@ class Claim:
     hardly_fails: str = ""
     """Why it would be a surprise if it did not hold; empty if it may well fail."""
 
-    def __post_init__(self) -> None:
-        if (self.bound is not None) != (self.kind == "above"):
-            raise ConfigError(f"The claim {self.id!r} of kind {self.kind} has a wrong bound.")
-        if (self.margin is None) != (self.kind == "above" and self.bound != "margin"):
-            raise ConfigError(f"The claim {self.id!r} of kind {self.kind} has a wrong margin.")
-
     @property
     def sources(self) -> tuple[Source, ...]:
         """Every task and condition that the claim is about."""
@@ -120,20 +111,20 @@ class Claim:
     @property
     def parts(self) -> tuple[tuple[Source, ...], ...]:
         """The comparisons that decide it, each from the claimed lowest to the claimed highest."""
-        return tuple(part for groups in self._ladders() for part in _parts(self.kind, groups))
-
-    def _ladders(self) -> Iterator[list[list[Source]]]:
-        """Yield the groups to compare: conditions on each task, or tasks under each condition."""
         if self.along == "tasks":
-            for condition in _flat(self.conditions):
-                yield [[Source(task, condition) for task in group] for group in self.tasks]
+            ladders = [
+                [[Source(task, name) for task in group] for group in self.tasks]
+                for name in _flat(self.conditions)
+            ]
         else:
-            for task in _flat(self.tasks):
-                yield [[Source(task, name) for name in group] for group in self.conditions]
+            ladders = [
+                [[Source(task, name) for name in group] for group in self.conditions]
+                for task in _flat(self.tasks)
+            ]
+        return tuple(part for groups in ladders for part in _parts(self.kind, groups))
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(NamedTuple):
     """A claim, the tests of the runs on it, and the verdict."""
 
     claim: Claim
@@ -142,11 +133,11 @@ class Judgement:
     whole: Significance
     """The tests of all parts together; its p-values are not corrected."""
     p_for: float
-    """p-value in favour of the claim, corrected over the family."""
+    """p-value in favor of the claim, corrected over the family."""
     p_against: float
     """p-value against the claim, corrected over the family."""
     p_equal: float
-    """p-value in favour of no difference, corrected over the claims of one in the family."""
+    """p-value in favor of no difference, corrected over the claims of one in the family."""
     outlook: Outlook | None
     """The verdict that more runs would give soonest; None if it takes over 1000."""
 
@@ -155,31 +146,25 @@ class Judgement:
         """The verdict."""
         return statistics.verdict(self.p_for, self.p_against, self.p_equal)
 
-    @property
-    def corrected(self) -> dict[str, float]:
-        """The corrected p-values by name."""
-        return {"for": self.p_for, "against": self.p_against, "equal": self.p_equal}
 
-
-def load_claims() -> Catalogue[Claim]:
+def load_claims() -> dict[str, Claim]:
     """Return the claims of the paper by id.
 
     >>> load_claims()["xor-smallest"].parts[0]
     (Source(task='xor', condition='smgrnn'), Source(task='CartPole-v1', condition='smgrnn'))
     """
-    return _load(PAPER)
+    return _load("claims.toml")
 
 
-def load_hypotheses() -> Catalogue[Claim]:
+def load_hypotheses() -> dict[str, Claim]:
     """Return the hypotheses of ours, on what the paper leaves open, by id."""
-    return _load(OURS)
+    return _load("beyond.toml")
 
 
-def _load(name: str) -> Catalogue[Claim]:
+def _load(name: str) -> dict[str, Claim]:
     data = read_data(name)
     margins = {metric: Margin(**entry) for metric, entry in data["margins"].items()}
-    claims = [_claim(entry, margins) for entry in data["claims"]]
-    return Catalogue("claim", ((claim.id, claim) for claim in claims))
+    return {entry["id"]: _claim(entry, margins) for entry in data["claims"]}
 
 
 def weigh(claims: Sequence[Claim], samples: Samples) -> tuple[Judgement, ...]:
@@ -194,11 +179,9 @@ def weigh(claims: Sequence[Claim], samples: Samples) -> tuple[Judgement, ...]:
         p_for[members] = statistics.holm([joint[i].p_for for i in members])
         p_against[members] = statistics.holm([joint[i].p_against for i in members])
         p_equal[different] = statistics.holm([joint[i].p_equal for i in different])
-    outlooks = [
-        statistics.outlook(parts, families[claim.family])
-        for claim, parts in zip(claims, tested, strict=True)
-    ]
+    n_tests = [families[claim.family] for claim in claims]
     p_values = (values.tolist() for values in (p_for, p_against, p_equal))
+    outlooks = map(statistics.outlook, tested, n_tests)
     return tuple(map(Judgement, claims, tested, joint, *p_values, outlooks))
 
 
@@ -235,12 +218,15 @@ def _parts(kind: Kind, groups: list[list[Source]]) -> Iterator[tuple[Source, ...
 
 
 def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
-    groups = {name: _groups(entry[name]) for name in ("tasks", "conditions")}
-    if ("grid",) in groups["conditions"]:
+    groups = {
+        kind: tuple((it,) if isinstance(it, str) else tuple(it) for it in entry[kind])
+        for kind in ("tasks", "conditions")
+    }
+    if ("grid",) in groups["conditions"]:  # all points but those that the claim names
         named = _flat(groups["conditions"])
-        others = tuple(point for point in GRID.conditions if point not in named)
+        grid = tuple(point for point in GRID.conditions if point not in named)
         groups["conditions"] = tuple(
-            others if group == ("grid",) else group for group in groups["conditions"]
+            grid if group == ("grid",) else group for group in groups["conditions"]
         )
     settings = {"family": entry["experiment"], **entry, **groups, "where": tuple(entry["where"])}
     if "margin" in entry:
@@ -251,15 +237,10 @@ def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
 
 
 @cache
-def _scales() -> Catalogue[float]:
+def _scales() -> dict[str, float]:
     """Return how far a policy that acts at random is from the expert, by task."""
-    ends = {task: end for name in (PAPER, OURS) for task, end in read_data(name)["scales"].items()}
-    return Catalogue("scale", {task: end["expert"] - end["random"] for task, end in ends.items()})
-
-
-def _groups(entries: list[str | list[str]]) -> tuple[Group, ...]:
-    """Return every entry as a group, a lone name as a group of one."""
-    return tuple((entry,) if isinstance(entry, str) else tuple(entry) for entry in entries)
+    ends = read_data("claims.toml")["scales"] | read_data("beyond.toml")["scales"]
+    return {task: end["expert"] - end["random"] for task, end in ends.items()}
 
 
 def _flat(groups: tuple[Group, ...]) -> tuple[str, ...]:

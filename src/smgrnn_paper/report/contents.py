@@ -1,18 +1,15 @@
 """Contents: what a report shows, in which order, and all of its numbers."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from smgrnn.batch import Experiment
 from smgrnn.pages.figure import take_picture
-from smgrnn.pages.page import Block, DataTable, Facts, Illustration, Notice, Page, Section
+from smgrnn.pages.page import Block, DataTable, Facts, Illustration, Page, Section
 from smgrnn.pages.settings import Stated, stated_settings
-from smgrnn.runs.record import Record
-from smgrnn.text import duration, number, quantity
+from smgrnn.text import MISSING, duration, number, quantity
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
 from smgrnn_paper.experiments.beyond import BEYOND
 from smgrnn_paper.report.calibration import calibration_tables
@@ -20,14 +17,13 @@ from smgrnn_paper.report.claims import load_claims, load_hypotheses
 from smgrnn_paper.report.figures.registry import FIGURES, draw
 from smgrnn_paper.report.frontier import frontier_tables
 from smgrnn_paper.report.own_tables import at_a_glance, every_condition, own_tables
-from smgrnn_paper.report.paper import WORDS, Figure, Paper, load_paper
+from smgrnn_paper.report.paper import WORDS, Paper, load_paper
 from smgrnn_paper.report.results import Results, base_name, describe_shortness
 from smgrnn_paper.report.tables import compare, condition_text, count_distances
 from smgrnn_paper.report.verdicts import TONES, Finding, claim_tables, judge
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """A whole report: what is shown, and every number as plain values."""
 
     page: Page
@@ -48,28 +44,14 @@ def build_report(results: Results) -> Report:
     """Return the report on some results."""
     paper = load_paper()
     names = {base_name(experiment) for experiment in results.chosen}
-    known = (*load_claims().values(), *load_hypotheses().values())
+    known = (load_claims() | load_hypotheses()).values()
     findings = judge([claim for claim in known if claim.experiment in names], results)
     parts = [_part(each, results, paper, findings) for each in results.chosen]
     is_paper = any(experiment.id in EXPERIMENTS for experiment in results.chosen)
     drawn = {artefact for each in results.every.values() for artefact in each.artefacts}
-    drawings = [
-        _illustrate(id, results, paper)
-        for id in (paper.figures if is_paper else ())
-        if f"Fig. {id}" not in drawn
-    ]
+    bare = [id for id in paper.figures if f"Fig. {id}" not in drawn]  # need no runs
+    drawings = [_illustrate(id, results, paper) for id in (bare if is_paper else ())]
     overview = _overview(results, parts)
-    numbers = {
-        **overview,
-        "tables": [table.to_dict() for part in parts for table in part.tables],
-        "claims": [found.to_dict() for part in parts for found in part.findings],
-        "experiments": [part.numbers for part in parts],
-        "figures": {
-            it.name: it.file
-            for it in (*drawings, *chain(*(part.section.blocks for part in parts)))
-            if isinstance(it, Illustration)
-        },
-    }
     is_beyond = all(experiment.id in BEYOND for experiment in results.chosen)
     words, kind = WORDS["page"], "beyond_" if is_beyond else ""
     blocks: list[Block] = [words[f"{kind}introduction"], *_facts(overview, parts)]
@@ -79,12 +61,18 @@ def build_report(results: Results) -> Report:
     if drawings:
         sections.insert(0, Section("method", "Method", tuple(drawings)))
     if found := [found for part in parts for found in part.findings]:
-        title_of = "Our hypotheses and verdicts" if is_beyond else "Claims and verdicts"
-        tables = claim_tables(found, title_of)
-        sections.insert(0, Section("claims", "Hypotheses" if is_beyond else "Claims", tables))
-    return Report(
-        Page(words[f"{kind}title"], tuple(blocks), tuple(sections), overview["short"]), numbers
-    )
+        name = "Hypotheses" if is_beyond else "Claims"
+        tables = claim_tables(found, f"{name} and verdicts")
+        sections.insert(0, Section("claims", name, tables))
+    page = Page(words[f"{kind}title"], tuple(blocks), tuple(sections), overview["short"])
+    numbers = {
+        **overview,
+        "tables": [table.to_dict() for part in parts for table in part.tables],
+        "claims": [found.to_dict() for part in parts for found in part.findings],
+        "experiments": [part.numbers for part in parts],
+        "figures": {it.name: it.file for it in page.illustrations},
+    }
+    return Report(page, numbers)
 
 
 def _part(
@@ -117,10 +105,11 @@ def _part(
         for it in conditions
     ]
     heads = ("Condition", "Student", "Settings of its own", "Runs")
-    folded = [DataTable.of("Conditions, and the settings that each has of its own", heads, rows)]
-    for student, stated in shared.items():
-        title = f"Settings that all runs of {student} share"
-        folded.append(DataTable.of(title, ("Setting", "Value"), list(stated.items())))
+    own = DataTable.of("Conditions and their own settings", heads, rows, is_folded=True)
+    every = dict.fromkeys(name for stated in shared.values() for name in stated)
+    lines = [(name, *(it.get(name, MISSING) for it in shared.values())) for name in every]
+    title, names = "Settings shared by all runs of a student", ("Setting", *shared)
+    common = DataTable.of(title, names, lines, is_folded=True)
     findings = tuple(each for each in judged if each.claim.experiment == name)
     counts = Counter(finding.standing for finding in findings)
     verdicts = ", ".join(f"{counts[it]} {it}" for it in TONES if counts[it])
@@ -131,7 +120,8 @@ def _part(
         f"{facts} · claims: {verdicts}" if verdicts else facts,
         *illustrations,
         *tables,
-        *(replace(table, is_folded=True) for table in folded),
+        own,
+        common,
     )
     numbers = {
         "id": experiment.id,
@@ -145,24 +135,18 @@ def _part(
 
 
 def _illustrate(id: str, results: Results, paper: Paper) -> Illustration:
+    """Return a figure; a caption of the paper's describes its panels, those of a kind together."""
     drawn = draw(id, results)
     picture = None if drawn is None else take_picture(drawn)
     if id not in paper.figures:
         spec = FIGURES[id]
         return Illustration(id, spec.title, spec.caption, picture)
-    figure = paper.figures[id]
-    return Illustration(id, figure.title, _caption(figure), picture, figure.where)
-
-
-def _caption(figure: Figure) -> str:
-    """Return a description of a figure's panels, those of a kind together."""
-    if len(figure.panels) == 1:
-        return f"{figure.title}."
-    letters, shown = iter("abcdefghijklmnopqrstuvwxyz"), []
+    figure, letters, shown = paper.figures[id], iter("abcdefghijklmnopqrstuvwxyz"), []
     for text, alike in groupby(figure.panels, key=lambda panel: panel.shows):
         names = [next(letters) for _ in alike]
         shown.append(f"({'–'.join(dict.fromkeys((names[0], names[-1])))}) {text}")
-    return f"{'; '.join(shown)}."
+    caption = "; ".join(shown) if len(figure.panels) > 1 else figure.title
+    return Illustration(id, figure.title, f"{caption}.", picture, figure.where)
 
 
 def _settings(
@@ -173,28 +157,22 @@ def _settings(
     A setting in which the runs of a condition differ, such as the teacher, has all of its values.
     """
     shared: dict[str, Stated] = {}
-    found: dict[str, tuple[str, list[Stated]]] = {}
+    conditions: list[dict[str, Any]] = []
     for name, condition in experiment.conditions.items():
-        first = {condition.expert(seed): seed for seed in reversed(experiment.all_seeds(name))}
+        seeds = experiment.all_seeds(name)
+        first = {condition.expert(seed): seed for seed in reversed(seeds)}
         plans = [condition.plan(seed) for seed in sorted(first.values())]
-        found[name] = plans[0].student, [stated_settings(plan) for plan in plans]
-        for stated in found[name][1]:
-            before = shared.get(plans[0].student, stated)
-            both = {key: it for key, it in before.items() if stated.get(key) == it}
-            shared[plans[0].student] = both
-    conditions = []
-    for name, (student, each) in found.items():
-        own = [key for key in dict.fromkeys(chain(*each)) if key not in shared[student]]
-        values = {key: dict.fromkeys(it[key] for it in each if key in it) for key in own}
-        conditions.append(
-            {
-                "name": name,
-                "student": student,
-                "own": {key: " / ".join(it) for key, it in values.items()},
-                "n_runs": len(results.runs(experiment, name).records),
-                "n_asked": len(experiment.all_seeds(name)),
-            }
-        )
+        each, student = [stated_settings(plan) for plan in plans], plans[0].student
+        common = set.intersection(*(set(it.items()) for it in each))
+        before = shared.get(student, each[0])
+        shared[student] = {key: it for key, it in before.items() if (key, it) in common}
+        values = {key: dict.fromkeys(it[key] for it in each if key in it) for key in chain(*each)}
+        own = {key: " / ".join(it) for key, it in values.items()}
+        n_runs = len(results.runs(experiment, name).records)
+        counts = {"n_runs": n_runs, "n_asked": len(seeds)}
+        conditions.append({"name": name, "student": student, "own": own, **counts})
+    for it in conditions:
+        it["own"] = {k: value for k, value in it["own"].items() if k not in shared[it["student"]]}
     return shared, conditions
 
 
@@ -207,78 +185,58 @@ def _overview(results: Results, parts: Sequence[Part]) -> dict[str, Any]:
             versions.setdefault(package, set()).add(version)
     findings = [found for part in parts for found in part.findings]
     standings = Counter(found.standing for found in findings)
+    hardly_failing = [it for it in findings if it.standing == "holds" and it.claim.hardly_fails]
+    asked = {it["n_asked"] for part in parts for it in part.numbers["conditions"]}
     return {
         "short": describe_shortness(results.chosen),
         "n_runs": len(records),
         "n_asked": len(records) + len(missing),
-        "n_seeds": tuple(
-            sorted({it["n_asked"] for part in parts for it in part.numbers["conditions"]})
-        ),
+        "n_seeds": tuple(sorted(asked)),
         "steps": sum(record.spent.steps for record in records),
         "seconds": sum(record.spent.seconds for record in records),
-        "wall_seconds": _wall_seconds(records),
         "versions": {package: tuple(sorted(found)) for package, found in versions.items()},
         "missing": missing,
         "damaged": tuple(results.damaged.values()),
         "standings": {standing: standings[standing] for standing in TONES},
         "distances": count_distances(table for part in parts for table in part.tables),
-        "n_hardly_failing": sum(
-            found.standing == "holds" and bool(found.claim.hardly_fails) for found in findings
-        ),
+        "n_hardly_failing": len(hardly_failing),
     }
-
-
-def _wall_seconds(records: Sequence[Record]) -> float:
-    """Return the seconds during which runs were under way, without the pauses between them."""
-    total, end = 0.0, -math.inf
-    spans = (
-        (each.times.began - each.before.seconds, each.times.began + each.times.total)
-        for each in records
-    )
-    for began, ended in sorted(spans):
-        total += max(ended - max(began, end), 0.0)
-        end = max(end, ended)
-    return total
 
 
 def _facts(overview: dict[str, Any], parts: Sequence[Part]) -> list[Block]:
     """Return the overview as blocks of the page."""
-    seeds = " or ".join(map(str, overview["n_seeds"]))
-    steps, asked = overview["steps"], number(overview["n_asked"], 0)
+    steps = overview["steps"]
     large = f"{steps / 1e6:.1f} million" if steps >= 1e6 else number(steps, 0)
-    computing = f"{duration(overview['seconds'])} of computing on one core each"
-    blocks: list[Block] = [
-        Facts(
-            (
-                ("Runs", number(overview["n_runs"], 0), f"of {asked}"),
-                ("Seeds per condition", seeds, ""),
-                ("Environment steps", large, "one weight update each"),
-                ("Time", duration(overview["wall_seconds"]), computing),
-            )
-        )
+    tiles = [
+        ("Runs", number(overview["n_runs"], 0), f"of {number(overview['n_asked'], 0)}"),
+        ("Seeds per condition", " or ".join(map(str, overview["n_seeds"])), ""),
+        ("Environment steps", large, "one weight update each"),
+        ("Time", duration(overview["seconds"]), "of computing, on one core each"),
     ]
+    blocks: list[Block] = [Facts(tuple(tiles))]
     if n := sum(overview["standings"].values()):
         hardly = f"; {overview['n_hardly_failing']} could hardly fail"
+        standings = overview["standings"].items()
         tiles = [
-            (it.capitalize(), str(count), f"of {n}" + hardly * (it == "holds"))
-            for it, count in overview["standings"].items()
+            (it.capitalize(), str(k), f"of {n}" + hardly * (it == "holds")) for it, k in standings
         ]
         blocks.append(Facts(tuple(tiles)))
     if n := sum(overview["distances"].values()):
         words = ("Within 1 std", "Within 2 std", "Further away")
-        counts = map(str, overview["distances"].values())
-        about = [f"of {n} table cells, each once"] * 3
-        blocks.append(Facts(tuple(zip(words, counts, about, strict=True))))
+        counts = zip(words, overview["distances"].values(), strict=True)
+        cells = f"of {n} table cells, each once"
+        blocks.append(Facts(tuple((word, str(k), cells) for word, k in counts)))
     if overview["missing"]:
-        gaps = tuple(
-            f"{part.section.id} {condition_text(it['name'])}: {n} of {it['n_asked']} runs"
+        gaps = [
+            (part.section.id, condition_text(it["name"]), f"{gap} of {it['n_asked']}")
             for part in parts
             for it in part.numbers["conditions"]
-            if (n := it["n_asked"] - it["n_runs"])
-        )
-        n_missing = quantity(len(overview["missing"]), "run")
-        blocks.append(Notice(f"{n_missing} missing; all numbers are over those there are.", gaps))
+            if (gap := it["n_asked"] - it["n_runs"])
+        ]
+        title = f"{quantity(len(overview['missing']), 'run')} missing: all numbers are without them"
+        blocks.append(DataTable.of(title, ("Experiment", "Condition", "Missing"), gaps, 2))
     if overview["damaged"]:
-        blocks.append(Notice("Files that could not be read:", overview["damaged"]))
+        reasons = [(reason,) for reason in overview["damaged"]]
+        blocks.append(DataTable.of("Files that could not be read", ("File",), reasons))
     versions = ", ".join(f"{name} {' and '.join(it)}" for name, it in overview["versions"].items())
     return [*blocks, f"Computed with {versions}."] if versions else blocks

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from smgrnn.errors import plain
-from smgrnn.pages.page import Block, DataTable, Facts, Notice, Page
+from smgrnn.pages.page import Block, DataTable, Facts, Page
 
 FIGURES = "figures"
 """Folder of the pictures."""
@@ -24,14 +24,11 @@ def markdown(page: Page) -> str:
 def _md_block(block: Block) -> Iterator[str]:
     if isinstance(block, str):
         yield _md(block)
-    elif isinstance(block, Notice):
-        yield f"**{_md(block.text)}**"
-        if block.items:
-            yield "\n".join(f"- {_md(item)}" for item in block.items)
     elif isinstance(block, Facts):
-        remarks = [f" ({remark})" if remark else "" for *_, remark in block.items]
-        named = (f"{name}: {value}" for name, value, _ in block.items)
-        yield "; ".join(map("".join, zip(named, remarks, strict=True))) + "."
+        items = (
+            f"{name}: {value} ({remark})".removesuffix(" ()") for name, value, remark in block.items
+        )
+        yield "; ".join(items) + "."
     elif isinstance(block, DataTable):
         yield from _md_table(block)
     elif block.picture is None:

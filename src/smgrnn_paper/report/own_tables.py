@@ -4,7 +4,8 @@ Paper: Fig. 3 (baselines), Fig. 8 (final topologies), Appendix A-B (the grid).  
 notes are in `words.toml`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -39,16 +40,14 @@ def _measured(id: str, runs: Iterable[tuple[tuple[str, ...], Runs]]) -> DataTabl
 
 def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[DataTable]:
     """Return the tables that we add to an experiment of the paper, or to ours on teachers."""
-    name = base_name(experiment)
-    if name == "growth-ablation":
-        return [early_episodes(results)]
-    if name == "baseline-comparison":
-        return [baselines(results), improvements(results)]
-    if name == "final-topologies":
-        return [final_topologies(results)]
-    if name == "hyperparameter-grid":
-        return [best_of_grid(results, paper)]
-    return [by_teacher(experiment, results)] if name == "teachers" else []
+    tables: dict[str, tuple[Callable[[Results, Paper], DataTable], ...]] = {
+        "growth-ablation": (early_episodes,),
+        "baseline-comparison": (baselines, improvements),
+        "final-topologies": (final_topologies,),
+        "hyperparameter-grid": (best_of_grid,),
+        "teachers": (by_teacher,),
+    }
+    return [make(results, paper) for make in tables.get(base_name(experiment), ())]
 
 
 def at_a_glance(results: Results, paper: Paper) -> DataTable:
@@ -62,7 +61,7 @@ def at_a_glance(results: Results, paper: Paper) -> DataTable:
     return _table("glance", rows)
 
 
-def early_episodes(results: Results) -> DataTable:
+def early_episodes(results: Results, _: Paper) -> DataTable:
     """Return how soon the growing network is good, beside the one that does not grow."""
     columns, more, rows = COLUMNS["early"], Column("more", "Lost more often than static"), []
     for task in TASKS:
@@ -75,13 +74,13 @@ def early_episodes(results: Results) -> DataTable:
     return _table("early", rows, more)
 
 
-def baselines(results: Results) -> DataTable:
+def baselines(results: Results, _: Paper) -> DataTable:
     """Return the results and sizes of each kind of network on each task."""
-    pairs = [(task, name) for task in TASKS for name in BASELINES]
+    pairs = product(TASKS, BASELINES)
     return _measured("baselines", [(pair, results.find(*pair).table) for pair in pairs])
 
 
-def improvements(results: Results) -> DataTable:
+def improvements(results: Results, _: Paper) -> DataTable:
     """Return how probable it is that the growing network exceeds each of the others."""
 
     def entry(other: str, column: Column) -> Entry:
@@ -97,7 +96,7 @@ def improvements(results: Results) -> DataTable:
     return _table("improvements", rows)
 
 
-def final_topologies(results: Results) -> DataTable:
+def final_topologies(results: Results, _: Paper) -> DataTable:
     """Return the measures of the final graphs on each task."""
     found = [((task, "smgrnn"), results.find(task, "smgrnn").table) for task in TASKS]
     return _measured("topologies", found)
@@ -137,22 +136,19 @@ def best_of_grid(results: Results, paper: Paper) -> DataTable:
     return _table("grid", rows, note=note)
 
 
-def by_teacher(experiment: Experiment, results: Results) -> DataTable:
+def by_teacher(results: Results, _: Paper) -> DataTable:
     """Return the returns on each task, for each student by its teacher."""
     own = {name: float(it["held_out"]["mean"]) for name, it in shipped_experts().items()}
     rows = []
-    for task in TASKS:
-        for student in STUDENTS:
-            three = results.runs(experiment, f"{task}/{student}")
-            smooth = results.runs(experiment, f"{task}/{student}{SMOOTH}")
-            mean = float(np.mean([own[name] for name in TEACHERS[task]]))
-            found = [("all three", mean, three)]
-            found += [
-                (name.removeprefix(f"{task}-"), own[name], three.taught_by(name))
-                for name in TEACHERS[task]
-            ]
-            found.append(("smooth", own[f"{task}-smooth"], smooth))
-            rows += [((task, student, name, number(it, 1)), runs) for name, it, runs in found]
+    for task, student in product(TASKS, STUDENTS):
+        three, smooth = (results.find(task, f"{student}{end}") for end in ("", SMOOTH))
+        mean = float(np.mean([own[name] for name in TEACHERS[task]]))
+        found = [("all three", mean, three)]
+        found += [(name, own[name], three.taught_by(name)) for name in TEACHERS[task]]
+        found.append((f"{task}-smooth", own[f"{task}-smooth"], smooth))
+        for name, its_own, runs in found:
+            labels = task, student, name.removeprefix(f"{task}-"), number(its_own, 1)
+            rows.append((labels, runs))
     return _measured("teachers", rows)
 
 

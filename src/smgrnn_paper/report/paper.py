@@ -5,35 +5,15 @@ The data are in `paper.toml`; a number is there once, as the paper's own text.
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple
 
-from smgrnn.errors import UnknownNameError, suggest
 from smgrnn.pages.page import Column
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 _PRINTED = re.compile(rf"({_NUMBER})(?: ± ({_NUMBER}))?")
-
-T = TypeVar("T")
-
-
-class Catalogue(dict[str, T]):
-    """Entries by name; an unknown name is an error that suggests a similar one.
-
-    >>> Catalogue("table", {"I": 1, "II": 2})["III"]
-    Traceback (most recent call last):
-    smgrnn.errors.UnknownNameError: There is no table 'III'. Did you mean 'II'?
-    """
-
-    def __init__(self, kind: str, entries: Iterable[tuple[str, T]] | Mapping[str, T]) -> None:
-        super().__init__(entries)
-        self.kind = kind
-
-    def __missing__(self, name: str) -> NoReturn:
-        hint = suggest(name, self) or f"There are: {', '.join(self)}."
-        raise UnknownNameError(f"There is no {self.kind} {name!r}. {hint}")
 
 
 def parse_printed(printed: str) -> tuple[float | None, float | None]:
@@ -43,10 +23,8 @@ def parse_printed(printed: str) -> tuple[float | None, float | None]:
     ((497.7, 1.8), (24.2, None), (None, None))
     """
     found = _PRINTED.fullmatch(printed)
-    if found is None:
-        return None, None
-    mean, std = found.groups()
-    return float(mean), None if std is None else float(std)
+    mean, std = found.groups() if found else (None, None)
+    return None if mean is None else float(mean), None if std is None else float(std)
 
 
 @dataclass(frozen=True)
@@ -82,8 +60,7 @@ class PaperRow(NamedTuple):
     condition: str | None
 
 
-@dataclass(frozen=True)
-class PaperTable:
+class PaperTable(NamedTuple):
     """A table of the paper."""
 
     id: str
@@ -91,8 +68,8 @@ class PaperTable:
     where: str
     rows: tuple[PaperRow, ...]
     columns: tuple[Column, ...]
-    cells: tuple[Printed, ...]
-    """Row by row."""
+    cells: dict[tuple[str, str], Printed]
+    """By row and column, row by row."""
 
     def cell(self, row: str, column: str) -> Printed:
         """Return one entry.
@@ -100,11 +77,7 @@ class PaperTable:
         >>> load_paper().tables["II"].cell("CartPole-v1/growth-only", "n_edges").printed
         '6128 ± 1108'
         """
-        rows = {entry.name: i for i, entry in enumerate(self.rows)}
-        columns = {entry.name: i for i, entry in enumerate(self.columns)}
-        line = Catalogue(f"row of Table {self.id} named", rows)[row]
-        place = Catalogue(f"column of Table {self.id} named", columns)[column]
-        return self.cells[line * len(columns) + place]
+        return self.cells[row, column]
 
 
 class Setting(NamedTuple):
@@ -116,11 +89,10 @@ class Setting(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One of the drawings in a figure."""
+    """One of the drawings in a figure; the task is None where it is about several or none."""
 
     shows: str
     task: str | None = None
-    """The task, or None where it is about several or none."""
 
 
 class Figure(NamedTuple):
@@ -136,14 +108,13 @@ class Figure(NamedTuple):
     """Conditions that are compared; empty if there are none or the paper does not name them."""
 
 
-@dataclass(frozen=True)
-class Paper:
+class Paper(NamedTuple):
     """Everything the paper prints that a reproduction can be held against."""
 
-    tables: Catalogue[PaperTable]
-    figures: Catalogue[Figure]
+    tables: dict[str, PaperTable]
+    figures: dict[str, Figure]
     statements: tuple[Printed, ...]
-    settings: Catalogue[Setting]
+    settings: dict[str, Setting]
 
 
 def load_paper() -> Paper:
@@ -153,31 +124,29 @@ def load_paper() -> Paper:
     130.5
     """
     data = read_data("paper.toml")
-    settings = [Setting(**entry) for entry in data["settings"]]
+    figures = {
+        it["id"]: Figure(**it | {"panels": tuple(Panel(**panel) for panel in it["panels"])})
+        for it in data["figures"]
+    }
     return Paper(
-        tables=Catalogue("table", ((id, _table(id, **it)) for id, it in data["tables"].items())),
-        figures=Catalogue("figure", ((entry["id"], _figure(**entry)) for entry in data["figures"])),
+        tables={id: _table(id, **it) for id, it in data["tables"].items()},
+        figures=figures,
         statements=tuple(Printed(**entry) for entry in data["statements"]),
-        settings=Catalogue("setting", ((setting.name, setting) for setting in settings)),
+        settings={entry["name"]: Setting(**entry) for entry in data["settings"]},
     )
 
 
 def _table(id: str, columns: list[str], headings: list[str], rows: Any, **words: str) -> PaperTable:
-    lines, cells = [], []
+    lines, cells = [], {}
     for entry in rows:
         task, condition = entry.get("task"), entry.get("condition")
         name = entry.get("name") or "/".join(part for part in (task, condition) if part)
         lines.append(PaperRow(name, task, condition))
-        printed = zip(columns, entry["cells"], strict=True)
-        cells += [Printed(name, column, text) for column, text in printed]
+        for column, text in zip(columns, entry["cells"], strict=True):
+            cells[name, column] = Printed(name, column, text)
     meanings = (METRICS[name].meaning if name in METRICS else "" for name in columns)
     heads = tuple(map(Column, columns, headings, meanings))
-    return PaperTable(id, **words, rows=tuple(lines), columns=heads, cells=tuple(cells))
-
-
-def _figure(panels: list[dict[str, str]], conditions: Iterable[str] = (), **words: str) -> Figure:
-    drawn = tuple(Panel(**panel) for panel in panels)
-    return Figure(**words, panels=drawn, conditions=tuple(conditions))
+    return PaperTable(id, **words, rows=tuple(lines), columns=heads, cells=cells)
 
 
 def read_data(name: str) -> dict[str, Any]:
@@ -192,10 +161,6 @@ class Metric(NamedTuple):
     meaning: str
     decimals: int
 
-    def column(self, name: str) -> Column:
-        """Return the column of a table that shows it."""
-        return Column(name, self.word.capitalize(), self.meaning)
-
 
 WORDS = read_data("words.toml")
 """The report's own words: its first page, titles and captions of our figures, notes of tables."""
@@ -205,4 +170,4 @@ METRICS = {name: Metric(**entry) for name, entry in read_data("metrics.toml").it
 
 def metric_columns(names: Iterable[str]) -> tuple[Column, ...]:
     """Return the columns of some metrics."""
-    return tuple(METRICS[name].column(name) for name in names)
+    return tuple(Column(it, METRICS[it].word.capitalize(), METRICS[it].meaning) for it in names)

@@ -11,9 +11,9 @@ from smgrnn.arrays import Floats
 from smgrnn.batch import AnyCondition, Experiment, Store
 from smgrnn.errors import MetricError
 from smgrnn.runs.record import Record
+from smgrnn.text import quantity
 from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.experiments.registry import ALL, find_experiment
-from smgrnn_paper.report.paper import Catalogue
 from smgrnn_paper.report.topology import measure
 
 
@@ -65,16 +65,7 @@ class Runs(NamedTuple):
 class Results:
     """The records of a store, each read once, for experiments at a chosen length.
 
-    Parameters
-    ----------
-    store
-        Where the records are.
-    names
-        Experiments that are reported; none, or "all", is all of them.
-    seeds
-        Seeds of each condition; by default those of the paper, and more where claims have them.
-    episodes
-        Episodes of each run; those of the paper by default.
+    Seeds and episodes are by default those of the experiments, with more seeds for claims.
     """
 
     def __init__(
@@ -87,7 +78,7 @@ class Results:
     ) -> None:
         names = list(names)
         every = choose_experiments([ALL, *names], seeds=seeds, episodes=episodes)
-        self.every = Catalogue("experiment", ((base_name(each), each) for each in every))
+        self.every = {base_name(each): each for each in every}
         """All of the paper's experiments and those that are reported, by name, because one of them
         may show the runs of another."""
         self.chosen = choose_experiments(names, seeds=seeds, episodes=episodes)
@@ -110,7 +101,7 @@ class Results:
 
     def find(self, task: str, condition: str) -> Runs:
         """Return the runs found of a condition on a task, whichever experiment runs it."""
-        return self.runs(*self._names[f"{task}/{condition}"])
+        return self.runs(*self._names[task, condition])
 
     def all_records(self) -> list[Record]:
         """Return the records found of the experiments that are reported, each run once."""
@@ -128,15 +119,13 @@ class Results:
                 yield condition.key(seed), f"{experiment.id} {name} seed {seed}"
 
     @cached_property
-    def _names(self) -> Catalogue[tuple[Experiment, str]]:
+    def _names(self) -> dict[tuple[str, str], tuple[Experiment, str]]:
         """The experiment and full name of each condition, by its task and short name."""
-        places: dict[str, tuple[Experiment, str]] = {}
+        places: dict[tuple[str, str], tuple[Experiment, str]] = {}
         for experiment in self.every.values():
-            for name, condition in experiment.conditions.items():
-                places.setdefault(
-                    f"{condition.task}/{short_name(condition, name)}", (experiment, name)
-                )
-        return Catalogue("condition", places)
+            for name, it in experiment.conditions.items():
+                places.setdefault((it.task, short_name(it, name)), (experiment, name))
+        return places
 
     def _load(self, key: str) -> Record | None:
         if key not in self._records:
@@ -172,22 +161,24 @@ def describe_shortness(chosen: Iterable[Experiment]) -> str:
         for name, condition in each.conditions.items():
             episodes.add((condition.episodes, whole.conditions[name].episodes))
     fewer = [
-        f"{_span(n for n, _ in found)} of {_span(n for _, n in found)} {noun}"
-        for noun, pairs in (("seeds", seeds), ("episodes", episodes))
+        f"{span((n for n, _ in found), '').strip('s ')} of {span((n for _, n in found), noun)}"
+        for noun, pairs in (("seed", seeds), ("episode", episodes))
         if (found := [(n, asked) for n, asked in pairs if n < asked])
     ]
     said = f"Short runs: {', '.join(fewer)}. These are not the numbers of the experiments."
     return said if fewer else ""
 
 
-def _span(numbers: Iterable[int]) -> str:
-    """Return numbers by the least and the largest of them.
+def span(numbers: Iterable[int], noun: str) -> str:
+    """Return numbers of things by the least and the largest of them.
 
-    >>> _span([10, 5, 10]), _span([2])
-    ('5 to 10', '2')
+    >>> span([10, 5, 10], "run"), span([1], "run"), span([], "run")
+    ('5 to 10 runs', '1 run', 'no runs')
     """
     found = sorted(set(numbers))
-    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
+    if not found:
+        return f"no {noun}s"
+    return f"{found[0]} to " * (len(found) > 1) + quantity(found[-1], noun)
 
 
 def base_name(experiment: Experiment) -> str:

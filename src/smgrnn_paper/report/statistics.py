@@ -1,11 +1,9 @@
 """Estimates with intervals, the tests that decide claims, and the levels at which they decide.
 
 Every effect is a probability, and ½ is no effect: that a run of one condition exceeds a run of
-another, that of two runs at different levels the one at the higher level has the larger value, that
-a run is above a bound.  The tests behind them use ranks only, so one collapsed run weighs no more
-than it should, and a run that never got there may count as infinity.  Intervals of effects are
-Wilson's, which no sample makes shrink to a point; chance enters the bootstrap intervals alone: no
-p-value and no verdict depends on `rng`.
+another, that of two levels the run at the higher one has the larger value, that a run is above a
+bound.  The tests use ranks only, so a run that never got there may count as infinity.  Intervals of
+effects are Wilson's; chance enters the bootstrap intervals alone, no p-value and no verdict.
 """
 
 import math
@@ -74,9 +72,8 @@ class Significance:
 def mean_std(values: ArrayLike) -> tuple[float, float]:
     """Return the mean and the standard deviation as the paper prints them, over n, not n - 1.
 
-    Five counts of nodes that give 12.80 ± 0.40 (Table A.II) are four of one number and one next to
-    it, over n; over n - 1 no five counts do.  Four of the eight rows of Tables A.I and A.II say so.
-    One run that never got there makes both infinite.
+    Five counts of nodes give 12.80 ± 0.40 (Table A.II) over n, and none do over n - 1.  One run
+    that never got there makes both infinite.
     """
     runs = _sample(values)
     std = runs.std(ddof=0) if np.isfinite(runs).all() else np.inf
@@ -102,20 +99,18 @@ def student(value: float, variances: Sequence[float], counts: Sequence[int]) -> 
 
 def mean_estimate(values: ArrayLike) -> Estimate:
     """Return the mean over runs with Student's interval."""
-    runs = _sample(values)
-    return student(float(runs.mean()), *_spreads(runs))
+    return _mean_with_interval(_sample(values))
 
 
 def mean_difference(lower: ArrayLike, higher: ArrayLike) -> Estimate:
     """Return how far the mean of one condition is above another's, with Welch's interval."""
-    low, high = _sample(lower), _sample(higher)
-    return student(float(high.mean() - low.mean()), *_spreads(low, high))
+    return _mean_with_interval(_sample(higher), _sample(lower))
 
 
-def _spreads(*samples: Floats) -> tuple[list[float], list[int]]:
-    """Return the variance of each sample, over n - 1, and how many runs it has."""
-    variances = [float(runs.var(ddof=1)) if runs.size > 1 else 0.0 for runs in samples]
-    return variances, [runs.size for runs in samples]
+def _mean_with_interval(*samples: Floats) -> Estimate:
+    value = float(samples[0].mean() - sum(runs.mean() for runs in samples[1:]))
+    variances = [float(runs.var(ddof=1)) if runs.size > 1 else 0.0 for runs in reversed(samples)]
+    return student(value, variances, [runs.size for runs in reversed(samples)])
 
 
 def iqm(*strata: Floats, axis: int = -1) -> Any:
@@ -126,10 +121,9 @@ def iqm(*strata: Floats, axis: int = -1) -> Any:
 def estimate(
     strata: Sequence[ArrayLike], statistic: Callable[..., Any], rng: np.random.Generator
 ) -> Estimate:
-    """Return a statistic over tasks with its stratified bootstrap interval.
+    """Return a statistic over tasks with its stratified bootstrap interval, between percentiles.
 
-    Each of the strata holds the runs of a task, and runs are resampled within their task; the
-    statistic takes the strata one by one, and `axis`.  The interval is between percentiles.
+    Runs are resampled within their stratum; the statistic takes the strata one by one, and `axis`.
     """
     samples = [_sample(values) for values in strata]
     value = float(statistic(*samples, axis=-1))
@@ -183,8 +177,7 @@ def null_variance(*samples: Floats) -> float:
     """Return the variance of the concordance if all runs are alike, without ties.
 
     A quarter of its inverse is the number of coin tosses whose share varies as much: with those,
-    Wilson's interval has ½ outside if and only if the test on ranks, two-sided and by its normal
-    approximation, is significant.
+    Wilson's interval leaves ½ out exactly where the rank test is significant.
     """
     sizes = np.array([sample.size for sample in samples])
     total, n_pairs = sizes.sum(), (sizes.sum() ** 2 - (sizes**2).sum()) / 2
@@ -204,10 +197,9 @@ def exceeds(lower: ArrayLike, higher: ArrayLike, *, margin: float = 0.0) -> Sign
 def rises(levels: Sequence[ArrayLike]) -> Significance:
     """Test that a metric rises from level to level -- Jonckheere's test, as Kendall's τ.
 
-    A trend has no reversal.  It is not shown if runs of a level are more often below than above
-    those of the level before: the p-value for it is then that of the pair, which is above ½.  It
-    is refuted if such a pair is significant by Mann and Whitney's test, corrected for the number
-    of these tests by Bonferroni.
+    A trend has no reversal: where runs of a level are more often below than above those of the
+    level before, the p-value is that of the pair, above ½; and a pair that is significantly below,
+    corrected for the number of tests by Bonferroni, refutes the trend.
     """
     samples = [_sample(values) for values in levels]
     if len(samples) < 2:
@@ -234,12 +226,8 @@ def above(values: ArrayLike, bound: float) -> Significance:
 
 
 def alike(samples: Sequence[ArrayLike], margin: float) -> float:
-    """Return the p-value of a test that no two conditions differ by the margin.
-
-    Two one-sided Mann-Whitney tests of each pair, all of which have to be significant.
-    """
-    pairs = permutations(samples, 2)
-    return max(exceeds(low, high, margin=margin).p_for for low, high in pairs)
+    """Return the p-value of a test that no two conditions differ by the margin (TOST of pairs)."""
+    return max(exceeds(*pair, margin=margin).p_for for pair in permutations(samples, 2))
 
 
 def _tested(p_values: tuple[float, float], *samples: Floats) -> Significance:
@@ -257,8 +245,7 @@ def _p_values(test: Callable[..., Any], *data: Any) -> tuple[float, float]:
 def deviations(values: ArrayLike) -> Floats:
     """Return how far runs are from their median: comparing these compares spreads.
 
-    The median of an odd number of runs is one of them; its distance of 0 says nothing about the
-    spread and is left out.
+    The median of an odd number of runs is one of them, and its distance of 0 is left out.
     """
     runs = _sample(values)
     middle = np.median(runs)
@@ -270,9 +257,8 @@ def deviations(values: ArrayLike) -> Floats:
 def all_of(parts: Sequence[Significance]) -> Significance:
     """Return the test of a claim that is made of several parts and needs them all.
 
-    Effect and interval are those of the weakest part.  To call the claim true, each part has to be
-    shown, so the largest p-value stands as it is.  To call it false, or to say that it speaks of
-    no difference, one part is enough: those p-values are joined by Simes' method.
+    To call it true, each part has to be shown, so the weakest part stands as it is.  To call it
+    false, or no difference, one part is enough: those p-values are joined by Simes' method.
     """
     weakest = max(parts, key=lambda part: (part.p_for, -part.effect))
     return replace(
@@ -283,10 +269,7 @@ def all_of(parts: Sequence[Significance]) -> Significance:
 
 
 def simes(p_values: ArrayLike) -> float:
-    """Return the p-value of a test that any of several is significant -- Simes' method.
-
-    It is Bonferroni's where one of them stands out, and the p-value itself where all have the same.
-    """
+    """Return the p-value of a test that any of several is significant -- Simes' method."""
     ordered = np.sort(np.asarray(p_values, dtype=np.float64))
     return float((ordered * ordered.size / np.arange(1, ordered.size + 1)).min())
 
@@ -295,19 +278,12 @@ def holm(p_values: ArrayLike) -> Floats:
     """Return p-values corrected for their number by Holm's step-down method."""
     raw = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(raw, kind="stable")
-    corrected = np.empty_like(raw)
-    stepped = raw[order] * np.arange(raw.size, 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
-    return corrected
+    stepped = np.maximum.accumulate(raw[order] * np.arange(raw.size, 0, -1))
+    return np.minimum(stepped, 1.0)[np.argsort(order)]
 
 
 def verdict(p_for: float, p_against: float, p_equal: float) -> Verdict:
-    """Return the verdict on a claim, from p-values corrected over its family.
-
-    It holds if the data speak for it (p_for < 0.05), and it does not hold if they speak against it
-    (p_against < 0.05).  If they do neither, they may show that there is no difference to speak of
-    (p_equal < 0.05); otherwise they are too noisy to say.
-    """
+    """Return the verdict on a claim, from p-values corrected over its family."""
     if p_for < LEVEL:
         return "holds"
     if p_against < LEVEL:
@@ -329,22 +305,19 @@ def outlook(parts: Sequence[Significance], n_tests: int) -> Outlook | None:
     until the test is significant in four of five repetitions, as the strictest of `n_tests`.  A
     claim is decided when all parts speak for it, or one against it or for no difference.
     """
-    level = LEVEL / n_tests
-    any_level = level / len(parts)
+
+    def runs_until(p: float, n: int, level: float) -> float:
+        z, wanted = stats.norm.isf(p), stats.norm.isf(level) + stats.norm.ppf(POWER)
+        return float(max(n * (wanted / z) ** 2, n + 1)) if z > 0 else np.inf
+
+    level, any_level = LEVEL / n_tests, LEVEL / n_tests / len(parts)
     fewest: dict[Verdict, float] = {
-        "holds": max(_runs_until(part.p_for, part.n_runs, level) for part in parts),
-        "does not hold": min(_runs_until(part.p_against, part.n_runs, any_level) for part in parts),
-        "no difference": min(_runs_until(part.p_equal, part.n_runs, any_level) for part in parts),
+        "holds": max(runs_until(part.p_for, part.n_runs, level) for part in parts),
+        "does not hold": min(runs_until(part.p_against, part.n_runs, any_level) for part in parts),
+        "no difference": min(runs_until(part.p_equal, part.n_runs, any_level) for part in parts),
     }
     verdict = min(fewest, key=lambda each: fewest[each])
     return Outlook(verdict, math.ceil(fewest[verdict])) if fewest[verdict] <= MOST_RUNS else None
-
-
-def _runs_until(p: float, n: int, level: float) -> float:
-    """Return the runs at which a test that gave p with n of them has its power at a level."""
-    z = stats.norm.isf(p)
-    wanted = stats.norm.isf(level) + stats.norm.ppf(POWER)
-    return float(max(n * (wanted / z) ** 2, n + 1)) if z > 0 else np.inf
 
 
 def _sample(values: ArrayLike) -> Floats:

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.batch import AnyCondition, Experiment
-from smgrnn.pages.page import Cell, Column, DataTable, Row, Tone
+from smgrnn.pages.page import Cell, Column, DataTable, Row
 from smgrnn.runs.plan import Plan
 from smgrnn.text import MINUS, MISSING, number, plus_minus
 from smgrnn_paper.experiments.paper import TASKS
@@ -23,7 +23,6 @@ from smgrnn_paper.report import statistics
 from smgrnn_paper.report.paper import (
     METRICS,
     WORDS,
-    PaperRow,
     PaperTable,
     Printed,
     metric_columns,
@@ -50,8 +49,7 @@ SYMBOLS = {
 """The settings that the paper tunes, and its symbols for them."""
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """A metric over the runs of a condition."""
 
     n: int
@@ -80,9 +78,9 @@ class Measured:
         return plus_minus(self.mean, self.std, decimals) + left_out
 
     def iqm_text(self, decimals: int) -> str:
-        """Return the interquartile mean and its interval, or that there is but one number."""
+        """Return the interquartile mean and its interval, or that all runs are equal."""
         is_constant = self.n > 1 and not self.n_infinite and self.std == 0
-        return estimate_text(self.iqm, decimals) + (" (all equal)" if is_constant else "")
+        return estimate_text(self.iqm, decimals) + " (all equal)" * is_constant
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values; infinite ones become None."""
@@ -93,10 +91,7 @@ class Measured:
 
 @cache
 def _iqm(values: tuple[float, ...]) -> Estimate:
-    """Return the interquartile mean; infinite values, or equal ones, leave its interval unknown.
-
-    The same numbers have the same interval, whatever else is in the report.
-    """
+    """Return the interquartile mean; infinite values, or equal ones, leave its interval unknown."""
     if not np.isfinite(values).all() or len(set(values)) == 1:
         return Estimate(float(statistics.iqm(np.array(values))), UNKNOWN)
     return statistics.estimate([values], statistics.iqm, np.random.default_rng(0))
@@ -138,31 +133,30 @@ class Entry(Cell):
         decimals = METRICS[column.name].decimals if column.name in METRICS else 2
         if printed is not None and printed.mean is not None:
             decimals = len(printed.printed.split(" ")[0].partition(".")[2])
-        text, iqm, n = MISSING if ours is None else str(ours), MISSING, 0
+        text = MISSING if ours is None else str(ours)
         values: Any = ours
+        about: dict[str, Any] = {"column": column.name, "runs": runs}
         if isinstance(ours, Measured):
-            text, iqm, n = ours.text(decimals), ours.iqm_text(decimals), ours.n
-            values = ours.to_dict()
+            text, values = ours.text(decimals), ours.to_dict()
+            about |= {"n": ours.n, "iqm": ours.iqm_text(decimals)}
         elif isinstance(ours, Estimate):
             text, values = estimate_text(ours, 2), {"value": ours.value, **bounds(ours.interval)}
         if printed is None:
-            return cls(text, (), "", {"ours": values}, column.name, n, iqm, runs)
+            return cls(text, values={"ours": values}, **about)
         difference, z, comparison = None, None, MISSING
-        tone: Tone = ""
         if isinstance(ours, str):
             is_same = ours == printed.printed or parse_printed(ours)[0] == printed.mean is not None
-            tone, comparison = ("good", "same") if is_same else ("bad", "differs")
+            about["tone"], comparison = ("good", "same") if is_same else ("bad", "differs")
         elif isinstance(ours, Measured) and not ours.n_infinite and printed.mean is not None:
             difference = ours.mean - printed.mean
             comparison = number(difference, decimals, signed=True)
             if printed.std:
                 z = difference / printed.std
-                tone = "good" if abs(z) <= 1 else "fair" if abs(z) <= 2 else "bad"
+                about["tone"] = "good" if abs(z) <= 1 else "fair" if abs(z) <= 2 else "bad"
                 comparison += f" (z {number(z, 1, signed=True)})"
         theirs = {"mean": printed.mean, "std": printed.std, "printed": printed.printed}
         numbers = {"ours": values, "paper": theirs, "difference": difference, "z": z}
-        below = (printed_text(printed.printed), comparison)
-        return cls(text, below, tone, numbers, column.name, n, iqm, runs)
+        return cls(text, (printed_text(printed.printed), comparison), values=numbers, **about)
 
 
 def printed_text(printed: str) -> str:
@@ -192,10 +186,13 @@ def count_distances(tables: Iterable[DataTable]) -> dict[str, int]:
     A number that the paper prints in several tables counts once.  Two numbers for one condition, as
     Tables A.I and A.II have for Adam at 0.01, are two: the paper ran it twice.
     """
-    cells: dict[tuple[str, ...], Tone] = {}
-    for cell in (cell for table in tables for cell in table.cells):
-        if isinstance(cell, Entry) and cell.values.get("z") is not None:
-            cells[cell.runs, cell.column, cell.values["paper"]["printed"]] = cell.tone
+    cells = {
+        (cell.runs, cell.column, cell.values["paper"]["printed"]): cell.tone
+        for table in tables
+        for row in table.rows
+        for cell in row.cells
+        if isinstance(cell, Entry) and cell.values.get("z") is not None
+    }
     counts = Counter(cells.values())
     return {"near": counts["good"], "apart": counts["fair"], "far": counts["bad"]}
 
@@ -205,32 +202,29 @@ def report_table(
     title: str,
     headings: Sequence[str],
     columns: tuple[Column, ...],
-    rows: Iterable[tuple[Sequence[str], Sequence[Cell]]],
+    rows: Iterable[tuple[Sequence[str], Sequence[Entry]]],
     **words: Any,
 ) -> DataTable:
     """Return a table; behind it are the number of runs and the interquartile mean of each cell."""
-    found = tuple(Row(tuple(labels), tuple(cells)) for labels, cells in rows)
-    behind = [
-        (*row.labels, column.heading, str(cell.n), cell.text, cell.iqm, *(cell.below or 2 * ["–"]))
-        for row in found
-        for column, cell in zip(columns, row.cells, strict=True)
-        if isinstance(cell, Entry)
-    ]
-    names = ("Metric", "Runs", "Mean ± std", "IQM [95 %]", "Paper", "Difference")
-    details = DataTable.of(
-        "All numbers, with intervals", (*headings, *names), behind, len(headings) + 1
-    )
-    has_statistics = any(
-        isinstance(it, Entry) and it.iqm != MISSING for r in found for it in r.cells
-    )
+    found = [(tuple(labels), tuple(cells)) for labels, cells in rows]
+    every = [(labels, *it) for labels, cells in found for it in zip(columns, cells, strict=True)]
+    details = None
+    if any(cell.iqm != MISSING for _, _, cell in every):
+        behind = [
+            (*labels, column.heading, str(it.n), it.text, it.iqm, *(it.below or 2 * [MISSING]))
+            for labels, column, it in every
+        ]
+        names = ("Metric", "Runs", "Mean ± std", "IQM [95 %]", "Paper", "Difference")
+        heads = (*headings, *names)
+        details = DataTable.of("All numbers, with intervals", heads, behind, len(headings) + 1)
     return DataTable(
         id=id,
         title=title,
         headings=tuple(headings),
         columns=columns,
-        rows=found,
-        keys=KEYS if any(cell.below for row in found for cell in row.cells) else (),
-        details=details if has_statistics else None,
+        rows=tuple(Row(labels, cells) for labels, cells in found),
+        keys=KEYS if any(cell.below for _, _, cell in every) else (),
+        details=details,
         **words,
     )
 
@@ -262,26 +256,17 @@ def compare(table: PaperTable, experiment: Experiment, results: Results) -> Data
         notes = " ".join(WORDS["notes"][name] for name in wanted if name in shown)
     else:
         headings = ("Task" if table.rows[0].task else "Setting",)
-        rows += [((it.name,), _settings(table, it, experiment, results)) for it in table.rows]
-    return report_table(
-        table.id, table.title, headings, columns, rows, where=table.where, note=notes
-    )
-
-
-def _settings(
-    table: PaperTable, row: PaperRow, experiment: Experiment, results: Results
-) -> list[Entry]:
-    """Return settings as they ran: in conditions on the row's task, or in the main experiments."""
-    if row.task is None:
-        conditions = [results.find(task, "smgrnn").condition for task in TASKS]
-    else:
-        conditions = [each for each in experiment.conditions.values() if each.task == row.task]
-    found = []
-    for column in table.columns:
-        name = row.name if column.name == "value" else column.name
-        values = dict.fromkeys(_setting(condition, name) for condition in conditions)
-        found.append(Entry.of(column, " / ".join(values), table.cell(row.name, column.name)))
-    return found
+        main = [results.find(task, "smgrnn").condition for task in TASKS]
+        for row in table.rows:
+            own = [it for it in experiment.conditions.values() if it.task == row.task]
+            cells = []
+            for it in columns:
+                name = row.name if it.name == "value" else it.name
+                values = dict.fromkeys(_setting(each, name) for each in own or main)
+                cells.append(Entry.of(it, " / ".join(values), table.cell(row.name, it.name)))
+            rows.append(((row.name,), cells))
+    words = {"where": table.where, "note": notes}
+    return report_table(table.id, table.title, headings, columns, rows, **words)
 
 
 def _setting(condition: AnyCondition, name: str) -> str:

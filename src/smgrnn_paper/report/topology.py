@@ -15,7 +15,6 @@ from smgrnn.graph.state import Graph
 from smgrnn.runs.metrics import late_share
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution.plan import generations_of
-from smgrnn_paper.report.paper import METRICS, Catalogue
 
 SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""
@@ -29,10 +28,12 @@ def measure(record: Record, metric: str) -> float:
     Either convergence of a run that never reached the threshold is infinite.  A metric that runs of
     its kind do not have, such as the churn ratio of an evolution, raises MetricError.
     """
-    if metric in MEASURES:
-        return float(MEASURES[metric](record))
+    if metric in OF_RUNS:
+        return float(OF_RUNS[metric](record))
+    if metric in OF_GRAPHS:
+        return float(OF_GRAPHS[metric](record.graph))
     figures = record.summary()
-    value = Catalogue("metric", dict.fromkeys((*METRICS, *MEASURES)) | figures)[metric]
+    value = figures.get(metric)
     if value is None and metric in NEVER and metric in figures:
         return np.inf
     if not isinstance(value, int | float):
@@ -55,10 +56,9 @@ def early_growth_nodes(record: Record) -> float:
 def settled_share(record: Record) -> float:
     """Return the share of the whole net growth that is reached before the final quarter begins.
 
-    Both sizes are means over a whole pruning period, so that they are taken at the same phases of
-    the saw-tooth.  A run that ends as large as it started has no net growth to share.  It counts as
-    settled (1) if the final quarter left its size alone too, as infinite if that undid growth, and
-    as minus infinite if that undid shrinking.
+    Both sizes are means over a whole pruning period, at the same phases of the saw-tooth.  A run
+    without net growth counts as settled (1) if the final quarter left its size alone too, as
+    infinite if that undid growth, and as minus infinite if that undid shrinking.
     """
     start, n_before = record.started[0], late_share(record.episodes.n).start
     # A period that the first of the two sizes cannot have is none for the second either.
@@ -153,21 +153,16 @@ def relay_paths(graph: Graph) -> int:
     return sum(len(after[source] & before[target]) for source, target in view.edges)
 
 
-def _of_graph(measured: Callable[[Graph], float]) -> Callable[[Record], float]:
-    return lambda record: measured(record.graph)
-
-
-MEASURES: dict[str, Callable[[Record], float]] = {
-    "early_return": early_return,
-    "early_growth_nodes": early_growth_nodes,
-    "settled_share": settled_share,
-    "growth_linearity": growth_linearity,
-    "small_weight_share": _of_graph(small_weight_share),
-    "weight_range": _of_graph(weight_range),
-    "sparsity": _of_graph(sparsity),
-    "centralisation": _of_graph(centralisation),
-    "skip_edges": _of_graph(skip_edges),
-    "feedback_edges": _of_graph(feedback_edges),
-    "relay_paths": _of_graph(relay_paths),
+OF_RUNS: dict[str, Callable[[Record], float]] = {
+    each.__name__: each
+    for each in (early_return, early_growth_nodes, settled_share, growth_linearity)
 }
-"""Functions that measure those metrics that the summary of a run does not have."""
+OF_GRAPHS: dict[str, Callable[[Graph], float]] = {
+    each.__name__: each
+    for each in (
+        *(small_weight_share, weight_range, sparsity, centralisation),
+        *(skip_edges, feedback_edges, relay_paths),
+    )
+}
+MEASURES = (*OF_RUNS, *OF_GRAPHS)
+"""The metrics that the summary of a run does not have."""

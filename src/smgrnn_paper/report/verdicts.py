@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from smgrnn.pages.page import Cell, Column, DataTable, Row, Tone
@@ -21,7 +20,10 @@ TONES: dict[Standing, Tone] = {
     "too noisy": "fair",
     "not run": "none",
 }
-"""Every verdict, and its colour."""
+"""Every verdict, and its color."""
+DECISIVE = {"does not hold": "p_against", "no difference": "p_equal"}
+"""The p-value on which a verdict rests, where it is not the one in favor of the claim."""
+P_VALUES = ("p_for", "p_against", "p_equal")
 COLUMNS = (
     Column("verdict", "Verdict"),
     Column("comparison", "Comparison", "the one that decides, of several"),
@@ -46,8 +48,7 @@ class Sample(NamedTuple):
         return self.ours.n if self.ours else 0
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """A claim and the verdict of the runs on it."""
 
     claim: Claim
@@ -72,10 +73,8 @@ class Finding:
         """The fewest and the most runs of a condition, and of how many where some are missing."""
         counts = sorted({each.n for each in self.samples})
         text = "–".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-        asked = max(each.n_asked for each in self.samples)
-        return (
-            text if all(each.n == each.n_asked for each in self.samples) else f"{text} of {asked}"
-        )
+        is_whole = all(each.n == each.n_asked for each in self.samples)
+        return text if is_whole else f"{text} of {max(each.n_asked for each in self.samples)}"
 
     def comparisons(self) -> Iterator[tuple[str, Significance]]:
         """Yield the comparison in each part of the claim, in signs, and its test."""
@@ -88,45 +87,36 @@ class Finding:
         claim, judged = self.claim, self.judgement
         label = f"{claim.sentence} ({', '.join(claim.where)})"
         label += f" Can hardly fail: {claim.hardly_fails}" if claim.hardly_fails else ""
-        verdict = Cell(self.standing, tone=TONES[self.standing])
         if judged is None:
             absent = next(it.source for it in self.samples if it.ours is None)
             texts = (f"no run of {_name(absent)}", MISSING, MISSING, self.seeds, MISSING)
-            return Row((label,), (verdict, *map(Cell, texts)))
-        compared, tested = self._decisive()
-        raw, corrected = {
-            "does not hold": (judged.whole.p_against, judged.p_against),
-            "no difference": (judged.whole.p_equal, judged.p_equal),
-        }.get(judged.verdict, (judged.whole.p_for, judged.p_for))
-        needed = MISSING
-        if judged.verdict == "too noisy":
-            near = judged.outlook
-            needed = f"{near.n_runs}: {near.verdict}" if near else f"over {MOST_RUNS}"
-        elif judged.verdict != "no difference" and tested.p_equal < LEVEL:
-            compared += " (within the margin)"
-        effect = estimate_text(Estimate(tested.effect, tested.interval), 2)
-        p, words = f"{p_value(raw)} ({p_value(corrected)})", METRICS[claim.metric].word
-        texts = (f"{words}: {compared}", effect, p, self.seeds, needed)
+        else:
+            p_name, needed = DECISIVE.get(judged.verdict, "p_for"), MISSING
+            compared, tested = (
+                max(self.comparisons(), key=lambda pair: (pair[1].p_for, -pair[1].effect))
+                if p_name == "p_for"
+                else min(self.comparisons(), key=lambda pair: getattr(pair[1], p_name))
+            )
+            if judged.verdict == "too noisy":
+                near = judged.outlook
+                needed = f"{near.n_runs}: {near.verdict}" if near else f"over {MOST_RUNS}"
+            elif judged.verdict != "no difference" and tested.p_equal < LEVEL:
+                compared += " (within the margin)"
+            raw, corrected = (p_value(getattr(it, p_name)) for it in (judged.whole, judged))
+            effect = estimate_text(Estimate(tested.effect, tested.interval), 2)
+            word = METRICS[claim.metric].word
+            texts = (f"{word}: {compared}", effect, f"{raw} ({corrected})", self.seeds, needed)
+        verdict = Cell(self.standing, tone=TONES[self.standing])
         return Row((label,), (verdict, *map(Cell, texts)))
-
-    def _decisive(self) -> tuple[str, Significance]:
-        """Return the comparison on which the verdict rests."""
-        pairs = list(self.comparisons())
-        if self.standing == "does not hold":
-            return min(pairs, key=lambda pair: pair[1].p_against)
-        if self.standing == "no difference":
-            return min(pairs, key=lambda pair: pair[1].p_equal)
-        return max(pairs, key=lambda pair: (pair[1].p_for, -pair[1].effect))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain values."""
         claim, judged = self.claim, self.judgement
+        names = ("id", "experiment", "family", "sentence", "kind", "metric", "hardly_fails")
         found = {
-            **{name: getattr(claim, name) for name in ("id", "experiment", "family")},
+            **{name: getattr(claim, name) for name in names},
             "n_family": self.n_family,
             "where": list(claim.where),
-            **{name: getattr(claim, name) for name in ("sentence", "kind", "metric")},
-            "hardly_fails": claim.hardly_fails,
             "test": self.test,
             "margin": claim.margin.text if claim.margin else "",
             "seeds": self.seeds,
@@ -139,7 +129,7 @@ class Finding:
         if judged is None:
             return found
         found |= _numbers(judged.whole)
-        found |= {f"p_{name}_corrected": p for name, p in judged.corrected.items()}
+        found |= {f"{name}_corrected": getattr(judged, name) for name in P_VALUES}
         if judged.verdict == "too noisy":
             found["outlook"] = judged.outlook and judged.outlook._asdict()
         found["parts"] = [
@@ -150,20 +140,18 @@ class Finding:
 
 
 def judge(claims: Sequence[Claim], results: Results) -> list[Finding]:
-    """Return a finding on each claim; those that have not run are left open."""
-    samples: dict[str, tuple[Sample, ...]] = {}
-    for claim in claims:
-        found = {source: results.find(*source) for source in claim.sources}
-        samples[claim.id] = tuple(
+    """Return the verdict on each claim; claims without runs do not count in their family."""
+    samples = {
+        claim.id: tuple(
             Sample(source, Measured.of(runs.values(claim.metric)), len(runs.seeds))
-            for source, runs in found.items()
+            for source in claim.sources
+            for runs in [results.find(*source)]
         )
+        for claim in claims
+    }
     ready = [claim for claim in claims if all(each.ours for each in samples[claim.id])]
-
-    def values(source: Source, metric: str) -> Any:
-        return results.find(*source).values(metric)
-
-    judgements = {each.claim.id: each for each in weigh(ready, values)}
+    judged = weigh(ready, lambda source, metric: results.find(*source).values(metric))
+    judgements = {each.claim.id: each for each in judged}
     families = Counter(claim.family for claim in ready)
     return [
         Finding(claim, samples[claim.id], judgements.get(claim.id), families[claim.family])
@@ -181,14 +169,13 @@ def claim_tables(findings: Sequence[Finding], title: str) -> tuple[DataTable, Da
             *(each.claim.id, f"{each.claim.family} ({each.n_family})", each.test, text),
             MISSING if tested.margin is None else f"{tested.margin:.3g}",
             estimate_text(Estimate(tested.effect, tested.interval), 2),
-            *map(p_value, (tested.p_for, tested.p_against, tested.p_equal)),
+            *(p_value(getattr(tested, name)) for name in P_VALUES),
         )
         for each in findings
         for text, tested in each.comparisons()
     ]
     names = ("Claim", "Family", "Test", "Comparison", "Margin", "Effect [95 %]")
     heads = (*names, "p for", "p against", "p no difference")
-    details = DataTable.of("All comparisons", heads, compared)
     rows = []
     for each in findings:
         decimals = METRICS[each.claim.metric].decimals
@@ -197,18 +184,16 @@ def claim_tables(findings: Sequence[Finding], title: str) -> tuple[DataTable, Da
             texts = (ours.text(decimals), ours.iqm_text(decimals)) if ours else (MISSING, MISSING)
             rows.append((*labels, f"{ours.n if ours else 0} of {n_asked}", *texts))
     about = ("Claim", "Task", "Condition", "Runs", "Mean ± std", "IQM [95 %]")
-    return (
-        DataTable(
-            id="claims",
-            title=title,
-            headings=("Claim",),
-            columns=COLUMNS,
-            rows=tuple(each.row() for each in findings),
-            details=details,
-            is_filtered=True,
-        ),
-        DataTable.of("Runs behind the claims", about, rows, 3, is_folded=True),
+    claims = DataTable(
+        id="claims",
+        title=title,
+        headings=("Claim",),
+        columns=COLUMNS,
+        rows=tuple(each.row() for each in findings),
+        details=DataTable.of("All comparisons", heads, compared),
+        is_filtered=True,
     )
+    return claims, DataTable.of("Runs behind the claims", about, rows, 3, is_folded=True)
 
 
 def relation(claim: Claim, part: Sequence[Source]) -> str:
@@ -241,5 +226,5 @@ def _name(source: Source) -> str:
 
 
 def _numbers(tested: Significance) -> dict[str, Any]:
-    p_values = {name: getattr(tested, name) for name in ("p_for", "p_against", "p_equal")}
+    p_values = {name: getattr(tested, name) for name in P_VALUES}
     return {"effect": tested.effect, **bounds(tested.interval), **p_values}

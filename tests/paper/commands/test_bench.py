@@ -1,7 +1,5 @@
 """What `smgrnn bench` compares is the same work, and its tables hold what was measured."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -9,8 +7,6 @@ import torch
 from smgrnn.errors import ConfigError
 from smgrnn_paper.bench.measure import markdown, measure, tables
 from smgrnn_paper.bench.workload import (
-    N_INPUTS,
-    N_OUTPUTS,
     active_rules,
     eager_loop,
     grown_graph,
@@ -18,7 +14,6 @@ from smgrnn_paper.bench.workload import (
     stream,
 )
 
-BENCHMARKS = str(Path(__file__).parents[3] / "benchmarks")
 ROW = {
     "edges": 84,
     "iterations": 1,
@@ -54,16 +49,11 @@ def test_the_plain_loop_trains_the_same_network_as_the_compiled_engine(iteration
     assert np.abs(plain.numpy() - graph.weight).max() > 0.05
 
 
-@pytest.mark.parametrize("n_edges", [10, 84, 1000])
-def test_the_measured_networks_have_the_edges_they_are_named_for(n_edges: int) -> None:
-    graph = grown_graph(n_edges)
-    assert graph.n_edges == n_edges
-    assert graph.n_nodes == max(n_edges // 3, N_INPUTS + N_OUTPUTS)
-
-
 @pytest.mark.filterwarnings("ignore::smgrnn.errors.GrowthLimitWarning")
 def test_the_active_rules_edit_at_every_call_and_keep_the_size() -> None:
-    learner = new_learner(grown_graph(300), 1, active_rules(300))
+    graph = grown_graph(300)
+    assert (graph.n_edges, graph.n_nodes) == (300, 100)
+    learner = new_learner(graph, 1, active_rules(300))
     learner.learn_stream(*stream(5000))
     assert len(list(learner.log.edits())) >= 49
     assert 270 <= learner.graph.n_edges <= 300

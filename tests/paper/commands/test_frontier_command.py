@@ -77,22 +77,13 @@ def test_without_runs_the_experiment_of_the_store_is_shown(
     assert printed.startswith("as printed* ")
     assert said.out.endswith("The picture is in drawn.png.\n")
     assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_without_runs_of_its_own_length_the_longest_of_the_experiment_are_shown(
-    smgrnn: Command, tmp_path: Path
-) -> None:
-    """After `reproduce --smoke frontier` there were said to be no runs."""
-    store = Store(tmp_path / "store")
-    for episodes in (4, 6):
-        store.save(fabricate(CONDITIONS["frugal"].with_episodes(episodes), 0))
-    said = smgrnn("frontier", "--store", "store")
-    assert said.code == 0
-    short, _, grown, *_ = said.out.splitlines()
-    assert short.startswith("Short runs: 1 of ")
-    assert " seeds, 6 to 8 of " in short
+    for episodes in (4, 6):  # after `reproduce --smoke frontier`, the longest there are
+        short = fabricate(CONDITIONS["frugal"].with_episodes(episodes), 0)
+        Store(tmp_path / "short").save(short)
+    first, _, grown, *_ = smgrnn("frontier", "--store", "short").out.splitlines()
+    assert first.startswith("Short runs: 1 of ")
+    assert " seeds, 6 to 8 of " in first
     assert grown.startswith("frugal 8 ")
-    assert grown.split()[3] == "1"
 
 
 def test_one_task_can_be_shown_alone(runs: list[Path], smgrnn: Command, tmp_path: Path) -> None:
@@ -108,26 +99,20 @@ def test_one_task_can_be_shown_alone(runs: list[Path], smgrnn: Command, tmp_path
     assert sentence == "There is no run of CartPol-v1. Did you mean 'CartPole-v1'?"
 
 
-def test_a_store_without_its_runs_is_refused(smgrnn: Command) -> None:
-    assert refused(smgrnn("frontier", "--store", "nowhere")) == (
-        "nowhere has no finished run of the experiment frontier; name runs, or run `smgrnn "
-        "reproduce frontier` first."
-    )
-
-
-def test_unfinished_runs_are_refused(smgrnn: Command, tmp_path: Path) -> None:
-    record = replace(fabricate(CONDITIONS["frugal"], 0), held_out=np.empty(0))
-    record.save(tmp_path / "run.safetensors")
-    sentence = refused(smgrnn("frontier", "run.safetensors"))
-    assert sentence.startswith("None of these runs is finished")
-
-
-def test_a_store_is_for_the_experiment(runs: list[Path], smgrnn: Command) -> None:
-    assert "leave it out" in refused(smgrnn("frontier", runs[0], "--store", "elsewhere"))
-
-
-def test_what_is_no_run_or_no_picture_is_refused(runs: list[Path], smgrnn: Command) -> None:
-    assert refused(smgrnn("frontier", "runs/nowhere")) == "There is no run folder runs/nowhere."
-    sentence = refused(smgrnn("frontier", *runs, "--out", "drawn.pdf"))
-    assert sentence == "A picture is an .svg or a .png file. Got drawn.pdf instead."
-    assert "cannot be written" in refused(smgrnn("frontier", *runs, "--out", "no/such/drawn.svg"))
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--store", "nowhere"], "nowhere has no finished run of the experiment frontier;"),
+        (["begun.safetensors"], "None of these runs is finished"),
+        (["{run}", "--store", "elsewhere"], "--store is for the experiment: leave it out"),
+        (["runs/nowhere"], "There is no run folder runs/nowhere."),
+        (["{run}", "--out", "a.pdf"], "A picture is an .svg or a .png file. Got a.pdf instead."),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(
+    runs: list[Path], smgrnn: Command, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    begun = replace(fabricate(CONDITIONS["frugal"], 0), held_out=np.empty(0))
+    begun.save(tmp_path / "begun.safetensors")
+    given = (word.format(run=runs[0]) for word in words)
+    assert refused(smgrnn("frontier", *given)).startswith(sentence)

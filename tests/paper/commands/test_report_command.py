@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from smgrnn.batch import Store
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn_paper.commands.report import report_command
-from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report import contents
 from support.commands import Command, refused
-from support.fabricated import fill_store
+from support.fabricated import filled
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -24,7 +22,7 @@ NAME = "task-difficulty"
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(contents, "draw", lambda *_: Figure())
     folder = tmp_path / "store"
-    fill_store(Store(folder), choose_experiments([NAME], seeds=1, episodes=4))
+    filled(folder, NAME, seeds=1, episodes=4)
     return folder
 
 
@@ -51,11 +49,14 @@ def test_a_report_takes_the_length_of_the_runs_that_there_are(
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("Short runs: 1 of 10 seeds, 4 of 2000 episodes.")
     assert second == "4 of 4 runs."
-    fill_store(Store(store), choose_experiments([NAME], seeds=2, episodes=6))
+    filled(store, NAME, seeds=2, episodes=6)
     report_command(store, tmp_path / "report", [NAME])
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("Short runs: 2 of 10 seeds, 6 of 2000 episodes.")
     assert second == "8 of 8 runs."
+    report_command(store, tmp_path / "report", [NAME], seeds=3, episodes=6)
+    _, second, *_ = capsys.readouterr().out.splitlines()
+    assert second == "8 of 12 runs. `smgrnn reproduce` runs what is missing."
 
 
 def test_a_picture_of_an_earlier_report_does_not_stay(store: Path, tmp_path: Path) -> None:
@@ -68,31 +69,14 @@ def test_a_picture_of_an_earlier_report_does_not_stay(store: Path, tmp_path: Pat
     assert found == {"figure-1.svg", "figure-2.svg", "figure-7.svg", "mine.png"}
 
 
-def test_quiet_is_quiet(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report_command(
-        store, tmp_path / "report", [NAME], seeds=1, episodes=4, output=Output(quiet=True)
-    )
-    assert capsys.readouterr() == ("", "")
-
-
-def test_what_is_missing_is_told(
-    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    report_command(store, tmp_path / "report", [NAME], seeds=3, episodes=4)
-    assert "4 of 12 runs. `smgrnn reproduce` runs what is missing." in capsys.readouterr().out
-
-
 def test_a_store_without_such_runs_is_refused(store: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has no finished run of these experiments;"):
         report_command(store, tmp_path / "report", ["frontier"])
     with pytest.raises(ConfigError, match="no finished run of these experiments of 5 episodes;"):
         report_command(store, tmp_path / "report", [NAME], episodes=5)
-    assert not (tmp_path / "report").exists()
-
-
-def test_an_unknown_experiment_is_refused(store: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'task-difficulty-v2'"):
         report_command(store, tmp_path / "report", ["task-dificulty"])
+    assert not (tmp_path / "report").exists()
 
 
 def test_runs_are_shown_by_another_command(smgrnn: Command) -> None:

@@ -1,7 +1,6 @@
 """Every experiment is what the paper prints, valid, and found by name."""
 
 import json
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -24,7 +23,7 @@ from smgrnn_paper.evolution.evolution import Evolution
 from smgrnn_paper.evolution.plan import EvolutionPlan
 from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments, find_experiment
 from smgrnn_paper.experiments.frontier import FRONTIER
-from smgrnn_paper.experiments.paper import SMOOTH, TASKS, TEACHER_COMPARISON, TEACHERS
+from smgrnn_paper.experiments.paper import SMOOTH, TASKS, TEACHERS
 from smgrnn_paper.experiments.registry import SMOKE_EPISODES, SMOKE_SEEDS
 
 pytestmark = pytest.mark.xdist_group("experiments")
@@ -42,13 +41,6 @@ def test_naming_experiments_makes_no_condition() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("20\n", "")
-
-
-@every_experiment
-def test_an_id_ends_in_its_version(experiment: Experiment) -> None:
-    assert re.fullmatch(r"[a-z-]+-v\d+", experiment.id)
-    assert experiment.question.endswith("?")
-    assert experiment.artefacts or experiment is TEACHER_COMPARISON  # ours, with a table of ours
 
 
 @every_experiment
@@ -76,14 +68,8 @@ def test_the_runs_of_the_tables_are_as_many_as_the_paper_has_and_shared_ones_are
         "LunarLander-v3": 100,
         "xor": 10,
     }
-
-
-def test_more_seeds_and_smooth_teachers_are_so_many_more() -> None:
-    """Seven conditions of CartPole and Acrobot have 30 more, three of LunarLander 10 more.
-
-    The optimizers and rates are seven conditions with 15 more, and the smooth teachers have 30
-    runs of each task.
-    """
+    # Seven conditions of CartPole and Acrobot have 30 more, three of LunarLander 10, seven of
+    # optimizers and rates 15; the smooth teachers have 30 runs of each task.
     runs = queue_runs(EXPERIMENTS.values())
     assert Counter(run.condition.task for run in runs) == {
         "CartPole-v1": 620 + 7 * 30 + 7 * 15 + 30,
@@ -106,17 +92,6 @@ def test_a_condition_has_as_many_seeds_wherever_it_is_asked_for() -> None:
     assert numbers == {40: 14, 20: 3, 10: 3 + 4 + 6 + 1 + 9}
 
 
-def test_tables_keep_the_seeds_of_the_paper() -> None:
-    few = ("optimizer-sensitivity", "hyperparameter-grid", "hyperparameter-sweeps")
-    for id, experiment in EXPERIMENTS.items():
-        assert len(experiment.seeds) == (5 if id.startswith(few) else 10)
-
-
-def test_more_seeds_need_a_condition() -> None:
-    for experiment in EXPERIMENTS.values():
-        assert experiment.more.keys() <= experiment.conditions.keys()
-
-
 def test_students_of_the_control_tasks_learn_from_three_teachers() -> None:
     assert {name for some in TEACHERS.values() for name in some} <= set(shipped_experts())
     for experiment in EXPERIMENTS.values():
@@ -132,18 +107,6 @@ def test_every_table_and_figure_with_numbers_has_an_experiment() -> None:
     figures = [*map(str, range(3, 9)), "A.1", "A.2"]
     expected = [f"Table {name}" for name in tables] + [f"Fig. {name}" for name in figures]
     assert sorted(shown) == sorted(expected)
-
-
-def test_the_conditions_of_one_question_differ() -> None:
-    """The optimizer study asks twice for Adam at 0.01, and each sweep for the defaults."""
-    repeated = {
-        experiment.id: len(experiment.conditions) - len(set(experiment.conditions.values()))
-        for experiment in EXPERIMENTS.values()
-    }
-    assert {id: n for id, n in repeated.items() if n} == {
-        "optimizer-sensitivity-v2": 1,
-        "hyperparameter-sweeps-v2": 6,
-    }
 
 
 def test_an_experiment_is_found_by_its_id_or_by_its_name_in_the_latest_version(

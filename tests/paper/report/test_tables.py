@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn.batch import AnyCondition, Store
-from smgrnn.pages.page import DataTable
+from smgrnn.batch import AnyCondition, Experiment, Store
+from smgrnn.pages.page import Cell, DataTable
 from smgrnn.runs.record import Record
-from smgrnn_paper.experiments import choose_experiments
+from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments
 from smgrnn_paper.report.own_tables import (
     at_a_glance,
     baselines,
@@ -18,11 +18,12 @@ from smgrnn_paper.report.own_tables import (
     early_episodes,
     final_topologies,
     improvements,
+    own_tables,
 )
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.tables import Entry, Measured, compare, count_distances
-from support.fabricated import fill_store
+from support.fabricated import Figures, fill_store, filled
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -36,15 +37,11 @@ Fill = Callable[..., Results]
 def results_of(tmp_path: Path) -> Fill:
     """Return results in which the runs of some experiments have the given figures."""
 
-    def fill(*names: str, **figures: Any) -> Results:
-        store = Store(tmp_path)
-        experiments = choose_experiments(names, seeds=SEEDS, episodes=EPISODES)
-
-        def of(_: AnyCondition, seed: int) -> dict[str, Any]:
+    def fill(*names: str, of: Figures | None = None, **figures: Any) -> Results:
+        def by_seed(_: AnyCondition, seed: int) -> dict[str, Any]:
             return {name: values[seed] for name, values in figures.items()}
 
-        fill_store(store, experiments, of)
-        return Results(store, names, seeds=SEEDS, episodes=EPISODES)
+        return filled(tmp_path, *names, seeds=SEEDS, episodes=EPISODES, figures=of or by_seed)
 
     return fill
 
@@ -57,6 +54,10 @@ def cell(found: DataTable, labels: tuple[str, ...], column: str) -> Entry:
     [row] = [row for row in found.rows if row.labels == labels]
     [entry] = [it for it in row.cells if isinstance(it, Entry) and it.column == column]
     return entry
+
+
+def every(found: DataTable) -> list[Cell]:
+    return [cell for row in found.rows for cell in row.cells]
 
 
 def test_a_cell_has_ours_the_papers_and_the_difference(results_of: Fill) -> None:
@@ -75,27 +76,12 @@ def test_a_cell_has_ours_the_papers_and_the_difference(results_of: Fill) -> None
     assert texts[:3] == ["2", "495.0 ± 5.0", "495.0 [490.0, 500.0]"]
 
 
-def test_runs_that_are_all_equal_say_so_instead_of_an_interval(results_of: Fill) -> None:
-    results = results_of("pruning-ablation", late_return=(500.0, 500.0))
-    found = table("II", "pruning-ablation", results)
-    assert cell(found, ("CartPole-v1", "smgrnn"), "late_return").iqm == "500.0 (all equal)"
-
-
-def test_the_metric_that_claims_rest_on_is_beside_the_papers(results_of: Fill) -> None:
-    found = table("II", "pruning-ablation", results_of("pruning-ablation", n_edges=(80, 90)))
-    names = [column.name for column in found.columns]
-    assert names[-3:] == ["sustained_episode", "late_growth_nodes", "late_edges"]
-    late = cell(found, ("CartPole-v1", "smgrnn"), "late_edges")
-    assert late.below == ()
-    assert 70 < late.values["ours"]["mean"] < 85  # growing to the end, so less than the final sizes
-
-
 def test_a_number_that_is_printed_twice_counts_once(results_of: Fill) -> None:
     """Tables II, A.IV and A.V all print the late return of the standard network."""
     results = results_of("pruning-ablation", late_return=(490.0, 500.0))
     first = table("II", "pruning-ablation", results)
     again = table("A.V", "initial-topology", results)
-    n_cells = len([cell for cell in first.cells if cell.values.get("z") is not None])
+    n_cells = len([cell for cell in every(first) if cell.values.get("z") is not None])
     assert sum(count_distances([again]).values()) > 0
     assert sum(count_distances([first]).values()) == n_cells
     assert count_distances([first, again]) == count_distances([first])
@@ -110,15 +96,11 @@ def test_two_numbers_for_one_condition_count_twice(results_of: Fill) -> None:
     assert sum(count_distances(tables).values()) == 24
 
 
-def test_early_episodes_are_compared_with_those_of_a_fixed_graph(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    experiments = choose_experiments(["growth-ablation"], seeds=SEEDS, episodes=EPISODES)
-
+def test_early_episodes_are_compared_with_those_of_a_fixed_graph(results_of: Fill) -> None:
     def of(condition: AnyCondition, _: int) -> dict[str, Any]:
         return {"late_return": 0.0 if condition.variant == "smgrnn" else 500.0}
 
-    fill_store(store, experiments, of)
-    found = early_episodes(Results(store, seeds=SEEDS, episodes=EPISODES))
+    found = early_episodes(results_of("growth-ablation", of=of), PAPER)
     assert cell(found, ("CartPole-v1", "smgrnn"), "early_lost").text == "8.0 ± 0.0"
     assert cell(found, ("CartPole-v1", "static"), "early_lost").text == "0.0 ± 0.0"
     assert cell(found, ("CartPole-v1", "smgrnn"), "more").text.startswith("1.00 [0.")
@@ -148,30 +130,25 @@ def test_runs_that_never_converge_are_counted_not_averaged(results_of: Fill) -> 
     entry = cell(found, ("CartPole-v1", "smgrnn"), "convergence_episode")
     assert (entry.text, entry.below[1], entry.iqm) == ("140 ± 0 (1 of 2)", "–", "∞")
     assert "(8 of 10)" in found.note
-    assert entry.values["ours"] == {
-        "n": 2,
-        "infinite": 1,
-        "mean": 140.0,
-        "std": 0.0,
-        "iqm": None,
-        "low": None,
-        "high": None,
-    }
-
-
-def test_runs_that_all_never_converge_have_no_mean() -> None:
+    ours = {"n": 2, "infinite": 1, "mean": 140.0, "std": 0.0, "iqm": None, "low": None}
+    assert entry.values["ours"] == {**ours, "high": None}
     never = Measured.of(np.array([np.inf, np.inf]))
     assert never is not None
-    assert never.text(0) == "∞"
-    assert never.to_dict()["mean"] is None
+    assert (never.text(0), never.to_dict()["mean"]) == ("∞", None)
 
 
 def test_no_runs_are_a_dash_and_not_an_error(tmp_path: Path) -> None:
     results = Results(Store(tmp_path))
     found = table("II", "pruning-ablation", results)
-    assert {cell.text for cell in found.cells} == {"–"}
-    assert {cell.below[1] for cell in found.cells if cell.below} == {"–"}
+    assert {cell.text for cell in every(found)} == {"–"}
+    assert {cell.below[1] for cell in every(found) if cell.below} == {"–"}
     assert found.details is None
+
+
+def test_the_settings_of_the_rules_are_the_papers(tmp_path: Path) -> None:
+    found = table("A.III", "hyperparameter-grid", Results(Store(tmp_path)))
+    assert {cell.below[1] for cell in every(found)} == {"same"}
+    assert cell(found, ("update_threshold",), "value").text == "0.0001"  # printed as 1e-4
 
 
 @pytest.mark.parametrize(
@@ -179,16 +156,10 @@ def test_no_runs_are_a_dash_and_not_an_error(tmp_path: Path) -> None:
 )
 def test_settings_are_the_papers(tmp_path: Path, id: str, experiment: str) -> None:
     found = table(id, experiment, Results(Store(tmp_path)))
-    assert {cell.below[1] for cell in found.cells} == {"same"}
+    assert {cell.below[1] for cell in every(found)} == {"same"}
     shorter = table(id, experiment, Results(Store(tmp_path), episodes=10))
-    differing = {(cell.text, *cell.below) for cell in shorter.cells if cell.tone == "bad"}
+    differing = {(cell.text, *cell.below) for cell in every(shorter) if cell.tone == "bad"}
     assert differing == {("10", "2000", "differs")}
-
-
-def test_the_settings_of_the_rules_are_the_papers(tmp_path: Path) -> None:
-    found = table("A.III", "hyperparameter-grid", Results(Store(tmp_path)))
-    assert {cell.below[1] for cell in found.cells} == {"same"}
-    assert cell(found, ("update_threshold",), "value").text == "0.0001"  # printed as 1e-4
 
 
 def test_the_main_numbers_are_those_of_their_tables(results_of: Fill) -> None:
@@ -204,23 +175,19 @@ def test_baselines_take_the_static_graph_from_the_experiment_that_runs_it(
     results_of: Fill,
 ) -> None:
     results = results_of("growth-ablation", held_out_mean=(70.0, 90.0))
-    found = baselines(results)
+    found = baselines(results, PAPER)
     assert len(found.rows) == 21
     assert found.keys == ()
     assert cell(found, ("Acrobot-v1", "static"), "held_out_mean").text == "80.0 ± 10.0"
     assert cell(found, ("Acrobot-v1", "ndp"), "held_out_mean").text == "–"
 
 
-def test_the_probability_of_improvement_is_over_tasks(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    experiments = choose_experiments(["baseline-comparison"], seeds=SEEDS, episodes=EPISODES)
-
+def test_the_probability_of_improvement_is_over_tasks(results_of: Fill) -> None:
     def of(condition: AnyCondition, seed: int) -> dict[str, Any]:
         is_better = condition.variant == "smgrnn" and condition.task != "Acrobot-v1"
         return {"late_return": 100.0 + is_better}
 
-    fill_store(store, experiments, of)
-    found = improvements(Results(store, seeds=SEEDS, episodes=EPISODES))
+    found = improvements(results_of("baseline-comparison", of=of), PAPER)
     late = cell(found, ("mlp-100",), "late_return")
     assert late.text == "0.83 [0.47, 0.97]"  # on two tasks always, on the third equal: 5/6
     assert late.values["ours"]["value"] == pytest.approx(5 / 6)
@@ -228,13 +195,12 @@ def test_the_probability_of_improvement_is_over_tasks(tmp_path: Path) -> None:
 
 
 def test_final_topologies_are_measured(results_of: Fill) -> None:
-    found = final_topologies(results_of("final-topologies"))
+    found = final_topologies(results_of("final-topologies"), PAPER)
     sparsity = cell(found, ("CartPole-v1", "smgrnn"), "sparsity").values["ours"]
     assert sparsity["mean"] == pytest.approx(0.7, abs=0.02)  # fabricated with a density of 0.3
 
 
-def test_the_grid_is_ranked_by_return_then_variance_then_size(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+def test_the_grid_is_ranked_by_return_then_variance_then_size(results_of: Fill) -> None:
     [grid] = choose_experiments(["hyperparameter-grid"], seeds=SEEDS, episodes=EPISODES)
     best = {
         "window=200,interval_width=1.0,fluctuation_threshold=0.2,explore_probability=0.5": 1,
@@ -253,9 +219,7 @@ def test_the_grid_is_ranked_by_return_then_variance_then_size(tmp_path: Path) ->
         chosen = figures[ranks.get(condition, 4)]
         return {name: values[seed] for name, values in chosen.items()}
 
-    fill_store(store, [grid], of)
-    results = Results(store, seeds=SEEDS, episodes=EPISODES)
-    found = best_of_grid(results, PAPER)
+    found = best_of_grid(results_of("hyperparameter-grid", of=of), PAPER)
     assert [line.labels[:5] for line in found.rows[:3]] == [
         ("1", "200", "1.0", "0.2", "0.5"),
         ("2", "50", "0.25", "0.1", "0.1"),
@@ -269,18 +233,6 @@ def test_the_grid_is_ranked_by_return_then_variance_then_size(tmp_path: Path) ->
     assert 10 <= len(found.rows) <= 12
 
 
-def test_a_damaged_record_is_missing_and_told(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    experiments = choose_experiments(["task-difficulty"], seeds=1, episodes=EPISODES)
-    fill_store(store, experiments)
-    condition = experiments[0].conditions["xor/smgrnn"]
-    store.path(condition.key(0)).write_bytes(b"half a rec")
-    results = Results(store, ["task-difficulty"], seeds=1, episodes=EPISODES)
-    assert len(results.all_records()) == 3
-    assert list(results.missing().values()) == ["task-difficulty-v2 xor/smgrnn seed 0"]
-    assert list(results.damaged) == [condition.key(0)]
-
-
 def test_a_record_is_read_once(results_of: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
     results = results_of("growth-ablation")
     loaded: list[str] = []
@@ -292,14 +244,79 @@ def test_a_record_is_read_once(results_of: Fill, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Store, "load", count)
     for _ in range(2):
-        baselines(results)
+        baselines(results, PAPER)
         at_a_glance(results, PAPER)
         results.all_records()
     assert len(loaded) == len(set(loaded)) > 0
 
 
-def test_a_metric_that_runs_do_not_have_is_no_number(results_of: Fill) -> None:
-    results = results_of("baseline-comparison", churn_ratio=(None, None))
-    runs: Runs = results.find("CartPole-v1", "neat")
-    assert len(runs.records) == 2
-    assert runs.values("churn_ratio").size == 0
+def by_teacher(condition: AnyCondition, seed: int) -> dict[str, Any]:
+    """Late returns are the seed, of smooth teachers 1000."""
+    return {"late_return": float(seed) if condition.teachers else 1000.0}
+
+
+@pytest.fixture
+def taught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Results:
+    """Return results of short runs with as many seeds as the experiments have."""
+    for id, experiment in EXPERIMENTS.items():
+        monkeypatch.setitem(EXPERIMENTS, id, experiment.scaled(episodes=4))
+    on_cartpole = [_only_cartpole(EXPERIMENTS[id]) for id in ("growth-ablation-v2", "teachers-v1")]
+    store = Store(tmp_path)
+    fill_store(store, on_cartpole, by_teacher)
+    return Results(store, ["growth-ablation", "teachers"])
+
+
+def _only_cartpole(experiment: Experiment) -> Experiment:
+    kept = {name: each for name, each in experiment.conditions.items() if "Cart" in name}
+    more = {name: seeds for name, seeds in experiment.more.items() if name in kept}
+    return Experiment(**{**vars(experiment), "conditions": kept, "more": more})
+
+
+def mean(runs: Runs) -> tuple[int, float]:
+    values = runs.values("late_return")
+    return values.size, float(values.mean())
+
+
+def test_claims_have_all_seeds_and_tables_those_of_the_paper(taught: Results) -> None:
+    runs = taught.find("CartPole-v1", "static")
+    assert mean(runs) == (40, 19.5)
+    assert mean(runs.table) == (10, 4.5)
+    assert (runs.n_missing, runs.table.n_missing) == (0, 0)
+    assert runs.table.table == runs.table
+    table = compare(PAPER.tables["A.IV"], taught.every["growth-ablation"], taught)
+    [row] = [row for row in table.rows if row.labels == ("CartPole-v1", "static")]
+    names = [column.name for column in table.columns]
+    late = row.cells[names.index("late_return")].values["ours"]
+    assert (late["n"], late["mean"]) == (10, 4.5)
+
+
+def test_a_further_run_that_is_missing_is_missing_for_claims_alone(taught: Results) -> None:
+    condition = taught.find("CartPole-v1", "static").condition
+    taught.store.path(condition.key(23)).unlink()
+    runs = taught.find("CartPole-v1", "static")
+    assert (runs.n_missing, runs.table.n_missing) == (0, 0)  # what was read stays
+    fresh = Results(taught.store, ["growth-ablation"]).find("CartPole-v1", "static")
+    assert (fresh.n_missing, fresh.table.n_missing) == (1, 0)
+
+
+def test_runs_are_told_apart_by_their_teachers(taught: Results) -> None:
+    runs = taught.find("CartPole-v1", "static")
+    each_of = [runs.taught_by(name) for name in runs.condition.teachers]
+    assert [each.seeds[:3] for each in each_of] == [(0, 3, 6), (1, 4, 7), (2, 5, 8)]
+    assert [mean(each) for each in each_of] == [(14, 19.5), (13, 19.0), (13, 20.0)]
+    assert [mean(each.table) for each in each_of] == [(4, 4.5), (3, 4.0), (3, 5.0)]
+
+
+def test_the_table_of_teachers_has_all_of_them_and_each(taught: Results) -> None:
+    [table] = own_tables(taught.every["teachers"], taught, PAPER)
+    lines = [line for line in table.rows if line.labels[:2] == ("CartPole-v1", "static")]
+    found = {line.labels[2]: line.cells[0].text for line in lines}
+    assert found == {
+        "all three": "19.5 ± 11.5",
+        "plain-0": "19.5 ± 12.1",
+        "plain-1": "19.0 ± 11.2",
+        "plain-2": "20.0 ± 11.2",
+        "smooth": "1000.0 ± 0.0",
+    }
+    assert {line.labels[2]: line.labels[3] for line in lines}["smooth"] == "500.0"
+    assert len(table.rows) == 3 * 3 * 5

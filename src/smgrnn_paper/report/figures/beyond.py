@@ -1,11 +1,11 @@
 """Figures on questions beyond the paper: which edit, which credit, which rule, several tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from smgrnn.pages import figure as fig
@@ -41,32 +41,20 @@ class Mark(NamedTuple):
         look = {"color": self.colour, "fillstyle": self.fill, "label": self.label}
         return {"marker": "o", "markersize": 4, **look}
 
-    @property
-    def key(self) -> Line2D:
-        """The entry of a legend."""
-        return Line2D([], [], linestyle="", **self.style)
-
     def draw(
-        self,
-        ax: Axes,
-        groups: Sequence[Sequence[Record]],
-        *,
-        line: str = "",
-        is_across: bool = False,
+        self, ax: Axes, groups: Sequence[Sequence[Record]], line: str = "", axis: str = "y"
     ) -> None:
-        """Draw the interquartile mean of each group's late returns, along y or else along x."""
+        """Draw the interquartile mean of each group's late returns along an axis."""
         measured = (Measured.of(np.array(_late(runs))) for runs in groups)
-        found = [(place + self.shift, it.iqm) for place, it in enumerate(measured) if it]
+        found = {place + self.shift: it.iqm for place, it in enumerate(measured) if it}
         if found:
-            places, values = [place for place, _ in found], [it.value for _, it in found]
-            ends = [(it.value - it.interval.low, it.interval.high - it.value) for _, it in found]
-            sides = np.array(ends).T
+            values = [it.value for it in found.values()]
+            low, high = np.transpose([it.interval for it in found.values()])
+            sides = np.array([values - low, high - values])
             bars = np.where(np.isfinite(sides), np.maximum(sides, 0.0), 0.0)  # 0: all are equal
             look: Any = {"linestyle": line, "elinewidth": 1, "linewidth": 0.8, **self.style}
-            if is_across:
-                ax.errorbar(values, places, xerr=bars, **look)
-            else:
-                ax.errorbar(places, values, yerr=bars, **look)
+            look |= {axis: values, f"{axis}err": bars}
+            ax.errorbar(**{"x": list(found), "y": list(found), **look})
 
 
 def _late(runs: Sequence[Record]) -> list[float]:
@@ -75,6 +63,15 @@ def _late(runs: Sequence[Record]) -> list[float]:
 
 def _tasks(records: Records) -> list[str]:
     return list(dict.fromkeys(name.rpartition("/")[0] for name in records))
+
+
+def _explain(
+    figure: Figure, body: SubFigure, marks: Iterable[Mark], records: Records, *more: Line2D
+) -> None:
+    """Add the legend, and the note that these figures share."""
+    keys = [Line2D([], [], linestyle="", **mark.style) for mark in marks]
+    fig.add_legend(body, [*keys, *more])
+    fig.add_note(figure, INTERVAL, f"{runs_each(records)} each.".capitalize())
 
 
 @fig.styled
@@ -92,7 +89,7 @@ def draw_growth_operators(records: Records) -> Figure:
         for column, ax in enumerate(axes[row]):
             for size, mark in marks.items():
                 runs = [records.get(f"{task}/{it}-k{column + 1}-{size}", ()) for it in names]
-                mark.draw(ax, runs, is_across=True)
+                mark.draw(ax, runs, axis="x")
             if not ax.lines:
                 fig.say_empty(ax)
             fig.name_panel(ax, 2 * row + column, f"{task_name(task)}, K = {column + 1}")
@@ -101,8 +98,7 @@ def draw_growth_operators(records: Records) -> Figure:
     for ax in axes.ravel():
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.4, -0.6)
-    fig.add_legend(body, [mark.key for mark in marks.values()])
-    fig.add_note(figure, INTERVAL, f"{runs_each(records)} each.".capitalize())
+    _explain(figure, body, marks.values(), records)
     return figure
 
 
@@ -128,12 +124,9 @@ def draw_credit_assignment(records: Records) -> Figure:
         ax.set_xlabel("earlier calls (n)")
         fig.name_panel(ax, number, task_name(task).replace(" without", "\nwithout"))
     axes[0].set_ylabel("late return")
-    levels = [
-        Line2D([], [], linestyle="--", label="MLP", **level),
-        Line2D([], [], linestyle=":", label="GRU, 500 episodes", **level),
-    ]
-    fig.add_legend(body, [*(mark.key for mark in marks), *levels])
-    fig.add_note(figure, INTERVAL, f"{runs_each(records)} each.".capitalize())
+    dashed = Line2D([], [], linestyle="--", label="MLP", **level)
+    dotted = Line2D([], [], linestyle=":", label="GRU, 500 episodes", **level)
+    _explain(figure, body, marks, records, dashed, dotted)
     return figure
 
 
@@ -159,9 +152,7 @@ def draw_local_learning(records: Records) -> Figure:
         ax.set_axis_off()
     for ax in axes[::n_columns]:
         ax.set_ylabel("late return")
-    fig.add_legend(body, [mark.key for mark in marks.values()])
-    frozen = "Under “outputs” the edges into hidden nodes are frozen."
-    fig.add_note(figure, INTERVAL, f"{runs_each(records)} each.".capitalize(), frozen)
+    _explain(figure, body, marks.values(), records)
     return figure
 
 
@@ -181,9 +172,8 @@ def draw_task_sequences(records: Records) -> Figure:
     axes = body.subplots(n_rows, 2, squeeze=False, sharey=True).ravel()
     for place, (ax, (title, students)) in enumerate(zip(axes, families.items(), strict=False)):
         fig.name_panel(ax, place, fig.literal(title))
-        if any(students.values()):
-            _draw_sequence(ax, students)
-        else:
+        _draw_sequence(ax, students)
+        if not ax.lines:
             fig.say_empty(ax)
     for ax in axes[len(families) :]:
         ax.set_visible(False)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch
@@ -64,10 +63,8 @@ def draw_data_flow(_: Records) -> Figure:
         ((4, 31.5, 26, 19), "edited graph $G^*$", 2, [*EDGES, (0, 5, 0.2), (5, 3, 0.2)]),
     ):
         ax.text(place[0] + place[2] / 2, place[1] + place[3], text, ha="center", fontweight="bold")
-        inset, graph = (
-            ax.inset_axes(place, transform=ax.transData),
-            Graph.from_edges(2, 2, n_hidden, edges),
-        )
+        inset = ax.inset_axes(place, transform=ax.transData)
+        graph = Graph.from_edges(2, 2, n_hidden, edges)
         draw(graph, inset, {node: PLACES[node] for node in graph.node_ids.tolist()})
         inset.set(xlim=(-0.15, 1.15), ylim=(-0.2, 1.2))
     fig.add_note(
@@ -129,8 +126,10 @@ def draw_final_topologies(records: Records) -> Figure:
     is_dense = sum(run.graph.n_edges for run in shown.values()) > MOST_LINES
     for number, (ax, task) in enumerate(zip(body.subplots(1, 3), CONTROL_TASKS, strict=True)):
         fig.name_panel(ax, number, TASKS[task].label)
-        if task in shown:
-            _draw_network(ax, shown[task])
+        if run := shown.get(task):
+            draw(run.graph, ax)
+            text = f"seed {run.plan.seed}: {run.graph.n_nodes} nodes, {run.graph.n_edges} edges"
+            ax.text(0.5, -0.02, text, fontsize=8, ha="center", va="top", transform=ax.transAxes)
             ax.set_rasterization_zorder(1.5 if is_dense else 0)  # edges are at 1, nodes at 2
         else:
             fig.say_empty(ax)
@@ -146,9 +145,3 @@ def draw_final_topologies(records: Records) -> Figure:
         "middle. Edges are wider the larger their weight is in its network.",
     )
     return figure
-
-
-def _draw_network(ax: Axes, run: Record) -> None:
-    draw(run.graph, ax)
-    text = f"seed {run.plan.seed}: {run.graph.n_nodes} nodes, {run.graph.n_edges} edges"
-    ax.text(0.5, -0.02, text, fontsize=8, ha="center", va="top", transform=ax.transAxes)

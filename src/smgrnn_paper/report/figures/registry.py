@@ -8,30 +8,26 @@ from matplotlib.figure import Figure
 from smgrnn.batch import AnyCondition, Experiment
 from smgrnn.pages import figure as fig
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
-from smgrnn_paper.report.figures import beyond, graphs, training, weights
+from smgrnn_paper.report.figures import beyond, frontier, graphs, training, weights
 from smgrnn_paper.report.figures.style import Records
-from smgrnn_paper.report.frontier import draw_frontier, draw_self_tuning
-from smgrnn_paper.report.paper import WORDS, Catalogue, load_paper
+from smgrnn_paper.report.paper import WORDS, load_paper
 from smgrnn_paper.report.results import Results
 
 
 class FigureSpec(NamedTuple):
-    """A figure: the function that draws it, and the conditions it shows.
+    """A figure; one that is not the paper's has a title and a caption of its own.
 
-    A figure that is not one of the paper's has a title and a caption of its own; experiments show
-    it by naming "Fig. " and its id among their artefacts.
+    Experiments show it by naming "Fig. " and its id among their artefacts.
     """
 
     id: str
     """The paper's number for it, or a name."""
     draw_panels: Callable[[Records], Figure]
     """Draws the runs of each condition, by the names that conditions have in their experiment."""
-    title: str = ""
-    """Its title, if the paper has none for it."""
-    caption: str = ""
-    """A sentence on what its panels show, if the paper has none."""
     tasks: tuple[str, ...] = ()
     """The tasks that it shows; none is all of its experiment's."""
+    title: str = ""
+    caption: str = ""
 
     def experiment(self, among: Iterable[Experiment] | None = None) -> Experiment | None:
         """Return the experiment whose runs it shows; None if it needs no runs."""
@@ -45,33 +41,27 @@ class FigureSpec(NamedTuple):
         return {n: each for n, each in every.items() if not self.tasks or each.task in self.tasks}
 
 
-DRAWN: dict[str, Callable[[Records], Figure]] = {
-    "1": graphs.draw_data_flow,
-    "2": graphs.draw_relay_insertion,
-    "3": training.draw_baselines,
-    "4": training.draw_growth_ablation,
-    "5": weights.draw_pruning_ablation,
-    "6": training.draw_initial_topology,
-    "7": training.draw_task_difficulty,
-    "8": graphs.draw_final_topologies,
-    "A.1": training.draw_hyperparameter_sweeps,
-    "A.2": weights.draw_more_weights,
-    "frontier": draw_frontier,
-    "edits": beyond.draw_growth_operators,
-    "credit": beyond.draw_credit_assignment,
-    "rules": beyond.draw_local_learning,
-    "task-sequences": beyond.draw_task_sequences,
-    "self-tuning": draw_self_tuning,
+FIGURES = {
+    each.id: each._replace(**WORDS["figures"].get(each.id, {}))
+    for each in (
+        FigureSpec("1", graphs.draw_data_flow),
+        FigureSpec("2", graphs.draw_relay_insertion),
+        FigureSpec("3", training.draw_baselines),
+        FigureSpec("4", training.draw_growth_ablation),
+        FigureSpec("5", weights.draw_pruning_ablation),
+        FigureSpec("6", training.draw_initial_topology),
+        FigureSpec("7", training.draw_task_difficulty),
+        FigureSpec("8", graphs.draw_final_topologies),
+        FigureSpec("A.1", training.draw_hyperparameter_sweeps),
+        FigureSpec("A.2", weights.draw_more_weights, ("Acrobot-v1", "LunarLander-v3")),
+        FigureSpec("frontier", frontier.draw_frontier),
+        FigureSpec("edits", beyond.draw_growth_operators),
+        FigureSpec("credit", beyond.draw_credit_assignment),
+        FigureSpec("rules", beyond.draw_local_learning),
+        FigureSpec("task-sequences", beyond.draw_task_sequences),
+        FigureSpec("self-tuning", frontier.draw_self_tuning),
+    )
 }
-TASKS = {"A.2": ("Acrobot-v1", "LunarLander-v3")}
-"""The tasks of figures that do not show all of their experiment's."""
-FIGURES = Catalogue(
-    "figure",
-    {
-        id: FigureSpec(id, drawn, **WORDS["figures"].get(id, {}), tasks=TASKS.get(id, ()))
-        for id, drawn in DRAWN.items()
-    },
-)
 """Every figure: the paper's by their numbers, and ours by name."""
 
 

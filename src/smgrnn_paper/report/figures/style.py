@@ -18,11 +18,10 @@ from smgrnn.pages import figure as fig
 from smgrnn.runs.record import Record
 from smgrnn.text import quantity
 from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
+from smgrnn_paper.report.results import span
 
 Records = Mapping[str, Sequence[Record]]
 """The runs of each condition, by the condition's name in its experiment: task, "/", variant."""
-Bounds = tuple[float, float]
-"""The least and the largest value that a quantity can have."""
 
 CONDITIONS: dict[str, fig.Look] = {
     "smgrnn": fig.Look("SMGrNN", "#0072b2"),
@@ -60,15 +59,8 @@ def task_name(task: str) -> str:
 
 
 def runs_each(records: Records) -> str:
-    """Return in words how many runs each condition has, leaving out those without any.
-
-    >>> runs_each({}), runs_each({"a": [None]}), runs_each({"a": [None] * 3, "b": [None] * 10})
-    ('no runs', '1 run', '3 to 10 runs')
-    """
-    counts = sorted({len(runs) for runs in records.values() if runs})
-    if not counts:
-        return "no runs"
-    return f"{counts[0]} to " * (len(counts) > 1) + quantity(counts[-1], "run")
+    """Return in words how many runs each condition has, leaving out those without any."""
+    return span((len(runs) for runs in records.values() if runs), "run")
 
 
 def averaged(records: Records, width: int) -> str:
@@ -91,20 +83,19 @@ def returns(record: Record) -> ArrayLike:
     return np.where(record.episodes.steps > 0, record.episodes.returns, np.nan)
 
 
-def sizes(record: Record) -> ArrayLike:
-    """Return the nodes at the end of each episode."""
-    return record.episodes.n_nodes
+def size_curve(runs: Sequence[Record], **smoothed: Any) -> fig.Curve:
+    """Return the curve of the nodes at the end of each episode."""
+    return fig.Curve.of([run.episodes.n_nodes for run in runs], **smoothed)
 
 
-def possible(record: Record, metric: Literal["late_return", "n_nodes"]) -> Bounds:
+def possible(record: Record, metric: Literal["late_return", "n_nodes"]) -> tuple[float, float]:
     """Return the least and the largest value of a metric that its task allows."""
     task = record.plan.task
-    return (
-        task.return_bounds if metric == "late_return" else (task.n_inputs + task.n_outputs, np.inf)
-    )
+    sizes = task.n_inputs + task.n_outputs, np.inf
+    return task.return_bounds if metric == "late_return" else sizes
 
 
-def mean_and_bar(values: Sequence[float], bounds: Bounds) -> tuple[float, Floats]:
+def mean_and_bar(values: Sequence[float], bounds: tuple[float, float]) -> tuple[float, Floats]:
     """Return a mean, and how far a deviation reaches below and above it within bounds (2, 1).
 
     >>> mean, bar = mean_and_bar([440.0, 500.0, 500.0, 500.0], (1.0, 500.0))
@@ -119,11 +110,10 @@ def mean_and_bar(values: Sequence[float], bounds: Bounds) -> tuple[float, Floats
 def task_grid(body: SubFigure, quantities: Sequence[str]) -> Any:
     """Return axes: a row for each quantity and a column for each control task."""
     axes = body.subplots(len(quantities), len(CONTROL_TASKS), sharex=True, squeeze=False)
-    for row, label in enumerate(quantities):
-        axes[row, 0].set_ylabel(label)
-        for column, task in enumerate(CONTROL_TASKS):
-            number = row * len(CONTROL_TASKS) + column
-            fig.name_panel(axes[row, column], number, TASKS[task].label)
+    for number, ax in enumerate(axes.flat):
+        fig.name_panel(ax, number, TASKS[CONTROL_TASKS[number % len(CONTROL_TASKS)]].label)
+    for ax, label in zip(axes[:, 0], quantities, strict=True):
+        ax.set_ylabel(label)
     for ax in axes[-1]:
         ax.set_xlabel("episode")
     return axes
@@ -158,4 +148,4 @@ def mark_thresholds(axes: Sequence[Axes], records: Records) -> None:
 def keys(variants: Iterable[str], *, has_threshold: bool = False) -> list[Line2D]:
     """Return the entries of variants, and of their thresholds, for a legend."""
     found = [CONDITIONS[variant].key() for variant in variants]
-    return [*found, Line2D([], [], label="threshold", **fig.THRESHOLD)] if has_threshold else found
+    return found + [Line2D([], [], label="threshold", **fig.THRESHOLD)] * has_threshold

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
-from matplotlib.ticker import FixedLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
@@ -28,10 +28,6 @@ METRICS: dict[Literal["late_return", "n_nodes"], str] = {
     "late_return": "late return",
     "n_nodes": "final nodes",
 }
-FEW = 0.05
-"""Share of the episodes that may lie in the shorter part of an axis: students begin low."""
-ABOVE = 0.62
-"""Share of the height of an axis above the change of its scale."""
 NAMES = {
     "window": "window $T$",
     "fluctuation_threshold": r"fluctuation threshold $\theta_\mathrm{var}$",
@@ -46,7 +42,6 @@ def draw_baselines(records: Records) -> Figure:
     (figure, body), width = fig.new_figure(5.6), style.smoothing(records)
     ratios = [1, 0.2] * len(CONTROL_TASKS)
     axes = body.subplots(2, len(ratios), width_ratios=ratios, height_ratios=(1.3, 1))
-    shortened = []
     for column, task in enumerate(CONTROL_TASKS):
         runs = {name: records.get(f"{task}/{name}", ()) for name in (*DISTILLED, *EVOLVED)}
         panels, strips = axes[:, 2 * column], axes[:, 2 * column + 1]
@@ -55,13 +50,8 @@ def draw_baselines(records: Records) -> Figure:
             fig.name_panel(panel, column + row * len(CONTROL_TASKS), TASKS[task].label)
         panels[1].set_xlabel("episode")
     style.mark_thresholds(axes[0, ::2], records)
-    for ax, task in zip(axes[0, ::2], CONTROL_TASKS, strict=True):
-        taught = [found for name in DISTILLED if (found := records.get(f"{task}/{name}", ()))]
-        if taught:  # most of a panel is for students that have a teacher
-            lows = [float(np.quantile(_returns(found, width).low, FEW)) for found in taught]
-            threshold = taught[0][0].plan.task.reward_threshold
-            lows += [] if threshold is None else [threshold]
-            shortened.append(shorten_below(ax, min(lows)))
+    for ax in axes[0, ::2]:
+        stretch_top(ax)
     axes[0, 0].set_ylabel("return")
     axes[1, 0].set_ylabel("nodes")
     keys = [CONDITIONS[it].key(**CROSS if it in EVOLVED else {}) for it in (*DISTILLED, *EVOLVED)]
@@ -73,7 +63,7 @@ def draw_baselines(records: Records) -> Figure:
         "runs; its nodes are the lines in (d-f).",
         f"Shaded: {style.STD_BAND}, within what is possible. To the right: late return and final",
         "nodes.",
-        "Grey, below two strokes: the scale is coarser." if any(shortened) else "",
+        "The scale of returns is finer toward the top (root of the distance from it).",
     )
     return figure
 
@@ -87,19 +77,17 @@ def _draw_task(
     for place, (variant, found) in enumerate(runs.items()):
         if not found:
             continue
-        look, nodes = (
-            CONDITIONS[variant],
-            fig.Curve.of([style.sizes(it) for it in found], width=width),
-        )
+        look, nodes = CONDITIONS[variant], style.size_curve(found, width=width)
         _returns(found, width).plot(panels[0], look)
         generations = generations_of(found[0])
         if generations is not None:
-            best = fig.Curve.of([best_of_generations(run, "returns") for run in found])
+            best, sizes = (
+                fig.Curve.of([best_of_generations(run, column) for run in found])
+                for column in ("returns", "n_nodes")
+            )
             ends = best.x * (found[0].episodes.n / generations.n)
             panels[0].plot(ends, best.mean, color=look.colour, linestyle="", **CROSS)
-            nodes = fig.Curve.of([best_of_generations(it, "n_nodes") for it in found])._replace(
-                x=ends
-            )
+            nodes = sizes._replace(x=ends)
         nodes.within(style.possible(found[0], "n_nodes")).plot(panels[1], look)
         for strip, metric in zip(strips, METRICS, strict=True):
             values = [measure(run, metric) for run in found]
@@ -122,47 +110,29 @@ def best_of_generations(record: Record, column: str) -> Floats:
     return np.where(generations.steps > 0, values, np.nan)
 
 
+def _sizes(run: Record) -> Any:
+    return run.episodes.n_nodes
+
+
 def _returns(runs: Sequence[Record], width: int) -> fig.Curve:
     curve = fig.Curve.of([style.returns(run) for run in runs], width=width)
     return curve.within(style.possible(runs[0], "late_return"))
 
 
-def shorten_below(ax: Axes, value: float) -> bool:
-    """Leave most of an axis to what is above a value; return whether it had less before.
-
-    A few poor students would press all others into one line.  The axis does not break, so that
-    every curve is drawn whole: below the value it is only shorter.
-    """
-    data = [each.dataLim.intervaly for each in ax.get_shared_y_axes().get_siblings(ax)]
-    low, high = np.min(data), np.max(data)
-    if not low < value < high or (high - value) / (high - low) >= ABOVE:
-        return False
-    value, high = value - 0.05 * (high - value), high + 0.05 * (high - value)
-    low -= 0.05 * (value - low)
-    ratio = (1 / ABOVE - 1) * (high - value) / (value - low)
+def stretch_top(ax: Axes) -> None:
+    """Let heights go by the root of the distance from the top, where most students are."""
+    ends = [each.dataLim.intervaly for each in ax.get_shared_y_axes().get_siblings(ax)]
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+    if not low < high:  # nothing is drawn
+        return
+    top = high + 0.02 * (high - low)
 
     def forward(y: Any) -> Any:
-        return np.maximum(y - value, 0) + ratio * np.minimum(y - value, 0)
+        return -np.sqrt(np.maximum(top - y, 0))
 
-    def backward(height: Any) -> Any:
-        return value + np.maximum(height, 0) + np.minimum(height, 0) / ratio
-
-    ax.set_yscale("function", functions=(forward, backward))
-    ax.set_ylim(low, high)
-    ticks: list[float] = []  # round numbers on either side, none close to the change
-    for start, end, n in (
-        (low, value - 0.18 * (value - low), 3),
-        (value + 0.11 * (high - value), high, 4),
-    ):
-        found = MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values(start, end)
-        ticks += [tick for tick in found if start <= tick <= end]
-    ax.yaxis.set_major_locator(FixedLocator(ticks))
-    ax.axhspan(low, value, color=fig.GREY, alpha=0.07, linewidth=0, zorder=0)
-    stroke: Any = {"marker": [(-1, -0.5), (1, 0.5)], "markersize": 7, "linestyle": ""}
-    heights = [1 - ABOVE - 0.012, 1 - ABOVE + 0.012]
-    place: Any = {"transform": ax.transAxes, "clip_on": False, "zorder": 3}
-    ax.plot([0, 0], heights, color="black", **stroke, **place)
-    return True
+    ax.set_yscale("function", functions=(forward, lambda height: top - np.square(height)))
+    ax.set_ylim(low, top)
+    ax.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
 
 
 @fig.styled
@@ -171,7 +141,7 @@ def draw_growth_ablation(records: Records) -> Figure:
     (figure, body), width = fig.new_figure(4.6), style.smoothing(records)
     axes, variants = style.task_grid(body, ("return", "nodes")), ("smgrnn", "static")
     style.fill_row(axes[0], records, variants, style.returns, width=width, band="range")
-    style.fill_row(axes[1], records, variants, style.sizes, width=width, band="range")
+    style.fill_row(axes[1], records, variants, _sizes, width=width, band="range")
     style.mark_thresholds(axes[0], records)
     fig.add_legend(body, style.keys(variants, has_threshold=True))
     fig.add_note(
@@ -196,7 +166,7 @@ def draw_initial_topology(records: Records) -> Figure:
     def growth(run: Record) -> Any:
         return np.diff(run.episodes.n_nodes, prepend=run.started[0])
 
-    style.fill_row(axes[0], records, variants, style.sizes, width=width)
+    style.fill_row(axes[0], records, variants, _sizes, width=width)
     style.fill_row(axes[1], records, variants, growth, width=growth_width, band="")
     for ax in axes[1]:
         ax.axhline(0, color=fig.GREY, linewidth=0.7, zorder=1)
@@ -217,7 +187,7 @@ def draw_task_difficulty(records: Records) -> Figure:
     over_training, at_the_end = body.subplots(1, 2, width_ratios=[1.25, 1])
     for place, (task, look) in enumerate(TASKS.items()):
         if runs := records.get(f"{task}/smgrnn", ()):
-            curve = fig.Curve.of([style.sizes(run) for run in runs], width=width, length=n)
+            curve = style.size_curve(runs, width=width, length=n)
             curve.plot(over_training, look, linestyle="-")
             _draw_end(at_the_end, place, runs, look)
         printed = table.cell(f"{task}/smgrnn", "n_nodes")

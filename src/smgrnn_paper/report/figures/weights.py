@@ -42,7 +42,7 @@ def draw_pruning_ablation(records: Records) -> Figure:
         for variant, runs in _on_task(records, task).items():
             if runs:
                 look = CONDITIONS[variant]._replace(line=TASKS[task].line)
-                fig.Curve.of([style.sizes(run) for run in runs], width=width).plot(nodes, look)
+                style.size_curve(runs, width=width).plot(nodes, look)
     if nodes.lines:
         nodes.set_yscale("log")
     else:
@@ -55,16 +55,9 @@ def draw_pruning_ablation(records: Records) -> Figure:
     tasks = [TASKS[task]._replace(colour=fig.GREY).key() for task in CONTROL_TASKS]
     fig.add_legend(body, [*style.keys(VARIANTS), *tasks])
     n_stopped = sum(bool(run.warnings) for runs in records.values() for run in runs)
-    fig.add_note(
-        figure,
-        f"(a) Mean over {style.averaged(records, width)};",
-        "shaded: one standard deviation.",
-        f"In {quantity(n_stopped, 'run')} growth stopped at a limit of nodes or edges."
-        if n_stopped
-        else "",
-        "(b-d)",
-        *NOTES,
-    )
+    stopped = f"In {quantity(n_stopped, 'run')} growth stopped at a limit of nodes or edges."
+    mean = f"(a) Mean over {style.averaged(records, width)}; shaded: one standard deviation."
+    fig.add_note(figure, mean, stopped if n_stopped else "", "(b-d)", *NOTES)
     return figure
 
 
@@ -88,7 +81,11 @@ def _on_task(records: Records, task: str) -> Mapping[str, Sequence[Record]]:
 
 def draw_weights(axes: Sequence[Axes], runs: Mapping[str, Sequence[Record]]) -> None:
     """Fill three panels: histogram on a logarithmic scale, density, cumulative distribution."""
-    weights = {name: pooled_weights(found) for name, found in runs.items()}
+    weights = {
+        name: np.concatenate([run.graph.weight for run in found])
+        for name, found in runs.items()
+        if found
+    }
     there = {name: values for name, values in weights.items() if values.size}
     if not there:
         for ax in axes:
@@ -118,11 +115,6 @@ def draw_weights(axes: Sequence[Axes], runs: Mapping[str, Sequence[Record]]) -> 
         ax.xaxis.set_minor_locator(NullLocator())
         ax.axvspan(-SMALL_WEIGHT, SMALL_WEIGHT, color=fig.GREY, alpha=0.12, linewidth=0, zorder=0)
         ax.set(xlim=(-farthest, farthest), xlabel="weight")
-
-
-def pooled_weights(runs: Sequence[Record]) -> Floats:
-    """Return the final weights of all runs together."""
-    return np.concatenate([np.empty(0), *(run.graph.weight for run in runs)])
 
 
 def growing_bins(farthest: float) -> Floats:

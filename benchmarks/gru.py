@@ -1,8 +1,9 @@
 """A GRU as rival on tasks that need memory: PyTorch's own, as small as the students are.
 
-It acts, the expert labels, and gradients flow back through at most 16 steps.  It is no student of
-the engine, so its returns are no records: `python -m smgrnn_paper.experiments.gru` computes
-them anew and prints them, and `report/gru.toml` has them for reports.
+    python benchmarks/gru.py > src/smgrnn_paper/report/gru.toml
+
+It acts, the expert labels, and gradients flow back through at most 16 steps.  Its returns are no
+records of the store, so reports read them from that file.
 """
 
 from typing import Any
@@ -13,7 +14,6 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import ConfigError
 from smgrnn.experts import find_teacher
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task, make_env
@@ -45,44 +45,30 @@ class GRU(nn.Module):
         return self.read(state), state
 
 
-class Scale:
-    """Observations in units of their root mean square so far."""
-
-    def __init__(self, n: int) -> None:
-        self._square, self._count = np.zeros(n), 0
-
-    def __call__(self, observation: Floats) -> Any:
-        """Take note of an observation, and return it as a tensor of usual size."""
-        self._count += 1
-        self._square += (np.square(observation) - self._square) / self._count
-        usual = np.sqrt(np.maximum(self._square, 1e-12))
-        return torch.as_tensor(observation / usual, dtype=torch.float32)
-
-
-def distil_gru(task: str, *, seed: int = 0, episodes: int = MOST_EPISODES) -> Floats:
+def distill_gru(task: str, *, seed: int = 0, episodes: int = MOST_EPISODES) -> Floats:
     """Return the return of each training episode of a GRU that learns a task from its expert.
 
-    >>> distil_gru("recall,delay=1", episodes=2).shape
+    Observations are in units of their root mean square so far.
+
+    >>> distill_gru("recall,delay=1", episodes=2).shape
     (2,)
     """
-    if not 1 <= episodes <= MOST_EPISODES:
-        raise ConfigError(
-            f"The episodes of a GRU must be an int in [1, {MOST_EPISODES}]. Got {episodes} instead."
-        )
     found = find_task(task)
     _, expert = find_teacher(None, found)
-    if expert is None or not found.is_discrete:
-        raise ConfigError(f"A GRU learns choices from an expert, and {task} has none.")
+    assert expert is not None
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         net = GRU(found.n_inputs, N_HIDDEN, found.n_outputs)
     optimizer, env = torch.optim.Adam(net.parameters(), lr=RATE), make_env(found)
-    returns, scale = np.zeros(episodes), Scale(found.n_inputs)
+    returns, square, n_steps = np.zeros(episodes), np.zeros(found.n_inputs), 0
     for number in range(episodes):
         observation, _ = env.reset(seed=episode_seed(seed, number, "train"))
         state, losses, is_over = torch.zeros(N_HIDDEN), [], False
         while not is_over:
-            logits, state = net(scale(observation), state)
+            n_steps += 1
+            square += (np.square(observation) - square) / n_steps
+            scaled = observation / np.sqrt(np.maximum(square, 1e-12))
+            logits, state = net(torch.as_tensor(scaled, dtype=torch.float32), state)
             label = expert.action(getattr(env, "whole", observation))
             losses.append(cross_entropy(logits, torch.tensor(label)))
             observation, reward, *ends, _ = env.step(int(logits.argmax()))
@@ -100,7 +86,7 @@ def distil_gru(task: str, *, seed: int = 0, episodes: int = MOST_EPISODES) -> Fl
 def late_returns(task: str) -> list[float]:
     """Return the mean return over the final quarter of the episodes, one for each seed."""
     quarter = MOST_EPISODES // 4
-    return [round(float(distil_gru(task, seed=seed)[-quarter:].mean()), 3) for seed in SEEDS]
+    return [round(float(distill_gru(task, seed=seed)[-quarter:].mean()), 3) for seed in SEEDS]
 
 
 if __name__ == "__main__":

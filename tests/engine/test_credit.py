@@ -1,4 +1,7 @@
-"""Gradients through the states carried from earlier calls, against autograd over all of them."""
+"""Learning rules and gradients through time: by hand, by autograd, and in torch.
+
+`test_learner_oracle` compares local rules with an oracle of loops.
+"""
 
 from itertools import product
 from typing import Any
@@ -16,14 +19,19 @@ from smgrnn import (
     PlasticityConfig,
     SMGrNN,
 )
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, GraphError
+from smgrnn.learning import Hebbian
 from smgrnn.learning.through_time import KEPT
 from support.engines import both_engines
+from support.flat import growing_rules
 from support.flat import learning as learning_config
 from support.learners import stream
 from support.training import by
 
+LOCAL = ("feedback", "hebbian", "outputs")
 STATIC = PlasticityConfig.static()
+LINEAR: dict[str, Any] = {"activation": "identity", "output_activation": "identity"}
+CHAIN = Graph.from_edges(1, 1, 1, [(0, 2, 0.5), (2, 1, 2.0)])
 
 
 def config(**changes: Any) -> NetworkConfig:
@@ -31,9 +39,108 @@ def config(**changes: Any) -> NetworkConfig:
     return NetworkConfig(**{**sizes, **changes})
 
 
-def learning(n: int, **changes: Any) -> LearningConfig:
+def local(rule: str, **changes: Any) -> LearningConfig:
+    plain = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 0.05}
+    return learning_config(**{"rule": rule, **plain, **changes})
+
+
+def through(n: int, **changes: Any) -> LearningConfig:
     return learning_config(**{"learning_rate": 0.02, "through_time": n, **changes})
 
+
+def gradient_of(made: Learner) -> dict[tuple[int, int], float]:
+    """Return the last gradient of each edge by its ends."""
+    ends = [(edge.source, edge.target) for edge in made.graph.edges()]
+    return dict(zip(ends, made._state.workspace.gradient.tolist(), strict=True))
+
+
+# --- local rules ---------------------------------------------------------------------------------
+
+
+def test_the_error_reaches_a_hidden_node_by_its_feedback() -> None:
+    """By hand: h = u · x, o = v · h, and the error 2 (o - y) comes back times b instead of v."""
+    u, v, x, y = 0.5, 2.0, 3.0, 1.0
+    network = NetworkConfig(n_inputs=1, n_outputs=1, iterations=2, **LINEAR)
+    error = 2 * (v * u * x - y)
+    for rule in ("feedback", "hebbian"):
+        made = Learner(network, local(rule, loss="mse"), STATIC, graph=CHAIN)
+        b = made._state.feedback[0, 2]
+        made.learn([x], [y])
+        assert gradient_of(made) == pytest.approx({(2, 1): error * u * x, (0, 2): error * b * x})
+
+
+def test_a_trace_decays_from_call_to_call() -> None:
+    """By hand, with one iteration: what was seen two calls ago counts by the decay."""
+    network = NetworkConfig(n_inputs=1, n_outputs=1, **LINEAR)
+    still = local("hebbian", loss="mse", learning_rate=1e-12, trace_decay=0.25)
+    made = Learner(network, still, STATIC, graph=CHAIN)
+    for seen in (3.0, 7.0, 100.0):
+        made.learn([seen], [0.0])
+    error, b = 2 * (2.0 * 0.5 * 7.0), made._state.feedback[0, 2]
+    assert gradient_of(made)[0, 2] == pytest.approx(error * b * (7.0 + 0.25 * 3.0))
+    made.end_episode()
+    assert not made._state.credit.any()
+
+
+def test_new_nodes_draw_their_feedback_and_old_ones_keep_it() -> None:
+    often = growing_rules(window=5, interval=3, scale="update", full_window=False, max_relays=1)
+    made = Learner(config(), local("feedback"), often, seed=3)
+    before = dict(zip(made.graph.node_ids.tolist(), made._state.feedback.T.tolist(), strict=True))
+    made.learn_stream(*stream(100))
+    after = dict(zip(made.graph.node_ids.tolist(), made._state.feedback.T.tolist(), strict=True))
+    kept, new = before.keys() & after.keys(), after.keys() - before.keys()
+    assert len(kept) >= 5
+    assert len(new) >= 3
+    assert all(before[node] == after[node] for node in kept)
+    assert len({tuple(after[node]) for node in after}) == len(after)
+
+
+def test_a_network_is_saved_with_its_feedback() -> None:
+    assert not {"feedback", "traces"} & set(SMGrNN(3, 2).state_dict())
+    first, twin = (
+        SMGrNN(**config(iterations=2).to_dict(), seed=seed, learning_rule=Hebbian(trace_decay=0.3))
+        for seed in (1, 2)
+    )
+    assert not torch.equal(first.feedback, twin.feedback)
+    twin.load_state_dict(first.state_dict())
+    for net in (first, twin):
+        net(torch.ones(3)).square().sum().backward()
+    assert first.weight.grad is not None
+    assert twin.weight.grad is not None
+    assert torch.equal(first.weight.grad, twin.weight.grad)
+
+
+@pytest.mark.parametrize(
+    "settings", [*({"learning_rule": rule} for rule in LOCAL), {"through_time": 3}]
+)
+def test_a_batch_is_its_rows(settings: dict[str, Any]) -> None:
+    network = config(iterations=2).to_dict()
+    one, two = (SMGrNN(**network, seed=1, dtype=torch.float64, **settings) for _ in range(2))
+    rows = torch.from_numpy(stream(8).observations.reshape(4, 2, 3))
+    for pair in rows:
+        two.weight.grad = None
+        two(pair).square().sum().backward()
+    total = torch.zeros_like(one.weight)
+    for column in (0, 1):
+        one.reset_state()
+        for pair in rows:
+            one.weight.grad = None
+            one(pair[column]).square().sum().backward()
+        assert one.weight.grad is not None
+        total += one.weight.grad
+    assert two.weight.grad is not None
+    torch.testing.assert_close(two.weight.grad, total, rtol=0, atol=1e-12)
+
+
+def test_a_call_from_before_an_edit_gives_no_gradient() -> None:
+    net = SMGrNN(**config().to_dict(), learning_rule="feedback")
+    loss = net(torch.ones(3)).sum()
+    net.load_state_dict(SMGrNN(**config().to_dict(), learning_rule="feedback").state_dict())
+    with pytest.raises(GraphError, match="edited between"):
+        loss.backward()
+
+
+# --- through time --------------------------------------------------------------------------------
 
 PHI: dict[str, Any] = {
     "tanh": torch.tanh,
@@ -93,7 +200,7 @@ def test_both_engines_give_the_gradient_of_autograd_over_the_unrolled_calls(
     iterations: int, n: int, kind: dict[str, Any]
 ) -> None:
     network = config(iterations=iterations, **kind)
-    made, theirs = both_engines(network, learning(n), STATIC, 1)
+    made, theirs = both_engines(network, through(n), STATIC, 1)
     reference, largest = Unrolled(network, n), 0.0
     rows = stream(60)
     ends = np.arange(1, 61) % 25 == 0
@@ -114,24 +221,15 @@ def test_both_engines_give_the_gradient_of_autograd_over_the_unrolled_calls(
     assert largest > 0.1
 
 
-def _gradient(made: Learner) -> Any:
-    return made._state.workspace.gradient.tolist()
-
-
 def test_credit_goes_to_what_was_seen_one_call_ago() -> None:
     """By hand: the output is v · h, and h is the u · x of the call before."""
     u, v, first, second, target = 0.5, 2.0, 3.0, 7.0, 1.0
-    graph = Graph.from_edges(1, 1, 1, [(0, 2, u), (2, 1, v)])
-    network = NetworkConfig(
-        n_inputs=1, n_outputs=1, activation="identity", output_activation="identity"
-    )
-    found = []
+    network, found = NetworkConfig(n_inputs=1, n_outputs=1, **LINEAR), []
     for n in (0, 1):
-        made = Learner(network, learning(n, loss="mse", learning_rate=1e-9), STATIC, graph=graph)
+        made = Learner(network, through(n, loss="mse", learning_rate=1e-9), STATIC, graph=CHAIN)
         made.learn([first], [target])
         made.learn([second], [target])
-        ends = [(edge.source, edge.target) for edge in graph.edges()]
-        found.append(dict(zip(ends, _gradient(made), strict=True)))
+        found.append(gradient_of(made))
     error = 2 * (v * u * first - target)
     assert found[0] == pytest.approx({(2, 1): error * u * first, (0, 2): 0.0})
     assert found[1] == pytest.approx({(2, 1): error * u * first, (0, 2): error * v * first})
@@ -146,7 +244,7 @@ def add_idle_node(evidence: Any, rng: Any) -> Any:
 def after(steps: str, n: int = 4) -> tuple[Learner, Any]:
     """Take steps -- learn, act, end, x: edit -- and learn again; return learner and gradient."""
     never = by(add_idle_node, interval=10**9)
-    made = Learner(config(), learning(n, learning_rate=1e-12), never, seed=1)
+    made = Learner(config(), through(n, learning_rate=1e-12), never, seed=1)
     for step, observation in zip(steps, stream(len(steps)).observations, strict=True):
         if step == "l":
             made.learn(observation, 0)
@@ -157,7 +255,7 @@ def after(steps: str, n: int = 4) -> tuple[Learner, Any]:
         else:
             made.settle()
     made.learn([0.3, -0.5, 0.2], 1)
-    return made, dict(zip(made.graph.edge_ids.tolist(), _gradient(made), strict=True))
+    return made, gradient_of(made)
 
 
 @pytest.mark.parametrize(("steps", "n_kept"), [("lll", 4), ("lle", 1), ("lla", 1), ("llx", 1)])
@@ -198,12 +296,22 @@ def test_a_call_without_gradients_and_an_edit_cut_the_window_in_torch_too(cut: s
 @pytest.mark.parametrize(
     ("refused", "sentence"),
     [
-        (lambda: Learner(config(carry_state=False), learning(4)), "carry_state"),
-        (lambda: Learner(config(), learning(10**6)), "takes 894 GB for a network of up to 10000 n"),
+        (lambda: SMGrNN(3, 2, learning_rule="hebian"), "Got 'hebian' instead"),
+        (lambda: SMGrNN(3, 2, learning_rule="feedback", state_dim=2), "use state_dim=1"),
+        (
+            lambda: SMGrNN(3, 2, learning_rule="feedback")(torch.ones(3, requires_grad=True)),
+            "gives no gradient to the network's input",
+        ),
+        (
+            lambda: Learner(config(), learning_config(rule="hebbian", through_time=3)),
+            "through_time 3 .*'hebbian'",
+        ),
+        (lambda: Learner(config(carry_state=False), through(4)), "carry_state"),
+        (lambda: Learner(config(), through(10**6)), "takes 894 GB for a network of up to 10000 n"),
         (lambda: SMGrNN(3, 2, carry_state=False, through_time=1), "carry_state"),
         (lambda: SMGrNN(3, 2, through_time=-1), "through_time' parameter of LearningConfig"),
     ],
 )
-def test_a_window_that_cannot_be_is_refused(refused: Any, sentence: str) -> None:
+def test_learning_that_cannot_drive_the_network_is_refused(refused: Any, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         refused()

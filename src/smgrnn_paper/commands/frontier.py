@@ -1,0 +1,57 @@
+"""`smgrnn frontier`: return against parameters, for any runs side by side."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from smgrnn.batch import Store
+from smgrnn.commands.compare import describe_table
+from smgrnn.commands.flags import STORE
+from smgrnn.commands.output import Output
+from smgrnn.errors import ConfigError, suggest
+from smgrnn.pages.figure import save_figure
+from smgrnn.runs.folder import load_runs
+from smgrnn_paper.report.figures.frontier import draw_groups
+from smgrnn_paper.report.frontier import frontier_numbers, frontier_table, group_runs
+from smgrnn_paper.report.paper import load_paper
+from smgrnn_paper.report.results import describe_shortness, find_results
+
+LEFT_OUT = ("std", "nearest_mlp")
+"""Columns for which a terminal has no room."""
+
+
+def frontier_command(
+    paths: Iterable[Path], store_folder: Path, out: Path | None, task: str | None, output: Output
+) -> None:
+    """Compare runs, or the experiment in a store: print a table or JSON, and draw a picture."""
+    if out is not None and out.suffix not in (".svg", ".png"):
+        raise ConfigError(f"A picture is an .svg or a .png file. Got {out} instead.")
+    lines, paths = [], list(paths)
+    if paths:
+        if store_folder != STORE:
+            raise ConfigError("--store is for the experiment: leave it out where runs are named.")
+        records = list(load_runs(paths).values())
+        refusal = "None of these runs is finished: only then is a network selected and judged."
+    else:
+        results = find_results(Store(store_folder), ["frontier"])
+        records = results.all_records()
+        lines.append(describe_shortness(results.chosen))
+        refusal = (
+            f"{store_folder} has no finished run of the experiment frontier; name runs, or run "
+            "`smgrnn reproduce frontier` first."
+        )
+    groups = group_runs(records)
+    if not groups:
+        raise ConfigError(refusal)
+    if task is not None:
+        known = {each.task: None for each in groups}
+        if task not in known:
+            raise ConfigError(f"There is no run of {task}. {suggest(task, known)}".strip())
+        groups = [each for each in groups if each.task == task]
+    paper = load_paper()
+    numbers = frontier_numbers(groups, paper)
+    lines.append(describe_table(frontier_table(groups, numbers), LEFT_OUT))
+    if out is not None:
+        out.write_bytes(save_figure(draw_groups(groups, paper), out.suffix[1:]))
+        lines.append(f"The picture is in {out}.")
+    numbers["picture"] = None if out is None else str(out)
+    output.result("\n".join(filter(None, lines)), numbers)
