@@ -8,6 +8,8 @@ from smgrnn.batch import LocalProcesses, Store
 from smgrnn.batch.runner import execute
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.runs.record import Record
+from smgrnn_paper.evolution import EvolutionCondition
+from smgrnn_paper.evolution.plan import generations_of
 from support.trials import asking, busy, results, tiny
 
 pytestmark = pytest.mark.xdist_group("experiments")
@@ -46,6 +48,16 @@ def test_a_record_comes_back_as_it_was_or_not_at_all(store: Store, record: Recor
     assert store.find(other) is None
 
 
+def test_the_record_of_an_evolution_has_the_best_of_each_generation(store: Store) -> None:
+    condition = EvolutionCondition.evolve("CartPole-v1").with_episodes(12)
+    store.save(execute(condition, 2, condition.key(2)))
+    record = store.load(condition.key(2))
+    generations, best = generations_of(record), record.episodes.returns.reshape(2, 6).max(axis=1)
+    assert generations is not None
+    assert generations.returns.tolist() == best.tolist()
+    assert record.started == (generations.n_nodes[0], generations.n_edges[0])
+
+
 def save_often(store: Store, record: Record, n: int) -> None:
     for _ in range(n):
         store.save(record)
@@ -79,5 +91,5 @@ def test_records_are_found_by_experiment_and_length(store: Store, tmp_path: Path
 
 def test_a_store_that_cannot_be_made_is_met_at_the_door(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="cannot be written"):
+    with pytest.raises(ConfigError, match="cannot be made"):
         Store(tmp_path / "file" / "store").check_writable()

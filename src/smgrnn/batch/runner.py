@@ -60,14 +60,13 @@ class Store:
     def save(self, record: Record) -> None:
         """Keep a record, whole or not at all; an earlier one of the same plan is replaced."""
         path = self.path(record.plan.key())
-        with writing(path):
-            make_folder(path.parent)
+        make_folder(path.parent)
         record.save(path)
 
     def check_writable(self) -> None:
         """Make the folder; raise ConfigError now if nothing could be written to it later."""
+        make_folder(self.folder)
         with writing(self.folder):
-            make_folder(self.folder)
             TemporaryFile(dir=self.folder).close()
 
     def lengths(self) -> dict[int, int]:

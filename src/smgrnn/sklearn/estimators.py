@@ -338,7 +338,8 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Return the most probable labels (n,)."""
-        return np.asarray(self.classes_[self._outputs(X).argmax(axis=1)])
+        chosen = self._outputs(X).argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
 
     def _strata(self, labels: Any) -> Any:
         """Stratify by class, unless a class has too few examples to be split."""
@@ -401,7 +402,8 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
 
     def predict(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the targets (n,), or (n, n_targets) if they came so."""
-        found = np.asarray(self.target_scaler_.inverse_transform(self._outputs(X)))
+        outputs = self._outputs(X)
+        found = np.asarray(self.target_scaler_.inverse_transform(outputs))
         return found[:, 0] if self._is_flat else found
 
     def _read(self, features: Any, targets: Any, is_first: bool) -> tuple[Floats, Floats]:
