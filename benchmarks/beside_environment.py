@@ -32,7 +32,7 @@ def beside_the_environment(episodes: int) -> dict[str, Any]:
     blocks = [[episode_seed(plan.seed, n, "train") for n in block] for block in numbers]
     recorder = _Recorder(make_env(task))
     first, second = Distillation(plan), Distillation(plan)
-    recorded = GymnasiumBackend(task, recorder)
+    recorded = GymnasiumBackend(task, env=recorder)
     env, run_s, bare_s, n_steps = make_env(task), 0.0, 0.0, 0
     progress = np.zeros(BLOCK)
     for seeds in blocks:

@@ -16,7 +16,7 @@ import numpy as np
 
 from smgrnn.batch import Condition, Experiment, LocalProcesses, Store, run_experiments
 from smgrnn.machine import usable_cores
-from smgrnn.tuning.front import Point, area
+from smgrnn.tuning.study import Point, area
 
 N_RESAMPLES = 2000
 

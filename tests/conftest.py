@@ -10,6 +10,7 @@ import gymnasium as gym
 import pytest
 
 from smgrnn.cli import main
+from support.browser import Browser, find_browser
 from support.commands import Command, Said
 
 
@@ -48,3 +49,10 @@ def own_modules() -> Iterator[None]:
     for name in set(sys.modules) - modules:
         if getattr(sys.modules[name], "__file__", None) and name.startswith("my_"):
             del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Return a browser, or skip the test where there is none."""
+    with Browser(find_browser(), tmp_path_factory.mktemp("profile")) as found:
+        yield found

@@ -42,18 +42,13 @@ def run(command: list[str | Path], folder: Path) -> str:
     return done.stdout
 
 
-def megabytes(folder: Path) -> float:
-    """Return the size of all files in a folder."""
-    return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
-
-
 def install(python: Path, what: str, home: Path) -> float:
     """Install something; print how long it took, and return the megabytes that are there then."""
     begin = time.perf_counter()
     run([python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", what], home)
     seconds = time.perf_counter() - begin
     (packages,) = (home / "venv" / "lib").glob("python*/site-packages")
-    size = megabytes(packages)
+    size = sum(file.lstat().st_size for file in packages.rglob("*") if file.is_file()) / 1e6
     print(f"{what.rpartition('/')[2]}: {seconds:.0f} s, {size:.0f} MB", flush=True)
     return size
 
@@ -78,12 +73,6 @@ def try_commands(python: Path, lines: str, home: Path) -> None:
         print(f"{line}: {time.perf_counter() - begin:.1f} s", flush=True)
 
 
-def readme_blocks() -> list[str]:
-    """Return the Python blocks of the README."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-
-
 def main() -> None:
     """Try the wheel alone and then with extras."""
     parser = argparse.ArgumentParser()
@@ -100,7 +89,8 @@ def main() -> None:
     assert size <= LARGEST, f"the environment takes {size:.0f} MB"
     check_data(python, home)
     try_commands(python, COMMANDS, home)
-    blocks = readme_blocks()
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     for block in [each for each in blocks if "torch" not in each]:
         run([python, "-c", block], home)
     install(python, f"{wheel}[torch,view,paper]", home)

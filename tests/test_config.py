@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,6 @@ import pytest
 from smgrnn import NetworkConfig, PlasticityConfig
 from smgrnn.commands.flags import renamed_flag, with_settings
 from smgrnn.config import (
-    CHOICES,
-    LAYERED,
-    UNCHANGING,
     LearningConfig,
     RunConfig,
     by_part,
@@ -26,13 +23,12 @@ from smgrnn.graph.settings import NetworkSettings
 from smgrnn.learning import LEARNING, OPTIMIZERS, SGD, Adam, Hebbian
 from smgrnn.learning.settings import LearningSettings
 from smgrnn.rules import GROWTH, PRUNING, Contribution, Relay, Split, Weak
-from smgrnn.runs.students import STUDENTS
 from smgrnn.validation import Settings, annotations, choices
 from smgrnn_paper import EvolutionConfig
 
-COUNT: list[Any] = [0, -1, 1.5, True, "3", None, math.nan, math.inf]
+COUNT: list[Any] = [0, -1, 1.5, True, "3", None, math.nan, math.inf, -(10**400)]
 WHOLE: list[Any] = [-1, 1.5, True, "3", None, math.nan]
-POSITIVE: list[Any] = [0.0, -0.1, math.inf, math.nan, True, "0.5", None, 1j]
+POSITIVE: list[Any] = [0.0, -0.1, math.inf, math.nan, True, "0.5", None, 1j, 10**400]
 NON_NEGATIVE: list[Any] = [-0.1, math.inf, -math.inf, math.nan, True, "0.5", None]
 PROBABILITY: list[Any] = [-0.1, 1.1, math.inf, math.nan, True, "0.5", None]
 SHARE: list[Any] = [0, -0.1, 1.1, math.inf, math.nan, True, "0.5", None]
@@ -86,7 +82,6 @@ REQUIRED: dict[type[Settings], dict[str, Any]] = {
     **{kind: {} for table in (GROWTH, PRUNING, OPTIMIZERS, LEARNING) for kind in table.values()},
 }
 """All settings there are, and the values that they cannot do without."""
-every_class = pytest.mark.parametrize("settings", REQUIRED)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +105,8 @@ def test_every_field_refuses_values_out_of_range(settings: type[Settings], name:
         message = str(caught.value)
         assert message.startswith(start)
         assert message.endswith(end)
-        assert len(message) > len(start) + len(end)
+        assert isinstance(caught.value, SmgrnnError)
+        assert isinstance(caught.value, ValueError)
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
@@ -120,39 +116,6 @@ def test_a_rule_is_an_object_that_decides(name: str, value: Any) -> None:
         PlasticityConfig(**{name: value})
     with pytest.raises(ConfigError, match=rf"^There is no {name} rule 'weka'"):
         PlasticityConfig().changed(**{name: "weka"})
-
-
-@pytest.mark.parametrize(
-    ("settings", "name", "value", "expected"),
-    [
-        (PlasticityConfig, "window", 0, "an int in [1, inf)"),
-        (Relay, "max_relays", 0, "an int in [1, inf) or None"),
-        (PlasticityConfig, "interval", "epoch", "an int in [1, inf) or 'episode'"),
-        (Weak, "prune_fraction", 0.0, "a float in (0, 1]"),
-        (PlasticityConfig, "orphan_removal", "yes", "True or False"),
-        (LearningConfig, "optimizer", "adm", "'adam' or 'adamw' or 'sgd' or 'rmsprop'"),
-        (NetworkConfig, "activation", "swish", "'tanh' or 'sigmoid' or 'relu' or 'identity'"),
-    ],
-)
-def test_the_sentence_says_what_is_allowed(
-    settings: type[Settings], name: str, value: Any, expected: str
-) -> None:
-    sentence = (
-        f"The '{name}' parameter of {settings.__name__} must be {expected}. Got {value!r} instead."
-    )
-    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$") as caught:
-        settings(**{**REQUIRED[settings], name: value})
-    assert isinstance(caught.value, SmgrnnError)
-    assert isinstance(caught.value, ValueError)
-
-
-@pytest.mark.parametrize(
-    "values", [{"window": 10**400}, {"growth": {"name": "relay", "initial_weight": 10**400}}]
-)
-def test_a_number_too_large_for_a_float_is_refused(values: dict[str, Any]) -> None:
-    """The OverflowError of a comparison with a float escaped."""
-    with pytest.raises(ConfigError, match="parameter of"):
-        PlasticityConfig.from_dict(values)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +133,7 @@ def test_settings_survive_json(config: Settings) -> None:
     assert type(config).from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
-@every_class
+@pytest.mark.parametrize("settings", REQUIRED)
 def test_an_unknown_name_is_refused(settings: type[Settings]) -> None:
     sentence = f"{settings.__name__} has no setting named 'widnow'."
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
@@ -186,11 +149,6 @@ def test_numbers_of_numpy_become_plain_numbers() -> None:
     assert [type(each) for each in (config.window, growth.epsilon, growth.explore_ratio)] == [
         *(int, float, float)
     ]
-
-
-def test_settings_cannot_be_changed_once_made() -> None:
-    with pytest.raises(FrozenInstanceError):
-        PlasticityConfig().window = 5  # type: ignore[misc]
 
 
 def test_the_defaults_are_those_of_table_a_iii() -> None:
@@ -239,38 +197,12 @@ def test_settings_of_a_run_change_by_name_by_part_and_as_a_whole() -> None:
     assert start.with_changes(plasticity=PlasticityConfig(window=7)).plasticity.interval == 100
     with pytest.raises(ConfigError, match=r"^RunConfig has no setting 'episods'. Did you mean"):
         start.with_changes(episods=3)
-
-
-def test_a_plain_learning_config_states_its_loss() -> None:
-    assert RunConfig().learning.loss is None
+    assert RunConfig().learning.loss is None  # and a plain LearningConfig states its loss
     given = RunConfig().with_changes(learning=LearningConfig(optimizer=SGD())).learning
     assert (given.optimizer, given.loss) == (SGD(), "cross_entropy")
-
-
-@pytest.mark.parametrize("student", STUDENTS)
-@pytest.mark.parametrize("task", ["CartPole-v1", "xor", "a.npz"])
-@pytest.mark.parametrize("preset", ["paper", "as_printed", "frugal"])
-def test_a_student_differs_from_the_growing_one_in_what_makes_it_so(
-    student: str, task: str, preset: Any
-) -> None:
-    start = RunConfig.for_task(task, preset=preset, student=student)
-    usual = RunConfig.for_task(task, preset=preset)
-    changed = {
-        entry.name
-        for entry in fields(RunConfig)
-        if getattr(start, entry.name) != getattr(usual, entry.name)
-    }
-    expected = set() if student == "smgrnn" else {"student", "plasticity"}
-    if student in LAYERED:
-        expected |= {"network"} | ({"bias"} if not usual.bias else set())
-        assert (start.network.iterations, start.network.n_hidden, start.bias) == (2, 0, True)
-    assert changed - {"learning"} == expected  # nothing goes back through time without states
-    assert start.plasticity.is_static == (student in UNCHANGING)
-
-
-def test_an_unknown_preset_is_refused() -> None:
-    with pytest.raises(ConfigError, match="There is no preset 'best'"):
-        RunConfig.for_task("xor", preset="best")
+    layered = RunConfig.for_task("xor", student="mlp-100")
+    assert (layered.network.iterations, layered.network.n_hidden, layered.bias) == (2, 0, True)
+    assert layered.plasticity.is_static
 
 
 # --- by name, as on the command line --------------------------------------------------------------
@@ -350,8 +282,3 @@ def test_a_text_that_sets_nothing_is_refused(text: str, sentence: str) -> None:
 )
 def test_a_flag_of_the_release_before_has_a_new_name(flag: str, now: str | None) -> None:
     assert renamed_flag(flag) == now
-
-
-def test_choices_are_found_where_they_are() -> None:
-    for part, place in CHOICES.values():
-        assert hasattr(getattr(RunConfig(), part), place)

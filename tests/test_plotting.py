@@ -1,16 +1,15 @@
 """Pictures do not depend on a `matplotlibrc` of a stranger in the working directory."""
 
-import subprocess
-import sys
 from pathlib import Path
+
+from support.commands import python
 
 HOSTILE = "figure.facecolor: red\nfont.size: 30\nbackend: module://stranger\nno_such_key: 1\n"
 
 
 def run(folder: Path, *words: str) -> str:
-    command = [sys.executable, *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    done = python(*words, folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip()
 
 

@@ -1,6 +1,7 @@
 """Settings files: written and read alike, and refused by one sentence if anything is wrong."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,14 +60,24 @@ def test_a_file_is_refused_what_a_flag_is_refused(tmp_path: Path) -> None:
         new_run("CartPole-v1", RunConfig.for_task("CartPole-v1", preset=path))
 
 
-@pytest.mark.parametrize("preset", ["paper", "frugal", "as_printed"])
-def test_what_is_written_gives_the_same_settings_again(preset: str, tmp_path: Path) -> None:
-    wanted = RunConfig.for_task(
-        "Acrobot-v1",
-        preset=preset,
-        bias=True,
-        learning={"averaging": 0.25, "optimizer": {"beta1": 0.1}},
-    )
+RULES = {"growth": {"name": "split", "max_relays": 3}, "pruning": None}
+LEARNING = {"rule": "hebbian", "optimizer": {"name": "rmsprop", "alpha": 0.5}, "averaging": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("preset", "changes"),
+    [
+        *(
+            (preset, {"learning": {"optimizer": {"beta1": 0.1}}})
+            for preset in ("paper", "frugal", "as_printed")
+        ),
+        ("paper", {"plasticity": RULES, "learning": LEARNING}),
+    ],
+)
+def test_what_is_written_gives_the_same_settings_again(
+    preset: str, changes: Any, tmp_path: Path
+) -> None:
+    wanted = RunConfig.for_task("Acrobot-v1", preset=preset, bias=True, **changes)
     path = tmp_path / "again.toml"
     path.write_text(settings_file("Acrobot-v1", preset, wanted, {"by": 'a "hand"'}).text())
     assert RunConfig.for_task("Acrobot-v1", preset=path) == wanted
@@ -83,29 +94,14 @@ def test_a_file_made_from_a_file_stands_alone(file: Path, tmp_path: Path) -> Non
     assert RunConfig.for_task("CartPole-v1", preset=path) == config
 
 
-def test_a_file_can_choose_rules_and_set_them(tmp_path: Path) -> None:
-    wanted = RunConfig.for_task(
-        "CartPole-v1",
-        plasticity={"growth": {"name": "split", "max_relays": 3}, "pruning": None},
-        learning={"rule": "hebbian", "optimizer": {"name": "rmsprop", "alpha": 0.5}},
-    )
-    path = tmp_path / "rules.toml"
-    path.write_text(settings_file("CartPole-v1", "paper", wanted, {}).text())
-    assert 'growth = "split"' in path.read_text()
-    assert RunConfig.for_task("CartPole-v1", preset=path) == wanted
-
-
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
         ("window", "windw", "'plasticity.windw' does not exist. Did you mean 'plasticity.window'?"),
-        ("[settings.plasticity]\nwindow", "window", "Did you mean 'plasticity.window'?"),
         ("version = 2", "version = 3", "has version 3, and this smgrnn reads version 2. A newer"),
-        ("version = 2", "version = 1", "and this smgrnn reads version 2. smgrnn 0.2 wrote it"),
         ("version = 2", 'version = "2"', "has version '2'"),
         ("version = 2", "", "Did you mean version = 2?"),
         ("= 40", '= "forty"', "must be an int in [1, inf). Got 'forty' instead"),
-        ("= 40", "= 0", "must be an int in [1, inf). Got 0 instead"),
         ("= 40", "= {a = 1}", "must be an int in [1, inf)"),
         ("= 40", "=", "is no settings file: Invalid value"),
         ('"paper"', '"papr"', "starts from 'papr', which is no preset. Did you mean 'paper'?"),
@@ -114,7 +110,6 @@ def test_a_file_can_choose_rules_and_set_them(tmp_path: Path) -> None:
         ("[settings]", "[setings]", "unknown entry 'setings'. Did you mean 'settings'?"),
         ('smgrnn = "settings"', "", 'does not begin with smgrnn = "settings"'),
         ("gain = 2", 'expert = "a:b"', "'expert' belongs to a run, not to a preset"),
-        ("gain = 2", "seed = 2", "'seed' belongs to a run"),
         ("plasticity]", "plastic]", "'plastic.window' does not exist. Did you mean"),
     ],
 )

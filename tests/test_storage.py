@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,41 +62,30 @@ def rewrite(path: Path, version: Any = FORMAT_VERSION, **changes: Any) -> None:
 # --- what is ours ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
-@pytest.mark.parametrize("as_text", [True, False])
-def test_a_network_comes_back_exactly(path: Path, dtype: torch.dtype, as_text: bool) -> None:
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64, torch.bfloat16])
+def test_a_network_comes_back_exactly(path: Path, dtype: torch.dtype) -> None:
+    """NumPy has no bfloat16, which comes back in float32."""
     net = network(dtype=dtype, iterations=2, activation="sigmoid", weight_std=1 / 3)
-    where = str(path) if as_text else path
-    net.save(where)
-    loaded = SMGrNN.load(where)
+    net.save(str(path))
+    loaded = SMGrNN.load(path)
     assert loaded.config == net.config
-    assert loaded.weight.dtype == dtype
-    assert torch.equal(loaded.weight, net.weight)
+    assert loaded.weight.dtype == (torch.float32 if dtype == torch.bfloat16 else dtype)
+    assert torch.equal(loaded.weight, net.weight.to(loaded.weight.dtype))
     assert loaded.graph == net.graph
     assert loaded.graph.node_ids.tolist() == [0, 1, 2, 3, 4, 5, 7, 8]
-    assert torch.equal(loaded(torch.ones(3)), net(torch.ones(3)))
 
 
-def test_a_network_in_bfloat16_comes_back_in_float32(path: Path) -> None:
-    """numpy has no bfloat16, so saving one raised a TypeError."""
-    net = network(dtype=torch.bfloat16)
-    net.save(path)
-    loaded = SMGrNN.load(path)
-    assert net.weight.dtype == torch.bfloat16
-    assert loaded.weight.dtype == torch.float32
-    assert torch.equal(loaded.weight, net.weight.float())
-    assert loaded.graph == net.graph
-
-
-def test_a_network_saved_twice_gives_the_same_bytes(path: Path) -> None:
+def test_saving_over_a_file_replaces_it_by_the_same_bytes_and_leaves_nothing_else(
+    path: Path,
+) -> None:
     """Metadata of several keys stood in any order."""
-    net, again = network(), path.with_name("again.safetensors")
-    net.save(path)
+    SMGrNN(1, 1).save(path)
+    network().save(path)
+    before = path.read_bytes()
     for _ in range(5):
-        net.save(again)
-        assert again.read_bytes() == path.read_bytes()
-    SMGrNN.load(path).save(again)
-    assert again.read_bytes() == path.read_bytes()
+        SMGrNN.load(path).save(path)
+        assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_file_is_a_safetensors_file_and_not_a_pickle(path: Path) -> None:
@@ -108,19 +96,9 @@ def test_a_file_is_a_safetensors_file_and_not_a_pickle(path: Path) -> None:
     assert header["__metadata__"].keys() == {"smgrnn"}
     ours = json.loads(header["__metadata__"]["smgrnn"])
     assert len(bytes.fromhex(ours.pop("digest"))) == 32
-    assert ours == {
-        "kind": "network",
-        "version": FORMAT_VERSION,
-        "content": network().config.to_dict(),
-    }
+    assert (ours["kind"], ours["version"]) == ("network", FORMAT_VERSION)
+    assert ours["content"] == network().config.to_dict()
     assert b"\x80\x02" not in data[8 : 8 + length]
-
-
-def test_saving_over_a_file_replaces_it_and_leaves_nothing_else(path: Path) -> None:
-    SMGrNN(1, 1).save(path)
-    network().save(path)
-    assert SMGrNN.load(path).config.n_inputs == 3
-    assert list(path.parent.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("function", ["fsync", "replace"])
@@ -188,118 +166,16 @@ def refused(path: Path) -> str:
     return message
 
 
-def test_a_missing_file_is_refused(path: Path) -> None:
+def test_a_file_that_is_missing_cut_short_or_garbage_is_refused(path: Path) -> None:
     assert refused(path) == f"There is no file {path}."
     assert refused(path.parent) == f"There is no file {path.parent}."
-
-
-def test_a_file_cut_short_anywhere_is_refused(path: Path) -> None:
     network().save(path)
     data = path.read_bytes()
-    lengths = {*range(0, len(data), 37), 1, 7, 8, 9, len(data) - 1}
-    assert len(lengths) > 20
-    for length in sorted(lengths):
-        path.write_bytes(data[:length])
+    garbage = [b"hello, world", b"\x80\x04K\x01.", b"\x00" * 100, b"\xff" * 100, bytes(range(256))]
+    lengths = [*range(0, len(data), 37), 1, 7, 8, 9, len(data) - 1]
+    for wrong in (*garbage, *(data[:length] for length in lengths)):
+        path.write_bytes(wrong)
         assert f"{path} is damaged or not a safetensors file" in refused(path)
-
-
-@pytest.mark.parametrize(
-    "data", [b"hello, world", b"\x80\x04K\x01.", b"\x00" * 100, b"\xff" * 100, bytes(range(256))]
-)
-def test_garbage_is_refused(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
-    assert f"{path} is damaged or not a safetensors file" in refused(path)
-
-
-def test_a_file_with_any_byte_of_its_header_spoiled_never_fails_otherwise(path: Path) -> None:
-    network().save(path)
-    data = path.read_bytes()
-    header = 8 + int.from_bytes(data[:8], "little")
-    n_refused = 0
-    for position in range(0, header, 7):
-        path.write_bytes(data[:position] + b"\x07" + data[position + 1 :])
-        try:
-            SMGrNN.load(path)
-        except FileFormatError:
-            n_refused += 1
-    assert n_refused > header // 14
-
-
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        None,
-        {"format": "pt"},
-        {"kind": "network"},
-        {"smgrnn": "3"},
-        {"smgrnn": '{"version": 2}'},
-        {"smgrnn": '{"kind": "trajectory", "version": 2, "content": {}}'},
-    ],
-)
-def test_a_safetensors_file_of_another_kind_is_refused(
-    path: Path, metadata: dict[str, str] | None
-) -> None:
-    save_file({"weight": np.ones(3)}, path, metadata=metadata)
-    assert refused(path) == f"{path} does not hold a smgrnn network."
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn])
-def test_a_foreign_file_in_a_type_numpy_lacks_is_refused(path: Path, dtype: torch.dtype) -> None:
-    """Most language models on the Hub are bfloat16: the likeliest foreign file of all."""
-    save_tensors({"weight": torch.ones(3).to(dtype)}, path)
-    assert refused(path) == f"{path} does not hold a smgrnn network."
-
-
-def test_a_network_of_ours_rewritten_in_a_type_numpy_lacks_is_refused(path: Path) -> None:
-    """A tool that halves every tensor of a file keeps its header."""
-    net = network()
-    header = {"kind": "network", "version": FORMAT_VERSION, "content": net.config.to_dict()}
-    state = net.state_dict() | {"weight": net.weight.detach().bfloat16()}
-    save_tensors(state, path, metadata={"smgrnn": json.dumps(header)})
-    refused(path)
-
-
-@pytest.mark.parametrize(("version", "writer"), [(1, "an earlier"), (3, "a newer")])
-def test_a_file_of_another_version_is_refused(path: Path, version: int, writer: str) -> None:
-    rewrite(path, version=version)
-    assert refused(path) == (
-        f"{path} has format version {version}, and this smgrnn reads version 2: it was written by "
-        f"{writer} smgrnn."
-    )
-
-
-@pytest.mark.parametrize(
-    "version",
-    ["x", "2", 2.5, 2.0, None, [2], -1, 0, True],
-)
-def test_a_file_of_an_unreadable_version_is_refused(path: Path, version: Any) -> None:
-    rewrite(path, version=version)
-    assert f"format version {version}" in refused(path)
-
-
-DEEP = "[" * 10_000 + "]" * 10_000
-OURS = '{"kind": "network", "version": 2, "content": {"x": %s}}'
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        *("{", "nonsense", ""),
-        pytest.param("[" * 100_000, id="deep"),
-        pytest.param(OURS % DEEP, id="deep content"),
-        pytest.param(OURS % ("9" * 5000), id="huge number"),
-        pytest.param(OURS % '"\\ud800"', id="half a character"),
-    ],
-)
-def test_a_file_without_a_readable_header_is_refused(path: Path, header: str) -> None:
-    save_with(path, header)
-    assert refused(path) == f"{path} has an unreadable header."
-
-
-@pytest.mark.parametrize("content", [{}, {"content": None}, {"content": [3, 2]}])
-def test_a_file_without_content_is_refused(path: Path, content: dict[str, Any]) -> None:
-    save_with(path, {"kind": "network", "version": FORMAT_VERSION, **content})
-    assert refused(path) == f"{path} has no content."
 
 
 def test_a_file_with_any_of_its_bits_turned_is_refused(path: Path) -> None:
@@ -312,29 +188,65 @@ def test_a_file_with_any_of_its_bits_turned_is_refused(path: Path) -> None:
         refused(path)
 
 
-@pytest.mark.parametrize("wrong", [None, 3, "0" * 64, []])
-def test_a_file_with_another_digest_is_refused(path: Path, wrong: Any) -> None:
+def test_a_safetensors_file_of_another_kind_is_refused(path: Path) -> None:
+    trajectory = '{"kind": "trajectory", "version": 2, "content": {}}'
+    ours = [{"smgrnn": text} for text in ("3", '{"version": 2}', trajectory)]
+    for metadata in (None, {"format": "pt"}, {"kind": "network"}, *ours):
+        save_file({"weight": np.ones(3)}, path, metadata=metadata)
+        assert refused(path) == f"{path} does not hold a smgrnn network."
+
+
+def test_a_file_in_a_type_that_numpy_lacks_is_refused(path: Path) -> None:
+    """Most language models on the Hub are bfloat16; a tool that halves tensors keeps a header."""
+    for dtype in (torch.bfloat16, torch.float8_e4m3fn):
+        save_tensors({"weight": torch.ones(3).to(dtype)}, path)
+        assert refused(path) == f"{path} does not hold a smgrnn network."
+    net = network()
+    header = {"kind": "network", "version": FORMAT_VERSION, "content": net.config.to_dict()}
+    state = net.state_dict() | {"weight": net.weight.detach().bfloat16()}
+    save_tensors(state, path, metadata={"smgrnn": json.dumps(header)})
+    refused(path)
+
+
+@pytest.mark.parametrize("version", [1, 3, "x", "2", 2.5, 2.0, None, [2], -1, 0, True])
+def test_a_file_of_another_version_is_refused(path: Path, version: Any) -> None:
+    rewrite(path, version=version)
+    assert f"{path} has format version {version}" in refused(path)
+
+
+def test_a_file_without_a_readable_header_or_content_is_refused(path: Path) -> None:
+    ours, deep = (
+        '{"kind": "network", "version": 2, "content": {"x": %s}}',
+        "[" * 10_000 + "]" * 10_000,
+    )
+    values = (ours % value for value in (deep, "9" * 5000, '"\\ud800"'))  # half a character
+    for header in ("{", "nonsense", "", "[" * 100_000, *values):
+        save_with(path, header)
+        assert refused(path) == f"{path} has an unreadable header."
+    for content in ({}, {"content": None}, {"content": [3, 2]}):
+        save_with(path, {"kind": "network", "version": FORMAT_VERSION, **content})
+        assert refused(path) == f"{path} has no content."
+
+
+def test_a_file_with_another_digest_is_refused(path: Path) -> None:
     content = network().config.to_dict()
-    save_with(path, {"kind": "network", "version": 2, "content": content, "digest": wrong})
-    assert refused(path) == f"{path} is damaged: it is not what was written to it."
+    digests: tuple[Any, ...] = (None, 3, "0" * 64, [])
+    for wrong in digests:
+        save_with(path, {"kind": "network", "version": 2, "content": content, "digest": wrong})
+        assert refused(path) == f"{path} is damaged: it is not what was written to it."
 
 
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
         ({"n_inputs": 0}, "The 'n_inputs' parameter of NetworkConfig must be an int"),
-        ({"n_inputs": None}, "The 'n_inputs' parameter of NetworkConfig must be an int"),
-        ({"activation": "swish"}, "The 'activation' parameter"),
         ({"colour": "red"}, "NetworkConfig has no setting named 'colour'."),
-        ({"graph": 3}, "NetworkConfig has no setting named 'graph'."),
         ({"n_inputs": 9}, "The graph has 3 inputs and 2 outputs; the network has 9 and 2."),
         ({"weight": np.ones(2, dtype=np.float32)}, "The graph has edge columns of unequal shape."),
         ({"weight": None}, "weight"),
-        ({"edge_ids": None}, "edge_ids"),
         ({"weight": np.ones(11, dtype=np.int64)}, "must be floating-point numbers"),
         ({"numbers": np.array([3, 2, 0, 0])}, "The graph would give a node id twice."),
         ({"numbers": np.array([9])}, "zip"),
-        ({"numbers": None}, "numbers"),
         ({"node_ids": np.array([0, 1, 2, 3, 4, 7, 5, 8])}, "The graph has node ids out of order."),
     ],
 )
@@ -347,20 +259,9 @@ def test_a_file_that_contradicts_itself_is_refused(
     assert why.rstrip(".") in message
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda array: array[::-1],
-        lambda array: array + 1000,
-        lambda array: -array,
-        lambda array: array[:, None],
-        lambda array: array[:-1],
-    ],
-    ids=["reversed", "shifted", "negated", "deepened", "shortened"],
-)
 @pytest.mark.parametrize("name", ["source", "target", "node_ids"])
-def test_an_array_of_the_graph_that_was_tampered_with_is_refused(
-    path: Path, name: str, spoil: Callable[[Any], Any]
-) -> None:
-    rewrite(path, **{name: spoil(network().state_dict()[name].numpy())})
-    assert "does not describe a network" in refused(path)
+def test_an_array_of_the_graph_that_was_tampered_with_is_refused(path: Path, name: str) -> None:
+    array = network().state_dict()[name].numpy()
+    for spoiled in (array[::-1], array + 1000, -array, array[:, None], array[:-1]):
+        rewrite(path, **{name: spoiled})
+        assert "does not describe a network" in refused(path)

@@ -1,18 +1,19 @@
 """Policy: a finished network that plays its task, whatever trained, evolved or saved it."""
 
-from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn.config import LearningConfig, NetworkConfig
 from smgrnn.engine import Learner
+from smgrnn.engine.player import Player
 from smgrnn.errors import ConfigError, FileFormatError, GraphError, ShapeError, reason
+from smgrnn.graph.drawing import network_html
 from smgrnn.graph.files import network_graph, network_settings
 from smgrnn.graph.log import EditLog, log_from
-from smgrnn.graph.notebook import network_html
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.names import Names
 from smgrnn.storage import kind_of, read_arrays
@@ -22,7 +23,6 @@ NETWORK_KINDS = ("network", "learner")
 """Kinds of files that hold a bare network."""
 BARE = "network"
 """Name of the task of a bare network, of which nothing is known but its shape."""
-_FROZEN = PlasticityConfig.static(window=1)
 
 
 class Normalisation(NamedTuple):
@@ -109,7 +109,6 @@ class Policy:
         self.student = student
         self.normalisation = normalisation
         self.names = task.names if names is None else names
-        self._players: list[Learner] = []  # one for each row of a batch, each with its own states
         self._shape: tuple[int, ...] | None = None
 
     def __repr__(self) -> str:
@@ -146,39 +145,25 @@ class Policy:
                 f"before those of shape {rows.shape}."
             )
         self._shape = rows.shape
-        if rows.ndim == 1:
-            return self._player(0).act(self._widen(rows))
-        return np.array([self._player(i).act(self._widen(row)) for i, row in enumerate(rows)])
+        inputs = widen(np.atleast_2d(rows), self.config.n_inputs, self.normalisation)
+        answers = self.player.act(inputs)[0 if self.task.is_discrete else 1]
+        if rows.ndim == 2:
+            return answers
+        return int(answers[0]) if self.task.is_discrete else answers[0]
 
     def reset(self) -> None:
         """Set the node states to zero."""
         self._shape = None
-        for player in self._players:
-            player.end_episode()
+        self.player.reset()
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_players": [], "_shape": None}
+        kept = {name: value for name, value in self.__dict__.items() if name != "player"}
+        return kept | {"_shape": None}
 
-    def look(self, loop: Callable[..., None]) -> None:
-        """Run a compiled loop that acts with the network: see `Learner.look`.
-
-        >>> import smgrnn
-        >>> policy = smgrnn.distill("xor", episodes=1).record.students["final"]
-        >>> policy.look(lambda handle: print(handle.dtype))
-        uint8
-        """
-        self._player(0).look(loop)
-
-    def _player(self, row: int) -> Learner:
-        """Return the network that answers a row; without states to carry, one answers them all."""
-        row = row if self.config.carry_state else 0
-        while len(self._players) <= row:
-            learning = LearningConfig(loss="cross_entropy" if self.task.is_discrete else "mse")
-            self._players.append(Learner(self.config, learning, _FROZEN, graph=self.graph))
-        return self._players[row]
-
-    def _widen(self, observation: Any) -> Floats:
-        return widen(observation, self.config.n_inputs, self.normalisation)
+    @cached_property
+    def player(self) -> Player:
+        """The network to run, with the node states that it carries."""
+        return Player(self.graph, self.config)
 
 
 def policy_of(network: Any, *, is_choice: bool | None = None) -> Policy:
@@ -238,11 +223,12 @@ def read_network(path: str | Path) -> Learner | Kept:
         raise FileFormatError(f"{path} does not describe a network ({reason(error)}).") from error
 
 
-def widen(observation: Any, n_inputs: int, normalisation: Normalisation | None = None) -> Floats:
-    """Return the inputs of a network: the observation, and a 1 for each beyond it, the biases."""
-    row = np.ones(n_inputs)
-    row[: len(observation)] = observation if normalisation is None else normalisation(observation)
-    return row
+def widen(observations: Any, n_inputs: int, normalisation: Normalisation | None = None) -> Floats:
+    """Return the inputs of a network: rows of observations, and a 1 for each bias beyond them."""
+    rows = np.ones((len(observations), n_inputs))
+    seen = observations if normalisation is None else normalisation(observations)
+    rows[:, : np.shape(observations)[1]] = seen
+    return rows
 
 
 def scale_action(task: Task, outputs: Any) -> Any:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -77,12 +77,23 @@ def _replace(path: Path, data: bytes, *, is_durable: bool) -> None:
         partial.unlink(missing_ok=True)
 
 
-def make_folder(path: Path) -> None:
-    """Make a folder and those above it; when this returns they are on the disk."""
+def make_folder(path: Path) -> list[Path]:
+    """Make a folder and those above it, and return them; by then they are on the disk."""
     missing = [each for each in (path, *path.parents) if not each.exists()]
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be made: {error.strerror}.") from error
     for each in missing:
         sync_folder(each.parent)
+    return missing
+
+
+def remove_empty(folders: list[Path]) -> None:
+    """Remove folders, from the innermost on, up to one that something is in."""
+    with suppress(OSError):
+        for each in folders:
+            each.rmdir()
 
 
 def sync_folder(folder: Path) -> None:

@@ -8,72 +8,54 @@ from typing import Any
 
 import pytest
 
-from smgrnn.batch import AnyCondition, Condition, condition
+from smgrnn.batch import AnyCondition, Condition
 from smgrnn.batch.experiment import queue_runs
 from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experts import Expert, find_teacher, write_expert
 from smgrnn.runs import plan
 from smgrnn.tasks import find_task
-from smgrnn_paper import EvolutionConfig
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.evolution.evolution import new_evolution
-from smgrnn_paper.experiments import EXPERIMENTS
 from support.flat import rules
 from support.trials import asking, teacher
 
 CARTPOLE = Condition.distill("CartPole-v1")
+SAME = [
+    Condition.distill("CartPole-v1", density=0.8, learning={"learning_rate": 0.01}),  # defaults
+    Condition("CartPole-v1", replace(CARTPOLE.settings, seed=7)),
+]
+OTHERS = [
+    Condition.distill("Acrobot-v1"),
+    Condition.distill("CartPole-v1", student="static"),
+    Condition.distill("CartPole-v1", learning={"learning_rate": 0.02}),
+    Condition.distill("CartPole-v1", plasticity={"window": 99}),
+    CARTPOLE.with_episodes(1999),
+    EvolutionCondition.evolve("CartPole-v1"),
+    EvolutionCondition.evolve("CartPole-v1", method="ndp"),
+]
 
 
-def test_the_order_of_settings_does_not_move_the_key() -> None:
-    one = Condition.distill("CartPole-v1", plasticity={"window": 50, "prune_period": 9}, n_hidden=1)
-    other = Condition.distill(
-        "CartPole-v1", n_hidden=1, plasticity={"prune_period": 9, "window": 50}
-    )
-    assert one.key(3) == other.key(3)
-
-
-def test_a_setting_at_its_default_is_the_same_said_or_unsaid() -> None:
-    explicit = Condition.distill("CartPole-v1", density=0.8, learning={"learning_rate": 0.01})
-    assert explicit.key(0) == CARTPOLE.key(0)
-
-
-def test_the_name_of_the_experiment_does_not_move_the_key() -> None:
-    experiments = [
-        asking({"here": CARTPOLE}, n_seeds=2, name="one-v1"),
-        asking({"there": replace(CARTPOLE)}, n_seeds=3, name="other-v1"),
-    ]
-    assert [run.seed for run in queue_runs(experiments)] == [0, 1, 2]
-
-
-def test_the_seed_of_the_settings_does_not_count() -> None:
-    assert Condition("CartPole-v1", replace(CARTPOLE.settings, seed=7)) == CARTPOLE
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        Condition.distill("Acrobot-v1"),
-        Condition.distill("CartPole-v1", student="static"),
-        Condition.distill("CartPole-v1", learning={"learning_rate": 0.02}),
-        Condition.distill("CartPole-v1", plasticity={"window": 99}),
-        CARTPOLE.with_episodes(1999),
-        EvolutionCondition.evolve("CartPole-v1"),
-        EvolutionCondition.evolve("CartPole-v1", method="ndp"),
-    ],
-)
-def test_another_content_has_another_key(other: AnyCondition) -> None:
-    assert other.key(0) != CARTPOLE.key(0)
-
-
-def test_another_seed_has_another_key() -> None:
-    assert len({CARTPOLE.key(seed) for seed in range(100)}) == 100
-
-
-def test_another_version_of_records_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_of_the_content_and_the_seed_make_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     key = CARTPOLE.key(0)
+    assert {each.key(0) for each in SAME} == {key}
+    assert len({key, *(each.key(0) for each in OTHERS)}) == 1 + len(OTHERS)
+    assert len({CARTPOLE.key(seed) for seed in range(100)}) == 100
     monkeypatch.setattr(plan, "RECORDS_VERSION", plan.RECORDS_VERSION + 1)
     assert CARTPOLE.key(0) != key
+
+
+def test_the_order_of_settings_and_the_name_of_the_experiment_do_not_count() -> None:
+    changes = {"window": 50, "prune_period": 9}
+    one, other = (
+        Condition.distill("CartPole-v1", plasticity=dict(each))
+        for each in (changes.items(), reversed(changes.items()))
+    )
+    experiments = [
+        asking({"here": one}, n_seeds=2, name="one-v1"),
+        asking({"there": other}, n_seeds=3, name="other-v1"),
+    ]
+    assert [run.seed for run in queue_runs(experiments)] == [0, 1, 2]
 
 
 def test_of_an_expert_file_the_content_counts_and_not_the_path(tmp_path: Path) -> None:
@@ -88,22 +70,13 @@ def test_of_an_expert_file_the_content_counts_and_not_the_path(tmp_path: Path) -
 def test_runs_take_the_teachers_in_turn_and_their_plans_say_which(tmp_path: Path) -> None:
     own = Path(teacher(tmp_path))
     taught = Condition.distill("CartPole-v1", teachers=("CartPole-v1-plain-1", str(own)))
-    plans = [taught.plan(seed) for seed in range(4)]
-    assert all(isinstance(each, plan.Plan) for each in plans)
-    names = [each.teacher.name for each in plans if isinstance(each, plan.Plan)]
+    names = [taught.plan(seed).teacher.name for seed in range(4)]
     assert names == ["CartPole-v1-plain-1", str(own.resolve())] * 2
     for seed in range(4):
         alone = Condition.distill("CartPole-v1", expert=taught.expert(seed))
         assert alone.key(seed) == taught.key(seed) != CARTPOLE.key(seed)
-
-
-def test_teachers_and_an_expert_exclude_each_other() -> None:
-    settings = RunConfig(expert="CartPole-v1-smooth")
     with pytest.raises(ConfigError, match="whose settings name no expert"):
-        Condition("CartPole-v1", settings, teachers=("CartPole-v1-plain-0",))
-
-
-def test_without_an_expert_there_is_no_key() -> None:
+        Condition("CartPole-v1", RunConfig(expert="CartPole-v1-smooth"), teachers=(str(own),))
     with pytest.raises(ExpertError, match="The package has no expert for Pendulum-v1"):
         Condition.distill("Pendulum-v1").key(0)
 
@@ -119,12 +92,9 @@ def test_the_budget_of_an_mlp_counts_also_if_it_is_looked_up(
         return plan.plan_run(config, task, expert).key()
 
     sized = key(budget=84)
-    monkeypatch.setattr(plan, "find_budget", lambda _: 84)
-    assert key() == sized
-    monkeypatch.setattr(plan, "find_budget", lambda _: 85)
-    assert key() == sized  # the same width: what runs is what counts
-    monkeypatch.setattr(plan, "find_budget", lambda _: 100)
-    assert key() != sized
+    for budget, is_same in {84: True, 85: True, 100: False}.items():  # 85: the same width
+        monkeypatch.setattr(plan, "find_budget", lambda _, found=budget: found)
+        assert (key() == sized) == is_same
 
 
 def test_of_neat_settings_the_content_counts(tmp_path: Path) -> None:
@@ -139,16 +109,13 @@ def test_of_neat_settings_the_content_counts(tmp_path: Path) -> None:
 
 
 def test_changes_apply_to_the_settings_of_the_task() -> None:
-    xor = Condition.distill("xor", plasticity={"window": 7})
-    expected = replace(RunConfig.for_task("xor").plasticity, window=7)
-    assert isinstance(xor.settings, RunConfig)
-    assert xor.settings.plasticity == expected != rules(window=7)
+    found = Condition.distill("xor", plasticity={"window": 7}).settings.plasticity
+    assert found == replace(RunConfig.for_task("xor").plasticity, window=7) != rules(window=7)
 
 
 def test_a_shortened_distillation_has_as_many_episodes_and_no_checkpoint_on_the_way() -> None:
     short = CARTPOLE.with_episodes(12)
-    assert isinstance(short.settings, RunConfig)
-    assert (short.settings.episodes, short.settings.checkpoint_every) == (12, 12)
+    assert (short.episodes, short.settings.checkpoint_every) == (12, 12)
 
 
 @pytest.mark.parametrize(
@@ -158,30 +125,20 @@ def test_a_shortened_distillation_has_as_many_episodes_and_no_checkpoint_on_the_
 def test_a_shortened_evolution_keeps_two_generations(
     n: int, population: int, generations: int
 ) -> None:
-    short = EvolutionCondition.evolve("CartPole-v1").with_episodes(n)
-    assert isinstance(short.settings, EvolutionConfig)
-    assert (short.settings.population, short.settings.generations) == (population, generations)
+    short = EvolutionCondition.evolve("CartPole-v1").with_episodes(n).settings
+    assert (short.population, short.generations) == (population, generations)
 
 
 @pytest.mark.parametrize("method", ["neat", "ndp"])
 def test_the_shortest_evolution_runs(method: str) -> None:
     short = EvolutionCondition.evolve("CartPole-v1", method=method).with_episodes(1)
-    assert isinstance(short.settings, EvolutionConfig)
     assert new_evolution(short.task, short.settings).train().episodes.n == short.episodes == 8
 
 
-def test_no_episodes_are_too_few() -> None:
-    with pytest.raises(ConfigError, match=r"at least 1\. Got 0 instead\.$"):
-        CARTPOLE.with_episodes(0)
-
-
-def test_tasks_are_described_and_experts_digested_once_for_all_runs() -> None:
-    """To make a world of LunarLander, or read its expert, for each of 1560 keys takes minutes."""
-    for cached in (condition.describe_task, condition._find_teacher):
-        cached.cache_clear()
-    assert len(queue_runs(EXPERIMENTS.values())) == 1560
-    assert condition.describe_task.cache_info().misses == 4
-    assert condition._find_teacher.cache_info().misses == 3 * 4 + 1  # and one for the examples
+@pytest.mark.parametrize("noun", ["seeds", "episodes"])
+def test_none_are_too_few(noun: str) -> None:
+    with pytest.raises(ConfigError, match=rf"number of {noun} must be at least 1\. Got 0 instead"):
+        asking({"a": CARTPOLE}).scaled(**{noun: 0})
 
 
 AS_PRINTED: dict[str, Any] = {"preset": "as_printed", "readout": "sum"}

@@ -7,9 +7,7 @@ import pytest
 from smgrnn.batch import LocalProcesses, Store
 from smgrnn.batch.runner import execute
 from smgrnn.errors import ConfigError, FileFormatError
-from smgrnn.runs.plan import EvolutionPlan, Plan
 from smgrnn.runs.record import Record
-from smgrnn_paper.evolution import EvolutionCondition
 from support.trials import asking, busy, results, tiny
 
 pytestmark = pytest.mark.xdist_group("experiments")
@@ -26,84 +24,26 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def test_a_record_comes_back_as_it_was(store: Store, record: Record) -> None:
-    store.save(record)
-    assert store.has(record.plan.key())
-    loaded = store.load(record.plan.key())
-    assert results(loaded) == results(record)
-    assert loaded.times == record.times
-    assert loaded.plan == record.plan
-    assert [column.dtype for column in loaded.episodes] == [c.dtype for c in record.episodes]
-    assert loaded.graph == record.graph
-
-
-def test_a_record_says_what_ran_and_what_came_of_it(record: Record) -> None:
-    summary = record.summary()
-    assert isinstance(record.plan, Plan)
-    assert record.plan.seed == 1
-    assert record.started == (6, summary["n_edges"] - summary["net_growth_edges"])
-    assert record.graph.n_nodes == summary["n_nodes"] == record.episodes.n_nodes[-1]
-    grown = record.changes["add_node relay"] - record.changes["remove_node orphan"]
-    assert grown == summary["net_growth_nodes"]
-    assert record.held_out.mean() == summary["held_out_mean"]
-    assert record.generations is None
-    assert record.warnings == ()
-    assert set(record.versions) == {"smgrnn", "numpy", "numba", "gymnasium", "python"}
-
-
-def test_the_record_of_an_evolution_has_the_best_of_each_generation(store: Store) -> None:
-    condition = EvolutionCondition.evolve("CartPole-v1").with_episodes(12)
-    store.save(execute(condition, 2, condition.key(2)))
-    record = store.load(condition.key(2))
-    assert isinstance(record.plan, EvolutionPlan)
-    assert record.generations is not None
-    best = record.episodes.returns.reshape(2, 6).max(axis=1)
-    assert record.generations.returns.tolist() == best.tolist()
-    assert record.started == (record.generations.n_nodes[0], record.generations.n_edges[0])
-    assert record.graph.n_edges == record.summary()["n_edges"]
-
-
-def test_a_limit_that_stopped_growth_is_on_record(tmp_path: Path) -> None:
-    condition = busy(tmp_path, parameters=9)
-    record = execute(condition, 0, condition.key(0))
-    assert len(record.warnings) == 1
-    assert "max_edges=9" in record.warnings[0]
-
-
-def test_there_is_nothing_in_an_empty_store(store: Store, record: Record) -> None:
-    assert not store.has(record.plan.key())
-    assert store.damaged == {}
+def test_a_record_comes_back_as_it_was_or_not_at_all(store: Store, record: Record) -> None:
+    """Not one that is missing, damaged, or in the place of another."""
+    key, other = record.plan.key(), "ac" * 32
     with pytest.raises(FileFormatError, match="There is no file"):
-        store.load(record.plan.key())
-
-
-def test_a_truncated_record_is_never_read(store: Store, record: Record) -> None:
+        store.load(key)
+    assert store.find(key) is None
+    assert store.damaged == {}
     store.save(record)
-    whole = store.path(record.plan.key()).read_bytes()
-    for n_bytes in (*range(0, 64), *range(64, len(whole), 499), len(whole) - 1):
-        store.path(record.plan.key()).write_bytes(whole[:n_bytes])
-        assert not store.has(record.plan.key())
-    assert "damaged" in store.damaged[record.plan.key()]
+    assert results(store.load(key)) == results(record)
+    assert store.load(key).times == record.times
+    path, whole = store.path(key), store.path(key).read_bytes()
+    for content in (b"", whole[:-1], whole[:99] + bytes([whole[99] ^ 1]) + whole[100:]):
+        path.write_bytes(content)
+        assert store.find(key) is None
+    assert "damaged" in store.damaged[key]
     store.save(record)
-    assert store.has(record.plan.key())
-
-
-def test_a_record_with_a_wrong_byte_is_never_read(store: Store, record: Record) -> None:
-    store.save(record)
-    whole = store.path(record.plan.key()).read_bytes()
-    for place in range(0, len(whole), 311):
-        changed = bytearray(whole)
-        changed[place] ^= 1
-        store.path(record.plan.key()).write_bytes(bytes(changed))
-        assert not store.has(record.plan.key())
-
-
-def test_a_record_in_the_place_of_another_is_not_read(store: Store, record: Record) -> None:
-    store.save(record)
-    other = "ac" * 32
+    assert store.find(key) is not None
     store.path(other).parent.mkdir()
-    store.path(record.plan.key()).rename(store.path(other))
-    assert not store.has(other)
+    path.rename(store.path(other))
+    assert store.find(other) is None
 
 
 def save_often(store: Store, record: Record, n: int) -> None:
@@ -127,17 +67,17 @@ def test_two_processes_may_save_the_same_record_while_a_third_reads(
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_records_are_found_by_experiment(store: Store, tmp_path: Path) -> None:
+def test_records_are_found_by_experiment_and_length(store: Store, tmp_path: Path) -> None:
     conditions = {"few": tiny(tmp_path), "fewer": tiny(tmp_path, episodes=4)}
     for seed in (0, 2):
-        condition = conditions["few"]
-        store.save(execute(condition, seed, condition.key(seed)))
+        store.save(execute(conditions["few"], seed, conditions["few"].key(seed)))
     found = store.records(asking(conditions, n_seeds=3))
     assert [record.plan.seed for record in found["few"]] == [0, 2]
     assert found["fewer"] == []
+    assert store.lengths() == {5: 3}
 
 
 def test_a_store_that_cannot_be_made_is_met_at_the_door(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="cannot be made"):
+    with pytest.raises(ConfigError, match="cannot be written"):
         Store(tmp_path / "file" / "store").check_writable()

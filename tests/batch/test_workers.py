@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import pytest
 
 from smgrnn.batch import LocalProcesses, Store, run_experiments
 from smgrnn.batch.runner import is_loss
-from smgrnn.batch.workers import WorkerLostError, cluster_executor, find_executor
+from smgrnn.batch.workers import Cluster, find_executor
 from smgrnn.errors import ConfigError, MissingPackageError
 from support.trials import (
     PATIENCE,
@@ -56,8 +56,12 @@ def kill_self() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_calls_return_and_raise_as_they_would_here() -> None:
+def test_calls_return_and_raise_as_they_would_here_with_one_thread_for_arithmetic() -> None:
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    here = dict(os.environ)
     with LocalProcesses(1) as processes:
+        assert {processes.submit(os.getenv, name).result() for name in names} == {"1"}
+        assert dict(os.environ) == here
         assert processes.submit(divmod, 7, 2).result() == (3, 1)
         failed = processes.submit(fail, "It is wrong.").exception()
         assert isinstance(failed, ConfigError)
@@ -65,14 +69,6 @@ def test_calls_return_and_raise_as_they_would_here() -> None:
         assert "raise ConfigError(sentence)" in str(failed.__cause__)
         assert "cannot pickle" in str(processes.submit(threading.Lock).exception())
         assert processes.submit(interrupt_self).result() == "still here"
-
-
-def test_each_process_has_one_thread_for_arithmetic() -> None:
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    here = dict(os.environ)
-    with LocalProcesses(1) as processes:
-        assert {processes.submit(os.getenv, name).result() for name in names} == {"1"}
-    assert dict(os.environ) == here
 
 
 def test_a_process_that_dies_loses_only_its_own_call(tmp_path: Path) -> None:
@@ -86,7 +82,7 @@ def test_a_process_that_dies_loses_only_its_own_call(tmp_path: Path) -> None:
         waiting = [processes.submit(os.getpid) for _ in range(3)]
         wait_for(lambda: told(tmp_path / "kept"))
         os.kill(victim, signal.SIGKILL)
-        with pytest.raises(WorkerLostError, match="The worker process died"):
+        with pytest.raises(BrokenExecutor, match="The worker process died"):
             lost.result()
         (tmp_path / "kept" / "go").touch()
         assert victim not in {kept.result(), *(future.result() for future in waiting)}
@@ -95,7 +91,7 @@ def test_a_process_that_dies_loses_only_its_own_call(tmp_path: Path) -> None:
 def test_many_processes_may_die_at_once() -> None:
     with LocalProcesses(3) as processes:
         lost = [processes.submit(kill_self) for _ in range(6)]
-        assert all(isinstance(future.exception(), WorkerLostError) for future in lost)
+        assert all(isinstance(future.exception(), BrokenExecutor) for future in lost)
         assert processes.submit(divmod, 7, 2).result() == (3, 1)
 
 
@@ -151,7 +147,7 @@ def test_processes_end_with_their_driver(number: signal.Signals, tmp_path: Path)
     ("module", "make", "sentence"),
     [
         ("loky", lambda: LocalProcesses(1), "pip install 'smgrnn[paper]'"),
-        ("distributed", lambda: find_executor(None, "tcp://127.0.0.1:9").__enter__(), "[cluster]"),
+        ("distributed", lambda: find_executor(None, "tcp://127.0.0.1:9"), "[cluster]"),
     ],
 )
 def test_a_missing_package_is_one_sentence_with_the_command(
@@ -165,13 +161,30 @@ def test_a_missing_package_is_one_sentence_with_the_command(
 
 def test_a_run_that_dask_gave_up_or_could_not_reach_was_lost() -> None:
     """A refused connection counted as a failure of the run, which was not run again."""
-    assert is_loss(distributed.KilledWorker("run", None, 3))
-    assert is_loss(distributed.comm.CommClosedError("in <TCP>: Stream is closed"))
-    assert is_loss(OSError("Timed out trying to connect to tcp://127.0.0.1:9 after 30 s"))
-    assert is_loss(ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"))
-    assert is_loss(TimeoutError())
-    assert not is_loss(ValueError())
-    assert not is_loss(FileNotFoundError(errno.ENOENT, "No such file or directory"))
+    lost = [
+        distributed.KilledWorker("run", None, 3),
+        distributed.comm.CommClosedError("in <TCP>: Stream is closed"),
+        OSError("Timed out trying to connect to tcp://127.0.0.1:9 after 30 s"),
+        ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"),
+        TimeoutError(),
+    ]
+    assert all(map(is_loss, lost))
+    failed = [ValueError(), FileNotFoundError(errno.ENOENT, "No such file or directory")]
+    assert not any(map(is_loss, failed))
+
+
+@contextmanager
+def once_hung(folder: Path, act: Callable[[int], object]) -> Iterator[None]:
+    """Act on the process that hangs, as soon as it has told its id, while the block runs."""
+
+    def wait() -> None:
+        wait_for((folder / "pid").exists)
+        act(int((folder / "pid").read_text()))
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    yield
+    thread.join()
 
 
 def start(program: str, *flags: str) -> subprocess.Popen[bytes]:
@@ -182,42 +195,28 @@ def start(program: str, *flags: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([*command, "--no-dashboard", *flags], **quiet)
 
 
-def is_whole(file: Path) -> bool:
-    """Return whether Dask has written all of a file, which is there before its content."""
-    try:
-        return bool(json.loads(file.read_text()))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return False
-
-
 def test_a_scheduler_that_dies_is_one_sentence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """It was 1,243 lines, from many threads, and a failure of every run."""
-    hung, file = tmp_path / "pid", tmp_path / "scheduler.json"
-    experiment, store = asking({"a": tiny(tmp_path)}, n_seeds=2), Store(tmp_path / "store")
+    file, store = tmp_path / "scheduler.json", Store(tmp_path / "store")
+    experiment = asking({"a": tiny(tmp_path)}, n_seeds=2)
     scheduler = start("scheduler", "--port", "0", "--scheduler-file", str(file))
     processes = [scheduler]
-
-    def kill() -> None:
-        wait_for(hung.exists)
-        scheduler.kill()
-
-    killer = threading.Thread(target=kill)
     try:
-        wait_for(lambda: is_whole(file))
+        wait_for(lambda: file.exists() and file.read_text().endswith("}"))
         address = json.loads(file.read_text())["address"]
         processes.append(start("worker", address, "--nthreads", "1", "--no-nanny"))
-        with cluster_executor(address) as executor:
-            killer.start()
-            calls = Replacing(executor, hang_once, tmp_path)
-            with pytest.raises(ConfigError) as caught:
-                run_experiments([experiment], store, calls)
+        with (
+            Cluster(address) as executor,
+            once_hung(tmp_path, lambda _: scheduler.kill()),
+            pytest.raises(ConfigError) as caught,
+        ):
+            run_experiments([experiment], store, Replacing(executor, hang_once, tmp_path))
     finally:
         for process in processes:
             process.kill()
             process.wait()
-    killer.join()
     assert str(caught.value) == (
         f"The Dask scheduler at {address} is gone. Finished runs are kept; the same command runs "
         f"the others."
@@ -230,7 +229,7 @@ def dask_cluster() -> Iterator[Executor]:
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
     )
-    with cluster, cluster_executor(cluster.scheduler_address) as executor:
+    with cluster, Cluster(cluster.scheduler_address) as executor:
         yield executor
 
 
@@ -240,17 +239,8 @@ def test_a_worker_killed_in_the_middle_of_a_run_loses_nothing(
 ) -> None:
     experiment = asking({"a": busy(tmp_path), "b": busy(tmp_path, n_hidden=2)}, n_seeds=2)
     stores = Store(tmp_path / "there"), Store(tmp_path / "here")
-    hung = tmp_path / "pid"
-
-    def kill() -> None:
-        wait_for(hung.exists)
-        os.kill(int(hung.read_text()), signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    with workers() as executor:
+    with once_hung(tmp_path, lambda pid: os.kill(pid, signal.SIGKILL)), workers() as executor:
         done = run_experiments([experiment], stores[0], Replacing(executor, hang_once, tmp_path))
-    killer.join()
     assert (done.n_done, done.failures) == (4, [])
     if isinstance(executor, LocalProcesses):
         assert done.n_lost == 1  # Dask runs it again by itself

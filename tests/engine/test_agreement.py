@@ -23,7 +23,8 @@ from smgrnn import (
     SMGrNN,
 )
 from smgrnn.errors import ConfigError
-from smgrnn.graph.settings import Readout
+from smgrnn.graph.activation import activate, slope
+from smgrnn.graph.settings import ACTIVATIONS, Activation
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules.evidence import Evidence
 from support.engines import assert_same, both_engines, teach
@@ -71,13 +72,16 @@ def compare(
     return made
 
 
-SCALES, KEPT = ("update", "variance_to_mean", "weight"), ("keep", "reset")
+KEPT = (("keep", "keep"), ("reset", "keep"), ("keep", "reset"), ("reset", "reset"))
+CASES = [
+    (optimizer, iterations, scale, *KEPT[k % 4])
+    for k, (optimizer, iterations, scale) in enumerate(
+        product(RATES, (1, 3), ("update", "variance_to_mean", "weight"))
+    )
+]
 
 
-@pytest.mark.parametrize(
-    ("optimizer", "iterations", "scale", "history", "moments"),
-    list(product(RATES, (1, 3), SCALES, KEPT, KEPT)),
-)
+@pytest.mark.parametrize(("optimizer", "iterations", "scale", "history", "moments"), CASES)
 def test_both_engines_take_the_same_decisions_and_hold_the_same_weights(
     optimizer: str, iterations: int, scale: str, history: str, moments: str
 ) -> None:
@@ -91,65 +95,44 @@ def test_both_engines_take_the_same_decisions_and_hold_the_same_weights(
     assert len(list(made.log.edits())) >= 60
 
 
+SIGNS = PAPER | {"new_weights": "sign"}
+
+
 @pytest.mark.parametrize(
-    ("network", "plasticity"),
+    ("network", "learning", "plasticity"),
     [
-        ({"activation": "sigmoid", "output_activation": "identity"}, PAPER),
-        ({"activation": "relu"}, PAPER),
-        ({"carry_state": False}, PAPER),
-        ({"readout": "sum"}, PAPER),
-        ({"readout": "sum", "activation": "relu", "output_activation": "sigmoid"}, PAPER),
-        ({}, PAPER | {"interval": "episode", "explore_ratio": 0.3}),
-        ({}, PAPER | {"explore_inputs": True}),
-        ({}, PAPER | {"pruning": "random"}),
-        ({}, OFTEN | {"growth": "exploration", "explore_ratio": 0.1}),
-        ({}, OFTEN | {"growth": "relay-random", "max_relays": 1}),
-        ({}, OFTEN | {"growth": "split", "max_relays": 1}),
-        ({}, OFTEN | {"growth": "duplicate", "max_relays": 1, "max_edges": 90}),
-        ({}, ALONE),
-        ({}, ALONE | {"orphan_removal": False}),
+        ({"activation": "sigmoid", "output_activation": "identity"}, {}, PAPER),
+        ({"activation": "relu"}, {}, PAPER),
+        ({"carry_state": False}, {}, PAPER),
+        ({"readout": "sum"}, {}, PAPER),
+        ({"readout": "sum", "activation": "relu", "output_activation": "sigmoid"}, {}, PAPER),
+        ({}, {}, PAPER | {"interval": "episode", "explore_ratio": 0.3}),
+        ({}, {}, PAPER | {"explore_inputs": True}),
+        ({}, {}, PAPER | {"pruning": "random"}),
+        ({}, {}, OFTEN | {"growth": "exploration", "explore_ratio": 0.1}),
+        ({}, {}, OFTEN | {"growth": "relay-random", "max_relays": 1}),
+        ({}, {}, OFTEN | {"growth": "split", "max_relays": 1}),
+        ({}, {}, OFTEN | {"growth": "duplicate", "max_relays": 1, "max_edges": 90}),
+        ({}, {}, ALONE),
+        ({}, {}, ALONE | {"orphan_removal": False}),
+        ({}, {"optimizer": "adam", "weight_decay": 0.1, "beta1": 0.8, "beta2": 0.99}, PAPER),
+        ({}, {"optimizer": "sgd", "weight_decay": 0.1, "momentum": 0.5}, PAPER),
+        ({}, {"optimizer": "rmsprop", "weight_decay": 0.1, "momentum": 0.5, "alpha": 0.9}, PAPER),
+        ({}, {"optimizer": "adamw", "weight_decay": 0.5}, PAPER),
+        *product(({}, {"readout": "sum"}), ({"loss": "one_hot"}, {"loss": "plus_minus"}), (SIGNS,)),
+        ({}, {"loss": "mse"}, SIGNS),
     ],
 )
 @pytest.mark.parametrize("iterations", [1, 2])
-def test_both_engines_agree_on_every_kind_of_network_and_rule(
-    iterations: int, network: dict[str, Any], plasticity: dict[str, Any]
+def test_both_engines_agree_on_every_kind_of_network_rule_optimizer_and_loss(
+    iterations: int, network: dict[str, Any], learning: dict[str, Any], plasticity: dict[str, Any]
 ) -> None:
-    made = compare(
-        config(iterations, **network), optimized(), rules(**plasticity), recorded(600, 1)
-    )
-    assert made.log.n_changes > 0
-
-
-@pytest.mark.parametrize(
-    ("optimizer", "options"),
-    [
-        ("adam", {"weight_decay": 0.1, "beta1": 0.8, "beta2": 0.99}),
-        ("sgd", {"weight_decay": 0.1, "momentum": 0.5}),
-        ("rmsprop", {"weight_decay": 0.1, "momentum": 0.5, "alpha": 0.9}),
-        ("adamw", {"weight_decay": 0.5}),
-    ],
-)
-@pytest.mark.parametrize("iterations", [1, 2])
-def test_every_option_of_an_optimizer_means_what_it_means_in_torch(
-    iterations: int, optimizer: str, options: dict[str, Any]
-) -> None:
-    compare(config(iterations), optimized(optimizer, **options), rules(**PAPER), recorded(300, 2))
-
-
-@pytest.mark.parametrize(
-    ("loss", "readout", "iterations"),
-    [
-        *product(("one_hot", "plus_minus"), get_args(Readout), (2,)),
-        *product(("mse",), ("state",), (1, 3)),
-    ],
-)
-def test_both_engines_agree_on_squared_errors(loss: str, readout: str, iterations: int) -> None:
-    rows = recorded(600, 3)
-    if loss == "mse":
+    rows = recorded(500, 1)
+    if learning.get("loss") == "mse":
         seen = rows.observations
         rows = rows._replace(labels=np.tanh(seen[:, :N_OUTPUTS] - 0.5 * seen[:, 1:]))
-    network, plasticity = config(iterations, readout=readout), rules(**PAPER, new_weights="sign")
-    assert compare(network, optimized(loss=loss), plasticity, rows).log.n_changes > 0
+    made = compare(config(iterations, **network), optimized(**learning), rules(**plasticity), rows)
+    assert made.log.n_changes > 0
 
 
 GROWING = {
@@ -184,17 +167,9 @@ def test_both_engines_grow_alike_by_every_learning_rule_and_through_time(
     assert len(list(made.log.edits())) > 1
 
 
-@pytest.mark.parametrize(
-    ("growth", "iterations", "activation", "size"),
-    [
-        (growth, iterations, activation, size)
-        for growth, iterations, (activation, size) in product(
-            ("frugal", "candidates", "gradient"),
-            (2, 3),
-            (("tanh", 16), ("relu", 30), ("sigmoid", None)),
-        )
-    ],
-)
+@pytest.mark.parametrize("growth", ["frugal", "candidates", "gradient"])
+@pytest.mark.parametrize("iterations", [2, 3])
+@pytest.mark.parametrize(("activation", "size"), [("tanh", 16), ("relu", 30), ("sigmoid", None)])
 def test_both_engines_grow_by_candidates_and_gradients_alike(
     growth: str, iterations: int, activation: str, size: int | None
 ) -> None:
@@ -235,10 +210,9 @@ def test_a_rule_of_ones_own_is_the_same_in_both_engines(interval: Any) -> None:
     assert made.graph.n_hidden >= 8
 
 
-@pytest.mark.parametrize("iterations", [1, 3])
-def test_learning_row_by_row_from_python_is_learning_the_stream(iterations: int) -> None:
+def test_learning_row_by_row_from_python_is_learning_the_stream() -> None:
     plasticity, rows = rules(**PAPER | {"interval": "episode"}), recorded(1000, 4)
-    at_once, by_row = (Learner(config(iterations), None, plasticity, seed=1) for _ in range(2))
+    at_once, by_row = (Learner(config(3), None, plasticity, seed=1) for _ in range(2))
     outcome = at_once.learn_stream(*rows)
     actions = []
     for observation, label, is_last in zip(*rows, strict=True):
@@ -265,3 +239,17 @@ def test_sums_are_read_before_the_activation_and_states_carried_after_it() -> No
         np.testing.assert_allclose(learner.outputs, np.tanh(expected), atol=1e-12)
     with pytest.raises(ConfigError, match=r"^The compiled engine reads sums as the logits of choi"):
         Learner(network, learning_config(loss="mse"))
+
+
+@pytest.mark.parametrize("name", get_args(Activation))
+def test_every_activation_is_torchs_and_has_its_slope(name: Activation) -> None:
+    code = ACTIVATIONS.index(name)
+    points = torch.linspace(-3, 3, 13, dtype=torch.float64, requires_grad=True)
+    expected = points * 1 if name == "identity" else getattr(torch, name)(points)
+    expected.sum().backward()
+    values = points.detach().numpy().reshape(1, -1).copy()
+    activate(values, 0, 0, 13, code)
+    np.testing.assert_allclose(values[0], expected.detach().numpy(), atol=1e-15)
+    assert points.grad is not None
+    slopes = [slope(value, code) for value in values[0]]
+    np.testing.assert_allclose(slopes, points.grad.numpy(), atol=1e-14)

@@ -4,29 +4,18 @@ Each is tried in a process of its own, which must end as it should.
 """
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import smgrnn
 from smgrnn import Graph, Learner, NetworkConfig, SMGrNN, StructuralPlasticity
 from smgrnn.errors import ConfigError
 from smgrnn.graph import check
+from support.commands import python
 from support.learners import learner, stream
 from support.training import by
-
-
-def python(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a folder; a crash is a negative exit code."""
-    given = {**os.environ, "PYTHONPATH": str(Path(smgrnn.__file__).parents[1]), **environment}
-    command = [sys.executable, *words]
-    return subprocess.run(
-        command, cwd=folder, env=given, capture_output=True, text=True, check=False, timeout=300
-    )
 
 
 def test_a_network_of_many_outputs_learns(capfd: pytest.CaptureFixture[str]) -> None:
@@ -46,18 +35,6 @@ def test_statistics_beyond_memory_are_refused_by_both_engines() -> None:
         StructuralPlasticity(SMGrNN(1, 1, graph=graph))
 
 
-def test_an_error_in_a_rule_reaches_the_caller_and_leaves_the_learner_whole() -> None:
-    def fail(*_: Any) -> Any:
-        raise RuntimeError("a rule fails")
-
-    made = learner(plasticity=by(fail, interval=5))
-    for n_updates in (5, 10):
-        with pytest.raises(RuntimeError, match="a rule fails"):
-            made.learn_stream(*stream(5))
-        assert made.n_updates == n_updates
-    check(made.graph)
-
-
 def test_a_write_into_a_learners_graph_is_refused_by_numpy() -> None:
     """Compiled code read the node that was written there, and beyond the end of an array."""
     made = learner()
@@ -66,33 +43,6 @@ def test_a_write_into_a_learners_graph_is_refused_by_numpy() -> None:
             getattr(made.graph, name)[0] = 10**9
     made.graph.weight[0] = 10**9  # a copy, which may be written to
     assert made.graph.weight[0] != 10**9
-
-
-RULE = """
-import helper
-from smgrnn import EditDraft, Learner, NetworkConfig, PlasticityConfig
-
-class Mine:
-    def decide(self, evidence, rng):
-        draft = EditDraft(evidence.graph)
-        draft.add_edge(0, draft.add_node(), helper.weigh(helper.STRENGTH))
-        return draft.finish()
-
-rules = PlasticityConfig(growth=Mine(), interval=1, prune_period=9)
-learner = Learner(NetworkConfig(n_inputs=1, n_outputs=1), plasticity=rules)
-learner.learn([1.0], 0)
-print(learner.graph.weight[-1])
-"""
-HELPER = "STRENGTH = {}\n\n\ndef weigh(strength):\n    return strength * {}\n"
-
-
-def test_a_change_in_a_file_that_a_rule_reads_takes_effect_at_once(tmp_path: Path) -> None:
-    """A compiled rule kept the constant and the helper that it had been compiled with."""
-    (tmp_path / "rule.py").write_text(RULE)
-    for strength, factor in ((0.5, 1.0), (0.25, 1.0), (0.25, 3.0)):
-        (tmp_path / "helper.py").write_text(HELPER.format(strength, factor))
-        done = python("-B", "rule.py", folder=tmp_path)
-        assert (done.stderr, float(done.stdout)) == ("", strength * factor)
 
 
 BUSY = """
@@ -121,7 +71,7 @@ work = {
     "distill": lambda: smgrnn.distill("CartPole-v1", episodes=3, held_out=1, preset="paper"),
 }[sys.argv[2]]
 work()
-for attempt in range(20):
+for attempt in range(12):
     delay = 0.0005 * 2 ** (attempt % 8)
     armed.append(True)
     try:
@@ -137,7 +87,7 @@ for attempt in range(20):
     learner.learn_stream(rows[:50], labels[:50])
 signal.setitimer(signal.ITIMER_REAL, 0)
 work()
-print("survived", n_stopped >= 15)
+print("survived", n_stopped >= 9)
 """
 
 
@@ -161,7 +111,7 @@ def work():
     except ConfigError as error:
         refused.append(str(error))
 
-for _ in range(20):
+for _ in range(8):
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
@@ -169,7 +119,7 @@ for _ in range(20):
         thread.join()
 check(learner.graph)
 learner.learn_stream(rows, labels)
-print(len(refused) >= 5, *set(refused))
+print(len(refused) >= 2, *set(refused))
 """
 SENTENCE = "This Learner is in use by another thread or by its own rule."
 
@@ -180,12 +130,19 @@ def test_two_threads_on_one_learner_are_told_and_crash_nothing(tmp_path: Path) -
     assert done.stdout.startswith(f"True {SENTENCE}")
 
 
-def test_a_rule_that_calls_its_learner_is_told() -> None:
-    made = learner(plasticity=by(lambda *_: made.learn(np.zeros(3), 0), interval=5))
-    for _ in range(2):
-        with pytest.raises(ConfigError, match=SENTENCE):
-            made.learn_stream(*stream(5))
-    made.learn_stream(*stream(4))
+def test_an_error_in_a_rule_or_a_call_of_its_learner_leaves_the_learner_whole() -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("a rule fails")
+
+    cases: list[tuple[Any, type[Exception], str]] = [(fail, RuntimeError, "a rule fails")]
+    cases += [(lambda *_: made.learn(np.zeros(3), 0), ConfigError, SENTENCE)]
+    for decide, error, sentence in cases:
+        made: Learner = learner(plasticity=by(decide, interval=5))
+        for n_updates in (5, 10):
+            with pytest.raises(error, match=sentence):
+                made.learn_stream(*stream(5))
+            assert made.n_updates == n_updates
+        check(made.graph)
 
 
 # --- the folder of a stranger --------------------------------------------------------------------
@@ -203,42 +160,34 @@ for file in Path(sys.argv[2]).rglob("*.nb?"):
     pickled = pickle.dumps(Poison())
     file.write_bytes(sha256(pickled).digest() + pickled)
 """
-USE = "from smgrnn import *; Learner(NetworkConfig(n_inputs=1, n_outputs=2)).act([1.0])"
+USE = "from smgrnn import *; import numpy; UpdateHistory.start(1, 1).push(numpy.zeros(1))"
 SETTINGS = "cache_dir: {0}/cache\nchrome_trace: {0}/trace\ndisable_jit: {1}\nboundscheck: 1\n"
 ASK = "; from numba import config; print(config.CACHE_DIR, config.DISABLE_JIT, config.BOUNDSCHECK)"
 
 
 def test_a_strangers_folder_runs_no_code(tmp_path: Path) -> None:
     """Numba's settings there named a cache, and what that held was unpickled: code to run."""
-    folder, cache = tmp_path / "folder", tmp_path / "folder" / "cache"
-    cache.mkdir(parents=True)
-    settings = ("--episodes", "2", "--held-out", "1", "--out", "run", "--quiet")
-    done = python("-m", "smgrnn", "distill", "CartPole-v1", *settings, folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert python("-c", USE, folder=folder, NUMBA_CACHE_DIR=str(cache)).returncode == 0
-    mark = folder / "mark"
-    assert python("-c", POISON, str(mark), str(cache), folder=folder).returncode == 0
-    python("-c", USE, folder=folder, NUMBA_CACHE_DIR=str(cache))
+    cache, mark = tmp_path / "cache", tmp_path / "mark"
+    cache.mkdir()
+    assert python("-c", USE, folder=tmp_path, NUMBA_CACHE_DIR=str(cache)).returncode == 0
+    assert python("-c", POISON, str(mark), str(cache), folder=tmp_path).returncode == 0
+    python("-c", USE, folder=tmp_path, NUMBA_CACHE_DIR=str(cache))
     mark.rmdir()  # the poison works where it is read
-    (folder / ".numba_config.yaml").write_text(SETTINGS.format(folder, 0))
+    (tmp_path / ".numba_config.yaml").write_text(SETTINGS.format(tmp_path, 0))
     before = {file: file.stat().st_mtime_ns for file in cache.rglob("*")}
-    for words in (("-m", "smgrnn", "evaluate", "run", "--episodes", "1"), ("-c", USE + ASK)):
-        done = python(*words, folder=folder, NUMBA_CACHE_DIR="")
+    distill = ("-m", "smgrnn", "distill", "CartPole-v1", "--episodes", "2", "--held-out", "1")
+    for words in (distill, ("-c", USE + ASK)):
+        done = python(*words, folder=tmp_path, NUMBA_CACHE_DIR="")
         assert done.returncode == 0, done.stderr
         assert not mark.exists()
-        assert not (folder / "trace").exists()
+        assert not (tmp_path / "trace").exists()
         assert before == {file: file.stat().st_mtime_ns for file in cache.rglob("*")}
     assert done.stdout.split() == ["0", "None"]
 
 
 @pytest.mark.parametrize(
     ("first", "content"),
-    [
-        ("", "- 1\n"),
-        ("", SETTINGS.format("", 1)),
-        ("import smgrnn.sklearn; ", "{"),
-        ("from smgrnn import SMGrNN; ", SETTINGS.format("", 1)),
-    ],
+    [("import smgrnn.sklearn; ", "{"), ("from smgrnn import SMGrNN; ", SETTINGS.format("", 1))],
 )
 def test_settings_of_numba_in_the_working_directory_have_no_effect(
     first: str, content: str, tmp_path: Path

@@ -3,64 +3,16 @@
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
-import torch
 
-from smgrnn import Graph, Learner, NetworkConfig, PlasticityConfig, SMGrNN
+from smgrnn import Graph, Learner, NetworkConfig, PlasticityConfig
 from smgrnn.graph import GraphEdit
 from smgrnn.rules import GROWTH, PRUNING
-from support.flat import learning as learning_config
-from support.flat import rules
 from support.learners import stream
 
 
 def config(**changes: Any) -> NetworkConfig:
     return NetworkConfig(**{"n_inputs": 3, "n_outputs": 2, "iterations": 2, **changes})
-
-
-NEVER = rules(growth="gradient", interval=10**6)
-
-
-@pytest.mark.parametrize("iterations", [1, 2, 3])
-@pytest.mark.parametrize("carry_state", [True, False])
-def test_a_product_is_the_gradient_of_an_edge_of_weight_zero(
-    iterations: int, carry_state: bool
-) -> None:
-    """The reference is autograd on a graph that has all absent edges, with weights of 0."""
-    network = config(iterations=iterations, n_hidden=3, density=0.4, carry_state=carry_state)
-    made = Learner(network, learning_config(learning_rate=1e-12), NEVER, seed=1)
-    present = {(edge.source, edge.target) for edge in made.graph.edges()}
-    sources, targets = (0, 1, 2, 5, 6, 7), range(3, 8)
-    pairs = [(u, v) for v, u in product(targets, sources) if u != v and (u, v) not in present]
-    edges = [(e.source, e.target, e.weight) for e in made.graph.edges()]
-    full = Graph.from_edges(3, 2, 3, [*edges, *((u, v, 0.0) for u, v in pairs)])
-    net = SMGrNN(**network.to_dict(), graph=full, dtype=torch.float64)
-    places = {(e.source, e.target): k for k, e in enumerate(full.edges())}
-    total, rows = np.zeros(len(pairs)), stream(20)
-    for observation, label, is_last in zip(*rows, strict=True):
-        net.zero_grad()
-        outputs = net(torch.from_numpy(observation))
-        torch.nn.functional.cross_entropy(outputs, torch.as_tensor(label)).backward()
-        assert net.weight.grad is not None
-        total += net.weight.grad.numpy()[[places[pair] for pair in pairs]]
-        if is_last:
-            net.reset_state()
-    made.learn_stream(*rows)
-    statistics = made._state.watched.statistics
-    assert statistics.absent.T.tolist() == [[u, v] for u, v in pairs]
-    assert np.abs(total).max() > 0.1
-    np.testing.assert_allclose(statistics.products, total, rtol=1e-7, atol=1e-9)
-
-
-def test_means_of_nodes_are_those_of_their_states_and_errors() -> None:
-    made = Learner(config(n_hidden=2, density=1.0), plasticity=NEVER, seed=1)
-    sums = np.zeros((4, 7))
-    for observation, label, _ in zip(*stream(40), strict=True):
-        made.learn(observation, int(label))
-        heard, error = made._state.trace[1], made._state.workspace.errors.sum(axis=0)
-        sums += np.stack([heard, heard**2, error, error**2])
-    np.testing.assert_allclose(made._state.watched.statistics.nodes, sums, rtol=1e-12)
 
 
 class Ask:

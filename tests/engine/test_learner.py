@@ -38,28 +38,19 @@ def test_a_network_goes_to_the_compiled_engine_and_back_unchanged() -> None:
 
 @pytest.mark.parametrize("activation", ["tanh", "sigmoid", "relu", "identity"])
 @pytest.mark.parametrize("carry_state", [True, False])
-@pytest.mark.parametrize("iterations", [1, 3])
-def test_acting_gives_the_outputs_and_the_greedy_action_of_torch(
-    iterations: int, carry_state: bool, activation: str
+def test_acting_gives_the_outputs_and_the_greedy_action_of_torch_and_does_not_learn(
+    carry_state: bool, activation: str
 ) -> None:
-    settings = {"activation": activation, "iterations": iterations, "carry_state": carry_state}
+    settings = {"activation": activation, "iterations": 3, "carry_state": carry_state}
     net = cyclic_net(1, weight_std=0.4, **settings)
     made = Learner.from_network(net)
+    before = memory(made)
     for x in stream(30).observations:
         expected = net(torch.as_tensor(x)).detach().numpy()
         assert made.act(x) == np.argmax(expected)
         np.testing.assert_allclose(made.outputs, expected, rtol=1e-12, atol=1e-14)
-
-
-def test_acting_does_not_learn() -> None:
-    made = learner()
-    made.learn_stream(*stream(8))
-    before, length = memory(made), made.log.n_changes
-    for x in stream(20).observations:
-        made.act(x)
     after = memory(made)
     assert [name for name in before if after[name] != before[name]] == ["trace"]
-    assert made.log.n_changes == length
 
 
 def test_with_the_squared_error_acting_and_learning_return_all_outputs() -> None:
@@ -71,15 +62,6 @@ def test_with_the_squared_error_acting_and_learning_return_all_outputs() -> None
         for either in (made, twin):
             either.end_episode()
         made = Learner.from_network(twin, twin.learning, STATIC)
-
-
-def test_learning_returns_the_action_before_the_update() -> None:
-    x, eager = stream(1).observations[0], learning_config(optimizer="sgd", learning_rate=10.0)
-    made = learner(0, eager, carry_state=False, plasticity=STATIC)
-    action = made.act(x)
-    assert isinstance(action, int)
-    assert made.learn(x, 1 - action) == action
-    assert made.act(x) == 1 - action
 
 
 def test_the_end_of_an_episode_sets_all_node_states_to_zero() -> None:
@@ -113,28 +95,14 @@ def test_the_log_replayed_on_the_first_graph_gives_the_last_topology() -> None:
     assert graph._replace(weight=made.graph.weight) == made.graph
 
 
-def test_two_edits_after_one_update_are_told_apart() -> None:
-    """An edge that one edit adds and the next removes cannot be in one edit."""
-    plasticity = rules(
-        interval="episode", prune_period=2, window=1, weight_threshold=9, update_threshold=9
-    )
-    made = learner(n_hidden=0, plasticity=plasticity)
-    made.learn(np.ones(3), 0)
-    made.end_episode()
-    made.end_episode()
-    assert [update for update, _ in made.log.edits()] == [1, 1]
-
-
 @pytest.mark.parametrize("optimizer", ["adam", "adamw"])
 def test_edges_of_one_age_share_their_bias_correction(optimizer: Any) -> None:
     """Without structural change both ways of correcting Adam are one."""
-    rows = np.random.default_rng(0).normal(size=(200, 3))
     found = []
     for correction in ("shared", "edge"):
         learning = learning_config(optimizer=optimizer, bias_correction=correction)
-        config = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2)
-        made = Learner(config, learning, PlasticityConfig.static())
-        made.learn_stream(rows, rows[:, 0] > 0)
+        made = learner(0, learning, plasticity=STATIC)
+        made.learn_stream(*stream(200))
         found.append(made.graph.weight)
     np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-12)
 
@@ -163,16 +131,13 @@ def test_a_batch_is_answered_as_its_rows_are_one_by_one() -> None:
         made = learner(0, learning_config(loss=loss), carry_state=False)
         assert np.array_equal(made.act(rows), np.array([made.act(row) for row in rows]))
         assert np.size(made.act(rows[:0])) == 0
-
-
-def test_a_batch_is_refused_where_it_could_not_be_right() -> None:
-    made = Learner(NetworkConfig(n_inputs=2, n_outputs=2, carry_state=False))
-    with pytest.raises(ShapeError, match=r"^Expected rows of 2 numbers\. Got shape \(4, 3\)"):
-        made.act(np.zeros((4, 3)))
+    with pytest.raises(ShapeError, match=r"^Expected rows of 3 numbers\. Got shape \(4, 2\)"):
+        made.act(np.zeros((4, 2)))
+    rows[1, 0] = np.nan
     with pytest.raises(NonFiniteError, match=r"^Row 1 of the batch"):
-        made.act([[0.0, 0.0], [np.nan, 0.0]])
+        made.act(rows)
     with pytest.raises(ShapeError, match=r"^A network that carries its states"):
-        Learner(NetworkConfig(n_inputs=2, n_outputs=2)).act(np.zeros((4, 2)))
+        learner().act(rows)
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
@@ -185,6 +150,4 @@ def test_a_copy_learns_on_as_the_original_does_and_apart_from_it(copied: Any) ->
     assert made.graph == before
     assert twin.n_updates == 2 * made.n_updates
     made.learn_stream(*stream(150))
-    assert made.graph == twin.graph
-    assert made.log.n_changes == twin.log.n_changes
-    assert memory(made).keys() == memory(twin).keys()
+    assert memory(made) == memory(twin)

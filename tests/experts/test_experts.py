@@ -1,8 +1,6 @@
 """Experts: what they answer, what they are read from, and what is refused."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -70,19 +68,13 @@ def test_values_by_hand() -> None:
     assert expert.action([2.0, -1.0]) == 1
     assert expert.values([0.0, 2.0]).tolist() == [6.5, -0.5]
     assert expert.action([0.0, 2.0]) == 0
-
-
-def test_a_last_layer_is_linear_and_a_tanh_keeps_what_is_below_0() -> None:
-    expert = Expert.from_layers([([[1.0, 2.0], [-1.0, 0.0], [0.0, -3.0]], [0.0, 0.0, 1.0])])
-    assert expert.values([-1.0, -2.0]).tolist() == [-5.0, 1.0, 7.0]
     layers = [([[1.0]], [0.0]), ([[2.0]], [1.0])]
+    assert Expert.from_layers(layers[1:]).values([-3.0]).tolist() == [-5.0]  # the last is linear
     assert Expert.from_layers(layers).values([-3.0]).tolist() == [1.0]
     bent = Expert.from_layers(layers, ["tanh"]).values([-3.0])
     np.testing.assert_allclose(bent, [2 * np.tanh(-3.0) + 1], rtol=1e-6)
-
-
-def test_a_tie_goes_to_the_first_action() -> None:
-    assert Expert.from_layers([(np.zeros((4, 2)), [0.0, 1.0, 1.0, 0.5])]).action([1.0, 1.0]) == 1
+    tied = Expert.from_layers([(np.zeros((4, 2)), [0.0, 1.0, 1.0, 0.5])])
+    assert tied.action([1.0, 1.0]) == 1  # the first
 
 
 @given(
@@ -97,20 +89,6 @@ def test_values_agree_with_numpy_in_float64(sizes: list[int], seed: int) -> None
     np.testing.assert_allclose(
         expert.values(observation), reference(expert, observation), rtol=1e-4, atol=1e-4
     )
-
-
-@pytest.mark.parametrize("task_id", TASKS)
-def test_actions_are_those_of_float64_unless_two_values_are_close(task_id: str) -> None:
-    expert = load_expert(task_id)
-    observations = np.random.default_rng(0).normal(size=(2000, expert.n_inputs))
-    n_clear = 0
-    for observation in observations.astype(np.float32):
-        values = reference(expert, observation)
-        second, best = np.sort(values)[-2:]
-        if best - second > 1e-4 * abs(best):
-            n_clear += 1
-            assert expert.action(observation) == np.argmax(values)
-    assert n_clear > 1900
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -166,6 +144,7 @@ def test_an_observation_must_fit_and_be_finite() -> None:
 
 
 SHAPE = "A layer of an expert has a weight of shape (out, in) and a bias of shape (out,). Got "
+NAMES = "An expert of 2 layers has 1 activations, each relu or tanh. Got"
 INFINITE = "Layer 1 of the expert has a weight or bias that is not finite."
 
 
@@ -183,8 +162,8 @@ INFINITE = "Layer 1 of the expert has a weight or bias that is not finite."
         ([(np.ones((2, 2)), [0.0, np.nan])], None, INFINITE),
         ([(np.full((2, 2), 1e200), np.ones(2))], None, INFINITE),
         ([([[True]], [1.0])], None, "Layer 1 of the expert holds bool, not numbers."),
-        (HAND, ["relu"] * 2, "An expert of 2 layers has 1 activations. Got 2 instead."),
-        (HAND, ["gelu"], "The activation of an expert is relu or tanh, not 'gelu'."),
+        (HAND, ["relu"] * 2, f"{NAMES} ['relu', 'relu'] instead."),
+        (HAND, ["gelu"], f"{NAMES} ['gelu'] instead."),
     ],
 )
 def test_layers_that_are_no_network_are_refused(
@@ -196,17 +175,14 @@ def test_layers_that_are_no_network_are_refused(
 
 
 def test_an_expert_must_fit_its_task() -> None:
-    task = find_task("CartPole-v1")
-    check_expert(random_expert(4, 8, 2), task)
+    check_expert(random_expert(4, 8, 2), find_task("CartPole-v1"))
     for sizes in [(3, 8, 2), (4, 8, 3)]:
         with pytest.raises(ExpertError) as caught:
-            check_expert(random_expert(*sizes), task)
+            evaluate_expert(random_expert(*sizes), "CartPole-v1", 1)
         assert str(caught.value) == (
             f"The expert takes {sizes[0]} inputs and gives {sizes[2]} outputs; "
             f"'CartPole-v1' has 4 and 2."
         )
-    with pytest.raises(ExpertError):
-        evaluate_expert(random_expert(3, 2), "CartPole-v1", 1)
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -246,49 +222,44 @@ def test_a_file_of_torch_is_an_expert(path: Path, dtype: torch.dtype) -> None:
     observation = torch.tensor([0.5, -1.0, 2.0])
     expected = network.double()(observation.double()).detach().numpy()
     np.testing.assert_allclose(expert.values(observation), expected, rtol=1e-4, atol=1e-6)
-
-
-def test_our_file_is_a_state_dict_of_torch(path: Path) -> None:
-    expert = random_expert(3, 17, 2)
-    write_expert(path, expert, {})
-    network = torch.nn.Sequential(torch.nn.Linear(3, 17), torch.nn.ReLU(), torch.nn.Linear(17, 2))
+    write_expert(path, expert, {})  # our file is a state dict of torch
     network.load_state_dict(load_file(path))
-    found = network(torch.ones(3)).detach().numpy()
-    np.testing.assert_allclose(found, expert.values(np.ones(3)), rtol=1e-5)
+    found = network(observation.double()).detach().numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("metadata", [None, {"format": "pt"}, {"note": '{"a": 1}'}])
-@pytest.mark.parametrize("names", [("fc1", "fc2"), ("q_net.q_net.0", "q_net.q_net.2"), ("a", "b")])
+@pytest.mark.parametrize(
+    ("names", "metadata"),
+    [
+        (("fc1", "fc2"), None),
+        (("q_net.q_net.0", "q_net.q_net.2"), {"format": "pt"}),
+        (("a", "b"), {"note": '{"a": 1}'}),
+    ],
+)
 def test_a_file_of_others_may_name_its_layers_as_it_likes(
     path: Path, names: tuple[str, ...], metadata: Any
 ) -> None:
-    layers = dict(zip(names, random_expert(2, 4, 3).layers(), strict=True))
-    arrays = {
-        f"{name}.weight": np.ascontiguousarray(weight) for name, (weight, _) in layers.items()
-    }
-    arrays |= {f"{name}.bias": bias.copy() for name, (_, bias) in layers.items()}
+    arrays = {}
+    for name, layer in zip(names, random_expert(2, 4, 3).layers(), strict=True):
+        for part, array in zip(("weight", "bias"), layer, strict=True):
+            arrays[f"{name}.{part}"] = np.array(array, order="C")
     save_file(arrays, path, metadata=metadata)
     assert read_expert(path) == (random_expert(2, 4, 3), {})
-
-
-def test_a_single_layer_needs_no_name(path: Path) -> None:
-    save_file({"weight": np.eye(2), "bias": np.zeros(2)}, path)
+    save_file({"weight": np.eye(2), "bias": np.zeros(2)}, path)  # one layer needs no name
     assert load_expert(path).sizes.tolist() == [2, 2]
 
 
+PAIRS = "is no expert: each layer needs a weight and a bias. It holds"
 ONES = {"0.weight": np.ones((3, 2)), "0.bias": np.ones(3)}
 
 
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
-        ({}, "is no expert: it holds no layers."),
-        (
-            {"scale": np.ones(3)},
-            "is no expert: 'scale' is neither the weight nor the bias of a layer.",
-        ),
-        ({"0.weight": np.ones((3, 2))}, "is no expert: its layer '0' has no bias."),
-        (ONES | {"2.bias": np.ones(3)}, "is no expert: its layer '2' has no weight."),
+        ({}, f"{PAIRS} nothing."),
+        ({"scale": np.ones(3)}, f"{PAIRS} 'scale'."),
+        ({"0.weight": np.ones((3, 2))}, f"{PAIRS} '0.weight'."),
+        (ONES | {"2.bias": np.ones(3)}, f"{PAIRS} '0.bias', '0.weight', '2.bias'."),
         (
             ONES | {"2.weight": np.ones((2, 4)), "2.bias": np.ones(2)},
             "is no expert (layers '0', '2'): Layer 2 of the expert takes 4 values, "
@@ -333,14 +304,15 @@ def test_damaged_and_foreign_files_are_refused(path: Path, tmp_path: Path) -> No
 
 
 def test_the_id_of_a_task_names_its_smooth_expert() -> None:
-    """Records of runs that began before there were others name it so."""
     for task_id in TASKS:
         task, smooth = find_task(task_id), load_expert(f"{task_id}-smooth")
         identity, found = find_teacher(None, task)
         assert (identity.kind, identity.name) == ("shipped", f"{task_id}-smooth")
         assert find_teacher(task_id, task)[0] == identity
         assert load_expert(task_id) == smooth == found
-        assert find_teacher_again(replace(identity, name=task_id), task) == smooth
+        assert find_teacher_again(identity, task) == smooth
+        with pytest.raises(ExpertError, match=f"^No expert '{task_id}' is shipped"):
+            find_teacher_again(replace(identity, name=task_id), task)
 
 
 DIGESTS = {
@@ -404,10 +376,6 @@ def test_evaluation_repeats_and_differs_by_purpose_and_disturbance() -> None:
     assert disturbed[0].mean() < held_out.mean()
 
 
-def test_an_expert_for_continuous_actions_acts_within_their_bounds() -> None:
-    assert evaluate_expert(random_expert(3, 5, 1), "Pendulum-v1", 1).tolist()[0] < 0.0
-
-
 def test_a_task_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> Any:
         raise RuntimeError("the pole broke")
@@ -427,28 +395,6 @@ def test_an_unknown_expert_is_refused_with_those_there_are() -> None:
         "There is no expert 'Cartpole': it is neither a file nor one of the shipped experts, "
         f"which are {', '.join(sorted(DIGESTS))}."
     )
-
-
-def test_experts_are_used_without_torch() -> None:
-    code = (
-        "import sys, smgrnn.experts; smgrnn.experts.load_expert('CartPole-v1').action([0.0] * 4); "
-        "print('torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-def test_an_expert_with_any_of_its_bits_turned_is_refused(tmp_path: Path) -> None:
-    """With a bit of the header's name turned, it passed for a file of somebody else's."""
-    path = tmp_path / "expert.safetensors"
-    write_expert(path, Expert.from_layers(HAND), {"rate": 1e-8})
-    data = path.read_bytes()
-    for place in range(8 * len(data)):
-        spoiled = bytearray(data)
-        spoiled[place // 8] ^= 1 << place % 8
-        path.write_bytes(spoiled)
-        with pytest.raises(ExpertError):
-            read_expert(path)
 
 
 def test_an_expert_that_python_asks_answers_by_compiled_code(

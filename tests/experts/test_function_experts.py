@@ -14,7 +14,7 @@ from smgrnn.runs import Run, distill, load
 from smgrnn.tasks import find_task
 from support.commands import Command, refused
 from support.flat import flat_rules
-from support.runs import RULES, TEACHERS, contents, trained
+from support.runs import RULES, TEACHERS, trained
 
 
 def lean(observation: Any) -> Any:
@@ -50,35 +50,6 @@ def test_a_function_is_named_so_that_it_can_be_imported_again() -> None:
     assert all(map(is_function_name, ("my_module:expert", "a.b:C.d", "__main__:<lambda>")))
     for name in ("CartPole-v1", "expert.zip", "./my:expert.zip", "C:\\expert.zip", "my_module"):
         assert not is_function_name(name)
-
-
-def test_any_callable_may_teach() -> None:
-    class Constant:
-        def __call__(self, observation: Any) -> Any:
-            return np.array(1)  # as Stable-Baselines3 gives a choice
-
-    run = distill("CartPole-v1", expert=Constant(), episodes=2)
-    assert run.plan.teacher.kind == "function"
-    assert run.plan.teacher.name == f"{__name__}:<{Constant.__qualname__}>"
-    assert run.episodes.n == 2
-
-
-def test_a_run_with_a_function_of_a_module_is_resumed(
-    smgrnn: Command, tmp_path: Path, own_modules: None
-) -> None:
-    (tmp_path / "my_expert.py").write_text(
-        "def act(observation):\n    return int(observation[2] > 0)\n"
-    )
-    flags = ("--expert", "my_expert:act", "--episodes", 6, "--set", "checkpoint_every=2")
-    assert smgrnn("distill", "CartPole-v1", *flags, "--out", "whole").code == 0
-    assert smgrnn("distill", "CartPole-v1", *flags, "--out", "again").code == 0
-    assert contents(tmp_path / "whole") == contents(tmp_path / "again")
-    sentence = refused(smgrnn("distill", "--resume", "again"))
-    assert sentence.startswith("The expert 'my_expert:act' of this run is code of your own;")
-    assert smgrnn("distill", "--resume", "again", *flags[:2]).code == 0
-    assert contents(tmp_path / "whole") == contents(tmp_path / "again")
-    said = smgrnn("expert", "evaluate", "CartPole-v1", *flags[:2], "--episodes", 2, "--json")
-    assert json.loads(said.out)["mean"] > 20
 
 
 def test_a_run_goes_on_with_its_function_and_no_other(tmp_path: Path) -> None:
@@ -117,11 +88,16 @@ def test_a_made_environment_is_the_one_that_is_learned_and_judged() -> None:
 
 
 def test_a_made_cartpole_is_not_taken_for_the_compiled_one() -> None:
-    def short() -> Any:
-        return gym.make("CartPole-v1", max_episode_steps=7)
+    class Constant:
+        def __call__(self, observation: Any) -> Any:
+            return np.array(1)  # as Stable-Baselines3 gives a choice
 
-    run = distill(short, expert=lean, episodes=5)
+    run = distill(
+        lambda: gym.make("CartPole-v1", max_episode_steps=7), expert=Constant(), episodes=5
+    )
     assert run.episodes.steps.max() == 7
+    assert run.plan.teacher.kind == "function"
+    assert run.plan.teacher.name == f"{__name__}:<{Constant.__qualname__}>"
 
 
 def test_a_policy_loads_without_its_environment(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from smgrnn import Graph, NetworkConfig
 from smgrnn.errors import ConfigError
 from smgrnn.export import export_policy
-from smgrnn.export.c import c_name, state_bytes, table_bytes
+from smgrnn.export.c import c_name, fixed_bytes
 from smgrnn.export.wiring import n_parameters
 from smgrnn.runs import Policy, load
 from smgrnn.tasks import Task
@@ -19,49 +19,32 @@ from support import exports
 from support.exports import (
     SANITIZED,
     STRICT,
-    TOLERANCE,
     build,
+    check,
+    choosing,
     every_case,
     random_policy,
     random_rows,
+    replay,
 )
 from support.networks import LOOP
 from support.runs import trained
-
-CHOICE = Task("choice", 1, 2, is_discrete=True)
-
-
-def wide(n_inputs: int) -> Policy:
-    """Return a policy with two outputs that all inputs reach, plus one hidden node."""
-    edges = [(source, target, 0.5) for source in range(n_inputs) for target in (n_inputs,)]
-    graph = Graph.from_edges(n_inputs, 2, 1, edges)
-    config = NetworkConfig(n_inputs=n_inputs, n_outputs=2)
-    return exports.policy_of(graph, config, Task("wide", n_inputs, 2, is_discrete=True))
-
-
-def check(policy: Policy, played: exports.Played, *command: str | Path) -> None:
-    """Check that a compiled controller acts and changes as the engine does."""
-    actions, states = exports.replay(policy, played, *command)
-    np.testing.assert_allclose(states, played.states, atol=TOLERANCE, rtol=0)
-    if policy.task.is_discrete:
-        assert (actions == played.actions)[~played.is_tie].all()
-    else:
-        np.testing.assert_allclose(actions, played.actions, atol=2 * TOLERANCE, rtol=0)  # of ±2
 
 
 @every_case
 def test_a_step_equals_the_engines(case: dict[str, Any], tmp_path: Path) -> None:
     policy = random_policy(**case)
-    check(policy, random_rows(policy), build(policy, tmp_path, *STRICT))
+    played = random_rows(policy)
+    check(played, *replay(policy, played, build(policy, tmp_path, *STRICT)))
 
 
 def test_a_step_by_hand(tmp_path: Path) -> None:
     """Input 2 reaches the output by 0.5 and the hidden node by -0.4; then the loop closes."""
     config = NetworkConfig(n_inputs=1, n_outputs=1, activation="relu", output_activation="identity")
     task = Task("loop", 1, 1, is_discrete=False, action_low=(-10.0,), action_high=(30.0,))
-    policy = exports.policy_of(LOOP, config, task)
+    policy = Policy(LOOP, config, task)
     played = exports.play_rows(policy, [True, False], np.array([[2.0], [-1.0]], np.float32))
-    actions, states = exports.replay(policy, played, build(policy, tmp_path, *STRICT))
+    actions, states = replay(policy, played, build(policy, tmp_path, *STRICT))
     # First 2·0.5 and max(0, -0.8); then -0.5 + 0.8·0 and max(0, 0.4 + 0.3·1).
     np.testing.assert_allclose(states, [[1.0, 0.0], [-0.5, 0.7]], atol=1e-6)
     np.testing.assert_allclose(actions, [[30.0], [0.0]], atol=1e-5)
@@ -70,7 +53,7 @@ def test_a_step_by_hand(tmp_path: Path) -> None:
 def test_an_action_is_never_beyond_its_bounds(tmp_path: Path) -> None:
     """In single precision -0.1 + 2·0.15 is above 0.2, and 0.3 + 2·0.2 above 0.7."""
     policy, played = exports.bounded()
-    actions, _ = exports.replay(policy, played, build(policy, tmp_path, *STRICT))
+    actions, _ = replay(policy, played, build(policy, tmp_path, *STRICT))
     np.testing.assert_array_equal(actions, exports.BOUNDS)
 
 
@@ -81,27 +64,25 @@ def test_an_observation_that_is_not_finite_is_refused_and_changes_nothing(
     policy = random_policy(3, is_discrete=True, has_bias=False)
     played = random_rows(policy)
     played.observations[5, 0] = value
-    actions, states = exports.replay(policy, played, build(policy, tmp_path, *SANITIZED))
+    actions, states = replay(policy, played, build(policy, tmp_path, *SANITIZED))
     assert actions[5] == -1
     np.testing.assert_array_equal(states[5], states[4])
     assert (np.delete(actions, 5) >= 0).all()
 
 
 def test_an_output_that_overflows_is_refused_and_changes_nothing(tmp_path: Path) -> None:
-    config = NetworkConfig(n_inputs=1, n_outputs=2, output_activation="identity")
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 1e30), (0, 2, 1.0)])
-    policy = exports.policy_of(graph, config, CHOICE)
+    policy = choosing(graph, output_activation="identity")
     played = exports.play_rows(policy, [True, False], np.array([[1.0], [1e20]], np.float32))
-    actions, states = exports.replay(policy, played, build(policy, tmp_path, *SANITIZED))
+    actions, states = replay(policy, played, build(policy, tmp_path, *SANITIZED))
     assert actions.tolist() == [0, -1]
     np.testing.assert_array_equal(states[1], states[0])
 
 
 def test_a_network_without_edges_compiles_and_chooses_the_first_action(tmp_path: Path) -> None:
-    config = NetworkConfig(n_inputs=1, n_outputs=2)
-    policy = exports.policy_of(Graph.from_edges(1, 2), config, CHOICE)
+    policy = choosing(Graph.from_edges(1, 2))
     played = random_rows(policy)
-    actions, states = exports.replay(policy, played, build(policy, tmp_path, *SANITIZED))
+    actions, states = replay(policy, played, build(policy, tmp_path, *SANITIZED))
     assert not actions.any()
     assert not states.any()
 
@@ -111,38 +92,27 @@ def test_tables_are_as_large_as_counted_by_hand() -> None:
 
     Edges into inputs are left out.
     """
-    graph = Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (2, 0, 1.0)])
-    small = exports.policy_of(graph, NetworkConfig(n_inputs=1, n_outputs=2), CHOICE)
+    small = choosing(Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (2, 0, 1.0)]))
     assert n_parameters(small) == 1
-    config = NetworkConfig(n_inputs=1, n_outputs=1)
-    policy = exports.policy_of(LOOP, config, Task("loop", 1, 1, is_discrete=True))
-    assert table_bytes(policy) == 22
-    assert state_bytes(policy) == 8
+    assert fixed_bytes(choosing(LOOP)) == (22, 8)
 
 
 @pytest.mark.parametrize(("n_inputs", "types"), [(255, "uint8_t"), (300, "uint16_t")])
 def test_indices_take_the_smallest_type_and_still_work(
     n_inputs: int, types: str, tmp_path: Path
 ) -> None:
-    policy = wide(n_inputs)
-    check(policy, random_rows(policy), build(policy, tmp_path, *SANITIZED))
+    edges = [(source, n_inputs, 0.5) for source in range(n_inputs)]
+    policy = choosing(Graph.from_edges(n_inputs, 2, 1, edges))
+    played = random_rows(policy)
+    check(played, *replay(policy, played, build(policy, tmp_path, *SANITIZED)))
     source = (tmp_path / "controller.c").read_text()
     assert f"static const {types} fan_in[3]" in source
     assert f"static const {types} source[{n_inputs}]" in source
 
 
-def test_a_weight_beyond_single_precision_is_refused(tmp_path: Path) -> None:
-    graph = Graph.from_edges(1, 2, edges=[(0, 1, 1e39)])
-    policy = exports.policy_of(graph, NetworkConfig(n_inputs=1, n_outputs=2), CHOICE)
-    with pytest.raises(ConfigError, match=r"^A weight of the network is too large for single"):
-        export_policy(policy, "c", tmp_path / "controller")
-    assert not list(tmp_path.iterdir())
-
-
 def test_the_header_works_from_cpp_and_two_controllers_link_together(tmp_path: Path) -> None:
-    for number, name in enumerate(("left", "right")):
-        policy = random_policy(number, is_discrete=True, has_bias=False)
-        export_policy(policy, "c", tmp_path / f"{name}.c")
+    for number, name in enumerate(("left.c", "right.c")):
+        export_policy(random_policy(number, is_discrete=True, has_bias=False), "c", tmp_path / name)
     (tmp_path / "main.cpp").write_text(
         '#include "left.h"\n#include "right.h"\n'
         "int main() { left_state left; right_state right; left_reset(&left);\n"
@@ -158,18 +128,10 @@ def test_the_header_works_from_cpp_and_two_controllers_link_together(tmp_path: P
         subprocess.run(command, cwd=tmp_path, check=True)
 
 
-@pytest.mark.parametrize(
-    ("stem", "name"),
-    [
-        ("CartPole-v1", "cartpole_v1"),
-        ("my.controller", "my_controller"),
-        ("2nd", "controller_2nd"),
-        ("ü", "controller"),
-        ("__x__", "x"),
-    ],
-)
-def test_any_file_name_becomes_an_identifier(stem: str, name: str) -> None:
-    assert c_name(stem) == name
+def test_any_file_name_becomes_an_identifier() -> None:
+    stems = ("CartPole-v1", "my.controller", "2nd", "ü", "__x__")
+    names = ["cartpole_v1", "my_controller", "controller_2nd", "controller", "x"]
+    assert list(map(c_name, stems)) == names
 
 
 BUILDS = {
@@ -188,7 +150,7 @@ def test_a_hundred_episodes_are_played_alike(task: str, how: str, tmp_path: Path
     command = [exports.tool(word) if word[0] != "-" else word for word in checker]
     policy, played = exports.student(task)
     assert played.starts.sum() == 100
-    check(policy, played, *command, build(policy, tmp_path, *flags))
+    check(played, *replay(policy, played, *command, build(policy, tmp_path, *flags)))
     assert played.is_tie.mean() <= 1e-4
 
 
@@ -203,14 +165,13 @@ def test_any_kind_of_student_is_played_alike(student: str, tmp_path: Path) -> No
         evolve("CartPole-v1", method=student, rollouts=60, population=20, out=folder)
     policy = load(tmp_path / "run")
     played = exports.play_episodes(policy, 5)
-    check(policy, played, build(policy, tmp_path, *SANITIZED))
+    check(played, *replay(policy, played, build(policy, tmp_path, *SANITIZED)))
 
 
 def test_the_name_of_a_task_stays_in_its_comment(tmp_path: Path) -> None:
     """A name could end the comment, and what followed was code."""
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 0.5)])
-    task = Task("a */ int main(void) { return 7; } /* b", 1, 2, is_discrete=True)
-    policy = exports.policy_of(graph, NetworkConfig(n_inputs=1, n_outputs=2), task)
+    policy = choosing(graph, "a */ int main(void) { return 7; } /* b")
     for path in export_policy(policy, "c", tmp_path / "net"):
         head = path.read_text().splitlines()[0]
         assert "a * / int main(void)" in head
@@ -218,8 +179,17 @@ def test_the_name_of_a_task_stays_in_its_comment(tmp_path: Path) -> None:
     build(policy, tmp_path, *STRICT)
 
 
-@pytest.mark.parametrize("name", ['a"b', "a\nb", "a*b", "what?"])
-def test_a_file_name_that_c_cannot_include_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigError, match=r"^Files of C cannot be named '.*'; choose another"):
-        export_policy(wide(2), "c", tmp_path / name)
+@pytest.mark.parametrize(
+    ("name", "weight", "sentence"),
+    [
+        *((name, 0.5, "Files of C cannot be named '.*'") for name in ('a"b', "a\nb", "a*b", "a?")),
+        ("controller", 1e39, "A weight of the network is too large for single"),
+    ],
+)
+def test_what_c_cannot_hold_is_refused(
+    name: str, weight: float, sentence: str, tmp_path: Path
+) -> None:
+    policy = choosing(Graph.from_edges(1, 2, edges=[(0, 1, weight)]))
+    with pytest.raises(ConfigError, match=f"^{sentence}"):
+        export_policy(policy, "c", tmp_path / name)
     assert list(tmp_path.iterdir()) == []

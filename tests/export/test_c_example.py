@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from support import exports
-from support.pages import ROOT
 from test_examples import example
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_controller_in_c_is_small_and_plays(tmp_path: Path) -> None:

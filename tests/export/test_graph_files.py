@@ -10,6 +10,7 @@ import pytest
 from smgrnn import NetworkConfig
 from smgrnn.export import FORMATS, export_policy
 from smgrnn.graph.state import Edge
+from smgrnn.policy import Policy
 from smgrnn.tasks import Task
 from support import exports
 from support.networks import SMALL
@@ -28,7 +29,7 @@ def test_networkx_reads_back_the_same_graph(to: str, read: Any, tmp_path: Path) 
     """The network has one observation, one bias, one output and two hidden nodes."""
     config = NetworkConfig(n_inputs=2, n_outputs=1, iterations=3, activation="relu")
     task = Task("small", 1, 1, is_discrete=False, action_low=(-2.0,), action_high=(2.0,))
-    policy = exports.policy_of(SMALL, config, task)
+    policy = Policy(SMALL, config, task)
     (file,) = export_policy(policy, to, tmp_path / "controller")
     view = read(file)
     assert view.is_directed()

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from smgrnn.arrays import Floats
-from smgrnn.graph.activation import ACTIVATIONS, activate, slope
+from smgrnn.graph.activation import activate, slope
+from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.kernels import kernel
 
 

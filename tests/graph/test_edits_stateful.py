@@ -76,6 +76,7 @@ class Edits(RuleBasedStateMachine):
             case Operation.REMOVE_NODE:
                 self.nodes.remove(change.id)
 
+    @precondition(lambda self: self.net.graph.n_edges <= 60)  # or it grows beyond any mask
     @rule(data=st.data(), seed=seeds, name=st.sampled_from(ADDING))
     def grow(self, data: st.DataObject, seed: int, name: str) -> None:
         is_unstable = chosen(data, self.graph.n_edges)

@@ -123,30 +123,20 @@ def test_integer_inputs_are_read_in_the_precision_of_the_weights() -> None:
     assert net(torch.zeros(0, 2)).shape == (0, 1)  # an empty batch
 
 
-def test_conversion_to_double_keeps_the_function_and_the_parameter() -> None:
+def test_every_tensor_of_the_network_follows_it_to_another_device_or_precision() -> None:
     net = SMGrNN(3, 2, n_hidden=2, iterations=2, seed=4)
     parameter, x = net.weight, torch.tensor([0.1, 0.2, 0.3])
     single = net(x)
     net.to(torch.float64)
     assert net.weight is parameter
-    assert net.weight.dtype == torch.float64
-    state = net.state
-    assert state is not None
-    assert state.dtype == torch.float64
-    assert net.graph.source.dtype == torch.empty(0, dtype=torch.int64).numpy().dtype
+    assert net.state is not None
+    assert net.weight.dtype == net.state.dtype == torch.float64
     net.reset_state()
-    double = net(x)
-    assert double.dtype == torch.float64
-    torch.testing.assert_close(double, single.double(), rtol=1e-6, atol=1e-7)
-
-
-def test_every_tensor_of_the_network_follows_it_to_another_device() -> None:
-    net = SMGrNN(3, 2, n_hidden=1)
-    net(torch.ones(3))
+    torch.testing.assert_close(net(x), single.double(), rtol=1e-6, atol=1e-7)
     net.to("meta")
+    assert {tensor.device.type for tensor in (*net.parameters(), *net.buffers())} == {"meta"}
     placed = SMGrNN(3, 2, device="meta", dtype=torch.float16)
     assert (placed.weight.device.type, placed.weight.dtype) == ("meta", torch.float16)
-    assert {tensor.device.type for tensor in (*net.parameters(), *net.buffers())} == {"meta"}
 
 
 # --- gradients ------------------------------------------------------------------------------------
@@ -170,23 +160,6 @@ def test_gradients_agree_with_finite_differences(seed: int, iterations: int) -> 
 
     weight = net.weight.detach().clone().requires_grad_()
     assert torch.autograd.gradcheck(outputs, (weight, second.requires_grad_()))
-
-
-@pytest.mark.parametrize("iterations", [1, 2])
-@pytest.mark.parametrize("seed", range(3))
-def test_edges_into_hidden_nodes_have_a_gradient_from_two_iterations_on(
-    seed: int, iterations: int
-) -> None:
-    net = cyclic_net(seed, iterations=iterations, density=1.0)
-    for _ in range(3):
-        net.zero_grad()
-        net(torch.tensor([0.5, -1.0, 0.8])).square().sum().backward()
-        gradient = net.weight.grad
-        assert gradient is not None
-        from_inputs, inner = torch.as_tensor(net.graph.source < 3), hidden_edges(net)
-        assert (gradient[from_inputs & ~inner] != 0).all()
-        assert (gradient[from_inputs & inner] != 0).all() == (iterations == 2)
-        assert iterations == 2 or (gradient[inner] == 0).all()
 
 
 @pytest.mark.parametrize(
@@ -216,45 +189,28 @@ def test_state_is_carried_between_calls_and_reset_by_reset_state() -> None:
     assert net.state is None
     assert torch.equal(net(x), first)
     assert torch.equal(net(x), second)
+    forgetting = cyclic_net(3, carry_state=False)
+    for _ in range(3):
+        assert torch.equal(forgetting(x), first)
+    assert forgetting(torch.ones(7, 3)).shape == (7, 2)
+    sentence = (
+        "The carried node states are for inputs of batch shape () and the input has (5,); call "
+        "reset_state() first, or build the network with carry_state=False."
+    )
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        net(torch.zeros(5, 3))
 
 
 def test_the_carried_state_is_detached() -> None:
     net, x = cyclic_net(3, iterations=2), torch.ones(3, dtype=torch.float64, requires_grad=True)
     net(x)
-    state = net.state
-    assert state is not None
-    assert not state.requires_grad
-    later = torch.ones(3, dtype=torch.float64)
-    net(later).sum().backward()
+    assert net.state is not None
+    assert not net.state.requires_grad
+    net(torch.ones(3)).sum().backward()
     assert x.grad is None
-
-
-def test_without_carried_state_every_call_starts_from_zero() -> None:
-    carrying, forgetting = cyclic_net(3), cyclic_net(3, carry_state=False)
-    x = torch.tensor([0.5, -1.0, 0.8])
-    first = carrying(x)
-    for _ in range(3):
-        assert torch.equal(forgetting(x), first)
-    assert forgetting(torch.ones(7, 3)).shape == (7, 2)
-
-
-def test_a_changed_batch_shape_needs_reset_state() -> None:
-    net = SMGrNN(3, 2)
-    net(torch.zeros(4, 3))
-    sentence = (
-        "The carried node states are for inputs of batch shape (4,) and the input has (5,); call "
-        "reset_state() first, or build the network with carry_state=False."
-    )
-    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
-        net(torch.zeros(5, 3))
-    net.reset_state()
-    assert net(torch.zeros(5, 3)).shape == (5, 2)
-
-
-def test_a_call_in_inference_mode_does_not_hinder_later_training() -> None:
-    net = cyclic_net(0, iterations=2)
-    with torch.inference_mode():
+    with torch.inference_mode():  # which does not hinder later training
         net(torch.ones(3))
+    net.weight.grad = None
     net(torch.ones(3)).sum().backward()
     assert net.weight.grad is not None
 
@@ -266,9 +222,8 @@ def test_changing_the_output_in_place_does_not_change_the_carried_state() -> Non
         output = net(torch.ones(3))
         expected = output.clone()
         output.fill_(9.0)
-    state = net.state
-    assert state is not None
-    assert torch.equal(state[:2], expected)
+    assert net.state is not None
+    assert torch.equal(net.state[:2], expected)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -294,13 +249,8 @@ def test_a_graph_that_does_not_fit_is_refused() -> None:
         SMGrNN(1, 1, graph=LOOP._replace(target=LOOP.target + 5))
     with pytest.raises(GraphError, match="The graph has 1 inputs and 1 outputs; the network has 2"):
         SMGrNN(2, 1, graph=LOOP)
-
-
-@pytest.mark.parametrize("seed", [-1, 1.5, True, None, "0"])
-def test_a_seed_that_is_not_a_natural_number_is_refused(seed: Any) -> None:
-    sentence = f"A seed must be an int in [0, inf). Got {seed!r} instead."
-    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
-        SMGrNN(2, 1, seed=seed)
+    with pytest.raises(ConfigError, match=r"^A seed must be an int in \[0, inf\)\. Got True inst"):
+        SMGrNN(2, 1, seed=True)
 
 
 def test_one_seed_gives_one_network_and_another_seed_another() -> None:

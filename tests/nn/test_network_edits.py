@@ -1,37 +1,18 @@
-"""What an edit does to an SMGrNN: weights, gradients and states stay with their edges and nodes."""
+"""Edits, copies and state dicts of an SMGrNN, and how it shows itself."""
+
+import copy
+import io
+import pickle
+import re
+from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
-from smgrnn import EditDraft, Graph, GraphEdit
+from smgrnn import EditDraft, SMGrNN
 from smgrnn.errors import GraphError
-from support.networks import cyclic_net, grown
-
-
-def relay_edit(graph: Graph, weight: float) -> GraphEdit:
-    draft = EditDraft(graph)
-    for edge in graph.edges():
-        relay = draft.add_node()
-        draft.add_edge(edge.source, relay, weight)
-        draft.add_edge(relay, edge.target, weight)
-    return draft.finish()
-
-
-@pytest.mark.parametrize(
-    ("weight", "largest_difference"), [(1e-3, 1e-4), (1e-6, 1e-10), (0.0, 0.0)]
-)
-def test_relays_of_vanishing_weight_do_not_change_the_output(
-    weight: float, largest_difference: float
-) -> None:
-    plain, relayed = cyclic_net(5, iterations=2), cyclic_net(5, iterations=2)
-    inputs = torch.randn(6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    for x in inputs[:2]:
-        plain(x), relayed(x)
-    relayed.restructure(relay_edit(relayed.graph, weight))
-    assert relayed.graph.n_edges == 3 * plain.graph.n_edges
-    differences = [(plain(x) - relayed(x)).abs().max().item() for x in inputs[2:]]
-    assert max(differences) <= largest_difference
-    assert weight == 0 or max(differences) > 0
+from support.networks import LOOP, cyclic_net, grown, train
 
 
 def test_an_edit_keeps_weights_gradients_and_states_by_id() -> None:
@@ -74,26 +55,109 @@ def test_a_batched_state_of_several_features_is_carried_through_an_edit() -> Non
     assert net(torch.ones(4, 3, 2)).shape == (4, 2, 2)
 
 
-def test_an_edit_that_does_not_fit_leaves_the_network_as_it_was() -> None:
-    net = cyclic_net(6)
-    before, weight = net(torch.ones(3)), net.weight.detach().clone()
-    draft = EditDraft(net.graph)
-    draft.add_edge(0, 99, 1.0)
-    with pytest.raises(GraphError):
-        net.restructure(draft.finish())
-    net.reset_state()
-    assert torch.equal(net.weight, weight)
-    assert torch.equal(net(torch.ones(3)), before)
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_graphs_are_copies_of_the_weights(dtype: torch.dtype) -> None:
     """In double precision the parameter was made of the memory of Applied.graph."""
     net = cyclic_net(6, dtype=dtype)
-    graphs = [net.restructure(relay_edit(net.graph, 0.5)).graph, net.graph]
+    draft = EditDraft(net.graph)
+    draft.add_edge(0, draft.add_node(), 0.5)
+    graphs = [net.restructure(draft.finish()).graph, net.graph]
     before = [graph.weight.copy() for graph in graphs]
     with torch.no_grad():
         net.weight.add_(1)
     assert all((graph.weight == same).all() for graph, same in zip(graphs, before, strict=True))
     graphs[1].weight[:] = 0
     assert (net.weight != 0).all()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+def test_a_copy_is_independent(copied: Any) -> None:
+    net = cyclic_net(7, iterations=2)
+    net(torch.ones(3))
+    twin = copied(net)
+    assert torch.equal(twin(torch.ones(3)), net(torch.ones(3)))
+    before = list(net.graph.edges())
+    grown(twin)
+    train(twin, torch.optim.SGD(twin.parameters(), lr=0.1), 2)
+    assert list(net.graph.edges()) == before
+    net(torch.ones(3)).sum().backward()
+
+
+def through_a_file(state: dict[str, Any]) -> dict[str, Any]:
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    buffer.seek(0)
+    loaded: dict[str, Any] = torch.load(buffer, weights_only=True)
+    return loaded
+
+
+def test_a_state_dict_loads_into_a_network_of_another_topology() -> None:
+    def model(layer: SMGrNN) -> nn.Module:
+        return nn.Sequential(nn.Linear(3, 3, dtype=torch.float64), layer)
+
+    big, small = grown(grown(cyclic_net(8, n_hidden=4))), cyclic_net(9, n_hidden=0)
+    parameter, whole, loaded = small.weight, model(big), model(small)
+    state = through_a_file(whole.state_dict())
+    assert str(loaded.load_state_dict(state)) == "<All keys matched successfully>"
+    assert small.weight is parameter
+    assert small.graph == big.graph
+    x = torch.ones(3, dtype=torch.float64)
+    assert torch.equal(loaded(x), whole(x))
+    train(small, torch.optim.Adam(small.parameters()), 2)
+    grown(small)
+
+
+def test_loading_resets_the_state_forgets_a_gradient_and_keeps_the_receivers_precision() -> None:
+    net, double = cyclic_net(8, n_hidden=0, dtype=torch.float32), grown(cyclic_net(8))
+    net(torch.ones(3)).sum().backward()
+    net.load_state_dict(double.state_dict())
+    assert net.state is None
+    assert net.weight.grad is None
+    assert torch.equal(net.weight, double.weight.float())
+    train(net, torch.optim.Adam(net.parameters()), 1)
+
+
+def test_a_network_does_not_share_its_weights_with_the_one_it_was_loaded_from() -> None:
+    """`target.load_state_dict(net.state_dict())` tied the two networks together for good."""
+    net, target = cyclic_net(8), cyclic_net(9)
+    target.load_state_dict(net.state_dict())
+    before = net.weight.detach().clone()
+    train(target, torch.optim.SGD(target.parameters(), lr=0.1), 1)
+    assert torch.equal(net.weight, before)
+
+
+@pytest.mark.parametrize("widths", [(3, 3), (2, 1)])
+def test_a_state_dict_of_other_widths_is_refused(widths: tuple[int, int]) -> None:
+    """A state dict of 4 inputs and 2 outputs was read as 3 and 3: an input became an output."""
+    sentence = f"The graph has 4 inputs and 2 outputs; the network has {widths[0]} and {widths[1]}."
+    with pytest.raises(GraphError, match=f"^{re.escape(sentence)}$"):
+        SMGrNN(*widths).load_state_dict(SMGrNN(4, 2).state_dict())
+
+
+def test_the_state_dict_holds_weights_and_graph_but_not_the_states_of_nodes() -> None:
+    net = cyclic_net(8)
+    net(torch.ones(3))
+    state = copy.deepcopy(net.state_dict())
+    assert [*state] == ["weight", "node_ids", "source", "target", "edge_ids", "numbers"]
+    graph = net.graph
+    numbers = [graph.n_inputs, graph.n_outputs, graph.next_node_id, graph.next_edge_id]
+    assert state["numbers"].tolist() == numbers
+    broken = state | {"source": state["target"]}
+    with pytest.raises(GraphError, match=r"^The graph has an edge from a node to itself\.$"):
+        net.load_state_dict(broken)
+    del state["edge_ids"]
+    with pytest.raises(RuntimeError, match="edge_ids"):
+        net.load_state_dict(state)
+
+
+def test_the_html_shows_the_repr_over_a_drawing_unless_it_is_large() -> None:
+    net = SMGrNN(1, 1, graph=LOOP, output_activation="identity")
+    expected = "SMGrNN(1 inputs, 1 hidden, 1 outputs, 4 edges, iterations=1, tanh -> identity)"
+    assert repr(net) == expected
+    html = net._repr_html_()
+    assert "1 inputs, 1 hidden, 1 outputs, 4 edges" in html
+    assert "tanh -&gt; identity" in html
+    assert html.count("<svg") == html.count("</svg>") == 1
+    large = SMGrNN(20, 20, density=1.0)._repr_html_()
+    assert "400 edges" in large
+    assert "<svg" not in large

@@ -5,14 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Learner, NetworkConfig, SMGrNN
-from smgrnn.arrays import Floats
+from smgrnn import Learner, NetworkConfig
 from smgrnn.graph import Graph
-from smgrnn.graph.activation import ACTIVATIONS
-from smgrnn.rules import Contribution, Evidence, Gradient, Limits, UpdateHistory
-from smgrnn.rules.candidates import Candidates, best_candidate, step_candidates
-from smgrnn.rules.contribution import contributions, release, weakest
-from smgrnn.rules.frugal import best_swap, choose_absent, pulls
+from smgrnn.graph.settings import ACTIVATIONS
+from smgrnn.rules import Contribution, Evidence, UpdateHistory
+from smgrnn.rules.candidates import Candidates, step_candidates
+from smgrnn.rules.contribution import release
+from smgrnn.rules.frugal import best_swap, pulls
 from smgrnn.rules.history import TOTAL
 from smgrnn.rules.size import Goal
 from smgrnn.rules.statistics import absent_pairs
@@ -26,7 +25,6 @@ from support.frugal import lessons, rules_of
 EDGES = [(0, 4, 0.5), (1, 4, 0.1), (0, 5, 0.2), (4, 2, 0.9), (5, 3, 0.8), (1, 2, 0.3)]
 GRAPH = Graph.from_edges(2, 2, 2, EDGES)
 PLACE = {(edge.source, edge.target): k for k, edge in enumerate(GRAPH.edges())}
-EVERY = np.ones(GRAPH.n_edges, dtype=np.bool_)
 
 
 def seen(
@@ -39,35 +37,6 @@ def seen(
     goal, none = Goal(size, 0, False, False, False), np.zeros(GRAPH.n_nodes)
     square, activity = none + square, none + activity
     return evidence(GRAPH, history=history, goal=goal, square=square, activity=activity, **known)
-
-
-def pruned(of: Evidence) -> list[tuple[int, int]]:
-    """Return the ends of the edges that the rule removes."""
-    edit = Contribution().decide(of, np.random.default_rng(0))
-    return sorted((change.source, change.target) for change in edit.changes())
-
-
-def test_an_edge_contributes_its_weight_times_the_strength_of_its_source() -> None:
-    found = contributions(seen([4.0, 1.0, 0, 0, 0.25, 1.0]))
-    expected = {(0, 4): 1.0, (1, 4): 0.1, (0, 5): 0.4, (4, 2): 0.45, (5, 3): 0.8, (1, 2): 0.3}
-    assert {pair: found[place] for pair, place in PLACE.items()} == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("born", "gone", "expected"),
-    [
-        ({(1, 4): 500}, (), (1, 4)),
-        ({(1, 4): 501}, (), (0, 5)),  # 999 updates ago: young
-        (dict.fromkeys(PLACE, 1000), (), (1, 4)),  # all are young
-        (dict.fromkeys(PLACE, 1000), [(1, 4)], (0, 5)),
-        ({}, PLACE, None),
-    ],
-)
-def test_young_edges_are_taken_last(born: Any, gone: Any, expected: Any) -> None:
-    ages = [born.get(pair, 0) for pair in PLACE]
-    stays = np.array([pair not in gone for pair in PLACE])
-    found = weakest(seen(1.0, born=ages), contributions(seen(1.0)), stays)
-    assert found == PLACE.get(expected, -1)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +59,9 @@ def test_nodes_with_constant_sources_are_released_with_their_edges(
     assert sorted(pair for pair, place in PLACE.items() if stays[place] & ~left[place]) == released
 
 
+ONE_GOES = [(0, 5), (5, 3)]  # 0 -> 5, and 5 -> 3 which does nothing without it
+
+
 @pytest.mark.parametrize(
     ("size", "known", "expected"),
     [
@@ -97,15 +69,22 @@ def test_nodes_with_constant_sources_are_released_with_their_edges(
         (5, {}, [(1, 4)]),
         (4, {}, [(0, 5), (1, 4), (5, 3)]),  # three are left, not four
         (0, {}, sorted(PLACE)),
-        (5, {"protected": np.arange(6) == PLACE[1, 4]}, [(0, 5), (5, 3)]),
-        (0, {"protected": EVERY}, []),
-        (5, {"n_updates": 0, "square": np.zeros(6)}, [(1, 4)]),  # the weight alone
+        (5, {"square": [1, 100.0, 1, 1, 1, 1]}, ONE_GOES),  # weight x strength of the source
+        (5, {"n_updates": 0, "square": 0.0}, [(1, 4)]),  # the weight alone
+        (5, {"born": [500 * (pair == (1, 4)) for pair in PLACE]}, [(1, 4)]),
+        (5, {"born": [501 * (pair == (1, 4)) for pair in PLACE]}, ONE_GOES),  # it is young
+        (5, {"born": 1000}, [(1, 4)]),  # all are young
+        (5, {"protected": np.arange(6) == PLACE[1, 4]}, ONE_GOES),
+        (0, {"protected": np.ones(6, dtype=np.bool_)}, []),
     ],
 )
 def test_edges_go_until_the_size_is_right_and_orphans_edges_with_them(
     size: int, known: dict[str, Any], expected: list[tuple[int, int]]
 ) -> None:
-    assert pruned(seen(1.0, size=size)._replace(**known)) == expected
+    edit = Contribution().decide(
+        seen(**{"square": 1.0, "size": size, **known}), np.random.default_rng(0)
+    )
+    assert sorted((change.source, change.target) for change in edit.changes()) == expected
 
 
 @pytest.mark.parametrize("interval", [1, "episode"])
@@ -145,12 +124,6 @@ def wanting(
     )
 
 
-def test_a_pull_is_the_gradient_for_a_source_of_mean_square_one() -> None:
-    found = pulls(wanting([-0.3, 0.4], [4.0, 0.25, 1.0, 1.0]))
-    assert found.tolist() == pytest.approx([0.6, 0.2])
-    assert pulls(wanting([-0.3, 0.4], [4.0, 0.0, 1.0, 1.0])).tolist() == pytest.approx([0.0, 0.2])
-
-
 @pytest.mark.parametrize(
     ("of", "expected"),
     [
@@ -158,11 +131,9 @@ def test_a_pull_is_the_gradient_for_a_source_of_mean_square_one() -> None:
         (wanting([-0.0708, 0.0]), 0),  # √(2 · 0.0125 · 0.2) = 0.0707…
         (wanting([-0.0706, 0.0]), -1),
         # The weakest is worth nothing; the error is 1.1, so p²/(2·0.1) must pass 0.011.
-        (
-            wanting([0.0, 0.0470], strain=(0, 0, 1.0, 0.1), weights=(0.0, 0.0)),
-            1,
-        ),  # √0.0022 = 0.0469…
-        (wanting([0.0, 0.0468], strain=(0, 0, 1.0, 0.1), weights=(0.0, 0.0)), -1),
+        (wanting([0.0, 0.0470], strain=(0, 0, 1, 0.1), weights=(0, 0)), 1),  # √0.0022 = 0.0469…
+        (wanting([0.0, 0.0468], strain=(0, 0, 1, 0.1), weights=(0, 0)), -1),
+        (wanting([-0.0355, 0.0], square=(1.0, 0.25, 0, 0)), 0),  # per mean square of the source
         (wanting([]), -1),  # nothing is absent
         (wanting([0.1, 0.1], strain=(0.0,) * 4), -1),  # nothing is wrong
     ],
@@ -171,37 +142,6 @@ def test_a_swap_is_worth_twice_the_weakest_edge_and_a_hundredth_of_the_error(
     of: Evidence, expected: int
 ) -> None:
     assert best_swap(of, pulls(of)) == expected
-
-
-@pytest.mark.parametrize(
-    ("goal", "n_taken", "room", "chosen"),
-    [
-        (GROWS, 0, 9, [1, 0]),  # the stronger pull first
-        (Goal(3, 0, True, False, False), 0, 9, [1]),
-        (Goal(2, 1, True, False, False), 0, 9, [1]),  # by the slack
-        (Goal(2, 0, True, False, False), 0, 9, []),
-        (Goal(4, 0, True, False, False), 1, 9, [1]),  # one went to a new node
-        (Goal(10, 9, False, False, False), 0, 9, []),
-        (SWAPS, 0, 9, [1]),  # one that takes the place of another
-        *((goal, 0, 1, [1]) for goal in (GROWS, SWAPS)),  # max_edges
-        *((goal, 0, 0, []) for goal in (GROWS, SWAPS)),
-        *((goal, 0, -1, []) for goal in (GROWS, SWAPS)),
-    ],
-)
-def test_edges_are_added_up_to_the_size_and_the_limit(
-    goal: Goal, n_taken: int, room: int, chosen: list[int]
-) -> None:
-    of = wanting([0.3, -0.9], goal=goal, limits=Limits(9, room))
-    assert choose_absent(of, n_taken).tolist() == chosen
-    if n_taken == 0:
-        edit = Gradient().decide(of, np.random.default_rng(0))
-        assert [(c.source, c.target, c.weight) for c in edit.changes()] == [
-            ((1, 2, 0.0), (0, 3, 0.0))[pair] for pair in chosen
-        ]
-
-
-def test_an_edge_without_a_pull_is_not_added() -> None:
-    assert choose_absent(wanting([0.0, 0.0], goal=GROWS), 0).size == 0
 
 
 # --- candidates ----------------------------------------------------------------------------------
@@ -236,24 +176,6 @@ def test_a_score_is_the_mean_product_for_a_mean_square_of_one() -> None:
     assert not three(0.0).scores().any()  # it once joined as a node without edges in
 
 
-def test_the_best_candidate_is_best_at_two_outputs_together() -> None:
-    found: Floats = np.array([[0.0, 5.0, 3.0], [0.5, 0.0, -4.0], [0.1, 0.2, 1.0]])
-    best, outputs = best_candidate(found)
-    assert (best, outputs.tolist()) == (2, [1, 0])
-    best, outputs = best_candidate(found[:1])
-    assert (best, outputs.tolist()) == (1, [0])
-    assert best_candidate(np.zeros((2, 3)))[0] == -1
-
-
-def test_a_candidate_whose_source_is_pruned_away_has_no_edges_any_more() -> None:
-    without_5 = three().carry(GRAPH, np.array([0, 1, 2, 3, 4]))
-    assert not without_5.weights.any()
-    assert without_5.n_edges.tolist() == [0, 0, 0]
-    without_4 = three().carry(GRAPH, np.array([0, 1, 2, 3, 5]))  # node 5 has its place
-    assert without_4.sources.tolist() == [[1] * 3, [4] * 3]
-    assert np.array_equal(without_4.weights, three().weights)
-
-
 def learner(**changes: Any) -> Learner:
     """Return a learner that grows by candidates; `changes` are of its network and its rules."""
     network: dict[str, Any] = {"n_hidden": 1, "density": 0.4, "iterations": 3, "activation": "tanh"}
@@ -263,50 +185,27 @@ def learner(**changes: Any) -> Learner:
     return Learner(config, learning_config(learning_rate=1e-3), rules, seed=0)
 
 
-def watched(made: Learner) -> Candidates:
-    copies: Any = (each.copy() for each in made._state.watched.candidates)
-    return Candidates(*copies)
-
-
-def test_candidates_are_in_no_graph_until_one_joins() -> None:
-    made = learner(n_candidates=20, interval=100, n_hidden=0, density=1.0)
-    before = made.graph
-    made.learn_stream(*lessons(590, 0))
-    assert made._module.calls == 5  # one of them pruned
-    assert watched(made).weights.all()
-    assert made.log.n_changes == 0
-    assert made.graph.node_ids.tolist() == before.node_ids.tolist()
-    assert made.graph.edge_ids.tolist() == before.edge_ids.tolist()
-    assert SMGrNN.from_network(made).weight.numel() == before.n_edges == 12
-    made.learn_stream(*lessons(200, 1))
-    assert made.graph.n_hidden == 1
-
-
 @pytest.mark.parametrize("interval", [20, 100, 499, 700])
 def test_candidates_are_watched_on_through_calls_that_come_too_early(interval: int) -> None:
     """All of them were once redrawn at every call, so that short intervals never judged any."""
     made = learner(interval=interval)
     made.learn_stream(*lessons(interval, 0))
-    first = watched(made).sources
+    first = made._state.watched.candidates.sources.copy()
     made.learn_stream(*lessons(interval, 1))
     if interval < 500:
-        assert np.array_equal(watched(made).sources, first)
+        assert np.array_equal(made._state.watched.candidates.sources, first)
     made.learn_stream(*lessons(1500, 2))
     assert made.graph.n_hidden >= 2
 
 
-@pytest.mark.parametrize("activation", ["tanh", "sigmoid"])
-def test_every_node_that_joins_has_edges_in_and_out(activation: str) -> None:
+def test_every_node_that_joins_has_edges_in_and_out() -> None:
     """Before the first draw a candidate is a constant, and sigmoid makes that one half."""
-    made = learner(interval=600, activation=activation, n_hidden=0, density=1.0)
+    made = learner(interval=600, activation="sigmoid", n_hidden=0, density=1.0)
     made.learn_stream(*lessons(600, 0))
     assert made.graph.n_hidden == 0
-    assert watched(made).weights.all()
+    assert made._state.watched.candidates.weights.all()
     made.learn_stream(*lessons(600, 1))
     node, *edges = [change for _, edit in made.log.edits() for change in edit.changes()]
-    assert (node.operation.name, {edge.operation.name for edge in edges}) == (
-        "ADD_NODE",
-        {"ADD_EDGE"},
-    )
+    assert (node.operation.name, {e.operation.name for e in edges}) == ("ADD_NODE", {"ADD_EDGE"})
     assert [edge.target == node.id for edge in edges] == [True, True, False, False]
     assert [edge.source == node.id for edge in edges] == [False, False, True, True]

@@ -2,27 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from smgrnn.arrays import Floats, Ints
+from smgrnn.arrays import Floats
 from smgrnn.errors import ShapeError
 from smgrnn.rules import UpdateHistory
-from smgrnn.rules.history import carry_history, reset_history
-from support.oracle import SlowHistory
-
-HUGE = 1e9  # an update of a former edge; one of them in another edge's window cannot go unnoticed
-
-
-def pushed(*updates: list[float], window: int) -> UpdateHistory:
-    history = UpdateHistory.start(len(updates[0]), window)
-    for update in updates:
-        history.push(np.array(update))
-    return history
-
-
-def origins(*edges: int) -> Ints:
-    return np.array(edges, dtype=np.int64)
 
 
 def assert_exact(history: UpdateHistory, edge: int, seen: Floats) -> None:
@@ -38,7 +21,7 @@ def assert_exact(history: UpdateHistory, edge: int, seen: Floats) -> None:
     [
         ([1.0, 2.0, 6.0], 3, 3.0, 14 / 3, 3),  # (4 + 1 + 9) / 3
         ([0.0, 3.0, -3.0], 3, 0.0, 6.0, 3),
-        ([HUGE, 1.0, 5.0], 2, 3.0, 4.0, 2),  # older than the window
+        ([1e9, 1.0, 5.0], 2, 3.0, 4.0, 2),  # older than the window
         ([1.0, 5.0], 100, 3.0, 4.0, 2),  # a window that is not full
         ([0.37], 4, 0.37, 0.0, 1),  # exactly 0
         ([0.0] * 7, 3, 0.0, 0.0, 3),  # at K = 1 all edges into hidden nodes
@@ -67,10 +50,10 @@ def test_an_update_of_another_length_is_refused() -> None:
 
 @pytest.mark.parametrize("after", [0.0, 1e-9])
 def test_statistics_do_not_drift_when_large_updates_give_way_to_small_ones(after: float) -> None:
-    """A running sum that subtracts what leaves the window would keep the rounding of 100,000 large
+    """A running sum that subtracts what leaves the window would keep the rounding of 30,000 large
     updates for ever, far above 1e-9; here the window alone explains every digit.
     """
-    window, n_large = 37, 110_000
+    window, n_large = 37, 30_000
     rng = np.random.default_rng(0)
     history = UpdateHistory.start(2, window)
     for update in 0.1 * rng.standard_normal((n_large, 2)) + [0.0, 0.05]:
@@ -88,87 +71,3 @@ def test_statistics_stay_exact_while_magnitudes_rise_and_fall() -> None:
     for k in range(3000):
         history.push(10.0 ** (6 * np.sin(k / 40)) * rng.standard_normal(1))
         assert_exact(history, 0, history.updates(0))
-
-
-def test_variance_is_never_negative() -> None:
-    history = UpdateHistory.start(1, window=6)
-    for k in range(500):
-        history.push(np.array([0.1 + 1e-12 * (k % 3)]))
-        assert history.statistics()[1][0] >= 0.0
-
-
-# --- after an edit -------------------------------------------------------------------------------
-
-
-def test_keep_carries_the_updates_of_surviving_edges_to_their_new_places() -> None:
-    history = pushed([1.0, 10.0, 100.0], [2.0, 20.0, 200.0], window=3)
-    history = carry_history(history, origins(2, -1, 0))
-    assert [history.updates(edge).tolist() for edge in range(3)] == [[100, 200], [], [1, 2]]
-    history.push(np.array([300.0, 7.0, 3.0]))
-    history.push(np.array([400.0, 8.0, 4.0]))
-    seen = [history.updates(edge).tolist() for edge in range(3)]
-    assert seen == [[200, 300, 400], [7, 8], [2, 3, 4]]
-
-
-@pytest.mark.parametrize("phase", range(6))
-@pytest.mark.parametrize("policy", ["keep", "reset"])
-def test_a_reused_slot_never_leaks_the_updates_of_its_former_edge(policy: str, phase: int) -> None:
-    """Whatever the phase of the ring; the update counter, which `interval` counts by, goes on."""
-    history = pushed(*[[HUGE, 1.0, -HUGE]] * (6 + phase), window=5)
-    if policy == "keep":
-        history = carry_history(history, origins(-1, 1, -1))
-    else:
-        history = reset_history(history, 3)
-    assert history.n_updates == 6 + phase
-    assert not np.take(history.statistics(), [0, 2], axis=1).any()
-    pushes = np.random.default_rng(phase).normal(size=(12, 3))
-    for k, update in enumerate(pushes, start=1):
-        history.push(update)
-        own = pushes[:k][-5:]
-        for edge in (0, 2):
-            assert history.updates(edge).tolist() == own[:, edge].tolist()
-            assert_exact(history, edge, own[:, edge])
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(
-    window=st.integers(1, 6),
-    n_start=st.integers(0, 6),
-    edits=st.lists(
-        st.tuples(
-            st.integers(0, 9),  # updates before the edit
-            st.sampled_from(["keep", "keep", "reset"]),
-            st.floats(0, 1),  # fraction of the edges that survive it
-            st.integers(0, 6),  # edges it adds
-        ),
-        max_size=12,
-    ),
-    seed=st.integers(0, 1000),
-)
-def test_any_sequence_of_edits_agrees_with_plain_lists(
-    window: int, n_start: int, edits: list[tuple[int, str, float, int]], seed: int
-) -> None:
-    rng, ids, next_id = np.random.default_rng(seed), list(range(n_start)), n_start
-    history, slow = UpdateHistory.start(n_start, window), SlowHistory(window)
-    slow.start(ids)
-    for n_updates, policy, fraction, n_new in edits:
-        for delta in rng.normal(size=(n_updates, len(ids))):
-            history.push(delta)
-            slow.push(dict(zip(ids, delta.tolist(), strict=True)))
-        former = ids
-        ids = [edge for edge in former if rng.random() < fraction]
-        ids += range(next_id, next_id + n_new)
-        next_id += n_new
-        rng.shuffle(ids)
-        if policy == "keep":
-            origin = [former.index(edge) if edge in former else -1 for edge in ids]
-            history = carry_history(history, origins(*origin))
-            slow.keep(ids)
-        else:
-            history = reset_history(history, len(ids))
-            slow.start(ids)
-        mean, variance = history.statistics()
-        for k, edge in enumerate(ids):
-            assert history.updates(k).tolist() == list(slow.updates[edge])
-            assert mean[k] == pytest.approx(slow.mean(edge), abs=1e-13)
-            assert variance[k] == pytest.approx(slow.variance(edge), abs=1e-13)

@@ -1,28 +1,29 @@
 """The module: when it grows and prunes, its limits, and a user's rules.  Paper: Sec. III-C4."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from smgrnn import (
     EditDraft,
     GrowthLimitWarning,
     Learner,
+    LearningConfig,
     NetworkConfig,
     PlasticityConfig,
     SMGrNN,
     StructuralPlasticity,
 )
-from smgrnn.errors import ConfigError, GraphError
-from smgrnn.graph import Cause, Graph, GraphEdit, Operation, apply
-from smgrnn.rules import Evidence, Frugal, Relay, UpdateHistory
-from support.decisions import AT_REST, DRIFTING, RESTLESS, call, causes, decide, remembering
+from smgrnn.errors import GraphError
+from smgrnn.graph import Graph, GraphEdit, Operation, apply
+from smgrnn.rules import Evidence, Frugal, UpdateHistory
+from support.decisions import AT_REST, DRIFTING, RESTLESS, call, decide, remembering
+from support.engines import both_engines, teach
 from support.flat import rules
 from support.learners import stream
+from support.training import By
 
 NETWORK = NetworkConfig(n_inputs=3, n_outputs=2, density=1.0, iterations=2)
 
@@ -53,27 +54,6 @@ def test_every_prune_period_th_call_prunes_and_the_others_grow(
         assert (removes, adds) == ((True, False) if number % prune_period == 0 else (False, True))
 
 
-@pytest.mark.parametrize(
-    ("changes", "silenced"),
-    [
-        ({}, None),
-        ({"growth": "exploration"}, "RELAY"),
-        ({"growth": "relay-alone"}, "EXPLORATION"),
-        ({"pruning": "none"}, "WEAK_EDGE"),
-        ({"orphan_removal": False}, "ORPHAN"),
-    ],
-)
-def test_each_switch_turns_off_its_own_mechanism_and_no_other(
-    changes: dict[str, Any], silenced: str | None, lively: tuple[Graph, UpdateHistory]
-) -> None:
-    explores: Any = {} if silenced == "EXPLORATION" else {"explore_probability": 1.0}
-    changes = explores | changes
-    grown, pruned = (call(*lively, number, **changes).edit for number in (1, 3))
-    expected = Counter(RELAY=3, EXPLORATION=1, WEAK_EDGE=1, ORPHAN=2)
-    expected.pop(silenced or "", None)
-    assert causes(grown) + causes(pruned) == expected
-
-
 def test_static_changes_nothing_and_draws_nothing(lively: tuple[Graph, UpdateHistory]) -> None:
     static, rng = PlasticityConfig.static(window=2, prune_period=3), np.random.default_rng(0)
     for number in range(1, 31):
@@ -102,56 +82,7 @@ def test_an_episode_that_ends_too_early_is_passed_over(least: int, calls: int) -
     assert len({each.last_call for each in modules}) == 1
 
 
-# --- limits --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("limits", "n_relays", "n_explored", "capped"),
-    [
-        ({}, 1, 1, False),
-        ({"max_nodes": 6, "max_edges": 8}, 1, 1, False),  # exactly enough: 5 + 1 and 5 + 2 + 1
-        ({"max_nodes": 5}, 0, 1, True),
-        ({"max_edges": 7}, 1, 0, True),
-        ({"max_edges": 6}, 0, 1, True),
-        ({"max_edges": 5}, 0, 0, True),
-        ({"max_nodes": 1, "max_edges": 1}, 0, 0, True),  # already beyond both
-        ({"max_nodes": 5, "growth": "exploration"}, 0, 1, False),  # nothing was held back
-        ({"max_edges": 7, "growth": "relay-alone"}, 1, 0, False),
-    ],
-)
-def test_limits_stop_growth_and_say_so(
-    limits: dict[str, Any],
-    n_relays: int,
-    n_explored: int,
-    capped: bool,
-    lively: tuple[Graph, UpdateHistory],
-) -> None:
-    explores: Any = {} if limits.get("growth") == "relay-alone" else {"explore_probability": 1.0}
-    edit, _, is_capped = call(*lively, 1, **(explores | limits))
-    assert edit.count(Operation.ADD_NODE, Cause.RELAY) == n_relays
-    assert edit.count(Operation.ADD_EDGE, Cause.RELAY) == 2 * n_relays
-    assert edit.count(Operation.ADD_EDGE, Cause.EXPLORATION) == n_explored
-    assert is_capped == capped
-
-
-def test_limits_do_not_stop_pruning(lively: tuple[Graph, UpdateHistory]) -> None:
-    edit, _, is_capped = call(*lively, 3, max_nodes=1, max_edges=1)
-    assert causes(edit) == Counter(WEAK_EDGE=1, ORPHAN=2)
-    assert not is_capped
-
-
 # --- a rule of the user --------------------------------------------------------------------------
-
-
-class By:
-    """A rule that is a function, and remembers the calls that it decided on."""
-
-    def __init__(self, decide: Callable[[Evidence, np.random.Generator], Any]) -> None:
-        self._decide, self.calls = decide, list[int]()
-
-    def decide(self, evidence: Evidence, rng: np.random.Generator) -> Any:
-        self.calls.append(evidence.call)
-        return self._decide(evidence, rng)
 
 
 def relay_the_busiest(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
@@ -170,47 +101,28 @@ def drop_the_smallest(evidence: Evidence, rng: np.random.Generator) -> GraphEdit
     return draft.finish()
 
 
-def in_both(n: int = 40, **settings: Any) -> list[Callable[[], tuple[Graph, list[int]]]]:
-    """Return how to learn so many rows in both engines: each gives the graph and all its ids."""
+def in_both(n: int = 40, **settings: Any) -> list[Callable[[], Graph]]:
+    """Return how to learn so many rows in both engines; each returns the graph it ends with."""
     config = PlasticityConfig(**{"interval": 10, "prune_period": 3, "window": 5, **settings})
+    made, theirs = both_engines(NETWORK, LearningConfig(), config, 4)
     rows = stream(n)
 
-    def compiled() -> tuple[Graph, list[int]]:
-        made = Learner(NETWORK, plasticity=config, seed=4)
-        made.learn_stream(*rows[:2])
-        return made.graph, made.log.columns.rows[:, 2].tolist()
+    def compiled() -> Graph:
+        made.learn_stream(*rows)
+        return made.graph
 
-    def by_torch() -> tuple[Graph, list[int]]:
-        net = SMGrNN(**NETWORK.to_dict(), seed=4, dtype=torch.float64)
-        optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
-        plasticity, ids = StructuralPlasticity(net, optimizer, config, seed=4), list[int]()
-        for observation, label in zip(*rows[:2], strict=True):
-            optimizer.zero_grad()
-            outputs = net(torch.from_numpy(observation))
-            torch.nn.functional.cross_entropy(outputs, torch.as_tensor(label)).backward()
-            optimizer.step()
-            ids += plasticity.step().rows[:, 2].tolist()
-        return net.graph, ids
+    def by_torch() -> Graph:
+        teach(theirs, rows)
+        return theirs.net.graph
 
     return [compiled, by_torch]
-
-
-def test_a_users_rule_decides_the_same_in_both_engines() -> None:
-    grows, prunes = By(relay_the_busiest), By(drop_the_smallest)
-    graphs, ids = zip(*(run() for run in in_both(growth=grows, pruning=prunes)), strict=True)
-    assert grows.calls == [1, 2, 4] * 2
-    assert prunes.calls == [3] * 2
-    assert ids[0] == ids[1]
-    assert graphs[0].edge_ids.tolist() == graphs[1].edge_ids.tolist()
-    assert graphs[0].n_hidden >= 2
-    np.testing.assert_allclose(graphs[0].weight, graphs[1].weight, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("limits", [{"max_edges": 9}, {"max_nodes": 6}])
 def test_an_edit_beyond_a_limit_is_dropped_with_a_warning(limits: dict[str, int]) -> None:
     for run in in_both(growth=By(relay_the_busiest), pruning=None, **limits):
         with pytest.warns(GrowthLimitWarning, match="Growth stopped at 3 inputs, 1 hidden") as seen:
-            graph, _ = run()
+            graph = run()
         assert len(seen) == 1
         assert (graph.n_nodes, graph.n_edges) == (6, 8)  # the first relay is the last
 
@@ -272,7 +184,7 @@ def test_a_rule_may_return_candidates_beside_its_edit() -> None:
         for growth in (inner, Around(inner.decide))
     ]
     assert results[0] == results[1]
-    assert len(results[0][0][1]) > 0
+    assert results[0][0].n_hidden > 0
 
 
 @pytest.mark.parametrize(("removed", "left"), [("edge", {(1, 3), (3, 2)}), ("node", {(1, 2)})])
@@ -295,10 +207,3 @@ def test_orphans_are_found_beside_what_a_pruning_rule_adds_and_removes(
     edit = decide(graph, UpdateHistory.start(2, 1), config, 1, np.random.default_rng(0)).edit
     after = apply(graph, edit).graph
     assert {(edge.source, edge.target) for edge in after.edges()} == left
-
-
-@pytest.mark.parametrize("rule", [relay_the_busiest, Relay, 3, "rely"])
-def test_what_is_no_rule_is_refused(rule: Any) -> None:
-    with pytest.raises(ConfigError, match="growth rule") as caught:
-        PlasticityConfig(growth=rule)
-    assert "\n" not in str(caught.value)

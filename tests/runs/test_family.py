@@ -285,13 +285,13 @@ def test_a_champion_is_taken_if_it_is_small_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"episode": 61}, "is of no episode"),
-        ({"episode": "two"}, "no whole number where one belongs"),
+        ({"episode": 61}, "did not play"),
+        ({"episode": "two"}, "must be an int"),
         ({"network": {}}, "incomplete"),
-        ({"returns": np.empty(0)}, "has no returns"),
-        ({"returns": np.array([np.nan])}, "are not finite numbers"),
-        ({"returns": np.array([1])}, "are not finite numbers"),
-        ({"graph.weight": np.array(["x"], dtype="S1").view(np.uint8)}, "are not finite numbers"),
+        ({"returns": np.empty(0)}, "did not play"),
+        ({"returns": np.array([np.nan])}, "is not what it should be"),
+        ({"returns": np.array([1])}, "is not what it should be"),
+        ({"graph.weight": np.array(["x"], dtype="S1").view(np.uint8)}, "is not what it should be"),
         ({"graph.source": None}, "family.0.graph.source"),
     ],
 )

@@ -7,12 +7,10 @@ import pytest
 
 from smgrnn import PlasticityConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.graph.state import Graph
 from smgrnn.runs.metrics import (
     churn_ratio,
     convergence_episode,
     early_lost,
-    evolution_figures,
     late_periods,
     late_share,
     pruning_period,
@@ -177,15 +175,3 @@ def test_whole_periods_fill_the_final_quarter_and_are_at_least_one(
 )
 def test_a_pruning_period_is_counted_in_episodes(rules: PlasticityConfig, period: int) -> None:
     assert pruning_period(rules, np.array([400, 500, 600])) == period
-
-
-def test_late_sizes_of_an_evolution_are_those_of_generations_that_could_play() -> None:
-    candidates = Episodes.start(8)  # of one in each generation; the last quarter is two
-    candidates.n_nodes[:] = [6, 6, 6, 6, 6, 6, 8, 0]
-    candidates.n_edges[:] = [6, 6, 6, 6, 6, 6, 9, 0]
-    candidates.steps[:7] = 10
-    champion = Graph.from_edges(4, 2, 1, [(0, 4, 1.0)])
-    found = evolution_figures(candidates, 1, champion, 475.0)
-    assert (found["late_nodes"], found["late_edges"], found["late_growth_nodes"]) == (8.0, 9.0, 2.0)
-    candidates.steps[6] = 0
-    assert evolution_figures(candidates, 1, champion, 475.0)["late_nodes"] == 7.0

@@ -9,10 +9,10 @@ import torch
 from smgrnn.config import RunConfig
 from smgrnn.engine import Learner
 from smgrnn.experts import TeacherId
-from smgrnn.graph.mlp import mlp_graph, mlp_width
+from smgrnn.graph.initial import mlp_graph, mlp_width
 from smgrnn.graph.state import Graph
+from smgrnn.runs.distillation import new_learner
 from smgrnn.runs.plan import plan_run
-from smgrnn.runs.students import new_learner
 from smgrnn.seeding import stream
 from smgrnn.tasks import Task, find_task
 

@@ -136,7 +136,7 @@ def test_an_evolution_goes_on_by_its_own_command(
     assert "give --resume, and TASK only where" in refused(
         smgrnn("evolve", "--resume", "a", *flags)
     )
-    assert "was evolved, not distilled" in refused(smgrnn("distill", "--resume", "a"))
+    assert "smgrnn evolve --resume" in refused(smgrnn("distill", "--resume", "a"))
     assert smgrnn("evolve", "--resume", "a", "--quiet").code == 0
     assert smgrnn("evolve", "CartPole-v1", *flags, "--out", "b", "--quiet").code == 0
     assert contents(tmp_path / "a") == contents(tmp_path / "b")

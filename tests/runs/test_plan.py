@@ -19,16 +19,15 @@ from smgrnn.engine import Learner
 from smgrnn.engine.state import held_by
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId, find_teacher
-from smgrnn.graph.activation import ACTIVATIONS
-from smgrnn.graph.numbers import NetworkNumbers
+from smgrnn.graph.settings import ACTIVATIONS, NetworkNumbers
 from smgrnn.kernels import lean
 from smgrnn.learning import LEARNING, OPTIMIZERS
-from smgrnn.learning.numbers import LOSSES, LearningNumbers
+from smgrnn.learning.settings import LOSSES, LearningNumbers
 from smgrnn.rules import Relay
 from smgrnn.runs import Record
+from smgrnn.runs.distillation import STUDENTS, new_learner
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.run import new_run
-from smgrnn.runs.students import STUDENTS, new_learner
 from smgrnn.tasks import Task, find_task
 from support.runs import nested, teacher
 

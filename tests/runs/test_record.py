@@ -16,9 +16,9 @@ import smgrnn
 from smgrnn.batch import Store
 from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
 from smgrnn.runs import Plan, Record, Run, evaluate
+from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.folder import write_results
-from smgrnn.runs.students import STUDENTS
-from smgrnn.runs.times import Times
+from smgrnn.runs.record import Times
 from smgrnn.storage import write_arrays
 from smgrnn.view.timeline import Timeline
 from support.runs import settings, trained

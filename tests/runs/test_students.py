@@ -14,9 +14,8 @@ from smgrnn.episodes import backends
 from smgrnn.episodes.rollout import taught_step
 from smgrnn.graph.edit import Operation
 from smgrnn.graph.state import Graph
-from smgrnn.runs.distillation import Distillation
+from smgrnn.runs.distillation import Distillation, new_learner
 from smgrnn.runs.run import Run, new_run
-from smgrnn.runs.students import new_learner
 from smgrnn.tasks import Task, make_env
 from support.runs import RULES, TEACHERS, planned, replay, trained
 

@@ -5,11 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import make_friedman1, make_moons
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from smgrnn.errors import ConfigError, ShapeError
@@ -36,17 +33,6 @@ def test_a_bent_boundary_is_learned_because_hidden_nodes_grow(moons: tuple[Any, 
 
 
 @pytest.mark.parametrize(
-    "names", [["no", "yes"], [-3, 12], [False, True], [2.0, 5.0], np.array(["a", "b"], object)]
-)
-def test_labels_of_any_type_come_back(moons: tuple[Any, Any], names: Any) -> None:
-    labels = np.asarray(names)[moons[1]]
-    found = GrowingClassifier(max_iter=10, random_state=0).fit(moons[0], labels)
-    assert set(found.predict(moons[0])) == set(labels)
-    assert found.classes_.dtype == labels.dtype
-    assert found.score(moons[0], labels) > 0.8
-
-
-@pytest.mark.parametrize(
     ("budget", "max_iter", "early_stopping"),
     [(4, 1, False), (5, 60, False), (5, 60, True), (20, 60, False), (60, 60, True)],
 )
@@ -67,8 +53,10 @@ def test_early_stopping_ends_soon_and_keeps_the_best(moons: tuple[Any, Any]) -> 
     scores = found.validation_scores_ or []
     assert found.n_iter_ == len(scores) == len(found.loss_curve_) < 200
     assert max(scores) == scores[-5]
-    parts = found._split(moons[1], 0.1, found._seed())
-    assert found.score(moons[0][parts[1]], moons[1][parts[1]]) == max(scores)
+    _, asked = train_test_split(
+        np.arange(600), test_size=0.1, random_state=found._seed(), stratify=moons[1]
+    )
+    assert found.score(moons[0][asked], moons[1][asked]) == max(scores)
 
 
 def test_equal_seeds_give_equal_networks(moons: tuple[Any, Any]) -> None:
@@ -119,23 +107,11 @@ def test_a_curve_is_learned_and_several_targets_too() -> None:
         two.partial_fit(features, target)
 
 
-def test_it_works_in_a_pipeline_and_a_grid_search(moons: tuple[Any, Any]) -> None:
-    steps = make_pipeline(PolynomialFeatures(2), GrowingClassifier(max_iter=10, random_state=0))
-    assert cross_val_score(steps, *moons, cv=3).mean() > 0.85
-    grid = GridSearchCV(
-        clone(steps),
-        {"growingclassifier__max_parameters": [4, 30], "growingclassifier__noise": [0.0, 1.0]},
-        cv=2,
-        n_jobs=2,
-    ).fit(*moons)
-    assert grid.best_params_["growingclassifier__max_parameters"] == 30
-
-
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
         ("max_parameters", 0, "an int in [1, inf) or None"),
-        ("noise", -1.0, "a float in [0, inf)"),
+        ("noise", -1.0, "a float in [0, inf) or None"),
         ("validation_fraction", 1.0, "a float in (0, 1)"),
         ("early_stopping", "yes", "True or False"),
     ],
@@ -146,5 +122,5 @@ def test_a_wrong_setting_is_refused_in_one_sentence(
     with pytest.raises(ConfigError) as refused:
         GrowingClassifier(**{name: value}).fit(*moons)
     assert str(refused.value) == (
-        f"The '{name}' parameter of TrainingSettings must be {expected}. Got {value!r} instead."
+        f"The '{name}' parameter of GrowingClassifier must be {expected}. Got {value!r} instead."
     )

@@ -1,6 +1,5 @@
 """A real, headless browser for tests: Debian's Chromium, driven over its own debugging pipe."""
 
-import base64
 import json
 import os
 import select
@@ -8,21 +7,14 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
-    "--headless=new",
+    *("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--disable-background-networking", "--hide-scrollbars", "--remote-debugging-pipe"),
     "--no-sandbox",  # in containers tests run as root
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--no-first-run",
-    "--hide-scrollbars",
-    "--remote-debugging-pipe",
 )
 SECONDS = 300.0
 """How long to wait for an answer."""
@@ -30,7 +22,7 @@ SECONDS = 300.0
 
 def find_browser() -> str:
     """Return the browser's program; without one the test is skipped, but never in CI."""
-    for name in NAMES:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
         if found := shutil.which(name):
             return found
     reason = "There is no Chromium here, so no page was opened: apt-get install chromium."
@@ -76,24 +68,17 @@ class Browser:
             self.call(f"{domain}.enable")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.wait(SECONDS)
         os.close(self._out)
         os.close(self._in)
 
     def resize(self, width: int, height: int) -> None:
-        """Give the window another size; a narrow one is a phone's."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1}
         self.call("Emulation.setDeviceMetricsOverride", **size, mobile=width < 600)
 
     def prefer(self, theme: str) -> None:
-        """Let the window be "light" or "dark"."""
         features = [{"name": "prefers-color-scheme", "value": theme}]
         self.call("Emulation.setEmulatedMedia", features=features)
 
@@ -107,37 +92,51 @@ class Browser:
 
     def open(self, path: Path | str) -> None:
         """Open a file or an address anew and wait until it is all there."""
-        self._loaded = False
-        self.call("Page.navigate", url="about:blank")
-        self._wait_for_load()
-        self._loaded = False
-        url = path if isinstance(path, str) else path.resolve().as_uri()
-        self.call("Page.navigate", url=url)
-        self._wait_for_load()
+        wanted = path if isinstance(path, str) else path.resolve().as_uri()
+        for url in ("about:blank", wanted):
+            self._loaded = False
+            self.complaints.clear()
+            self.requests.clear()
+            self.call("Page.navigate", url=url)
+            deadline = time.monotonic() + SECONDS
+            while not self._loaded:
+                self._take(self._read(deadline))
 
-    def settle(self) -> None:
+    def settle(self, times: int = 1) -> None:
         """Let the page do what it has begun, such as to answer an event."""
-        self.call(
-            "Runtime.evaluate",
-            expression="new Promise(done => setTimeout(done, 100))",
-            awaitPromise=True,
-        )
+        wait = f"new Promise(done => setTimeout(done, {100 * times}))"
+        self.call("Runtime.evaluate", expression=wait, awaitPromise=True)
 
-    def _wait_for_load(self) -> None:
-        deadline = time.monotonic() + SECONDS
-        while not self._loaded:
-            self._take(self._read(deadline))
+    def wait_for(self, script: str) -> None:
+        """Wait until a script comes true; the page may just be loading another one."""
+        for _ in range(300):
+            if self.evaluate(script):
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{script} never came true: {self.complaints}")
+
+    def click(self, place: dict[str, float], count: int = 1) -> None:
+        """Click somewhere, once or several times."""
+        for n in range(1, count + 1):
+            for kind in ("mousePressed", "mouseReleased"):
+                press = {"type": kind, "button": "left", "clickCount": n, **place}
+                self.call("Input.dispatchMouseEvent", **press)
+        self.settle(5)
+
+    def box(self, id: str) -> dict[str, float]:
+        """Return where an element lies in the window."""
+        script = f"document.getElementById('{id}').getBoundingClientRect().toJSON()"
+        found: dict[str, float] = self.evaluate(script)
+        return found
+
+    def text(self, id: str) -> str:
+        """Return the text that an element shows."""
+        return str(self.evaluate(f"document.getElementById('{id}').innerText"))
 
     def evaluate(self, script: str) -> Any:
-        """Return the value of a script's last expression."""
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
-
-    def screenshot(self, path: Path, *, whole: bool = False) -> None:
-        """Write what the window shows, or the whole page, as a PNG."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(shot["data"]))
 
     def call(self, method: str, **parameters: Any) -> Any:
         """Send a command of the DevTools protocol and return its result."""
@@ -153,7 +152,6 @@ class Browser:
         return answer["result"]
 
     def _read(self, deadline: float) -> dict[str, Any]:
-        """Return the next message."""
         while b"\0" not in self._unread:
             ready, _, _ = select.select([self._in], [], [], max(deadline - time.monotonic(), 0))
             assert ready, "the browser did not answer in time"
@@ -165,7 +163,6 @@ class Browser:
         return found
 
     def _take(self, event: dict[str, Any]) -> None:
-        """Note what the browser says by itself."""
         method, details = event.get("method"), event.get("params", {})
         if method == "Page.loadEventFired":
             self._loaded = True

@@ -1,12 +1,16 @@
-"""The command line inside a test: what it said, and how it refused."""
+"""The command line inside a test, how it refuses, and Python in a process of its own."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
+
+import smgrnn
 
 
 class Said(NamedTuple):
-    """What a command left."""
-
     code: int
     out: str
     err: str
@@ -23,3 +27,12 @@ def refused(said: Said) -> str:
     assert line.startswith("smgrnn: ")
     assert line.endswith((".", "?"))
     return line.removeprefix("smgrnn: ")
+
+
+def python(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a folder; a crash is a negative exit code."""
+    given = {**os.environ, "PYTHONPATH": str(Path(smgrnn.__file__).parents[1]), **environment}
+    command = [sys.executable, *words]
+    return subprocess.run(
+        command, cwd=folder, env=given, capture_output=True, text=True, check=False, timeout=600
+    )

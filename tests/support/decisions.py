@@ -15,7 +15,6 @@ from support.flat import rules
 
 RESTLESS, DRIFTING, AT_REST = [1.0, -1.0], [0.05, 0.05], [0.0, 0.0]  # the updates of an edge
 CHI_SQUARE_999 = {3: 16.3, 4: 18.5, 9: 27.9, 19: 43.8}  # by degrees of freedom, 0.1 %
-FREE = Goal(size=10**6, slack=0, grows=True, swaps=True, is_over=False)
 
 
 def remembering(*updates: list[float], window: int = 2) -> UpdateHistory:
@@ -42,7 +41,6 @@ def decide(
     rng: np.random.Generator,
     protected: Any = False,
 ) -> Decision:
-    """Make one call of the module, drawing from `rng`."""
     module = PlasticityModule(config, graph, 1, rng)
     module.calls = number - 1
     watched = module.start(graph)._replace(history=history)
@@ -57,7 +55,7 @@ def evidence(graph: Graph, mean: Any = 0.0, variance: Any = 0.0, **known: Any) -
         "is_watched": np.ones(graph.n_edges, np.bool_),
         "protected": np.zeros(graph.n_edges, np.bool_),
         "limits": Limits(10**6, 10**6),
-        "goal": FREE,
+        "goal": Goal(size=10**6, slack=0, grows=True, swaps=True, is_over=False),
         **{"call": 1, "iterations": 1, "n_updates": 100},
         **dict.fromkeys(("activity", "square", "error", "strain"), per_node),
         "absent": np.zeros((2, 0), np.int64),
@@ -72,6 +70,5 @@ def causes(edit: GraphEdit) -> Counter[str]:
 
 
 def chi_square(counts: Counter[Any]) -> float:
-    """Return how far these counts are from being equal."""
     expected = counts.total() / len(counts)
     return sum((count - expected) ** 2 / expected for count in counts.values())

@@ -15,12 +15,11 @@ from smgrnn import (
     StructuralPlasticity,
 )
 from smgrnn.graph import GraphEdit
-from smgrnn.learning.schedule import rate_at
+from smgrnn.learning.optimizers import rate_at
 from support.learners import Stream
 
 
 def torch_optimizer(learning: LearningConfig, parameters: Any) -> torch.optim.Optimizer:
-    """Return the optimizer of torch that the settings name."""
     own = learning.optimizer.to_dict()
     kinds = {"adam": "Adam", "adamw": "AdamW", "sgd": "SGD", "rmsprop": "RMSprop"}
     options: dict[str, Any] = {"lr": learning.learning_rate, "weight_decay": own["weight_decay"]}
@@ -49,9 +48,8 @@ class Torch:
             dtype=torch.float64,
         )
         self.optimizer = torch_optimizer(learning, self.net.parameters())
-        averaging = learning.averaging
         self.module = StructuralPlasticity(
-            self.net, self.optimizer, plasticity, seed=seed, averaging=averaging
+            self.net, self.optimizer, plasticity, seed=seed, averaging=learning.averaging
         )
         self.actions: list[int] = []
         self.edits: list[tuple[int, GraphEdit]] = []
@@ -92,7 +90,6 @@ class Torch:
 def both_engines(
     network: NetworkConfig, learning: LearningConfig, plasticity: PlasticityConfig, seed: int = 7
 ) -> tuple[Learner, Torch]:
-    """Return a learner of each engine, at the same start."""
     settings = network, learning, plasticity
     return Learner(*settings, seed=seed), Torch(*settings, seed=seed)
 

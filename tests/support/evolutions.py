@@ -9,10 +9,8 @@ SMALL: dict[str, Any] = {"rollouts": 40, "population": 10}
 
 
 def evolved(out: Path | None = None, **settings: Any) -> smgrnn_paper.Evolution:
-    """Return a finished search on CartPole."""
     return smgrnn_paper.evolve("CartPole-v1", out=out, **{**SMALL, **settings})
 
 
 def record(method: Any, seed: int) -> list[list[float]]:
-    """Return all columns of a search."""
     return [column.tolist() for column in evolved(method=method, seed=seed).episodes]

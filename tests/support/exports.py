@@ -37,6 +37,9 @@ def tool(name: str) -> str:
     return path
 
 
+policy_of = Policy
+
+
 class Played(NamedTuple):
     """What a policy saw, did and became, step by step."""
 
@@ -60,7 +63,6 @@ class Played(NamedTuple):
 
 
 def play_rows(policy: Policy, starts: Any, observations: Any) -> Played:
-    """Return what a policy does with these observations."""
     steps = []
     for is_start, observation in zip(starts, observations, strict=True):
         if is_start:
@@ -96,8 +98,7 @@ def student(task: str) -> tuple[Policy, Played]:
 
 def _inside(policy: Policy) -> tuple[Floats, Floats]:
     """Return what the network read out at the last step, and its states after it."""
-    learner = policy._players[0]
-    graph, trace, config = learner._state.graph, learner._state.trace, learner.config
+    graph, trace, config = policy.graph, policy.player._traces[0], policy.config
     states = trace[-1, config.n_inputs :].copy()
     if config.readout == "state":
         return states[: config.n_outputs], states
@@ -135,6 +136,15 @@ def replay(policy: Policy, played: Played, *command: str | Path) -> tuple[Any, A
     return rest[:, : policy.task.n_outputs], rest[:, policy.task.n_outputs :]
 
 
+def check(played: Played, actions: Any, states: Any) -> None:
+    """Check that an exported controller acted and changed as the engine did."""
+    np.testing.assert_allclose(states, played.states, atol=TOLERANCE, rtol=0)
+    if played.actions.ndim == 1:
+        assert (actions == played.actions)[~played.is_tie].all()
+    else:
+        np.testing.assert_allclose(actions, played.actions, atol=2 * TOLERANCE, rtol=0)  # of ±2
+
+
 def random_policy(seed: int, *, is_discrete: bool, has_bias: bool, **settings: Any) -> Policy:
     """Return a policy with a random cyclic graph, edges into its inputs and idle nodes included."""
     rng = np.random.default_rng(seed)
@@ -153,11 +163,6 @@ def random_policy(seed: int, *, is_discrete: bool, has_bias: bool, **settings: A
     low, high = tuple(rng.uniform(-3, -1, n_outputs)), tuple(rng.uniform(0, 2, n_outputs))
     bounds: Any = {} if is_discrete else {"action_low": low, "action_high": high}
     task = Task("random", n_observed, n_outputs, is_discrete, **bounds)
-    return policy_of(graph, config, task)
-
-
-def policy_of(graph: Graph, config: NetworkConfig, task: Task) -> Policy:
-    """Return a policy that plays a task with this network."""
     return Policy(graph, config, task)
 
 
@@ -171,8 +176,15 @@ def bounded() -> tuple[Policy, Played]:
     task = Task("bounded", 1, n_outputs, False, action_low=tuple(low), action_high=tuple(high))
     config = NetworkConfig(n_inputs=1, n_outputs=n_outputs, output_activation="identity")
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (0, 2, 1.0)])
-    policy = policy_of(graph, config, task)
+    policy = Policy(graph, config, task)
     return policy, play_rows(policy, [True, True], np.array([[-5.0], [5.0]], np.float32))
+
+
+def choosing(graph: Graph, name: str = "choice", **settings: Any) -> Policy:
+    """Return a policy that chooses one of the graph's outputs."""
+    n_inputs, n_outputs = graph.n_inputs, graph.n_outputs
+    config = NetworkConfig(n_inputs=n_inputs, n_outputs=n_outputs, **settings)
+    return Policy(graph, config, Task(name, n_inputs, n_outputs, is_discrete=True))
 
 
 def random_rows(policy: Policy, n: int = 30) -> Played:

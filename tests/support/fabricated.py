@@ -16,11 +16,11 @@ from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE
 from smgrnn.runs.metrics import late_share
-from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
-from smgrnn.runs.record import Record
+from smgrnn.runs.plan import AnyPlan, Plan
+from smgrnn.runs.record import Record, Times
 from smgrnn.runs.snapshots import Snapshots
-from smgrnn.runs.times import Times
 from smgrnn.tasks import Task
+from smgrnn_paper.evolution.plan import EvolutionPlan
 from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report.results import Results
 
@@ -90,7 +90,6 @@ def _returns(n: int, threshold: float, rng: np.random.Generator, figures: dict[s
 
 
 def _edits(n: int) -> Edits:
-    """Return so many changes, of no particular kind."""
     numbers = np.zeros(n, dtype=np.int64)
     return Edits(numbers, numbers, np.zeros((n, 5), dtype=np.int64), np.zeros(n))
 
@@ -113,7 +112,6 @@ def bred(record: Record, episodes: Episodes, n_generations: int) -> Record:
 def fill_store(
     store: Store, experiments: Iterable[Experiment], figures: Figures = lambda _, __: {}
 ) -> None:
-    """Keep a fabricated record of every run of some experiments."""
     for experiment in experiments:
         for _, condition, seed in experiment.runs():
             store.save(fabricate(condition, seed, **figures(condition, seed)))

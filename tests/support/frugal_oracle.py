@@ -7,80 +7,22 @@ from the least worthy to the worthiest, each its sources first and then their we
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-import numpy as np
-
-from smgrnn.config import PlasticityConfig
 from smgrnn.rules.size import Aim, Goal
 from support.oracle import (
     ACTIVATIONS,
     Pair,
     SlowChange,
-    SlowEdge,
     SlowGraph,
-    apply,
+    SlowLearner,
+    SlowPass,
     orphans,
     removals,
     subset,
-    trace,
 )
-
-SLOPES: dict[str, Callable[[float], float]] = {  # by the state, not by the sum
-    "tanh": lambda state: 1 - state**2,
-    "sigmoid": lambda state: state * (1 - state),
-    "relu": lambda state: float(state > 0),
-    "identity": lambda state: 1.0,
-}
-
-
-# --- one update ----------------------------------------------------------------------------------
-
-
-class SlowPass(NamedTuple):
-    """One run of the network, forward and backward."""
-
-    states: list[dict[int, float]]
-    """States of all nodes before the first iteration and after each."""
-    errors: list[dict[int, float]]
-    """dL/d(sum into each node) in each iteration."""
-
-
-def run(
-    graph: SlowGraph,
-    before: dict[int, float],
-    observation: list[float],
-    label: int,
-    iterations: int,
-    activation: str,
-) -> SlowPass:
-    """Run the network on an example, with tanh outputs, and backpropagate its cross-entropy."""
-    states = trace(graph, before, observation, iterations, activation)
-    outputs = graph.of_kind("output")
-    free = [*outputs, *graph.of_kind("hidden")]
-    kinds = {node: "tanh" if node in outputs else activation for node in free}
-    odds = [math.exp(states[-1][node]) for node in outputs]
-    wanted = dict.fromkeys(free, 0.0)  # dL/d(state)
-    for place, node in enumerate(outputs):
-        wanted[node] = odds[place] / math.fsum(odds) - (place == label)
-    errors: list[dict[int, float]] = []
-    for after in reversed(states[1:]):
-        error = {node: wanted[node] * SLOPES[kinds[node]](after[node]) for node in free}
-        wanted = dict.fromkeys(graph.kinds, 0.0)
-        for (u, v), edge in graph.edges.items():
-            wanted[u] += edge.weight * error.get(v, 0.0)
-        errors.insert(0, error)
-    return SlowPass(states, errors)
-
-
-def rate_at(schedule: str, progress: float) -> float:
-    """The fraction of the learning rate: all of it in the first half, 5 % of it in the end."""
-    if schedule == "constant" or progress <= 0.5:
-        return 1.0
-    return 1.0 + (0.05 - 1.0) * (min(progress, 1.0) - 0.5) * 2
-
 
 # --- what is noticed between two calls -----------------------------------------------------------
 
@@ -112,11 +54,9 @@ class Notes:
                 self.products[u, v] = self.products.get((u, v), 0.0) + errors[v] * states[u]
 
     def square(self, node: int) -> float:
-        """Mean squared state of a node."""
         return self.squares[node] / self.n
 
     def strain(self, node: int) -> float:
-        """Mean squared error of a node."""
         return self.strains[node] / self.n
 
     def pull(self, pair: Pair) -> float:
@@ -153,7 +93,6 @@ class Candidate:
     """By output, the sum of error times state."""
 
     def watch(self, passed: SlowPass, outputs: list[int], activation: str) -> None:
-        """Let it listen to one update."""
         state = 0.0
         for states, errors in zip(passed.states, passed.errors[1:], strict=False):
             heard = math.fsum(weight * states[node] for node, weight in self.weights.items())
@@ -164,7 +103,6 @@ class Candidate:
         self.count += 1
 
     def is_judged(self) -> bool:
-        """Whether it heard something for long enough."""
         return bool(self.weights) and self.count >= 500
 
     def score(self, output: int) -> float:
@@ -174,35 +112,22 @@ class Candidate:
         return self.products[output] / self.count / math.sqrt(self.square / self.count)
 
     def forget(self) -> None:
-        """Start being watched afresh."""
         self.count, self.square, self.products = 0, 0.0, {}
 
 
 # --- the learner ---------------------------------------------------------------------------------
 
 
-@dataclass
-class FrugalLearner:
-    """Plain gradient descent on one example at a time, and the rules of our own."""
+@dataclass(kw_only=True)
+class FrugalLearner(SlowLearner):
+    """A learner with the rules of our own; `seen` also counts candidates that lost a source."""
 
-    graph: SlowGraph
-    config: PlasticityConfig
-    rng: np.random.Generator
-    iterations: int
-    learning_rate: float
-    carries_state: bool = True
-    activation: str = "tanh"
     schedule: str = "constant"
     averaging: float = 0.0
-    states: dict[int, float] = field(default_factory=dict)
-    updates: int = 0
-    calls: int = 0
-    last_call: int = 0
     candidates_rest: bool = False
-    seen: dict[str, int] = field(default_factory=dict)
-    """How often each operation was done for each cause, and candidates lost a source."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         growth, pruning = cast(Any, self.config.growth), cast(Any, self.config.pruning)
         self.aim = Aim(size=self.config.size or 0, start=len(self.graph.edges))
         self.notes, self.growth, self.dense_until = Notes(), growth, pruning.dense_until
@@ -214,66 +139,43 @@ class FrugalLearner:
         self.born = {edge.id: 0 for edge in self.graph.edges.values()}
         self.averages: dict[int, float] = {}
 
-    def learn(self, observation: list[float], label: int, is_last: bool = False) -> bool:
-        """Learn one example; return whether the module was called."""
-        before = self.states if self.carries_state else {}
-        passed = run(self.graph, before, observation, label, self.iterations, self.activation)
-        self.states = passed.states[-1]
+    def watch(self, passed: SlowPass) -> None:
         self.notes.add(passed, self.pairs)
         if self.has_candidates and not self.candidates_rest:
             for candidate in self.candidates:
                 candidate.watch(passed, self.graph.of_kind("output"), self.activation)
-        self.updates += 1
-        self.descend(passed)
-        due = self.is_due(is_last)
-        if due:
-            self.restructure()
-        if is_last:
-            self.states = {}
-        return due
 
-    def descend(self, passed: SlowPass) -> None:
-        """Move every weight down its gradient, and its mean after it."""
-        rate = self.learning_rate * rate_at(self.schedule, self.aim.progress)
-        for (u, v), (edge, weight) in list(self.graph.edges.items()):
-            slope = 0.0
-            for states, errors in zip(passed.states, passed.errors, strict=False):
-                slope += errors[v] * states[u]
-            moved = weight - rate * slope
-            self.graph.edges[u, v] = SlowEdge(edge, moved)
+    def rate(self) -> float:
+        progress = self.aim.progress
+        if self.schedule == "constant" or progress <= 0.5:
+            return self.learning_rate
+        return self.learning_rate * (1.0 + (0.05 - 1.0) * (min(progress, 1.0) - 0.5) * 2)
+
+    def descend(self, gradient: dict[Pair, float]) -> None:
+        super().descend(gradient)
+        for edge, weight in self.graph.edges.values():
             age, mean = self.updates - self.born[edge], self.averages.get(edge, 0.0)
-            self.averages[edge] = mean + max(self.averaging, 1 / age) * (moved - mean)
+            self.averages[edge] = mean + max(self.averaging, 1 / age) * (weight - mean)
 
-    def is_due(self, is_last: bool) -> bool:
-        """Whether the module is called now."""
-        if self.config.interval == "episode":
-            return is_last and self.updates - self.last_call >= self.config.least_updates
-        return self.updates % self.config.interval == 0
-
-    def restructure(self) -> None:
-        """Make one call of the module."""
-        self.calls, self.last_call = self.calls + 1, self.updates
+    def decide(self) -> list[SlowChange]:
         is_growing = self.calls % self.config.prune_period != 0
         outputs = self.graph.of_kind("output")
         strain = sum(map(self.notes.strain, outputs)) if self.notes.n else math.nan
         asked: Any = {"is_growing": is_growing, "dense_until": self.dense_until}
         goal = self.aim.goal(len(self.graph.edges), strain, **asked)
-        changes = self.grow(goal) if is_growing else self.prune(goal)
-        for change in changes:
-            self.count(f"{change.operation} {change.cause}")
-        self.graph = apply(self.graph, changes)
+        return self.grow(goal) if is_growing else self.prune(goal)
+
+    def carry(self) -> None:
+        super().carry()
         for edge in self.graph.edges.values():
             self.born.setdefault(edge.id, self.updates)
         for candidate in self.candidates:
             if not candidate.weights.keys() <= self.graph.kinds.keys():
                 candidate.weights = {}
-                self.count("LOST SOURCE")
+                self.seen["LOST SOURCE"] += 1
         if self.has_gradients:
             self.pairs = absent_pairs(self.graph)
         self.notes = Notes()
-
-    def count(self, event: str) -> None:
-        self.seen[event] = self.seen.get(event, 0) + 1
 
     # --- growth ---
 

@@ -12,8 +12,6 @@ N_INPUTS, N_OUTPUTS = 3, 2
 
 
 class Stream(NamedTuple):
-    """Examples to learn, one per row."""
-
     observations: Floats
     labels: Ints
     is_last: Bools

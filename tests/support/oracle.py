@@ -6,9 +6,10 @@ in the order inputs, outputs, hidden, each by ascending id.  Ids are given once,
 """
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -28,8 +29,6 @@ class SlowEdge(NamedTuple):
 
 
 class SlowChange(NamedTuple):
-    """One structural change, in words."""
-
     operation: str
     cause: str
     id: int
@@ -76,7 +75,6 @@ class SlowGraph:
 
 
 def to_slow(graph: Graph) -> SlowGraph:
-    """Return a graph of the library as one of ours."""
     counts = {"input": graph.n_inputs, "output": graph.n_outputs, "hidden": graph.n_hidden}
     kinds = [kind for kind, count in counts.items() for _ in range(count)]
     return SlowGraph(
@@ -118,7 +116,6 @@ def trace(
 
 
 def forward(graph: SlowGraph, *arguments: Any) -> dict[int, float]:
-    """Return the states after the last iteration."""
     return trace(graph, *arguments)[-1]
 
 
@@ -145,7 +142,6 @@ class SlowHistory:
                 self.updates[edge] = former[edge]
 
     def push(self, deltas: dict[int, float]) -> None:
-        """Remember one update of every edge."""
         for edge, delta in deltas.items():
             self.updates[edge].append(delta)
 
@@ -160,7 +156,6 @@ class SlowHistory:
         return math.fsum((delta - mean) ** 2 for delta in seen) / len(seen) if seen else 0.0
 
     def is_judged(self, edge: int, config: PlasticityConfig) -> bool:
-        """Whether the window holds enough updates to decide anything about the edge."""
         return len(self.updates[edge]) >= (config.window if config.full_window else 1)
 
 
@@ -269,7 +264,6 @@ def decide(
 
 
 def new_weight(rule: Any, rng: np.random.Generator) -> float:
-    """The weight of one new edge."""
     drawn = float(rng.standard_normal())
     if rule.new_weights == "sign":
         drawn = math.copysign(1.0, drawn)
@@ -374,7 +368,6 @@ def removals(
 
 
 def apply(graph: SlowGraph, changes: list[SlowChange]) -> SlowGraph:
-    """Return the graph after the changes, done one after the other."""
     kinds, edges = dict(graph.kinds), dict(graph.edges)
     node, edge = graph.next_node_id, graph.next_edge_id
     for change in changes:
@@ -400,50 +393,157 @@ def apply(graph: SlowGraph, changes: list[SlowChange]) -> SlowGraph:
 # --- learning, Sec. III-A and III-D ---------------------------------------------------------------
 
 
-@dataclass
+class SlowPass(NamedTuple):
+    states: list[dict[int, float]]
+    """States of all nodes before the first iteration and after each."""
+    errors: list[dict[int, float]]
+    """dL/d(sum into each node) in each iteration."""
+
+
+SLOPES: dict[str, Callable[[float], float]] = {  # by the state, not by the sum
+    "tanh": lambda state: 1 - state**2,
+    "sigmoid": lambda state: state * (1 - state),
+    "relu": lambda state: float(state > 0),
+    "identity": lambda state: 1.0,
+}
+
+
+@dataclass(kw_only=True)
 class SlowLearner:
     """Plain gradient descent on one example at a time, and the module every so many updates."""
 
     graph: SlowGraph
-    iterations: int
-    learning_rate: float
     config: PlasticityConfig
     rng: np.random.Generator
+    iterations: int
+    learning_rate: float
+    activation: str = "tanh"
+    """That of hidden nodes; outputs have tanh."""
+    reads_sums: bool = False
+    carries_state: bool = True
     states: dict[int, float] = field(default_factory=dict)
     updates: int = 0
     calls: int = 0
+    last_call: int = 0
+    seen: Counter[str] = field(default_factory=Counter)
+    """How often each operation was done for each cause."""
 
     def __post_init__(self) -> None:
         self.history = SlowHistory(self.config.window)
         self.history.start(edge.id for edge in self.graph.edges.values())
 
-    def learn(self, observation: list[float], label: int) -> list[SlowChange]:
-        """Learn one example; return what the module changed, if it was due."""
-        gradient = {pair: self.slope(pair, observation, label) for pair in self.graph.edges}
-        self.states = forward(self.graph, self.states, observation, self.iterations)
-        deltas = {}
+    def learn(self, observation: list[float], label: int, is_last: bool = False) -> None:
+        passed = self.run(observation, label)
+        self.states, self.updates = passed.states[-1], self.updates + 1
+        self.watch(passed)
+        self.descend(self.gradient(passed))
+        if self.is_due(is_last):
+            self.calls, self.last_call = self.calls + 1, self.updates
+            changes = self.decide()
+            self.seen.update(f"{change.operation} {change.cause}" for change in changes)
+            self.graph = apply(self.graph, changes)
+            self.carry()
+        if is_last:
+            self.start_episode()
+
+    def start_episode(self) -> None:
+        self.states = {}
+
+    def run(self, observation: list[float], label: int) -> SlowPass:
+        """Run the network on an example, and backpropagate its cross-entropy."""
+        before = self.states if self.carries_state else {}
+        states = trace(self.graph, before, observation, self.iterations, self.activation)
+        outputs, hidden = self.graph.of_kind("output"), self.graph.of_kind("hidden")
+        read = dict.fromkeys(outputs, 0.0) if self.reads_sums else states[-1]
+        if self.reads_sums:
+            for (u, v), edge in self.graph.edges.items():
+                read[v] = read.get(v, 0.0) + edge.weight * states[-2][u]
+        odds = [math.exp(read[node]) for node in outputs]
+        error = dict.fromkeys(hidden, 0.0)
+        for place, node in enumerate(outputs):
+            error[node] = odds[place] / math.fsum(odds) - (place == label)
+            if not self.reads_sums:
+                error[node] *= SLOPES["tanh"](states[-1][node])
+        errors = [error]
+        kinds = dict.fromkeys(outputs, "tanh") | dict.fromkeys(hidden, self.activation)
+        for after in reversed(states[1:-1]):
+            wanted = dict.fromkeys(self.graph.kinds, 0.0)  # dL/d(state)
+            for (u, v), edge in self.graph.edges.items():
+                wanted[u] += edge.weight * errors[0].get(v, 0.0)
+            errors.insert(
+                0, {node: wanted[node] * SLOPES[kinds[node]](after[node]) for node in kinds}
+            )
+        return SlowPass(states, errors)
+
+    def watch(self, passed: SlowPass) -> None:
+        """Note what rules other than the paper's ask for."""
+
+    def gradient(self, passed: SlowPass) -> dict[Pair, float]:
+        found = dict.fromkeys(self.graph.edges, 0.0)
+        for states, errors in zip(passed.states, passed.errors, strict=False):
+            for u, v in found:
+                found[u, v] += errors.get(v, 0.0) * states[u]
+        return found
+
+    def descend(self, gradient: dict[Pair, float]) -> None:
+        rate, deltas = self.rate(), {}
         for pair, (edge, weight) in list(self.graph.edges.items()):
-            deltas[edge] = -self.learning_rate * gradient[pair]
+            deltas[edge] = -rate * gradient[pair]
             self.graph.edges[pair] = SlowEdge(edge, weight + deltas[edge])
         self.history.push(deltas)
-        self.updates += 1
-        if self.config.interval == "episode" or self.updates % self.config.interval:
-            return []
-        self.calls += 1
-        changes = decide(self.graph, self.history, self.config, self.calls, self.rng).changes
-        self.graph = apply(self.graph, changes)
+
+    def rate(self) -> float:
+        return self.learning_rate
+
+    def is_due(self, is_last: bool) -> bool:
+        if self.config.interval == "episode":
+            return is_last and self.updates - self.last_call >= self.config.least_updates
+        return self.updates % self.config.interval == 0
+
+    def decide(self) -> list[SlowChange]:
+        return decide(self.graph, self.history, self.config, self.calls, self.rng).changes
+
+    def carry(self) -> None:
         self.history.keep(edge.id for edge in self.graph.edges.values())
-        return changes
 
-    def slope(self, pair: Pair, observation: list[float], label: int) -> float:
-        """dL/dw of one edge, by moving its weight a little up and a little down."""
-        step, (edge, weight) = 1e-5, self.graph.edges[pair]
 
-        def cross_entropy(moved: float) -> float:
-            edges = self.graph.edges | {pair: SlowEdge(edge, moved)}
-            graph = SlowGraph(self.graph.kinds, edges, 0, 0)
-            after = forward(graph, self.states, observation, self.iterations)
-            outputs = [after[node] for node in graph.of_kind("output")]
-            return math.log(math.fsum(math.exp(output) for output in outputs)) - outputs[label]
+@dataclass(kw_only=True)
+class SlowLocalLearner(SlowLearner):
+    """Descent along the gradients that a local learning rule gives."""
 
-        return (cross_entropy(weight + step) - cross_entropy(weight - step)) / (2 * step)
+    rule: str
+    feedback: dict[Pair, float]
+    """By output and hidden node."""
+    trace_decay: float
+    traces: dict[Pair, float] = field(default_factory=dict)
+
+    def start_episode(self) -> None:
+        self.states, self.traces = {}, {}
+
+    def gradient(self, passed: SlowPass) -> dict[Pair, float]:
+        if not self.carries_state:
+            self.traces = {}
+        seen, errors = passed.states, passed.errors[-1]
+        outputs, hidden = self.graph.of_kind("output"), self.graph.of_kind("hidden")
+        found = dict.fromkeys(self.graph.edges, 0.0)
+        for u, v in found:
+            if v in outputs:
+                found[u, v] = errors[v] * seen[-2][u]
+            elif v in hidden:
+                did = self.eligibility((u, v), seen)
+                for output in outputs if self.rule != "outputs" else ():
+                    found[u, v] += self.feedback[output, v] * errors[output] * did
+        return found
+
+    def eligibility(self, pair: Pair, seen: list[dict[int, float]]) -> float:
+        """What an edge into a hidden node did, as far as it has reached the outputs."""
+        u, v = pair
+        slope = SLOPES[self.activation]
+        did = [before[u] * slope(after[v]) for before, after in pairwise(seen)]
+        if self.rule == "feedback":
+            return sum(did[:-1])
+        trace = self.traces.get(pair, 0.0)
+        for each in did[:-1]:
+            trace = self.trace_decay * trace + each
+        self.traces[pair] = self.trace_decay * trace + did[-1]
+        return trace

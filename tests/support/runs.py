@@ -43,7 +43,6 @@ RESULTS = ("episodes.csv", "edits.csv.gz")
 
 
 def teacher(folder: Path, task: str) -> str:
-    """Write the teacher of a task to a file in the folder and return its path."""
     path = folder / f"{task}.safetensors"
     if not path.exists():
         write_expert(path, TEACHERS[task], {})
@@ -68,7 +67,6 @@ def settings(folder: Path, task: str = "CartPole-v1", **changes: Any) -> RunConf
 
 
 def nested(changes: dict[str, Any]) -> dict[str, Any]:
-    """Return changes of a run with those of rules and of learning where they belong."""
     found = dict(changes)
     for name, nest in (("plasticity", flat_rules), ("learning", flat_learning)):
         if isinstance(found.get(name), dict):
@@ -77,7 +75,6 @@ def nested(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def planned(folder: Path, task: str = "CartPole-v1", **changes: Any) -> Plan:
-    """Return the plan of a short run."""
     return new_run(task, settings(folder, task, **changes)).plan
 
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from smgrnn.batch.store import Store
+from smgrnn.batch import Store
 from smgrnn.config import RunConfig
 from smgrnn.tuning.space import find_space
 from smgrnn.tuning.study import Found, Question, Study
@@ -30,12 +30,10 @@ def tiny_study(folder: Path, *over: str, **search: Any) -> tuple[Study, Inline]:
 
 
 def run_study(folder: Path) -> Found:
-    """Run a tiny study to its end, keeping each run as it finishes."""
     with ThreadPoolExecutor(1) as executor:
         study = Study(tiny_question(folder), Store(folder / "store"), executor)
         return study.run(N_TRIALS)
 
 
 def outcomes(found: Found) -> list[Any]:
-    """Return all that trials led to, the settings and the results."""
     return [(it.number, it.settings, it.returns, it.parameters, it.is_whole) for it in found.trials]

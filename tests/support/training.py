@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
 import numpy as np
-import pytest
 import torch
 from torch import Tensor, nn, optim
 
@@ -26,12 +25,11 @@ OPTIMIZERS: dict[str, Callable[[Parameters], optim.Optimizer]] = {
     "RAdam": lambda p: optim.RAdam(p, lr=0.01),
     "Adamax": lambda p: optim.Adamax(p, lr=0.01),
     "Adadelta": lambda p: optim.Adadelta(p, lr=1.0),
-    "Adagrad": lambda p: optim.Adagrad(p, lr=0.05),
+    "Adagrad": lambda p: optim.Adagrad(p, lr=0.05, initial_accumulator_value=0.125),
     "Adafactor": lambda p: optim.Adafactor(p, lr=0.01),
     "RMSprop": lambda p: optim.RMSprop(p, lr=0.01, momentum=0.9, centered=True),
     "Rprop": lambda p: optim.Rprop(p, lr=0.01),
 }
-every_optimizer = pytest.mark.parametrize("build", OPTIMIZERS.values(), ids=OPTIMIZERS.keys())
 
 BUSY = rules(
     window=5,
@@ -52,8 +50,20 @@ def network(seed: int = 0, **settings: Any) -> SMGrNN:
     return SMGrNN(3, 2, seed=seed, **{**defaults, **settings})
 
 
+def beside_adam(config: PlasticityConfig, seed: int = 0, **settings: Any) -> StructuralPlasticity:
+    """Return the plasticity module of a network of two iterations that Adam trains."""
+    net = network(iterations=2, **settings)
+    return StructuralPlasticity(net, optim.Adam(net.parameters(), lr=0.01), config, seed=seed)
+
+
+def moments(spm: StructuralPlasticity) -> Tensor:
+    """Return the mean gradients that Adam keeps."""
+    assert spm.optimizer is not None
+    found: Tensor = spm.optimizer.state[spm.network.weight]["exp_avg"]
+    return found
+
+
 def examples(seed: int = 0, dtype: torch.dtype = torch.float64) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield inputs and targets without end."""
     generator = torch.Generator().manual_seed(seed)
     while True:
         x = torch.randn(3, dtype=torch.float64, generator=generator)

@@ -35,7 +35,6 @@ RULES = {
 
 
 def teacher(folder: Path) -> str:
-    """Write a teacher of CartPole, too slow to be good, and return its path."""
     path = folder / "teacher.safetensors"
     if not path.exists():
         write_expert(path, Expert.from_layers([([[0, 0, 0, 0], [0, 0, 1, 0]], [0, 0])]), {})
@@ -43,7 +42,6 @@ def teacher(folder: Path) -> str:
 
 
 def tiny(folder: Path, **changes: Any) -> Condition:
-    """Return a condition whose runs take milliseconds; its teacher is in the folder."""
     settings = {"episodes": 5, "expert": teacher(folder), **changes}
     return Condition.distill("CartPole-v1", **settings)
 
@@ -66,8 +64,6 @@ def asking(
 
 
 class Inline(Executor):
-    """Calls at once, in this process, and counts."""
-
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
 
@@ -110,12 +106,10 @@ def tell_and_wait(folder: Path) -> int:
 
 
 def told(folder: Path) -> list[int]:
-    """Return the processes that have told their ids."""
     return [int(path.name) for path in folder.iterdir() if path.name.isdigit()]
 
 
 def wait_for(condition: Callable[[], Any]) -> None:
-    """Wait until something is the case, or fail."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "It never came to be."
@@ -131,7 +125,6 @@ def is_alive(pid: int) -> bool:
 
 
 def results(record: Record) -> dict[str, Any]:
-    """Return all of a record but its times."""
     found = {name: value for name, value in record.summary().items() if name != "seconds"}
     return {
         "fingerprint": record.fingerprint,

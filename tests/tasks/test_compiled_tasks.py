@@ -42,15 +42,13 @@ def pump(time: int, observation: Floats, rng: np.random.Generator) -> int:
 SKILLED: dict[str, Policy] = {"CartPole-v1": balance, "Acrobot-v1": pump}
 
 
-def policies(n_actions: int, skilled: Policy) -> list[Policy]:
+def policies(n: int, skilled: Policy) -> list[Policy]:
     return [
-        lambda time, observation, rng: int(rng.integers(n_actions)),
-        *(lambda time, observation, rng, a=a: a for a in range(n_actions)),
-        lambda time, observation, rng: time // 5 % n_actions,
+        lambda time, seen, rng: int(rng.integers(n)),
+        *(lambda time, seen, rng, a=a: a for a in range(n)),
+        lambda time, seen, rng: time // 5 % n,
         skilled,
-        lambda time, observation, rng: (
-            skilled(time, observation, rng) if rng.random() < 0.9 else int(rng.integers(n_actions))
-        ),
+        lambda *args: skilled(*args) if args[2].random() < 0.9 else int(args[2].integers(n)),
     ]
 
 
@@ -147,19 +145,6 @@ def test_there_may_be_no_episode_to_start() -> None:
 
 
 @pytest.mark.parametrize("base", IDS)
-def test_each_constant_of_the_physics_matters(base: str) -> None:
-    """A setting that did nothing would pass every comparison of one that does nothing either."""
-    for key, value in PHYSICS[base].items():
-        after = []
-        for id in (base, f"{base},{key}={2 * value}"):
-            (state,), code = find_task(id).start_states([0]), code_of(find_task(id))
-            for _ in range(3):
-                step(code, state, 0)
-            after.append(state[:4].tolist())
-        assert after[0] != after[1], key
-
-
-@pytest.mark.parametrize("base", IDS)
 def test_no_value_in_the_range_breaks_the_physics(base: str) -> None:
     rng = np.random.default_rng(0)
     for _ in range(60):
@@ -215,35 +200,28 @@ def test_a_push_moves_the_upright_cart_as_worked_out_by_hand() -> None:
         np.testing.assert_allclose(state[:4], [0, sign * 8 / 41, 0, sign * -12 / 41], rtol=1e-14)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize(
     ("position", "angle", "ends"),
-    [
-        (2.4, 0.0, False),
-        (2.4001, 0.0, True),
-        (-2.4001, 0.0, True),
-        (0.0, 0.2094, False),  # 12 degrees are 0.20944
-        (0.0, 0.2095, True),
-        (0.0, -0.2095, True),
-    ],
+    [(2.4, 0.0, False), (2.4001, 0.0, True), (0.0, 0.2094, False), (0.0, 0.2095, True)],
 )
 def test_the_pole_falls_at_12_degrees_and_the_track_ends_at_2_4(
-    position: float, angle: float, ends: bool
+    position: float, angle: float, ends: bool, sign: int
 ) -> None:
-    assert cartpole.step(cartpole_state(position, 0, angle, 0), 0) == (1.0, ends)
+    """12 degrees are 0.20944."""
+    state = cartpole_state(sign * position, 0, sign * angle, 0)
+    assert cartpole.step(state, 0) == (1.0, ends)
 
 
 def acrobot_state(angle_1: float, angle_2: float, spin_1: float, spin_2: float) -> Floats:
     return np.array([angle_1, angle_2, spin_1, spin_2, 0, 0, 0, 0, *acrobot.constants()])
 
 
-def test_an_arm_hangs_still_or_has_arrived() -> None:
+def test_an_arm_hangs_still_or_has_arrived_or_is_wrapped_and_bounded() -> None:
     state = acrobot_state(0, 0, 0, 0)
     assert acrobot.step(state, 1) == (-1.0, False)
     np.testing.assert_allclose(state[:4], 0, atol=1e-15)
     assert acrobot.step(acrobot_state(np.pi, 0, 0, 0), 1) == (0.0, True)
-
-
-def test_a_spinning_arm_is_wrapped_and_bounded() -> None:
     state = acrobot_state(3, 3, 100, -200)
     acrobot.step(state, 1)
     assert (np.abs(state[:2]) <= np.pi).all()

@@ -1,4 +1,4 @@
-"""Recorded examples: what is read, how it is split, and what is learned from it."""
+"""Learning from examples: XOR, and recordings of an expert."""
 
 import csv
 import json
@@ -9,16 +9,69 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+import smgrnn
 from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.runs import Record, Run, distill, evaluate, load
-from smgrnn.runs.run import new_run
 from smgrnn.seeding import stream
 from smgrnn.tasks import find_task
+from smgrnn.tasks.known import find_facts
 from smgrnn.tasks.recording import Recording, read_recording
 from support.commands import Command
 from support.flat import flat_rules
 from support.runs import RULES, contents
+
+
+def test_a_growing_network_learns_xor_on_every_seed() -> None:
+    for seed in range(5):
+        run = smgrnn.distill("xor", seed=seed)
+        assert run.held_out.tolist() == [4.0] * 100
+        assert run.graph.n_hidden > 0
+        assert run.episodes.n < 2000
+
+
+@pytest.mark.parametrize("preset", ["frugal", "paper", "as_printed"])
+def test_xor_says_what_its_presets_change_of_those_for_examples(preset: Any) -> None:
+    for_examples = RunConfig.for_task("a.npz", preset=preset)
+    changed = for_examples.with_changes(**find_facts("xor").presets[preset])
+    assert changed == RunConfig.for_task("xor", preset=preset)
+
+
+def test_a_network_that_cannot_grow_does_not() -> None:
+    run = smgrnn.distill("xor", student="static", episodes=300)
+    assert run.held_out.max() < 4
+    assert run.episodes.n == 300
+
+
+def test_a_run_stops_when_enough_episodes_in_a_row_reach_the_threshold(tmp_path: Path) -> None:
+    run = smgrnn.distill("xor", stop_after=7, out=tmp_path / "a")
+    solved = run.episodes.returns >= 4
+    assert solved[-7:].all()
+    longest = max(len(part) for part in "".join("x" if s else " " for s in solved[:-1]).split())
+    assert longest < 7
+    assert run.summary()["episodes"] == run.episodes.n
+    before, resumed = contents(tmp_path / "a"), Run.resume(tmp_path / "a")
+    resumed.train()  # which is finished
+    assert resumed.episodes.n == run.episodes.n
+    assert contents(tmp_path / "a") == before
+
+
+def test_every_round_shows_each_pattern_once_in_an_order_of_its_own() -> None:
+    run = smgrnn.distill("xor", episodes=30, stop_after=0)
+    assert (run.episodes.steps == 4).all()
+    assert set(run.episodes.returns) <= {0.0, 1.0, 2.0, 3.0, 4.0}
+    np.testing.assert_array_equal(run.episodes.returns, run.episodes.agreed)
+    other = smgrnn.distill("xor", episodes=30, stop_after=0, seed=1)
+    assert not np.array_equal(run.episodes.loss, other.episodes.loss)
+
+
+def test_a_solved_network_is_a_policy(tmp_path: Path) -> None:
+    smgrnn.distill("xor", out=tmp_path / "run")
+    policy = smgrnn.load(tmp_path / "run")
+    for bits in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+        policy.reset()
+        assert np.sign(policy(bits)[0]) == -bits[0] * bits[1]
+
 
 RNG = np.random.default_rng(0)
 OBSERVATIONS = RNG.normal(size=(300, 3)) * [1.0, 50.0, 0.01] + [0.0, 900.0, 0.0]
@@ -76,7 +129,7 @@ def test_a_recording_is_a_task(tmp_path: Path) -> None:
 def test_one_row_is_in_one_part_and_the_seed_says_in_which() -> None:
     recording = Recording(OBSERVATIONS, CHOICES, np.arange(300))
     parts = recording.split(np.random.default_rng(1))
-    assert [part.n_rows for part in parts] == [240, 30, 30]
+    assert [len(part.actions) for part in parts] == [240, 30, 30]
     rows = np.concatenate([part.episodes for part in parts])
     assert sorted(rows) == list(range(300))
     again, other = (recording.split(np.random.default_rng(seed)) for seed in (1, 2))
@@ -141,18 +194,6 @@ def test_what_is_held_out_has_no_part_in_learning_or_choosing(
     assert again.held_out.mean() != run.held_out.mean()
 
 
-def test_examples_start_from_settings_of_their_own(smgrnn: Command, tmp_path: Path) -> None:
-    config = RunConfig.for_task("a.csv", preset="frugal")
-    for given, iterations in ((config, 2), (RunConfig.for_task("a.csv"), 3)):
-        network = given.network
-        assert (network.iterations, given.bias, network.carry_state) == (iterations, True, False)
-    write(tmp_path / "a.csv", observations=OBSERVATIONS, actions=CHOICES)
-    for arguments in (("distill", "a.csv"), ("distill", "--seed", 0, "a.csv")):
-        assert smgrnn(*arguments, "--episodes", 2, "--out", f"run-{len(arguments)}").code == 0
-    plans = [Run.resume(tmp_path / name).plan for name in ("run-2", "run-4")]
-    assert plans[0] == plans[1] == new_run("a.csv", config.with_changes(episodes=2)).plan
-
-
 def test_the_commands_tell_agreement_or_error_instead_of_returns(
     smgrnn: Command, tmp_path: Path
 ) -> None:
@@ -190,10 +231,5 @@ def test_a_run_goes_on_with_its_recording_and_no_other(tmp_path: Path) -> None:
         Run.resume(tmp_path / "whole").train()
     with pytest.raises(ConfigError, match="is not what it was when the run began"):
         evaluate(Record.load(tmp_path / "whole"), 1)
-
-
-def test_a_policy_needs_its_recording_no_more(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.npz", observations=OBSERVATIONS, actions=CHOICES)
-    distill(path, episodes=2, out=tmp_path / "run")
-    path.unlink()
-    assert load(tmp_path / "run")(OBSERVATIONS[0]) in (0, 1)
+    path.unlink()  # a policy does not need it
+    assert load(tmp_path / "whole")(OBSERVATIONS[0]) in (0, 1)

@@ -1,13 +1,7 @@
-"""Children to kill: copies of this process, which has imported and compiled everything already.
+"""Children to kill: copies of this process, which has imported and compiled everything already."""
 
-A child that is forked begins where a command begins to work, in milliseconds; one that replaces
-itself by `python -m smgrnn` begins where a user's does.
-"""
-
-import mmap
 import os
 import signal
-import struct
 import sys
 import time
 import traceback
@@ -20,17 +14,11 @@ from smgrnn.interrupts import leave_on_interrupt
 
 PATIENCE = 600.0
 """Seconds after which a child counts as hung: however busy the machine, more than it takes."""
-MOST_CPU = 90.0
-"""Seconds of CPU time after which it does, too; all that children do takes a few."""
-GLANCE = 0.001
-"""Seconds between two looks at a child that is about to be killed."""
-LOOK = 0.01
-"""Seconds between two looks at any other."""
+LOOK = 0.001
+"""Seconds between two looks at a child."""
 
 
 class Ended(NamedTuple):
-    """How a child ended."""
-
     code: int
     """Exit code; less than 0 if a signal ended it."""
     out: str
@@ -42,20 +30,25 @@ class Ended(NamedTuple):
     is_hung: bool
 
 
-class Shared:
-    """A number that a process and its children have in common."""
+class Found(NamedTuple):
+    """An outcome, which is "same" or bad: lost, changed, stuck, traceback, wordy, hang, crash."""
 
-    def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, 8)
+    outcome: str
+    detail: str = ""
 
-    @property
-    def value(self) -> int:
-        """The number."""
-        return int(struct.unpack("q", self._memory[:])[0])
 
-    @value.setter
-    def value(self, number: int) -> None:
-        self._memory[:] = struct.pack("q", number)
+def misbehaviour(ended: Ended) -> Found | None:
+    """Return what a process did that none may do, however it was treated; None if nothing."""
+    text = ended.err.strip()
+    if ended.is_hung:
+        return Found("hang", text[-300:])
+    if "Traceback (most recent call last)" in ended.out + ended.err:
+        return Found("traceback", text[-500:])
+    if ended.code < 0 and not ended.is_struck:
+        return Found("crash", f"signal {-ended.code}: {text[-300:]}")
+    if len(text.splitlines()) > 20:  # no sentence but a flood
+        return Found("wordy", text[:300])
+    return None
 
 
 class Child:
@@ -63,7 +56,9 @@ class Child:
 
     def __init__(self, work: Callable[[], None], folder: Path, name: str = "child") -> None:
         self._texts = [folder.with_name(f"{folder.name}.{name}.{end}") for end in ("out", "err")]
-        self.is_struck = self._is_hung = False
+        for path in self._texts:
+            path.write_text("")  # it may be killed before it writes any
+        self._is_struck = self._is_hung = False
         self._code: int | None = None
         self._cpu = 0.0
         self._end = time.monotonic() + PATIENCE
@@ -73,7 +68,6 @@ class Child:
 
     @property
     def cpu(self) -> float:
-        """Seconds of CPU time so far."""
         try:
             return time.clock_gettime((~self.pid << 3) | 2)  # the clock of another process
         except OSError:  # it has ended
@@ -84,7 +78,7 @@ class Child:
         """Whether it has not ended; one that takes too long is ended here."""
         if self._code is not None:
             return False
-        if time.monotonic() > self._end or self.cpu > MOST_CPU:
+        if time.monotonic() > self._end:
             self._is_hung = True
             os.kill(self.pid, signal.SIGKILL)
             os.kill(self.pid, signal.SIGCONT)
@@ -95,25 +89,21 @@ class Child:
             self._cpu = usage.ru_utime + usage.ru_stime
         return not pid
 
-    def strike(self, number: int, after: float) -> None:
-        """Send it a signal once it has used so many seconds of CPU time, if it lives as long."""
+    def strike(self, number: int, after: float) -> Ended:
+        """Send it a signal after so many seconds of CPU time, and return how it ended."""
         while self.is_running and self.cpu < after:
-            time.sleep(GLANCE)
+            time.sleep(LOOK)
         if self.is_running:
-            self.send(number)
-
-    def send(self, number: int) -> None:
-        """Send it a signal."""
-        os.kill(self.pid, number)
-        self.is_struck = True
+            os.kill(self.pid, number)
+            self._is_struck = True
+        return self.wait()
 
     def wait(self) -> Ended:
-        """Wait until it has ended, and return how."""
         while self.is_running:
             time.sleep(LOOK)
         assert self._code is not None
-        out, err = map(_taken, self._texts)
-        is_struck = self.is_struck or self._code == -signal.SIGKILL
+        out, err = (path.read_text(errors="replace") for path in self._texts)
+        is_struck = self._is_struck or self._code == -signal.SIGKILL
         return Ended(self._code, out, err, self._cpu, is_struck, self._is_hung)
 
     def wait_stopped(self) -> bool:
@@ -123,16 +113,6 @@ class Child:
                 return True
             time.sleep(LOOK)
         return False
-
-
-def _taken(path: Path) -> str:
-    """Return the text of a file, which is removed; one that was killed early has written none."""
-    try:
-        return path.read_text(errors="replace")
-    except FileNotFoundError:
-        return ""
-    finally:
-        path.unlink(missing_ok=True)
 
 
 def command(words: Sequence[str], *prepare: Callable[[], object]) -> Callable[[], None]:
@@ -148,13 +128,12 @@ def command(words: Sequence[str], *prepare: Callable[[], object]) -> Callable[[]
     return work
 
 
-def program(words: Sequence[str], **environment: str) -> Callable[[], None]:
+def program(words: Sequence[str]) -> Callable[[], None]:
     """Return the work of a command that starts as a user's does."""
 
     def work() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        given = [sys.executable, "-m", "smgrnn", *words]
-        os.execve(sys.executable, given, os.environ | environment)
+        os.execv(sys.executable, [sys.executable, "-m", "smgrnn", *words])
 
     return work
 

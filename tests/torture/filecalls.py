@@ -1,9 +1,7 @@
-"""What a process does to files, call by call, so that it can be killed or starved at any of them.
-
-This replaces functions of Python in a child of ours; the package knows nothing of it.
-"""
+"""Calls on files, counted in a child of ours so that it can be killed or starved at any of them."""
 
 import builtins
+import inspect
 import io
 import os
 from collections.abc import Callable
@@ -26,12 +24,10 @@ class FileCalls:
         self._strike, self.n = strike, 0
 
     def count(self, name: str) -> None:
-        """Count a call that is about to be made."""
         self.n += 1
         self._strike(name, self.n)
 
     def install(self) -> None:
-        """Watch this process from now on."""
         for name in NAMES:
             setattr(os, name, self._counted(name, getattr(os, name)))
         os.open = self._opening(os.open)
@@ -53,18 +49,14 @@ class FileCalls:
         return call
 
     def _file_opening(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(
-            file: Any,
-            mode: str = "r",
-            buffering: int = -1,
-            encoding: str | None = None,
-            errors: str | None = None,
-            newline: str | None = None,
-            closefd: bool = True,
-            opener: Any = None,
-        ) -> Any:
+        usual = inspect.signature(io.open)
+
+        def call(*values: Any, **named: Any) -> Any:
+            given = usual.bind(*values, **named)
+            given.apply_defaults()
+            file, mode, buffering, encoding, errors, newline, closefd, opener = given.args
             if isinstance(file, int) or not set(mode) & set("wax+"):
-                return function(file, mode, buffering, encoding, errors, newline, closefd, opener)
+                return function(*given.args)
             self.count("open")
             raw = _TornFile(self, file, mode.replace("t", ""), closefd, opener)
             if buffering == 0:
@@ -76,8 +68,6 @@ class FileCalls:
 
 
 class _TornFile(io.FileIO):
-    """A file that is written in two halves."""
-
     def __init__(self, calls: FileCalls, *values: Any) -> None:
         super().__init__(*values)
         self._calls = calls
@@ -91,3 +81,13 @@ class _TornFile(io.FileIO):
         self._calls.count("write")
         super().write(whole[half:])
         return len(whole)
+
+
+def struck_at(n: int, number: int) -> Callable[[], None]:
+    """Return what sends this process a signal just before its n-th call that changes a file."""
+
+    def strike(_: str, at: int) -> None:
+        if at == n:
+            os.kill(os.getpid(), number)
+
+    return FileCalls(strike).install

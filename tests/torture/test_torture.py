@@ -9,18 +9,15 @@ from typing import Any
 import pytest
 
 from torture.faults import FAULTS
-from torture.outcomes import BAD
 
 pytestmark = pytest.mark.xdist_group("torture")
-
-SHORT = [fault.name for fault in FAULTS if fault.n_short]
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return the outcomes of a short session; it forks, so it has a process of its own."""
     told = tmp_path_factory.mktemp("torture") / "table.json"
-    command = [sys.executable, "-m", "torture", "--short", "--seed", "0", "--jobs", "1"]
+    command = [sys.executable, "-m", "torture", "--short", "--seed", "0"]
     paths = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # of this package and `support`
     done = subprocess.run(
         [*command, "--json", str(told)], capture_output=True, text=True, check=False, env=paths
@@ -29,18 +26,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(told.read_text())
 
 
-FEWEST = 90
-"""Faults that a short session tries, where no mounts are allowed."""
-
-
-@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize("name", [fault.name for fault in FAULTS if fault.n_short])
 def test_a_fault_does_no_harm(session: Any, name: str) -> None:
-    found = session["counts"].get(name, {})
-    details = [each for each in session["details"] if each.startswith(f"{name}: ")]
-    assert not BAD.keys() & found.keys(), "\n".join(details)
-
-
-def test_a_session_has_tried_something(session: Any) -> None:
-    counts = session["counts"]
-    assert sum(sum(found.values()) for found in counts.values()) >= FEWEST
-    assert "the harness itself" not in counts
+    assert session["counts"].get(name), "it was not tried"
+    assert [each for each in session["details"] if each.startswith(f"{name}: ")] == []

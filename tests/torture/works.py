@@ -1,13 +1,14 @@
-"""The commands that are disturbed, the state that they keep, and the end that they must come to."""
+"""The commands that are disturbed, the records that they keep, and the end that they must reach."""
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from multiprocessing.sharedctypes import RawValue
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from smgrnn.batch.store import Store
+from smgrnn.batch import Store
 from smgrnn.config import RULES as RULE_PARTS
 from smgrnn.config import RunConfig, preset_settings
 from smgrnn.errors import SmgrnnError
@@ -15,13 +16,11 @@ from smgrnn.runs.record import MODEL, Record
 from smgrnn_paper.experiments.registry import STUDIES
 from support import trials
 from support.runs import RULES, contents, teacher
-from torture.children import Child, Ended, Shared, command
+from torture.children import Child, Ended, Found, command, misbehaviour
 from torture.filecalls import FileCalls
-from torture.outcomes import Found, misbehaviour
 
 OUT, STORE = "run", "store"
 EXPERIMENT = "torture-v1"
-POPULATION, GENERATIONS = 6, 4
 SHORT = ("distill", "evolve, neat")
 """Works of a short session."""
 
@@ -43,8 +42,6 @@ class Work:
 
 
 class Undisturbed(NamedTuple):
-    """A work that nothing happened to."""
-
     end: dict[str, Any]
     cpu: float
     n_calls: int
@@ -57,39 +54,28 @@ class Bench:
         self.folder, self.is_long = folder, is_long
         folder.mkdir(parents=True)
         self.works = [each for each in _works(folder) if is_long or each.name in SHORT]
-        self.name = "0"
-        """The process at work here; each has folders of its own."""
         self._undisturbed: dict[tuple[str, ...], Undisturbed] = {}
         self._n = 0
 
     def new_folder(self) -> Path:
-        """Return a new folder for one case."""
         self._n += 1
-        path = self.folder / f"{self.name}-{self._n}"
+        path = self.folder / f"case-{self._n}"
         path.mkdir()
         return path
 
     def clear(self) -> None:
-        """Remove what cases left."""
-        for path in self.folder.iterdir():
-            if path.name.startswith(f"{self.name}-"):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        for path in self.folder.glob("case-*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def undisturbed(self, work: Work) -> Undisturbed:
         """Return what a work comes to when nothing happens to it."""
         if work.words not in self._undisturbed:
-            folder, counted = self.new_folder(), Shared()
+            folder, counted = self.new_folder(), RawValue("q")
             calls = FileCalls(lambda _, n: setattr(counted, "value", n))
             ended = Child(command(work.words, calls.install), folder).wait()
             assert ended.code == 0, f"{work.name} fails undisturbed: {ended.err}"
             self._undisturbed[work.words] = Undisturbed(end_of(folder), ended.cpu, counted.value)
         return self._undisturbed[work.words]
-
-
-def flags(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yield options as words of a command line."""
-    for name, value in settings.items():
-        yield from (f"--{name.replace('_', '-')}", str(value))
 
 
 def rule_flags(rules: Mapping[str, Any]) -> Iterator[str]:
@@ -105,9 +91,8 @@ def _works(folder: Path) -> list[Work]:
     cartpole = ("distill", "CartPole-v1", "--expert", expert, *short)
     paper = (*cartpole, "--preset", "paper", *rule_flags(RULES))
     xor = ("distill", "xor", *short, "--handover", "best")
-    search = {"rollouts": POPULATION * GENERATIONS, "population": POPULATION}
-    evolve = ("evolve", "CartPole-v1", "--quiet", *flags(search))
-    evolve = (*evolve, "--held-out", "2", "--out", OUT)
+    size = ("--rollouts", "24", "--population", "6", "--held-out", "2")
+    evolve = ("evolve", "CartPole-v1", "--quiet", *size, "--out", OUT)
     reproduce = ("reproduce", EXPERIMENT, "--jobs", "1", "--store", STORE, "--quiet")
     STUDIES[EXPERIMENT] = trials.asking(
         {"cartpole": trials.tiny(folder, held_out=2), "busy": trials.busy(folder, held_out=2)},
@@ -164,12 +149,13 @@ def losses(before: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], Fou
     return now, None
 
 
-def finish(bench: Bench, work: Work, folder: Path) -> Found:
-    """Go on with a work that is not done until it is, and compare its end."""
-    ended = Child(command(work.again(folder)), folder).wait()
+def settled(bench: Bench, work: Work, folder: Path, ended: Ended | None = None) -> Found:
+    """Go on with a work that has not ended well, and compare its end."""
+    if ended is None or (ended.code and not misbehaviour(ended)):
+        ended = Child(command(work.again(folder)), folder).wait()
     if found := misbehaviour(ended):
         return found
-    if ended.code != 0:
+    if ended.code:
         return Found("stuck", f"{work.name}, {work.way}: {ended.err.strip()[-300:]}")
     return compared(end_of(folder), bench.undisturbed(work).end)
 
@@ -188,10 +174,9 @@ Disturbance = Callable[[tuple[str, ...], Path], Ended]
 """Begins or goes on with a work in a folder, and disturbs it."""
 
 
-def endure(bench: Bench, work: Work, folder: Path, disturbances: list[Disturbance]) -> list[Found]:
+def endure(bench: Bench, work: Work, disturbances: Iterable[Disturbance]) -> list[Found]:
     """Disturb a work again and again, then let it finish; return what each disturbance did."""
-    before: dict[str, Any] = {}
-    n = 0
+    folder, before, n = bench.new_folder(), dict[str, Any](), 0
     for disturb in disturbances:
         ended = disturb(work.again(folder), folder)
         n += ended.is_struck
@@ -204,4 +189,4 @@ def endure(bench: Bench, work: Work, folder: Path, disturbances: list[Disturbanc
             return [compared(end_of(folder), bench.undisturbed(work).end)] * n
         if not ended.is_struck:
             return [Found("stuck", f"{work.name}, {work.way}: {ended.err.strip()[-300:]}")]
-    return [finish(bench, work, folder)] * n
+    return [settled(bench, work, folder)] * n

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,29 +19,11 @@ from smgrnn.runs.run import new_run
 from smgrnn.view import FolderView, LiveView, Timeline
 from smgrnn.view.style import place_nodes
 from smgrnn_paper import evolve
-from support.browser import Browser, find_browser
+from support.browser import Browser
 from support.runs import settings, trained
 from support.trials import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("view")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(find_browser(), tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
-def wait_for(browser: Browser, script: str) -> None:
-    for _ in range(300):
-        if browser.evaluate(script):
-            return
-        time.sleep(0.1)  # the page may just be loading another one
-    raise AssertionError(f"{script} never came true: {browser.complaints}")
-
-
-def shown_nodes(browser: Browser) -> list[int]:
-    return [int(id) for id in browser.evaluate("player.state().nodes")]
 
 
 def test_a_run_is_followed_from_before_its_first_episode_to_its_end(
@@ -55,21 +36,21 @@ def test_a_run_is_followed_from_before_its_first_episode_to_its_end(
     browser.resize(1280, 900)
 
     def look(run: Run) -> None:
-        wait_for(browser, f"window.player && last === {run.episodes.n} && player.time === last")
-        assert shown_nodes(browser) == run.graph.node_ids.tolist()
-        assert f"nodes {run.graph.n_nodes}" in browser.evaluate("byId('now').innerText")
+        browser.wait_for(f"window.player && last === {run.episodes.n} && player.time === last")
+        assert browser.evaluate("player.state().nodes") == run.graph.node_ids.tolist()
+        assert f"nodes {run.graph.n_nodes}" in browser.text("now")
         assert browser.evaluate("byId('live').textContent") == "live" or run.is_finished
         seen.append(run.episodes.n)
 
     with LiveView(FolderView(tmp_path / "run")) as view:
         browser.open(view.url)
-        wait_for(browser, "Boolean(window.player)")
-        assert "Before the first episode" in browser.evaluate("byId('now').innerText")
+        browser.wait_for("Boolean(window.player)")
+        assert "Before the first episode" in browser.text("now")
         run.train(look)
-        wait_for(browser, "byId('live').textContent === 'finished'")
+        browser.wait_for("byId('live').textContent === 'finished'")
         assert browser.complaints == []
     assert seen == [10, 20, 30]
-    assert "Episode 30 of 30" in browser.evaluate("byId('now').innerText")
+    assert "Episode 30 of 30" in browser.text("now")
     assert browser.evaluate("content.lines.return.x.length") == 30
 
 
@@ -80,11 +61,11 @@ def test_who_looks_back_is_left_alone_until_the_end_is_asked_for(
     shown = [records[0]]
     with LiveView(lambda: shown[0]) as view:
         browser.open(view.url)
-        wait_for(browser, "Boolean(window.player)")
+        browser.wait_for("Boolean(window.player)")
         browser.press("Home")
         browser.press("ArrowRight")
         shown[0] = records[1]
-        wait_for(browser, "last === 20")
+        browser.wait_for("last === 20")
         assert browser.evaluate("player.time") == 1
         browser.press("End")
         assert browser.evaluate("player.time") == 20
@@ -98,10 +79,10 @@ def test_another_run_on_the_same_page_and_the_end_of_the_server_are_shown(
     shown = [begun]
     with LiveView(lambda: shown[0]) as view:
         browser.open(view.url)
-        wait_for(browser, "Boolean(window.player)")
+        browser.wait_for("Boolean(window.player)")
         shown[0] = other
-        wait_for(browser, "window.player && document.title.endsWith('seed 7')")
-    wait_for(browser, "byId('live').textContent.startsWith('no longer followed')")
+        browser.wait_for("window.player && document.title.endsWith('seed 7')")
+    browser.wait_for("byId('live').textContent.startsWith('no longer followed')")
 
 
 def test_nodes_keep_their_places_until_a_run_has_grown_to_twice_as_many(tmp_path: Path) -> None:
@@ -137,13 +118,6 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveView]:
         yield found
 
 
-def test_the_server_listens_on_this_machine_alone(view: LiveView) -> None:
-    assert view._server.server_address[0] == "127.0.0.1"
-    headers = asked(view, "/moment").headers
-    assert headers["Access-Control-Allow-Origin"] is None
-    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
-
-
 HERE = "localhost:{port}"
 
 
@@ -169,11 +143,15 @@ def test_it_answers_its_own_addresses_and_nothing_else(
         assert asked(view, path, host.format(port=view.port), method).status == status
 
 
-def test_only_what_is_new_is_sent(view: LiveView) -> None:
+def test_only_what_is_new_is_sent_and_to_this_machine_alone(view: LiveView) -> None:
     with urlopen(f"{view.url}moment?after=0") as answer:
         found = json.load(answer)
     assert found["isFinished"]
     assert asked(view, f"/moment?after={found['version']}").status == 204
+    assert view._server.server_address[0] == "127.0.0.1"
+    headers = asked(view, "/moment").headers
+    assert headers["Access-Control-Allow-Origin"] is None
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
 def test_a_search_without_a_champion_is_waited_for(tmp_path: Path) -> None:
@@ -239,7 +217,7 @@ def test_distill_live_tells_where_and_lets_the_page_see_the_end(
     process = start("distill", "CartPole-v1", *words)
     assert process.stderr is not None
     browser.open(address_in(process.stderr))
-    wait_for(browser, "window.player && content.isFinished && last === 60")
+    browser.wait_for("window.player && content.isFinished && last === 60")
     process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
-    wait_for(browser, "byId('live').textContent === 'finished'")
+    browser.wait_for("byId('live').textContent === 'finished'")

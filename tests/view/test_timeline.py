@@ -1,6 +1,7 @@
 """The timeline: at every moment it holds the graph that the edits make, and its weights."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,11 @@ Ends = tuple[int, int, int]
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return trained(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def timeline(run: Run) -> Timeline:
+    return Timeline.of(run.record)
 
 
 def structure(timeline: Timeline, update: int) -> tuple[list[int], set[Ends]]:
@@ -46,24 +52,20 @@ def weights_of(graph: Graph) -> dict[int, float]:
     return {edge.id: edge.weight for edge in graph.edges()}
 
 
-def test_the_first_and_last_frames_are_the_initial_and_the_final_graph(run: Run) -> None:
-    timeline, start = Timeline.of(run.record), run.plan.make_graph()
-    for update, graph in ((0, start), (int(run.episodes.steps.sum()), run.graph)):
+def test_every_frame_is_the_graph_that_the_edits_make(run: Run, timeline: Timeline) -> None:
+    start, last = run.plan.make_graph(), int(run.episodes.steps.sum())
+    graphs = [(0, start), *replay(start, run.edits)]
+    assert len(graphs) > 20
+    for (_, before), (update, graph) in pairwise(graphs):
         assert structure(timeline, update) == structure_of(graph)
+        assert structure(timeline, update - 1) == structure_of(before)
+    assert structure(timeline, last) == structure_of(run.graph)
+    for update, graph in ((0, start), (last, run.graph)):
         assert weights(timeline, update) == pytest.approx(weights_of(graph))
 
 
-def test_frames_in_between_are_the_graphs_that_the_edits_make(run: Run) -> None:
-    timeline, start = Timeline.of(run.record), run.plan.make_graph()
-    graphs = replay(start, run.edits)
-    assert len(graphs) > 20
-    for before, (update, graph) in zip([start, *(g for _, g in graphs)], graphs, strict=False):
-        assert structure(timeline, update) == structure_of(graph)
-        assert structure(timeline, update - 1) == structure_of(before)
-
-
-def test_weights_are_those_of_the_snapshots(run: Run) -> None:
-    timeline, snapshots = Timeline.of(run.record), run.snapshots
+def test_weights_are_those_of_the_snapshots(run: Run, timeline: Timeline) -> None:
+    snapshots = run.record.snapshots
     parts = np.cumsum(snapshots.n_edges)[:-1]
     ids, weight = np.split(snapshots.edge_ids, parts), np.split(snapshots.weight, parts)
     for moment, episode in enumerate(snapshots.episode.tolist()):
@@ -74,14 +76,11 @@ def test_weights_are_those_of_the_snapshots(run: Run) -> None:
 
 def test_a_weight_between_two_snapshots_lies_in_line() -> None:
     tracks = Tracks(np.array([0, 2, 4]), np.array([0, 10, 4, 6]), np.array([1.0, 2, -1, -3]))
-    assert tracks.at(0, 5) == 1.5
-    assert tracks.at(1, 5) == -2
-    assert tracks.at(1, 0) == -1
-    assert tracks.at(1, 100) == -3
+    places = [(0, 5), (1, 5), (1, 0), (1, 100)]
+    assert [tracks.at(*place) for place in places] == [1.5, -2, -1, -3]
 
 
-def test_lives_tell_when_and_why(run: Run) -> None:
-    timeline = Timeline.of(run.record)
+def test_lives_tell_when_and_why(timeline: Timeline) -> None:
     for lives in (timeline.nodes, timeline.edges):
         assert ((lives.born == 0) == (lives.born_by == NO_CAUSE)).all()
         assert ((lives.died == FOREVER) == (lives.died_by == NO_CAUSE)).all()
@@ -96,23 +95,22 @@ def test_lives_tell_when_and_why(run: Run) -> None:
     assert (node, around[1]) in set(zip(edges.source, edges.target, strict=True))
 
 
-def test_a_run_without_snapshots_still_has_a_timeline(tmp_path: Path) -> None:
-    run = trained(tmp_path)
+def test_a_run_without_snapshots_still_has_a_timeline(run: Run) -> None:
     timeline = Timeline.of(replace(run.record, snapshots=Snapshots.start()))
     last = int(timeline.ends[-1])
     assert weights(timeline, last) == weights_of(run.graph)
     assert all(np.isfinite(timeline.frame(update).weight).all() for update in range(0, last, 50))
 
 
-def test_time_is_counted_in_episodes(run: Run) -> None:
-    timeline = Timeline.of(run.record)
+def test_time_is_counted_in_episodes(run: Run, timeline: Timeline) -> None:
     assert timeline.update_at(0) == 0
     assert timeline.update_at(2) == run.episodes.steps[:2].sum()
     assert timeline.times(timeline.ends).tolist() == list(range(31))
 
 
-def test_nodes_have_places_of_their_own_inputs_left_and_outputs_right(run: Run) -> None:
-    timeline = Timeline.of(run.record)
+def test_nodes_have_places_of_their_own_inputs_left_and_outputs_right(
+    run: Run, timeline: Timeline
+) -> None:
     places = place_nodes(timeline)
     for update in range(0, int(timeline.ends[-1]) + 1, 25):
         alive = places[timeline.frame(update).nodes]
@@ -131,15 +129,9 @@ def test_the_hidden_nodes_of_an_mlp_stand_in_one_column(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:Growth stopped")
 def test_a_large_network_is_thinned_evenly_and_keeps_its_inputs(tmp_path: Path) -> None:
-    rules: dict[str, Any] = {"interval": 1, "max_relays": 200, "window": 2, "max_nodes": 2000}
-    rules |= {"explore_ratio": 0.0001}
-    run = trained(
-        tmp_path,
-        name=None,
-        student="growth-only",
-        episodes=6,
-        plasticity={**GROWING, **rules},
-    )
+    large: dict[str, Any] = {"interval": 1, "max_relays": 200, "window": 2, "max_nodes": 2000}
+    rules = {**GROWING, **large, "explore_ratio": 0.0001}
+    run = trained(tmp_path, name=None, student="growth-only", episodes=6, plasticity=rules)
     whole = Timeline.of(run.record)
     thinned = whole.thinned()
     assert run.graph.n_nodes == 2000
@@ -153,9 +145,8 @@ def test_a_large_network_is_thinned_evenly_and_keeps_its_inputs(tmp_path: Path) 
     assert shown == {id: all_weights[id] for id in shown}
 
 
-def test_a_small_network_is_drawn_whole(run: Run) -> None:
-    whole = Timeline.of(run.record)
-    thinned = whole.thinned()
+def test_a_small_network_is_drawn_whole(timeline: Timeline) -> None:
+    thinned = timeline.thinned()
     for name in ("nodes", "edges", "tracks"):
-        pairs = zip(getattr(whole, name), getattr(thinned, name), strict=True)
+        pairs = zip(getattr(timeline, name), getattr(thinned, name), strict=True)
         assert all(np.array_equal(*pair) for pair in pairs)

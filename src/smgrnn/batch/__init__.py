@@ -1,9 +1,7 @@
 """Many runs at once: what to run, where finished runs are stored, and the workers that run them."""
 
-from smgrnn.batch.condition import Condition
-from smgrnn.batch.experiment import AnyCondition, Experiment, LazyMapping
-from smgrnn.batch.runner import run_experiments
-from smgrnn.batch.store import Store
+from smgrnn.batch.experiment import AnyCondition, Condition, Experiment, LazyMapping
+from smgrnn.batch.runner import Store, run_experiments
 from smgrnn.batch.workers import LocalProcesses
 
 __all__ = [

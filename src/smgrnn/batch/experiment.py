@@ -1,64 +1,168 @@
-"""Experiment: a question as data, the conditions that answer it, and the runs that they need."""
+"""Experiments as data: a question, the conditions that answer it, and the runs that they need.
 
+A condition is one way to run a task, whatever the seed.  The store knows its runs by their plans.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, Self, TypeVar
 
-from smgrnn.batch.condition import THEN
+from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
+from smgrnn.experts import find_teacher
 from smgrnn.machine import check_memory
-from smgrnn.runs.plan import AnyPlan
+from smgrnn.runs.plan import AnyPlan, Plan, plan_run
 from smgrnn.runs.record import Record
+from smgrnn.runs.run import Run
+from smgrnn.runs.sequences import Sequence, plan_sequence
+from smgrnn.tasks import find_task
 
 Value = TypeVar("Value", covariant=True)
 
-EPISODE_SECONDS = {"CartPole-v1": 0.001, "Acrobot-v1": 0.0005, "xor": 0.0003}
-"""Rough seconds per episode by compiled task; any other task takes GYMNASIUM_SECONDS."""
-GYMNASIUM_SECONDS = 0.025
-SLOW_VARIANT, SLOW_FACTOR = "growth-only", 10.0
+THEN = " > "
+"""Stands between the tasks of a sequence."""
+COMPILED_SECONDS, GYMNASIUM_SECONDS = 0.001, 0.025
+"""Rough seconds per episode of tasks that are compiled, and of all others."""
+SLOW_STUDENT, SLOW_FACTOR = "growth-only", 10.0
 """A student whose episodes take many times as long as those of the standard one."""
 RUN_SECONDS = 0.05
 """Rough seconds that every run takes beside its episodes, such as for evaluating the student."""
 
 
-class AnyCondition(Protocol):
+@dataclass(frozen=True)
+class AnyCondition(ABC):
     """One way to run a task: a distillation, or a search of another package."""
 
-    @property
-    def task(self) -> str:
-        """The task's id."""
+    task: str
+    """A Gymnasium id, or "xor"; those of a sequence with " > " between them."""
+    settings: Any
+    """The settings of its runs; the seed in them is 0."""
+    teachers: tuple[str, ...] = ()
+    """Experts that the seeds take in turn; none leaves the expert to the settings."""
 
-    @property
-    def settings(self) -> Any:
-        """The settings of its runs; the seed in them is 0."""
+    @abstractmethod
+    def with_episodes(self, n: int) -> Self:
+        """Return the condition with runs of `n` episodes."""
 
-    @property
-    def teachers(self) -> tuple[str, ...]:
-        """Experts that the seeds take in turn."""
+    @abstractmethod
+    def plan(self, seed: int) -> AnyPlan:
+        """Return the plan of a run; files, such as the expert's, enter it by their content."""
+
+    @abstractmethod
+    def train(self, plan: Any) -> Record:
+        """Run a plan of this condition and return its record."""
 
     @property
     def variant(self) -> str:
         """The student that is trained, or the method that finds one."""
+        return self.plan(0).student
 
     @property
     def episodes(self) -> int:
         """Episodes of a run."""
-
-    def with_episodes(self, n: int) -> Self:
-        """Return the condition with runs of `n` episodes."""
+        return self.plan(0).n_episodes
 
     def expert(self, seed: int) -> str | None:
-        """Return the expert of a run."""
-
-    def plan(self, seed: int) -> AnyPlan:
-        """Return the plan of a run."""
+        """Return the expert of a run; a search has none."""
+        return None
 
     def key(self, seed: int) -> str:
-        """Return the digest of all that a run depends on."""
+        """Return the digest of all that a run depends on; equal content has equal keys."""
+        return self.plan(seed).key()
 
-    def train(self, plan: Any) -> Record:
+
+@dataclass(frozen=True)
+class Condition(AnyCondition):
+    """A task and all settings of its distillations; the seed comes with each run."""
+
+    settings: RunConfig
+    cue: bool = False
+    """Whether the student of a sequence sees which of the tasks it is."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", replace(self.settings, seed=0))
+        if self.teachers and self.settings.expert is not None:
+            raise ConfigError("Teachers are for a distillation whose settings name no expert.")
+
+    @classmethod
+    def distill(cls, task: str, *, teachers: tuple[str, ...] = (), **changes: Any) -> Self:
+        """Return a distillation with the task's starting settings and some changes.
+
+        A run that is stopped is run again from its start, so it has no checkpoints on the way:
+        scoring each of them on held-out episodes takes a tenth of the time.
+
+        >>> Condition.distill("CartPole-v1", plasticity={"window": 50}).settings.plasticity.window
+        50
+        """
+        settings = RunConfig.for_task(task, **changes)
+        return cls(task, replace(settings, checkpoint_every=settings.episodes), teachers)
+
+    @classmethod
+    def sequence(cls, tasks: tuple[str, ...], *, cue: bool = False, **changes: Any) -> Self:
+        """Return tasks learned one after the other, with the settings of the first.
+
+        >>> Condition.sequence(("CartPole-v1", "CartPole-v1,mirrored"), episodes=9).stages
+        ('CartPole-v1', 'CartPole-v1,mirrored')
+        """
+        return replace(cls.distill(tasks[0], **changes), task=THEN.join(tasks), cue=cue)
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The tasks, one after the other; usually there is one."""
+        return tuple(self.task.split(THEN))
+
+    def with_episodes(self, n: int) -> Self:
+        """Return the condition with runs of `n` episodes.
+
+        >>> Condition.distill("CartPole-v1").with_episodes(20).settings.held_out
+        20
+        """
+        held_out = min(self.settings.held_out, n)
+        short = replace(self.settings, episodes=n, checkpoint_every=n, held_out=held_out)
+        return replace(self, settings=short)
+
+    def expert(self, seed: int) -> str | None:
+        """Return the expert of a run: of several teachers the one whose turn it is by the seed.
+
+        >>> Condition.distill("CartPole-v1", teachers=("one", "other")).expert(seed=3)
+        'other'
+        """
+        if self.teachers:
+            return self.teachers[seed % len(self.teachers)]
+        return self.settings.expert
+
+    def plan(self, seed: int) -> Plan:
+        """Return the plan of a run; files, such as the expert's, enter it by their content."""
+        expert = self.expert(seed)
+        changed = Path(expert).stat().st_mtime_ns if expert and Path(expert).is_file() else 0
+        return _reseeded(_first_plan(self, expert, changed), seed)
+
+    def train(self, plan: Plan) -> Record:
         """Run a plan of this condition and return its record."""
+        if plan.origin is not None:
+            made = Sequence(plan.stages).train()
+            return replace(made.record, before=made.spent_before)
+        return Run(plan, task=self.task, expert=self.expert(plan.seed)).train()
+
+
+@cache
+def _first_plan(condition: Condition, expert: str | None, _: int) -> Plan:
+    """Return the plan with seed 0; a report asks for that of every run several times.
+
+    It is found again when the file of the expert has changed.
+    """
+    if len(condition.stages) > 1:
+        return plan_sequence(condition.stages, condition.settings, cue=condition.cue)[-1]
+    task = find_task(condition.task)
+    return plan_run(condition.settings, task, find_teacher(expert, task)[0])
+
+
+def _reseeded(plan: Plan, seed: int) -> Plan:
+    origin = None if plan.origin is None else _reseeded(plan.origin, seed)
+    return replace(plan, seed=seed, origin=origin)
 
 
 class LazyMapping(Mapping[str, Value]):
@@ -69,20 +173,16 @@ class LazyMapping(Mapping[str, Value]):
     """
 
     def __init__(self, make: Callable[[], Mapping[str, Value]]) -> None:
-        self._make = make
-
-    @cached_property
-    def _made(self) -> Mapping[str, Value]:
-        return self._make()
+        self._made = cache(make)
 
     def __getitem__(self, name: str) -> Value:
-        return self._made[name]
+        return self._made()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._made)
+        return iter(self._made())
 
     def __len__(self) -> int:
-        return len(self._made)
+        return len(self._made())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,8 +208,6 @@ class Experiment:
 
     def runs(self) -> Iterator[tuple[str, AnyCondition, int]]:
         """Go through all runs: the name of a condition, the condition, a seed."""
-        if unknown := self.more.keys() - self.conditions.keys():
-            raise ConfigError(f"{self.id} has more seeds for {min(unknown)!r}, but no condition.")
         for name, condition in self.conditions.items():
             for seed in self.all_seeds(name):
                 yield name, condition, seed
@@ -119,16 +217,16 @@ class Experiment:
 
         A number of seeds is that of each condition: there are no further ones.
         """
-        if seeds is not None and seeds < 1:
-            raise ConfigError(f"The number of seeds must be at least 1. Got {seeds} instead.")
-        n_runs = len(self.conditions) * (len(self.seeds) if seeds is None else seeds)
+        for noun, n in {"seeds": seeds, "episodes": episodes}.items():
+            if n is not None and n < 1:
+                raise ConfigError(f"The number of {noun} must be at least 1. Got {n} instead.")
+        n_runs = len(self.conditions) * (seeds or len(self.seeds))
         check_memory(1e4 * n_runs, f"A list of {n_runs} runs")
-        conditions = self.conditions
+        found = self
         if episodes is not None:
-            conditions = {name: c.with_episodes(episodes) for name, c in conditions.items()}
-        if seeds is None:
-            return replace(self, conditions=conditions)
-        return replace(self, conditions=conditions, seeds=tuple(range(seeds)), more={})
+            short = {name: each.with_episodes(episodes) for name, each in self.conditions.items()}
+            found = replace(found, conditions=short)
+        return found if seeds is None else replace(found, seeds=tuple(range(seeds)), more={})
 
 
 class QueuedRun(NamedTuple):
@@ -139,15 +237,8 @@ class QueuedRun(NamedTuple):
     seed: int
     name: str
     """Its name: the first experiment and condition that need it, and the seed."""
-
-    @property
-    def seconds(self) -> float:
-        """Rough seconds that it will take."""
-        stages = self.condition.task.split(THEN)
-        episode = EPISODE_SECONDS.get(stages[0].partition(",")[0], GYMNASIUM_SECONDS)
-        if self.condition.variant == SLOW_VARIANT:
-            episode *= SLOW_FACTOR
-        return len(stages) * (RUN_SECONDS + episode * self.condition.episodes)
+    seconds: float
+    """Rough seconds that it will take."""
 
 
 def queue_runs(experiments: Iterable[Experiment]) -> list[QueuedRun]:
@@ -158,7 +249,12 @@ def queue_runs(experiments: Iterable[Experiment]) -> list[QueuedRun]:
     runs: dict[str, QueuedRun] = {}
     for experiment in experiments:
         for name, condition, seed in experiment.runs():
-            key = condition.key(seed)
+            plan = condition.plan(seed)
+            is_fast = plan.task.compiled is not None or plan.task.is_supervised
+            episode = COMPILED_SECONDS if is_fast else GYMNASIUM_SECONDS
+            factor = SLOW_FACTOR if plan.student == SLOW_STUDENT else 1.0
+            seconds = RUN_SECONDS + factor * episode * plan.n_episodes
+            seconds *= len(condition.task.split(THEN))
             called = f"{experiment.id} {name} seed {seed}"
-            runs.setdefault(key, QueuedRun(key, condition, seed, called))
+            runs.setdefault(key := plan.key(), QueuedRun(key, condition, seed, called, seconds))
     return sorted(runs.values(), key=lambda run: -run.seconds)

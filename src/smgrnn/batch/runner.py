@@ -1,4 +1,9 @@
-"""Runner: run the runs that the store lacks on any executor, and lose no finished one."""
+"""Run the runs that a store lacks on any executor, and lose no finished one.
+
+The store has a file for each record, named by the key of its plan.  It is written beside its place
+and then moved there, so any number of processes may write and read at once.  It carries a digest of
+itself, so that a damaged file is never taken for a result.
+"""
 
 import time
 import traceback
@@ -7,20 +12,80 @@ from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryFile
 from typing import NamedTuple
 
 from smgrnn.batch.experiment import AnyCondition, Experiment, QueuedRun, queue_runs
-from smgrnn.batch.store import Store
-from smgrnn.errors import ConfigError, GrowthLimitWarning
+from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.runs.record import Record
-from smgrnn.runs.watch import Watch
+from smgrnn.runs.session import Watch
+from smgrnn.storage import make_folder, writing
 
 RETRIES = 2
 """Times that a run whose worker was lost is run again."""
-LOOK_SECONDS = 1.0
-"""Longest time between two reports of progress."""
+
+
+class Store:
+    """Finished runs in a folder, by the keys of their plans."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.damaged: dict[str, str] = {}
+        """Records that `find` could not read, and why; saving them again repairs them."""
+
+    def path(self, key: str) -> Path:
+        """Return the file of a record; many small folders are faster than one large one."""
+        return self.folder / key[:2] / f"{key}.safetensors"
+
+    def find(self, key: str) -> Record | None:
+        """Return a record if there is one, whole and readable."""
+        try:
+            return self.load(key)
+        except FileFormatError as error:
+            if self.path(key).exists():
+                self.damaged[key] = str(error)
+            return None
+
+    def load(self, key: str) -> Record:
+        """Return a record; raise FileFormatError if it is missing or damaged."""
+        path = self.path(key)
+        record = Record.load(path)
+        if record.plan.key() != key:
+            raise FileFormatError(f"{path} holds another run than its name says.")
+        return record
+
+    def save(self, record: Record) -> None:
+        """Keep a record, whole or not at all; an earlier one of the same plan is replaced."""
+        path = self.path(record.plan.key())
+        with writing(path):
+            make_folder(path.parent)
+        record.save(path)
+
+    def check_writable(self) -> None:
+        """Make the folder; raise ConfigError now if nothing could be written to it later."""
+        with writing(self.folder):
+            make_folder(self.folder)
+            TemporaryFile(dir=self.folder).close()
+
+    def lengths(self) -> dict[int, int]:
+        """Return how long the runs are that are here: episodes, and seeds of runs that long."""
+        seeds: dict[int, int] = {}
+        for path in self.folder.glob("*/*.safetensors"):
+            if (record := self.find(path.stem)) is not None:
+                n = record.plan.n_episodes
+                seeds[n] = max(seeds.get(n, 0), record.plan.seed + 1)
+        return seeds
+
+    def records(self, experiment: Experiment) -> dict[str, list[Record]]:
+        """Return the records found of an experiment: by condition, in the order of its seeds."""
+        found: dict[str, list[Record]] = {name: [] for name in experiment.conditions}
+        for name, condition, seed in experiment.runs():
+            if (record := self.find(condition.key(seed))) is not None:
+                found[name].append(record)
+        return found
 
 
 class OtherWorkerError(ConfigError):
@@ -85,8 +150,7 @@ def run_experiments(
     store: Store,
     executor: Executor,
     *,
-    watch: Watch[Progress] | None = None,
-    retries: int = RETRIES,
+    watch: Watch[Progress] = lambda _: None,
 ) -> Progress:
     """Run every run that the experiments need and the store lacks; return the final progress.
 
@@ -104,96 +168,77 @@ def run_experiments(
         Any executor whose workers have this package.
     watch
         Called with the progress after every run, and once a second.
-    retries
-        Times that a run whose worker was lost is run again.
     """
     store.check_writable()
     runs = queue_runs(experiments)
-    missing = [run for run in runs if not store.has(run.key)]
+    missing = [run for run in runs if store.find(run.key) is None]
     progress = Progress(n_runs=len(runs), n_found=len(runs) - len(missing))
-    session = _Session(store, executor, retries, progress)
-    session.drive(missing, watch or (lambda _: None))
-    return progress
+    start, expected = time.perf_counter(), sum(run.seconds for run in missing)
+    under_way: dict[Future[Record], QueuedRun] = {}
+    ended: SimpleQueue[Future[Record]] = SimpleQueue()
+    losses: Counter[str] = Counter()
 
+    def fail(run: QueuedRun, error: BaseException, *, is_own: bool) -> None:
+        line = " ".join(str(error).split()) or type(error).__name__
+        details = "".join(traceback.format_exception(error))
+        progress.failures.append(Failure(run.name, line, details, is_own, run.key))
 
-class _Session:
-    """The runs that are under way, and the handling of their results."""
-
-    def __init__(self, store: Store, executor: Executor, retries: int, progress: Progress) -> None:
-        self._store, self._executor = store, executor
-        self._retries, self._progress = retries, progress
-        self._under_way: dict[Future[Record], QueuedRun] = {}
-        self._ended: SimpleQueue[Future[Record]] = SimpleQueue()
-        self._losses: Counter[str] = Counter()
-
-    def drive(self, runs: list[QueuedRun], watch: Watch[Progress]) -> None:
-        """Submit all runs, take in each as it ends, and give up the rest on an interrupt."""
-        start, progress, expected = time.perf_counter(), self._progress, 0.0
-        watch(progress)
+    def submit(run: QueuedRun) -> None:
         try:
-            for run in runs:
-                self._submit(run)
-                expected += run.seconds
-            while self._under_way:
-                try:
-                    future = self._ended.get(timeout=LOOK_SECONDS)
-                except Empty:
-                    pass
-                else:
-                    with interrupts_deferred():
-                        self._take_in(future)
-                progress.seconds = time.perf_counter() - start
-                if progress.n_done:  # expected seconds, scaled by how long runs took so far
-                    left = sum(run.seconds for run in self._under_way.values())
-                    progress.seconds_left = progress.seconds * left / (expected - left)
-                watch(progress)
-        except (KeyboardInterrupt, ConfigError):  # the latter: nobody is left to run anything
-            with interrupts_deferred():
-                for future in [each for each in self._under_way if _succeeded(each)]:
-                    self._take_in(future)
-            raise
-        finally:
-            for future in self._under_way:
-                future.cancel()
-        progress.failures.sort()
-
-    def _submit(self, run: QueuedRun) -> None:
-        try:
-            future = self._executor.submit(execute, run.condition, run.seed, run.key)
+            future = executor.submit(execute, run.condition, run.seed, run.key)
         except (BrokenExecutor, RuntimeError) as error:  # broken, or shut down
-            self._fail(run, error, is_own=False)
-            return
-        self._under_way[future] = run
-        future.add_done_callback(self._ended.put)
+            fail(run, error, is_own=False)
+        else:
+            under_way[future] = run
+            future.add_done_callback(ended.put)
 
-    def _take_in(self, future: Future[Record]) -> None:
+    def take_in(future: Future[Record]) -> None:
         """Keep the record of a run that ended, run it again, or count it as failed."""
-        run, progress = self._under_way.pop(future), self._progress
+        run = under_way.pop(future)
         error = CancelledError() if future.cancelled() else future.exception()
         if error is None:
             record = future.result()
-            self._store.save(record)
+            store.save(record)
             progress.n_done += 1
             progress.steps += record.spent.steps
             progress.latest = run.name, record
-        elif not is_loss(error):
-            self._fail(run, error, is_own=not isinstance(error, OtherWorkerError))
-        else:
+            return
+        if is_loss(error):
             progress.n_lost += 1
-            self._losses[run.key] += 1
-            if self._losses[run.key] <= self._retries:
-                self._submit(run)
+            losses[run.key] += 1
+            if losses[run.key] <= RETRIES:
+                submit(run)
+                return
+        fail(run, error, is_own=not (is_loss(error) or isinstance(error, OtherWorkerError)))
+
+    watch(progress)
+    try:
+        for run in missing:
+            submit(run)
+        while under_way:
+            try:
+                future = ended.get(timeout=1.0)
+            except Empty:
+                pass
             else:
-                self._fail(run, error, is_own=False)
-
-    def _fail(self, run: QueuedRun, error: BaseException, *, is_own: bool) -> None:
-        line = " ".join(str(error).split()) or type(error).__name__
-        details = "".join(traceback.format_exception(error))
-        self._progress.failures.append(Failure(run.name, line, details, is_own, run.key))
-
-
-def _succeeded(future: Future[Record]) -> bool:
-    return future.done() and not future.cancelled() and future.exception() is None
+                with interrupts_deferred():
+                    take_in(future)
+            progress.seconds = time.perf_counter() - start
+            if progress.n_done:  # expected seconds, scaled by how long runs took so far
+                left = sum(run.seconds for run in under_way.values())
+                progress.seconds_left = progress.seconds * left / (expected - left)
+            watch(progress)
+    except (KeyboardInterrupt, ConfigError):  # the latter: nobody is left to run anything
+        with interrupts_deferred():
+            for each in [*under_way]:
+                if each.done() and not each.cancelled() and each.exception() is None:
+                    take_in(each)
+        raise
+    finally:
+        for each in under_way:
+            each.cancel()
+    progress.failures.sort()
+    return progress
 
 
 def is_loss(error: BaseException) -> bool:

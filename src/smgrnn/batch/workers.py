@@ -6,11 +6,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection
-from queue import SimpleQueue
 from typing import Any
 
 from smgrnn.errors import ConfigError, needs
@@ -24,7 +24,7 @@ PATIENCE = 10.0
 """Seconds in which a Dask scheduler must answer, or be back."""
 
 
-def find_executor(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Executor]:
+def find_executor(jobs: int | None, scheduler: str | None) -> Executor:
     """Return the cluster at an address or, without one, processes here: one for each core."""
     if jobs is not None and jobs < 1:
         raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
@@ -32,80 +32,61 @@ def find_executor(jobs: int | None, scheduler: str | None) -> AbstractContextMan
         return LocalProcesses(jobs or usable_cores())
     if jobs is not None:
         raise ConfigError("A cluster has the workers it has; give --jobs or --scheduler, not both.")
-    return cluster_executor(scheduler)
+    return Cluster(scheduler)
 
 
-class WorkerLostError(BrokenExecutor):
-    """The process that worked on a call has died."""
-
-
-class LocalProcesses(Executor):
+class LocalProcesses(ThreadPoolExecutor):
     """Calls functions in up to `n_workers` processes of this machine, one thread in each.
 
     A pool of processes breaks as a whole when one of them dies.  So each process is a pool of its
-    own, and one that dies loses only its own call.  Leaving the `with` block by an exception, such
-    as a Ctrl-C, stops the processes at once; they also end when this process is killed.
+    own, with a thread here, and one that dies loses only its own call.  Leaving the `with` block by
+    an exception, such as a Ctrl-C, stops the processes at once; they also end when this process is
+    killed.
     """
 
     def __init__(self, n_workers: int) -> None:
+        with needs("A worker process"):
+            import loky
+        super().__init__(n_workers, initializer=_leave_interrupts_to_driver)
         self._reader, self._writer = multiprocessing.Pipe(duplex=False)
-        self._pools: list[Any] = []
-        self._idle: SimpleQueue[Any] = SimpleQueue()
+        start = {"initializer": _follow_driver, "initargs": (self._reader,), "env": _ENVIRONMENT}
+        self._new_pool = partial(loky.ProcessPoolExecutor, 1, **start)
+        self._pools: dict[int, Any] = {}
         self._changing = threading.Lock()
         self._is_stopped = False
-        for _ in range(n_workers):  # a pool starts its process when it is first used
-            self._idle.put(self._new_pool())
         # Starts Python's resource tracker: in a thread below, that would unblock SIGINT again.
         multiprocessing.get_context("spawn").Lock()
-        self._threads = ThreadPoolExecutor(n_workers, initializer=_leave_interrupts_to_driver)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function in the next process that is free."""
-        return self._threads.submit(self._call, fn, args, kwargs)
+        return super().submit(self._call, fn, *args, **kwargs)
 
-    def _call(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        pool = self._idle.get()
+    def _call(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        thread = threading.get_ident()
+        with self._changing:
+            if self._is_stopped:
+                raise BrokenExecutor("The worker processes were stopped.")
+            if thread not in self._pools:
+                self._pools[thread] = self._new_pool()
+            pool = self._pools[thread]
         try:
             return pool.submit(fn, *args, **kwargs).result()
         except BrokenExecutor as error:
-            self._pools.remove(pool)
-            pool = self._new_pool()
-            raise WorkerLostError("The worker process died.") from error
-        finally:
-            self._idle.put(pool)
-
-    def _new_pool(self) -> Any:
-        with needs("A worker process"):
-            import loky
-        start = {"initializer": _follow_driver, "initargs": (self._reader,), "env": _ENVIRONMENT}
-        pool = loky.ProcessPoolExecutor(1, **start)
-        with self._changing:
-            self._pools.append(pool)
-            if self._is_stopped:  # meanwhile: no call may start a process any more
-                pool.shutdown()
-        return pool
-
-    def stop(self) -> None:
-        """Stop all processes, whatever they are doing."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        with self._changing:
-            self._is_stopped = True
-            pools = [*self._pools]
-        for pool in pools:
-            pool.shutdown(kill_workers=True)
-        self._threads.shutdown()
+            del self._pools[thread]
+            raise BrokenExecutor("The worker process died.") from error
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the calls finish, or only those already begun, and stop the processes."""
-        self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
-        if wait:
-            self.stop()
+        """Stop the processes: after all calls, or those already begun; at once without `wait`."""
+        super().shutdown(wait=wait, cancel_futures=cancel_futures or not wait)
+        with self._changing:
+            self._is_stopped = True
+            pools = [*self._pools.values()]
+        for pool in pools:
+            pool.shutdown(kill_workers=True)
+        super().shutdown()
 
     def __exit__(self, kind: object, *details: object) -> None:
-        if kind is None:
-            self.shutdown()
-        else:
-            self.stop()
+        self.shutdown(wait=kind is None)
 
 
 def _leave_interrupts_to_driver() -> None:
@@ -126,36 +107,26 @@ def _follow_driver(connection: Connection) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-@contextmanager
-def cluster_executor(address: str) -> Iterator[Executor]:
-    """Connect to the Dask scheduler at an address, such as tcp://10.0.0.1:8786.
+class Cluster(Executor):
+    """The workers of the Dask scheduler at an address, such as tcp://10.0.0.1:8786.
 
     Workers need smgrnn, no disk in common, and one thread each (`dask worker --nthreads 1`):
-    threads of one process would wait for each other in tasks that are not compiled.
+    threads of one process would wait for each other in tasks that are not compiled.  Calls are
+    refused once the scheduler is gone.
     """
-    with needs("A cluster"):
-        from distributed import Client
-    for name in ("asyncio", *logging.root.manager.loggerDict):
-        # Dask reports a lost connection by hundreds of lines from many threads.
-        if name.partition(".")[0] in ("asyncio", "distributed", "tornado"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    try:
-        client = Client(address, timeout=PATIENCE)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"There is no Dask scheduler at {address}.") from error
-    try:
-        yield _Cluster(client, address)
-    finally:
-        with suppress(Exception):  # the scheduler may be gone
-            client.close(timeout=2)
 
-
-class _Cluster(Executor):
-    """The workers of a Dask scheduler; refuses calls once the scheduler is gone."""
-
-    def __init__(self, client: Any, address: str) -> None:
-        self._client, self._address = client, address
-        self._executor: Executor = client.get_executor(pure=False)
+    def __init__(self, address: str) -> None:
+        with needs("A cluster"):
+            from distributed import Client
+        for name in ("asyncio", *logging.root.manager.loggerDict):
+            # Dask reports a lost connection by hundreds of lines from many threads.
+            if name.partition(".")[0] in ("asyncio", "distributed", "tornado"):
+                logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        try:
+            self._client, self._address = Client(address, timeout=PATIENCE), address
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"There is no Dask scheduler at {address}.") from error
+        self._executor: Executor = self._client.get_executor(pure=False)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function on the next worker that is free."""
@@ -168,3 +139,8 @@ class _Cluster(Executor):
                 )
             time.sleep(0.1)
         return self._executor.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster, whatever it is doing."""
+        with suppress(Exception):  # the scheduler may be gone
+            self._client.close(timeout=2)

@@ -17,15 +17,14 @@ from smgrnn.commands.flags import Earlier, Extras, RunOptions
 from smgrnn.commands.output import Output, open_from_terminal, say
 from smgrnn.config import RECORDINGS, RunConfig
 from smgrnn.errors import ConfigError, short
-from smgrnn.machine import check_memory, in_words
+from smgrnn.machine import check_memory
 from smgrnn.pages.settings import flatten
-from smgrnn.runs.bounds import CHANGE_BYTES, most_kept, most_nodes_and_edges
 from smgrnn.runs.pictures import draw_curves, draw_topology
-from smgrnn.runs.plan import Plan, Start
+from smgrnn.runs.plan import Start
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run, settings_to_go_on, start_from
+from smgrnn.runs.session import Watch
 from smgrnn.runs.tensorboard import TensorBoard
-from smgrnn.runs.watch import Watch
 
 
 class Asked(NamedTuple):
@@ -127,19 +126,8 @@ def describe_plan(plan: Any) -> str:
         for name, value in flatten(plan.to_dict()).items()
         if not name.startswith("asked.")
     }
-    if isinstance(plan, Plan):
-        settings["keeps at most"] = describe_bound(plan)
     width = max(map(len, settings)) + 2
     return "\n".join(f"{name:<{width}}{value}" for name, value in settings.items())
-
-
-def describe_bound(plan: Plan) -> str:
-    """Return the most that a run can keep, in words."""
-    n_nodes, n_edges = most_nodes_and_edges(plan)
-    return (
-        f"{n_nodes:,} nodes and {n_edges:,} edges, in {in_words(most_kept(plan))} and "
-        f"{CHANGE_BYTES} bytes for each structural change"
-    )
 
 
 def distill_command(runs: list[Run], extras: Extras, output: Output) -> None:

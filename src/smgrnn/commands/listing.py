@@ -9,8 +9,8 @@ from smgrnn.experts import shipped_experts
 from smgrnn.learning import LEARNING
 from smgrnn.plugins import plugins
 from smgrnn.rules import GROWTH, PRUNING
+from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.folder import RunFolder, runs_in
-from smgrnn.runs.students import STUDENTS
 from smgrnn.storage import is_locked
 from smgrnn.tasks.known import KNOWN
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich import progress as bars
 
-from smgrnn.batch.store import Store
+from smgrnn.batch import Store
 from smgrnn.batch.workers import find_executor
 from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
+from smgrnn.engine.player import Player
 from smgrnn.engine.protection import protected_edges, protection
 from smgrnn.engine.state import (
     Handle,
@@ -24,7 +25,7 @@ from smgrnn.engine.state import (
     start_state,
 )
 from smgrnn.engine.steps import act_step, end_episode, learn_step
-from smgrnn.engine.stream import Rows, act_rows, learn_rows
+from smgrnn.engine.stream import Rows, learn_rows
 from smgrnn.errors import (
     ConfigError,
     FileFormatError,
@@ -34,15 +35,15 @@ from smgrnn.errors import (
     reason,
     short,
 )
+from smgrnn.graph.drawing import network_html
 from smgrnn.graph.edit import apply
 from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_arrays, log_from
-from smgrnn.graph.notebook import network_html
 from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.learning.schedule import averaged, rate_at
+from smgrnn.learning.optimizers import averaged, rate_at
 from smgrnn.learning.settings import LearningConfig
 from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
@@ -302,14 +303,8 @@ class Learner:
             raise ShapeError(
                 f"Expected rows of {self._n_inputs} numbers. Got shape {rows.shape} instead."
             )
-        actions, outputs = np.zeros(len(rows), np.int64), np.zeros((len(rows), self._n_outputs))
         with self._alone():
-            act_rows(self._engine.handle, rows, actions, outputs)
-        if actions.size and actions.min() < 0:
-            raise NonFiniteError(
-                f"Row {actions.argmin()} of the batch, or an output of the network for it, is NaN "
-                f"or infinite."
-            )
+            actions, outputs = Player(self._state.graph, self.config).act(rows)
         return actions if self._is_discrete else outputs
 
     def learn(self, observation: ArrayLike, label: int | ArrayLike) -> int | Floats:
@@ -446,16 +441,6 @@ class Learner:
                 if not isfinite(loss):
                     raise self._not_finite(loss)
                 self._call_if_due(is_last=is_over)
-
-    def look(self, loop: Callable[[Handle], None]) -> None:
-        """Run a compiled loop that acts with the network and leaves its node states at zero.
-
-        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2))
-        >>> learner.look(lambda handle: print(act_step(handle, np.ones(1)) in (0, 1)))
-        True
-        """
-        with self._alone():
-            loop(self._engine.handle)
 
     def forget_log(self) -> EditLog:
         """Return the log of edits and start an empty one.

@@ -6,13 +6,11 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.edit import Applied, carry
-from smgrnn.graph.numbers import NetworkNumbers
-from smgrnn.graph.settings import NetworkConfig
+from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
-from smgrnn.kernels import Handle, make_handles, typeof
+from smgrnn.kernels import Handle, make_handles
 from smgrnn.learning.credit import carry_feedback, start_feedback
-from smgrnn.learning.numbers import LearningNumbers
-from smgrnn.learning.settings import LearningConfig
+from smgrnn.learning.settings import LearningConfig, LearningNumbers
 from smgrnn.learning.through_time import Past
 from smgrnn.rules import PlasticityConfig, PlasticityModule
 from smgrnn.rules.statistics import Watched
@@ -182,6 +180,6 @@ def _example() -> Held:
     return Held(start_state(graph, settings, learning, module, 0), settings)
 
 
-make_handle, held_by = make_handles(typeof(_example()), LearnerState, EngineSettings)
+make_handle, held_by = make_handles(_example(), LearnerState, EngineSettings)
 """Make a handle of a `Held`, and read it in a lean kernel."""
 __all__ = ["Handle", "Held", "held_by", "make_handle"]

@@ -3,47 +3,16 @@
 import numpy as np
 
 from smgrnn.arrays import Floats
+from smgrnn.engine.player import Net, act, all_finite, choose, undo
 from smgrnn.engine.protection import hold_back
 from smgrnn.engine.state import Handle, held_by
-from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.propagation import forget_states, forward, settle
-from smgrnn.kernels import inlined, lean, reduction
-from smgrnn.learning.credit import Pass, give_credit
-from smgrnn.learning.loss import output_error
-from smgrnn.learning.optimizers import Pace, optimize
-from smgrnn.learning.schedule import average
+from smgrnn.kernels import lean
+from smgrnn.learning.credit import Pass, give_credit, output_error
+from smgrnn.learning.optimizers import Pace, average, optimize
 from smgrnn.learning.through_time import backward_through_time, cut, remember
 from smgrnn.rules.history import push
 from smgrnn.rules.statistics import StepTrace, note
-
-
-@reduction
-def all_finite(values: Floats, first: int, last: int) -> bool:
-    """Return whether no value of [first, last) is NaN or infinite."""
-    total = 0.0
-    for i in range(np.uint64(first), np.uint64(last)):
-        total += abs(values[i])
-    return bool(np.isfinite(total))
-
-
-@inlined
-def _undo(trace: Floats) -> None:
-    """Put the node states back to what they were before the call."""
-    for node in range(trace.shape[1]):
-        trace[trace.shape[0] - 1, node] = trace[0, node]
-
-
-@inlined
-def _choose(trace: Floats, network: NetworkNumbers) -> int:
-    """Return the largest output; if one is not finite, -1, with the states as they were before."""
-    row, first, action = trace.shape[0] - 1, network.n_inputs, 0
-    for output in range(network.n_outputs):
-        if not np.isfinite(trace[row, first + output]):
-            _undo(trace)
-            return -1
-        if trace[row, first + output] > trace[row, first + action]:
-            action = output
-    return action
 
 
 @lean
@@ -51,14 +20,11 @@ def act_step(handle: Handle, observation: Floats) -> int:
     """Run the network once; return the greedy action, or -1 if something was not finite."""
     held = held_by(handle)
     state, settings = held.state, held.settings
-    trace, network, graph = state.trace, settings.network, state.graph
-    if not all_finite(observation, 0, network.n_inputs):
-        return -1
-    forward(graph.source, graph.weight, state.workspace.starts, trace, observation, network)
-    action = _choose(trace, network)
-    cut(state.past)
-    if action >= 0 and network.reads_sums:
-        settle(trace, network)
+    graph = state.graph
+    net = Net(graph.source, graph.weight, state.workspace.starts, settings.network)
+    action = act(net, state.trace, observation)
+    if action >= 0:
+        cut(state.past)
     return action
 
 
@@ -82,7 +48,7 @@ def learn_step(
     if not all_finite(observation, 0, n_inputs):
         return -1, np.nan
     forward(source, weight, room.starts, trace, observation, network)
-    action = _choose(trace, network)
+    action = choose(trace, network)
     if action < 0:
         return action, np.nan
     loss = output_error(learning.loss, trace, adjoint, network, label, target)
@@ -104,7 +70,7 @@ def learn_step(
     else:
         give_credit(learning.credit, seen)
     if not (np.isfinite(loss) and all_finite(gradient, first, last)):
-        _undo(trace)
+        undo(trace)
         return action, np.nan
     if settings.watches:
         watched = state.watched

@@ -1,4 +1,4 @@
-"""Many observations and labels, learned or answered without returning to Python."""
+"""Many observations and labels, learned without returning to Python."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.engine.state import Handle, held_by
-from smgrnn.engine.steps import act_step, end_episode, learn_step
+from smgrnn.engine.steps import end_episode, learn_step
 from smgrnn.kernels import lean
 from smgrnn.rules.history import TOTAL
 
@@ -48,14 +48,3 @@ def learn_rows(handle: Handle, rows: Rows, first: int, stop: int) -> tuple[int, 
         if is_last:
             end_episode(handle)
     return row, loss
-
-
-@lean
-def act_rows(handle: Handle, observations: Floats, actions: Ints, outputs: Floats) -> None:
-    """Run the network on every row; write the greedy actions, -1 for failure, and the outputs."""
-    held = held_by(handle)
-    trace, first = held.state.trace, held.settings.network.n_inputs
-    for row in range(len(observations)):
-        actions[row] = act_step(handle, observations[row])
-        for output in range(outputs.shape[1]):
-            outputs[row, output] = trace[trace.shape[0] - 1, first + output]

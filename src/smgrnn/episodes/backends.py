@@ -1,9 +1,11 @@
-"""Backends: the places where the episodes of a run happen, compiled code or Gymnasium."""
+"""Backends: where the episodes of a run happen: compiled code, Gymnasium, or recorded examples."""
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite, nan
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,18 +21,48 @@ from smgrnn.episodes.rollout import (
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import NonFiniteError, SmgrnnError, TaskError, failure
 from smgrnn.experts import Expert, Teacher
-from smgrnn.policy import Normalisation, Policy, scale_action, scale_target
+from smgrnn.policy import Normalisation, Policy, scale_action, scale_target, widen
+from smgrnn.seeding import stream
 from smgrnn.tasks import Task, make_env
+from smgrnn.tasks.recording import Recording, read_recording
 
 RESETTING = -1
 """Number of steps in an episode that has not begun."""
+RIGHT = 0.25
+"""An answer to XOR is right below this squared error: nearer to it than to its opposite."""
+
+Learn = Callable[[int], tuple[float, int, int, float]]
+"""Learns the episode with a number; returns its return, steps, agreed steps and summed loss."""
 
 
-class Backend(Protocol):
-    """A place where episodes happen."""
+class Backend(ABC):
+    """A place where episodes happen.
 
-    chunk: int
+    Parameters
+    ----------
+    task
+        The task with its environment.
+    normalisation
+        How observations are normalised for the student, if they are.
+    gain
+        Factor of the student's inputs while it learns.
+    bar
+        Mean return of the last episodes at which nothing grows any more; NaN is none.
+    """
+
+    chunk = 1
     """Episodes trained in one call, between two reports of progress."""
+
+    def __init__(
+        self,
+        task: Task,
+        normalisation: Normalisation | None = None,
+        *,
+        gain: float = 1.0,
+        bar: float = nan,
+    ) -> None:
+        self._task, self._normalisation = task, normalisation
+        self._gain, self._bar = gain, bar
 
     def distil(
         self,
@@ -40,19 +72,44 @@ class Backend(Protocol):
         progress: Floats,
         first: int = 0,
     ) -> Episodes:
-        """Train on one episode per seed, each at some share of the run, counted from `first`."""
+        """Train on one episode per seed, each at some fraction of the run, counted from `first`."""
+        is_observed = np.arange(learner.config.n_inputs) < self._task.n_inputs
+        scale = np.where(is_observed, self._gain, 1.0)
+        episodes, learn = Episodes.start(len(seeds)), self._teach(learner, expert, seeds, scale)
+        for number in range(len(seeds)):
+            learner.progress = progress[number]
+            with self._placed(f"episode {first + number + 1}"):
+                total, n_steps, n_agreed, lost = learn(number)
+            episodes.returns[number], episodes.steps[number] = total, n_steps
+            episodes.agreed[number], episodes.loss[number] = n_agreed, lost
+            episodes.n_nodes[number], episodes.n_edges[number] = learner.shape
+        return episodes
+
+    @abstractmethod
+    def _teach(
+        self, learner: Learner, expert: Teacher | None, seeds: list[int], scale: Floats
+    ) -> Learn:
+        """Return a function that learns an episode; `scale` is the factor of each input."""
 
     def play(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Play one episode per seed."""
+        episodes = Episodes.start(len(seeds))
+        episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
+        self._play(policy, seeds, episodes)
+        return episodes
+
+    @abstractmethod
+    def _play(self, policy: Policy, seeds: list[int], episodes: Episodes) -> None:
+        """Play one episode per seed and record each."""
 
     def compare(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Play to compare checkpoints, never on the examples that judge the winner."""
         return self.play(policy, seeds)
 
-
-def input_scale(n_inputs: int, n_observed: int, gain: float) -> Floats:
-    """Return the factor of each input: the gain for those of the task, 1 for a constant."""
-    return np.where(np.arange(n_inputs) < n_observed, gain, 1.0)
+    @contextmanager
+    def _placed(self, episode: str) -> Iterator[None]:
+        """Add to the sentence of an error where it arose, if that is known."""
+        yield
 
 
 def find_backend(task: Task) -> Backend:
@@ -65,130 +122,69 @@ class CompiledBackend(Backend):
 
     chunk = 20
 
-    def __init__(self, task: Task, gain: float = 1.0, bar: float = nan) -> None:
-        self._task, self._gain, self._bar = task, gain, bar
-
-    def distil(
-        self,
-        learner: Learner,
-        expert: Teacher | None,
-        seeds: list[int],
-        progress: Floats,
-        first: int = 0,
-    ) -> Episodes:
-        """Train on one episode per seed, each at some share of the run, counted from `first`."""
+    def _teach(
+        self, learner: Learner, expert: Teacher | None, seeds: list[int], scale: Floats
+    ) -> Learn:
         assert isinstance(expert, Expert)  # a function is no compiled code
-        episodes = Episodes.start(len(seeds))
-        scale = input_scale(learner.config.n_inputs, self._task.n_inputs, self._gain)
         course, scratch = Course.start(self._task, seeds, scale), expert.scratch()
 
-        def stretch(handle: Any, stop: int) -> tuple[float, bool]:
-            loss, is_over = learn_steps(handle, course, number, expert, scratch, stop)
-            if is_over and isfinite(loss):
-                learner.say_return(course.totals[0], self._bar)
-            return loss, is_over
+        def learn(number: int) -> tuple[float, int, int, float]:
+            def stretch(handle: Any, stop: int) -> tuple[float, bool]:
+                loss, is_over = learn_steps(handle, course, number, expert, scratch, stop)
+                if is_over and isfinite(loss):
+                    learner.say_return(course.totals[0], self._bar)
+                return loss, is_over
 
-        for number in range(len(seeds)):
-            learner.progress = progress[number]
             begin_episode(course, number)
             learner.run(stretch)
-            episodes.returns[number], episodes.loss[number] = course.totals
-            episodes.steps[number], episodes.agreed[number] = course.counts
-            episodes.n_nodes[number], episodes.n_edges[number] = learner.shape
-        return episodes
+            return course.totals[0], course.counts[0], course.counts[1], course.totals[1]
 
-    def play(self, policy: Policy, seeds: list[int]) -> Episodes:
-        """Play one episode per seed."""
-        episodes, scale = Episodes.start(len(seeds)), np.ones(policy.config.n_inputs)
-        course = Course.start(self._task, seeds, scale)
-        policy.look(lambda handle: play_episodes(handle, course, episodes))
-        episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
+        return learn
+
+    def _play(self, policy: Policy, seeds: list[int], episodes: Episodes) -> None:
+        course = Course.start(self._task, seeds, np.ones(policy.config.n_inputs))
+        player = policy.player
+        play_episodes(player.net, player.new_traces()[0], course, episodes)
         if np.isnan(episodes.returns).any():
             raise NonFiniteError("An output of the student became NaN or infinite in an episode.")
-        return episodes
 
 
 class GymnasiumBackend(Backend):
     """Episodes of any Gymnasium task, with the compiled learner."""
 
-    chunk = 1
-
-    def __init__(
-        self,
-        task: Task,
-        env: Any = None,
-        normalisation: Normalisation | None = None,
-        gain: float = 1.0,
-        bar: float = nan,
-    ) -> None:
-        self._task = task
+    def __init__(self, task: Task, *args: Any, env: Any = None, **settings: Any) -> None:
+        super().__init__(task, *args, **settings)
         self._env: Any = make_env(task) if env is None else env
-        self._normalisation = normalisation
-        self._max_steps, self._gain, self._bar = task.most_steps, gain, bar
         self._n_steps = RESETTING
 
-    def distil(
-        self,
-        learner: Learner,
-        expert: Teacher | None,
-        seeds: list[int],
-        progress: Floats,
-        first: int = 0,
-    ) -> Episodes:
-        """Train on one episode per seed, each at some share of the run, counted from `first`."""
+    def _teach(
+        self, learner: Learner, expert: Teacher | None, seeds: list[int], scale: Floats
+    ) -> Learn:
         assert expert is not None
+        task, normalise = self._task, self._normalisation
         row = np.ones(learner.config.n_inputs)  # an input beyond the observation is always 1
-        scale = input_scale(row.size, self._task.n_inputs, self._gain)
-        seen, inputs, normalise = row[: self._task.n_inputs], row.copy(), self._normalisation
-        episodes = Episodes.start(len(seeds))
-        whole = row if self._task.seen is None else np.zeros(self._task.n_observed)
-        teach = self._teacher(learner, expert, whole, inputs)
-        for number, seed in enumerate(seeds):
-            with self._placed(f"episode {first + number + 1}"):
-                learner.progress, observation = progress[number], self._reset(seed)
-                total, lost, n_agreed, is_over = 0.0, 0.0, 0, False
-                while not is_over and self._n_steps < self._max_steps:
-                    seen[:] = observation if normalise is None else normalise(observation)
-                    np.multiply(row, scale, out=inputs)
-                    if self._task.seen is not None:
-                        whole[:] = observation = self._task.read(self._env.whole, is_whole=True)
-                    action, has_agreed = teach(observation)
-                    observation, reward, is_over = self._step(action)
-                    total += reward
-                    n_agreed += has_agreed
-                    lost += learner.loss
+        seen, inputs = row[: task.n_inputs], row.copy()
+        whole = row if task.seen is None else np.zeros(task.n_observed)
+        ask = self._teacher(learner, expert, whole, inputs)
+
+        def learn(number: int) -> tuple[float, int, int, float]:
+            observation, total, lost, n_agreed = self._reset(seeds[number]), 0.0, 0.0, 0
+            is_over = False
+            while not is_over and self._n_steps < task.most_steps:
+                seen[:] = observation if normalise is None else normalise(observation)
+                np.multiply(row, scale, out=inputs)
+                if task.seen is not None:
+                    whole[:] = observation = task.read(self._env.whole, is_whole=True)
+                action, has_agreed = ask(observation)
+                observation, reward, is_over = self._step(action)
+                total += reward
+                n_agreed += has_agreed
+                lost += learner.loss
             learner.say_return(total, self._bar)
             learner.end_episode()
-            episodes.returns[number], episodes.steps[number] = total, self._n_steps
-            episodes.agreed[number], episodes.loss[number] = n_agreed, lost
-            episodes.n_nodes[number] = learner.graph.n_nodes
-            episodes.n_edges[number] = learner.graph.n_edges
-        return episodes
+            return total, self._n_steps, n_agreed, lost
 
-    def play(self, policy: Policy, seeds: list[int]) -> Episodes:
-        """Play one episode per seed."""
-        episodes = Episodes.start(len(seeds))
-        episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
-        for number, seed in enumerate(seeds):
-            policy.reset()
-            with self._placed(f"episode {number + 1} of those that judge it"):
-                observation, total, is_over = self._reset(seed), 0.0, False
-                while not is_over and self._n_steps < self._max_steps:
-                    observation, reward, is_over = self._step(policy.answer(observation))
-                    total += reward
-            episodes.returns[number], episodes.steps[number] = total, self._n_steps
-        policy.reset()
-        return episodes
-
-    @contextmanager
-    def _placed(self, episode: str) -> Iterator[None]:
-        """Add to the sentence of an error the step and the episode in which it arose."""
-        try:
-            yield
-        except SmgrnnError as error:
-            step = "the reset" if self._n_steps == RESETTING else f"step {self._n_steps + 1}"
-            sentence = f"{str(error).removesuffix('.')} ({step} of {episode})."
-            raise type(error)(sentence) from error.__cause__
+        return learn
 
     def _teacher(self, learner: Learner, expert: Teacher, whole: Floats, inputs: Floats) -> Any:
         """Return a function that teaches the learner the expert's answer to an observation.
@@ -219,6 +215,27 @@ class GymnasiumBackend(Backend):
 
         return choose_fast
 
+    def _play(self, policy: Policy, seeds: list[int], episodes: Episodes) -> None:
+        for number, seed in enumerate(seeds):
+            policy.reset()
+            with self._placed(f"episode {number + 1} of those that judge it"):
+                observation, total, is_over = self._reset(seed), 0.0, False
+                while not is_over and self._n_steps < self._task.most_steps:
+                    observation, reward, is_over = self._step(policy.answer(observation))
+                    total += reward
+            episodes.returns[number], episodes.steps[number] = total, self._n_steps
+        policy.reset()
+
+    @contextmanager
+    def _placed(self, episode: str) -> Iterator[None]:
+        """Add to the sentence of an error the step and the episode in which it arose."""
+        try:
+            yield
+        except SmgrnnError as error:
+            step = "the reset" if self._n_steps == RESETTING else f"step {self._n_steps + 1}"
+            sentence = f"{str(error).removesuffix('.')} ({step} of {episode})."
+            raise type(error)(sentence) from error.__cause__
+
     def _reset(self, seed: int) -> Any:
         self._n_steps = RESETTING
         try:
@@ -241,3 +258,91 @@ class GymnasiumBackend(Backend):
         read = self._task.read(observation)
         self._n_steps += 1
         return read, reward, is_over
+
+
+class Examples(NamedTuple):
+    """Examples to learn from, to compare checkpoints by, and to judge by."""
+
+    train: Recording
+    compared: Recording
+    held_out: Recording
+    digest: str
+    """Digest of the whole recording, empty for XOR; a run is never resumed with another."""
+
+    @classmethod
+    def of(cls, task: Task, seed: int) -> "Examples":
+        """Return the examples of a task; those of a recording are drawn by the seed."""
+        if task.facts.examples is not None:
+            inputs, targets = task.facts.examples
+            known = Recording(inputs, targets, np.arange(len(targets)))
+            return cls(known, known, known, "")
+        assert task.recording is not None
+        recording = read_recording(Path(task.recording))
+        return cls(*recording.split(stream(seed, "task")), recording.digest)
+
+
+class ExamplesBackend(Backend):
+    """Rounds through XOR or the recordings of an expert, whose labels take a teacher's place.
+
+    An episode is one round in random order.  Its return is, for XOR, how many of the four were
+    answered right; for recorded choices, the fraction that was answered as recorded; for recorded
+    continuous actions, minus the mean squared error, on a scale where their bounds are ±1.
+    """
+
+    def __init__(self, task: Task, examples: Examples, *args: Any, **settings: Any) -> None:
+        super().__init__(task, *args, **settings)
+        self._examples = examples
+
+    def _teach(
+        self, learner: Learner, expert: Teacher | None, seeds: list[int], scale: Floats
+    ) -> Learn:
+        questions = self._examples.train
+        rows = widen(questions.observations, scale.size, self._normalisation) * scale
+        labels = self._labels(questions)
+        n = len(labels)
+        is_last = np.arange(1, n + 1) == n
+        learner.learn_stream(rows[:0], labels[:0])  # compiles, even for no round at all
+
+        def learn(number: int) -> tuple[float, int, int, float]:
+            order = np.random.default_rng(seeds[number]).permutation(n)
+            actions, losses = learner.learn_stream(rows[order], labels[order], is_last)
+            found = self._figures(actions, labels[order], losses)
+            learner.say_return(found[0], self._bar)
+            return found
+
+        return learn
+
+    def _play(self, policy: Policy, seeds: list[int], episodes: Episodes) -> None:
+        self._answer(policy, self._examples.held_out, episodes)
+
+    def compare(self, policy: Policy, seeds: list[int]) -> Episodes:
+        """Answer the examples that checkpoints are compared by, once for all seeds."""
+        episodes = Episodes.start(len(seeds))
+        self._answer(policy, self._examples.compared, episodes)
+        return episodes
+
+    def _answer(self, policy: Policy, questions: Recording, episodes: Episodes) -> None:
+        policy.reset()  # each row of a batch starts from zero states
+        given, labels = policy.answer(questions.observations), self._labels(questions)
+        policy.reset()
+        losses = np.zeros(len(given))
+        if not self._task.is_discrete:
+            losses = np.mean((given - labels) ** 2, axis=1)
+        columns = episodes.returns, episodes.steps, episodes.agreed, episodes.loss
+        for column, value in zip(columns, self._figures(given, labels, losses), strict=True):
+            column[:] = value
+
+    def _labels(self, questions: Recording) -> Any:
+        """Return the answers that the network should give."""
+        actions = questions.actions
+        return actions if self._task.is_discrete else scale_target(self._task, actions)
+
+    def _figures(self, given: Any, labels: Any, losses: Floats) -> tuple[float, int, int, float]:
+        """Return the return, steps, right answers and summed loss of a round."""
+        is_discrete, n = self._task.is_discrete, len(losses)
+        is_right = given == labels if is_discrete else (losses < RIGHT) & self._task.has_agreement
+        n_right = int(np.count_nonzero(is_right))
+        total = float(n_right)
+        if self._task.recording is not None:
+            total = n_right / n if is_discrete else float(-losses.mean())
+        return total, n, n_right, float(losses.sum())

@@ -9,10 +9,12 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints, Singles
+from smgrnn.engine.player import Net, act
 from smgrnn.engine.state import Handle, held_by
-from smgrnn.engine.steps import act_step, end_episode, learn_step
+from smgrnn.engine.steps import end_episode, learn_step
 from smgrnn.episodes.table import Episodes
 from smgrnn.experts.mlp import Expert, expert_action
+from smgrnn.graph.propagation import forget_states
 from smgrnn.kernels import inlined, lean
 from smgrnn.rules.history import TOTAL
 from smgrnn.tasks import Task, known
@@ -126,18 +128,15 @@ def taught_step(
 
 
 @lean
-def play_episodes(handle: Handle, course: Course, episodes: Episodes) -> None:
-    """Play episodes with the greedy student as it is, without learning, and record each.
-
-    The states of the nodes are left at zero, as at the start of an episode.
-    """
+def play_episodes(net: Net, trace: Floats, course: Course, episodes: Episodes) -> None:
+    """Play episodes with a greedy network, without learning, and record each."""
     task = course.task
     for number in range(len(course.worlds)):
         world = course.worlds[number]
-        end_episode(handle)
+        forget_states(trace, net.network.n_inputs)
         for _ in range(course.max_steps):
             _show(course, world)
-            action = act_step(handle, course.inputs)
+            action = act(net, trace, course.inputs)
             if action < 0:
                 # An output was not finite; there is no action to take.
                 episodes.returns[number] = np.nan
@@ -147,4 +146,3 @@ def play_episodes(handle: Handle, course: Course, episodes: Episodes) -> None:
             episodes.steps[number] += 1
             if is_terminal:
                 break
-    end_episode(handle)

@@ -12,7 +12,7 @@ small and have seeds of their own.  To choose an expert by them still favours st
 kind, so experts that are chosen so are for users who want a good controller, not for comparisons.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from smgrnn.experts.dqn import Choice, Recipe, changes, train
 from smgrnn.experts.evaluation import Score, score_expert
 from smgrnn.experts.files import Record
 from smgrnn.experts.mlp import Expert
-from smgrnn.graph.mlp import mlp_graph
+from smgrnn.graph.initial import mlp_graph
 from smgrnn.seeding import episode_seed, stream
 from smgrnn.tasks import Task, close_env, find_task, make_env
 
@@ -80,12 +80,15 @@ def train_expert(
     The record has all it takes to train it again, and its scores.  `report` is called with every
     checkpoint.
     """
-    task = find_task(task_id)
-    checkpoints = []
-    for checkpoint in score_checkpoints(task, recipe, seed, episodes):
-        checkpoints.append(checkpoint)
-        if report is not None:
-            report(checkpoint)
+    task, checkpoints = find_task(task_id), []
+    env = make_env(task)
+    try:
+        for step, expert in train(env, recipe.config, seed, task.facts.mirror):
+            checkpoints.append(_score(step, expert, task, episodes, recipe.chosen_by))
+            if report is not None:
+                report(checkpoints[-1])
+    finally:
+        close_env(env, task.id)
     best = max(checkpoints, key=lambda checkpoint: checkpoint.rank)
     disturbed, taught = best.disturbed, best.teachability
     return best.expert, {
@@ -102,18 +105,6 @@ def train_expert(
         "versions": {name: version(name) for name in ("gymnasium", "numpy", "torch")},
         "held_out": score_expert(best.expert, task, episodes, "held_out")._asdict(),
     }
-
-
-def score_checkpoints(
-    task: Task, recipe: Recipe, seed: int, episodes: int = 100
-) -> Iterator[ScoredCheckpoint]:
-    """Train, and yield every checkpoint with the scores that the recipe chooses by."""
-    env = make_env(task)
-    try:
-        for step, expert in train(env, recipe.config, seed, task.facts.mirror):
-            yield _score(step, expert, task, episodes, recipe.chosen_by)
-    finally:
-        close_env(env, task.id)
 
 
 def _score(
@@ -135,20 +126,6 @@ def late_returns(
     expert: Expert, task: Task, episodes: int = EPISODES, seeds: Sequence[int] = SEEDS
 ) -> Floats:
     """Return the mean return of MLP students over the final quarter of the episodes, by seed."""
-    env = make_env(task)
-    late = []
-    try:
-        for seed in seeds:
-            student = _new_student(task, seed)
-            starts = [episode_seed(seed, number, "train") for number in range(episodes)]
-            returns = [_learn_episode(student, expert, task, env, start) for start in starts]
-            late.append(np.mean(returns[-max(episodes // 4, 1) :]))
-    finally:
-        close_env(env, task.id)
-    return np.array(late)
-
-
-def _new_student(task: Task, seed: int) -> Learner:
     network = NetworkConfig(
         n_inputs=task.n_inputs + 1,  # the last one is constant
         n_outputs=task.n_outputs,
@@ -157,8 +134,17 @@ def _new_student(task: Task, seed: int) -> Learner:
         output_activation="identity",
         carry_state=False,
     )
-    graph = mlp_graph(task.n_inputs, HIDDEN, task.n_outputs, stream(seed, "init"))
-    return Learner(network, plasticity=PlasticityConfig.static(), graph=graph, seed=seed)
+    static, env, late = PlasticityConfig.static(), make_env(task), []
+    try:
+        for seed in seeds:
+            graph = mlp_graph(task.n_inputs, HIDDEN, task.n_outputs, stream(seed, "init"))
+            student = Learner(network, plasticity=static, graph=graph, seed=seed)
+            starts = [episode_seed(seed, number, "train") for number in range(episodes)]
+            returns = [_learn_episode(student, expert, task, env, start) for start in starts]
+            late.append(np.mean(returns[-max(episodes // 4, 1) :]))
+    finally:
+        close_env(env, task.id)
+    return np.array(late)
 
 
 def _learn_episode(student: Learner, expert: Expert, task: Task, env: Any, seed: int) -> float:

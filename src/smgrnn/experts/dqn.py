@@ -143,23 +143,13 @@ def train(
         raise ExpertError("The task has no known mirror image; train its expert with mirror=False.")
     if config.mirror and config.hidden % 2:
         raise ExpertError("A mirrored expert needs an even number of hidden units.")
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # fastest for matrices this small, and the same sums on any machine
-    try:
-        yield from _train(env, config, seed, mirror if config.mirror else None)
-    finally:
-        torch.set_num_threads(n_threads)
-
-
-def _train(
-    env: gym.Env[Any, Any], config: DQNConfig, seed: int, mirror: Mirror | None
-) -> Iterator[Checkpoint]:
     if not isinstance(env.action_space, gym.spaces.Discrete):
         raise ExpertError(
             f"DQN trains experts for discrete actions. The task has {env.action_space}."
         )
     n_inputs, n_actions = gym.spaces.flatdim(env.observation_space), int(env.action_space.n)
     init, rng = stream(seed, "init"), stream(seed, "task")
+    mirror = mirror if config.mirror else None
     # The mirror image has as many units as the network it reflects.
     n_hidden = config.hidden // 2 if config.mirror else config.hidden
     online = _network(n_inputs, n_hidden, n_actions, init)
@@ -169,71 +159,68 @@ def _train(
     replay = _Replay(config.replay, n_inputs)
     scale = np.ones(n_inputs, dtype=np.float32)
     observation, _ = env.reset(seed=int(rng.integers(2**31)))
-    for step in range(1, config.steps + 1):
-        progress = step / config.steps
-        fall = min(progress / config.epsilon_share, 1.0)
-        epsilon = config.epsilon_start + fall * (config.epsilon_end - config.epsilon_start)
-        if step <= config.warmup or rng.random() < epsilon:
-            action = int(rng.integers(n_actions))
-        else:
-            hidden = np.maximum(weights[0] @ (observation * scale) + weights[1], 0)
-            action = int(np.argmax(weights[2] @ hidden + weights[3]))
-        performed = action
-        if config.action_noise > 0 and rng.random() < config.action_noise:
-            performed = int(rng.integers(n_actions))
-        successor, reward, is_terminal, is_truncated, _ = env.step(performed)
-        gain = float(reward) * config.reward_scale
-        replay.add(observation, action, gain, successor, is_terminal)
-        if mirror is not None:
-            seen, then = _reflect(mirror, observation), _reflect(mirror, successor)
-            replay.add(seen, mirror.actions[action], gain, then, is_terminal)
-        observation = successor
-        if is_terminal or is_truncated:
-            observation, _ = env.reset()
-        if step == config.warmup and config.standardise:
-            scale = replay.scale()
-        if step > config.warmup and step % config.update_every == 0:
-            change = config.final_learning_rate - config.learning_rate
-            optimizer.param_groups[0]["lr"] = config.learning_rate + progress * change
-            batch = replay.sample(rng, config.batch, scale)
-            _update(online, target, optimizer, batch, config.discount)
-            _follow(target, online, config.target_averaging)
-            _follow(policy, online, config.policy_averaging)
-        if step % config.check_every == 0 or step == config.steps:
-            yield Checkpoint(step, _expert(policy, scale, mirror))
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # fastest for matrices this small, and the same sums on any machine
+    try:
+        for step in range(1, config.steps + 1):
+            progress = step / config.steps
+            fall = min(progress / config.epsilon_share, 1.0)
+            epsilon = config.epsilon_start + fall * (config.epsilon_end - config.epsilon_start)
+            if step <= config.warmup or rng.random() < epsilon:
+                action = int(rng.integers(n_actions))
+            else:
+                hidden = np.maximum(weights[0] @ (observation * scale) + weights[1], 0)
+                action = int(np.argmax(weights[2] @ hidden + weights[3]))
+            performed = action
+            if config.action_noise > 0 and rng.random() < config.action_noise:
+                performed = int(rng.integers(n_actions))
+            successor, reward, is_terminal, is_truncated, _ = env.step(performed)
+            gain = float(reward) * config.reward_scale
+            replay.add(observation, action, gain, successor, is_terminal)
+            if mirror is not None:
+                seen, then = _reflect(mirror, observation), _reflect(mirror, successor)
+                replay.add(seen, mirror.actions[action], gain, then, is_terminal)
+            observation = successor
+            if is_terminal or is_truncated:
+                observation, _ = env.reset()
+            if step == config.warmup and config.standardise:
+                scale = replay.scale()
+            if step > config.warmup and step % config.update_every == 0:
+                change = config.final_learning_rate - config.learning_rate
+                optimizer.param_groups[0]["lr"] = config.learning_rate + progress * change
+                batch = replay.sample(rng, config.batch, scale)
+                _update(online, target, optimizer, batch, config.discount)
+                _follow(target, online, config.target_averaging)
+                _follow(policy, online, config.policy_averaging)
+            if step % config.check_every == 0 or step == config.steps:
+                yield Checkpoint(step, _expert(policy, scale, mirror))
+    finally:
+        torch.set_num_threads(n_threads)
 
 
 class _Replay:
-    """The latest transitions."""
+    """The latest transitions: observation, action, reward, successor, and whether it ended."""
 
     def __init__(self, capacity: int, n_inputs: int) -> None:
-        self.observations = np.zeros((capacity, n_inputs), dtype=np.float32)
-        self.successors = np.zeros((capacity, n_inputs), dtype=np.float32)
-        self.actions = np.zeros(capacity, dtype=np.int64)
-        self.rewards = np.zeros(capacity, dtype=np.float32)
-        self.is_terminal = np.zeros(capacity, dtype=np.float32)
-        self.n_seen = 0
+        wide, single = np.zeros((capacity, n_inputs), np.float32), np.zeros(capacity, np.float32)
+        numbers = np.zeros(capacity, np.int64)
+        self._columns: list[Any] = [wide, numbers, single, wide.copy(), single.copy()]
+        self._n_seen = 0
 
-    def add(self, observation: Any, action: int, reward: float, successor: Any, end: bool) -> None:
-        place = self.n_seen % len(self.actions)
-        self.observations[place], self.successors[place] = observation, successor
-        self.actions[place], self.rewards[place], self.is_terminal[place] = action, reward, end
-        self.n_seen += 1
+    def add(self, *transition: Any) -> None:
+        for column, value in zip(self._columns, transition, strict=True):
+            column[self._n_seen % len(column)] = value
+        self._n_seen += 1
 
     def sample(self, rng: np.random.Generator, size: int, scale: Singles) -> list[torch.Tensor]:
-        rows = rng.integers(0, min(self.n_seen, len(self.actions)), size)
-        columns = (
-            self.observations[rows] * scale,
-            self.actions[rows],
-            self.rewards[rows],
-            self.successors[rows] * scale,
-            self.is_terminal[rows],
-        )
-        return [torch.from_numpy(column) for column in columns]
+        rows = rng.integers(0, min(self._n_seen, len(self._columns[0])), size)
+        found = [column[rows] for column in self._columns]
+        found[0], found[3] = found[0] * scale, found[3] * scale
+        return [torch.from_numpy(column) for column in found]
 
     def scale(self) -> Singles:
         """Return the factors that bring the observations so far to a deviation of 1."""
-        deviation = self.observations[: self.n_seen].std(axis=0)
+        deviation = self._columns[0][: self._n_seen].std(axis=0)
         return np.where(deviation > 0, 1 / np.maximum(deviation, 1e-3), 1).astype(np.float32)
 
 

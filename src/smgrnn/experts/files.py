@@ -58,21 +58,14 @@ def read_expert(path: str | Path) -> tuple[Expert, Record]:
 
 def _layers(path: Path, arrays: Arrays) -> dict[str, tuple[Any, Any]]:
     """Return weight and bias of each layer in the natural order of names: 10 comes after 9."""
-    parts: dict[str, dict[str, Any]] = {}
-    for key, array in arrays.items():
-        name, _, kind = key.rpartition(".")
-        if kind not in ("weight", "bias"):
-            raise ExpertError(
-                f"{path} is no expert: {key!r} is neither the weight nor the bias of a layer."
-            )
-        parts.setdefault(name, {})[kind] = array
-    if not parts:
-        raise ExpertError(f"{path} is no expert: it holds no layers.")
-    names = sorted(parts, key=_natural)
-    for name in names:
-        for missing in sorted({"weight", "bias"} - set(parts[name])):
-            raise ExpertError(f"{path} is no expert: its layer {name!r} has no {missing}.")
-    return {name: (parts[name]["weight"], parts[name]["bias"]) for name in names}
+    names = sorted({key.rpartition(".")[0] for key in arrays}, key=_natural)
+    keys = {name: [f"{name}.{part}".lstrip(".") for part in ("weight", "bias")] for name in names}
+    if not arrays or {*arrays} != {key for pair in keys.values() for key in pair}:
+        found = ", ".join(map(repr, arrays)) or "nothing"
+        raise ExpertError(
+            f"{path} is no expert: each layer needs a weight and a bias. It holds {found}."
+        )
+    return {name: (arrays[weight], arrays[bias]) for name, (weight, bias) in keys.items()}
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -26,10 +26,12 @@ from smgrnn.experts.function import (
 )
 from smgrnn.experts.mlp import Expert
 from smgrnn.tasks import Task
+from smgrnn.tasks.facts import UNKNOWN
 from smgrnn.tasks.known import KNOWN
 from smgrnn.tasks.recording import read_recording
 from smgrnn.validation import Settings
 
+Kind = Literal["shipped", "file", "zip", "function", "examples"]
 ExpertSource = str | Path | Callable[[Any], Any]
 """The name of a shipped expert or of a function, a file of weights, or a function."""
 SHIPPED = tuple(sorted(f"{facts.id}-{name}" for facts in KNOWN.values() for name in facts.experts))
@@ -40,7 +42,7 @@ SHIPPED = tuple(sorted(f"{facts.id}-{name}" for facts in KNOWN.values() for name
 class TeacherId(Settings):
     """The identity of a teacher, as records keep it."""
 
-    kind: Literal["shipped", "file", "zip", "function", "examples"]
+    kind: Kind
     """An expert of the package; a file of weights; one of Stable-Baselines3; a function; or none,
     where a task consists of examples."""
     name: str
@@ -60,26 +62,53 @@ def shipped_name(name: str) -> str | None:
     >>> shipped_name("CartPole-v1"), shipped_name("CartPole-v1-plain-2"), shipped_name("elsewhere")
     ('CartPole-v1-smooth', 'CartPole-v1-plain-2', None)
     """
-    if name in SHIPPED:
+    facts = KNOWN.get(name, UNKNOWN)
+    if name in SHIPPED or facts.rule is not None:
         return name
-    facts = KNOWN.get(name)
-    if facts is not None and facts.rule is not None:
-        return name
-    return f"{name}-{facts.experts[0]}" if facts is not None and facts.experts else None
-
-
-def load_shipped(name: str) -> Expert:
-    """Return a shipped expert by its name, or by the id of its task."""
-    found = shipped_name(name)
-    if found is None:
-        raise ExpertError(f"No expert {name!r} is shipped.")
-    rule = KNOWN[found].rule if found in KNOWN else None
-    return _read_shipped(found)[0] if rule is None else Expert.from_layers([rule])
+    return f"{name}-{facts.experts[0]}" if facts.experts else None
 
 
 def _read_shipped(name: str) -> tuple[Expert, Record]:
     with as_file(files("smgrnn.experts").joinpath("weights", f"{name}.safetensors")) as path:
         return read_expert(path)
+
+
+def _load(kind: str, name: str) -> Expert:
+    """Return an expert of the package by its full name, or the one in a file."""
+    if kind == "zip":
+        from smgrnn.experts.sb3 import load_sb3_expert
+
+        return load_sb3_expert(name)
+    if kind == "file":
+        return read_expert(name)[0]
+    if name in SHIPPED:
+        return _read_shipped(name)[0]
+    rule = KNOWN.get(name, UNKNOWN).rule
+    if rule is None:
+        raise ExpertError(f"No expert {name!r} is shipped.")
+    return Expert.from_layers([rule])
+
+
+def _identify(source: ExpertSource | None, task: Task | None = None) -> tuple[Kind, str]:
+    """Return the kind of an expert, and its full name or absolute path."""
+    if callable(source):
+        return "function", function_name(source)
+    given = task.base if source is None and task is not None else str(source)
+    if (name := shipped_name(given)) is not None:
+        return "shipped", name
+    if source is None and task is not None:
+        raise ExpertError(f"The package has no expert for {task.id}; give one with --expert.")
+    if task is not None and is_function_name(given):
+        return "function", given
+    path = Path(given).resolve()
+    if path.suffix == ".zip":
+        return "zip", str(path)
+    if not path.is_file():
+        raise ExpertError(
+            f"There is no expert {given!r}: it is neither a file nor one of the shipped experts, "
+            f"which are {', '.join(SHIPPED)}."
+        )
+    return "file", str(path)
 
 
 def load_expert(name_or_path: str | Path) -> Expert:
@@ -91,19 +120,7 @@ def load_expert(name_or_path: str | Path) -> Expert:
     >>> load_expert("CartPole-v1")
     Expert(4-2048-2)
     """
-    if shipped_name(str(name_or_path)) is not None:
-        return load_shipped(str(name_or_path))
-    path = Path(name_or_path)
-    if path.suffix == ".zip":
-        from smgrnn.experts.sb3 import load_sb3_expert
-
-        return load_sb3_expert(path)
-    if not path.is_file():
-        raise ExpertError(
-            f"There is no expert {str(name_or_path)!r}: it is neither a file nor one of the "
-            f"shipped experts, which are {', '.join(SHIPPED)}."
-        )
-    return read_expert(path)[0]
+    return _load(*_identify(name_or_path))
 
 
 def find_expert(source: ExpertSource | None, task: Task) -> Teacher:
@@ -117,15 +134,10 @@ def find_expert(source: ExpertSource | None, task: Task) -> Teacher:
     """
     if task.is_supervised:
         raise ExpertError(f"{task.id!r} is learned from examples, which are its teacher.")
-    if callable(source):
-        return FunctionExpert(source, task, function_name(source))
-    name = task.base if source is None else str(source)
-    if source is not None and is_function_name(name):
-        return FunctionExpert(import_function(name), task, name)
-    is_shipped = shipped_name(name) is not None
-    if source is None and not is_shipped:
-        raise ExpertError(f"The package has no expert for {task.id}; give one with --expert.")
-    return _suited(load_expert(name), task, is_shipped=is_shipped)
+    kind, name = _identify(source, task)
+    if kind != "function":
+        return _suited(_load(kind, name), task, is_shipped=kind == "shipped")
+    return FunctionExpert(source if callable(source) else import_function(name), task, name)
 
 
 def _suited(expert: Expert, task: Task, *, is_shipped: bool) -> Expert:
@@ -152,14 +164,7 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
     if source is None and task.teacher_score is not None:
         warn_if_weak(task, task.teacher_score[0])
     teacher = find_expert(source, task)
-    kind: Any = "shipped"
-    if isinstance(teacher, FunctionExpert):
-        kind, name = "function", teacher.name
-    elif (shipped := shipped_name(task.base if source is None else str(source))) is not None:
-        name = shipped
-    else:
-        path = Path(str(source)).resolve()
-        kind, name = "zip" if path.suffix == ".zip" else "file", str(path)
+    kind, name = _identify(source, task)
     return TeacherId(kind=kind, name=name, digest=teacher.digest), teacher
 
 
@@ -182,9 +187,8 @@ def find_teacher_again(
         identity, found = find_teacher(source, task)
         digest = identity.digest
     else:
-        is_shipped = recorded.kind == "shipped"
-        read = load_shipped(recorded.name) if is_shipped else read_expert(recorded.name)[0]
-        found = _suited(read, task, is_shipped=is_shipped)
+        read = _load(recorded.kind, recorded.name)
+        found = _suited(read, task, is_shipped=recorded.kind == "shipped")
         digest = found.digest
     if digest != recorded.digest:
         raise ConfigError(

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Ints, Singles
-from smgrnn.errors import ExpertError, NonFiniteError, ShapeError
+from smgrnn.errors import ExpertError, NonFiniteError, ShapeError, short
 from smgrnn.kernels import kernel, reduction
 
 Layer = tuple[Singles, Singles]
 Activation = Literal["relu", "tanh"]
-RELU, TANH = 0, 1
+TANH = 1
+"""Code of the one activation that is not a ReLU."""
 
 
 class Expert(NamedTuple):
@@ -32,7 +33,7 @@ class Expert(NamedTuple):
     """For each layer its weights, (in, out) where it widens and (out, in) elsewhere, then its
     biases."""
     codes: Ints
-    """Activation after each layer but the last: RELU or TANH."""
+    """Activation after each layer but the last: 0 is a ReLU, 1 a tanh."""
 
     @classmethod
     def from_layers(
@@ -54,12 +55,14 @@ class Expert(NamedTuple):
                     f"Layer {number} of the expert takes {weight.shape[1]} values, "
                     f"and the layer before it gives {given.size}."
                 )
-        codes = [RELU] * (len(checked) - 1) if activations is None else _codes(activations)
-        if len(codes) != len(checked) - 1:
+        names, n = get_args(Activation), len(checked) - 1
+        chosen = ["relu"] * n if activations is None else list(activations)
+        if len(chosen) != n or not set(chosen) <= set(names):
             raise ExpertError(
-                f"An expert of {len(checked)} layers has {len(checked) - 1} activations. "
-                f"Got {len(codes)} instead."
+                f"An expert of {n + 1} layers has {n} activations, each {' or '.join(names)}. "
+                f"Got {short(activations)} instead."
             )
+        codes = [names.index(name) for name in chosen]
         sizes = [checked[0][0].shape[1], *(bias.size for _, bias in checked)]
         stored = [(w.T if _widens(*w.shape[::-1]) else w, b) for w, b in checked]
         flat = [array.ravel() for layer in stored for array in layer]
@@ -111,8 +114,7 @@ class Expert(NamedTuple):
 
     def action(self, observation: ArrayLike) -> int:
         """Return the greedy action: the first with the largest value."""
-        checked = self._check(observation)
-        return int(_compiled_action(*self, self.scratch(), checked))
+        return int(self.values(observation).argmax())
 
     def _check(self, observation: ArrayLike) -> Singles:
         checked = np.asarray(observation, dtype=np.float32)
@@ -136,29 +138,19 @@ class Expert(NamedTuple):
         return f"Expert({'-'.join(str(size) for size in self.sizes)})"
 
 
-def _codes(activations: Sequence[Activation]) -> list[int]:
-    """Return the codes by which kernels know activations."""
-    names = get_args(Activation)
-    for name in activations:
-        if name not in names:
-            raise ExpertError(f"The activation of an expert is {' or '.join(names)}, not {name!r}.")
-    return [names.index(name) for name in activations]
-
-
 def _check_layer(number: int, weight: ArrayLike, bias: ArrayLike) -> Layer:
     """Return a layer in float32, or raise ExpertError with what is wrong."""
-    checked = [np.asarray(array) for array in (weight, bias)]
-    for array in checked:
-        if array.dtype.kind not in "fiu":
-            raise ExpertError(f"Layer {number} of the expert holds {array.dtype}, not numbers.")
-    shapes = tuple(array.shape for array in checked)
-    if len(shapes[0]) != 2 or 0 in shapes[0] or shapes[1] != shapes[0][:1]:
+    matrix, vector = np.asarray(weight), np.asarray(bias)
+    for kind in (matrix.dtype, vector.dtype):
+        if kind.kind not in "fiu":
+            raise ExpertError(f"Layer {number} of the expert holds {kind}, not numbers.")
+    if matrix.ndim != 2 or 0 in matrix.shape or vector.shape != matrix.shape[:1]:
         raise ExpertError(
             f"A layer of an expert has a weight of shape (out, in) and a bias of shape (out,). "
-            f"Got {shapes[0]} and {shapes[1]} in layer {number}."
+            f"Got {matrix.shape} and {vector.shape} in layer {number}."
         )
     with np.errstate(over="ignore"):  # what overflows is not finite, and refused as such
-        matrix, vector = (array.astype(np.float32) for array in checked)
+        matrix, vector = matrix.astype(np.float32), vector.astype(np.float32)
     if not (np.isfinite(matrix).all() and np.isfinite(vector).all()):
         raise ExpertError(f"Layer {number} of the expert has a weight or bias that is not finite.")
     return matrix, vector
@@ -200,14 +192,6 @@ def expert_values(
                 scratch[row, node] = math.tanh(scratch[row, node])
             floor = np.float32(-np.inf)
     return row
-
-
-@kernel
-def _compiled_action(
-    sizes: Ints, parameters: Singles, codes: Ints, scratch: Singles, observation: Singles
-) -> int:
-    """Return the greedy action, from Python."""
-    return expert_action(sizes, parameters, codes, scratch, observation)
 
 
 @kernel

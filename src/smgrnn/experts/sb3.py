@@ -17,7 +17,7 @@ import numpy as np
 from smgrnn.errors import ExpertError, needs
 from smgrnn.experts.mlp import Activation, Expert
 
-Layers = list[tuple[Any, Any]]
+Layers = list[Any]
 ALGORITHMS = {"stable_baselines3.dqn": "DQN", "stable_baselines3.sac": "SAC"}
 """The algorithm by the package of its policy; PPO shares its package with others."""
 
@@ -58,27 +58,29 @@ def _algorithm(path: Path) -> str:
         module = str(data["policy_class"]["__module__"])
     except (zipfile.BadZipFile, OSError, KeyError, TypeError, ValueError) as error:
         raise ExpertError(f"{path} is damaged or not a Stable-Baselines3 file.") from error
-    for package, algorithm in ALGORITHMS.items():
-        if module.startswith(package):
-            return algorithm
-    if "n_epochs" in data:
-        return "PPO"
+    package = ".".join(module.split(".")[:2])
+    if package in ALGORITHMS or "n_epochs" in data:
+        return ALGORITHMS.get(package, "PPO")
     raise ExpertError(f"{path} holds no DQN, PPO or SAC policy, which are the ones supported.")
 
 
 def _network(path: Path, policy: Any) -> tuple[Layers, list[Activation]]:
     """Return the layers from observation to action, and the activation after each but the last."""
-    extractor, modules = _modules(policy)
+    if hasattr(policy, "q_net"):
+        extractor, modules = policy.q_net.features_extractor, [*policy.q_net.q_net]
+    elif hasattr(policy, "actor"):
+        actor = policy.actor
+        extractor, modules = actor.features_extractor, [*actor.latent_pi, actor.mu]
+    else:
+        modules = [*policy.mlp_extractor.policy_net, policy.action_net]
+        extractor = policy.features_extractor
     if type(extractor).__name__ != "FlattenExtractor":
         raise ExpertError(f"{path} is no plain network: it has a {type(extractor).__name__}.")
     for place, module in enumerate(modules):
         kind, wanted = type(module).__name__, ("ReLU", "Tanh") if place % 2 else ("Linear",)
         if kind not in wanted:
             raise ExpertError(f"{path} has a {kind} where an expert has a {' or '.join(wanted)}.")
-    layers: Layers = [
-        (linear.weight.detach().numpy().copy(), linear.bias.detach().numpy().copy())
-        for linear in modules[::2]
-    ]
+    layers = [tuple(p.detach().numpy().copy() for p in (m.weight, m.bias)) for m in modules[::2]]
     activations: Any = [type(module).__name__.lower() for module in modules[1::2]]
     space = policy.action_space
     if type(space).__name__ not in ("Discrete", "Box"):
@@ -87,15 +89,6 @@ def _network(path: Path, policy: Any) -> tuple[Layers, list[Activation]]:
         half = (space.high - space.low) / 2
         return [*layers, (np.diag(half), space.low + half)], [*activations, "tanh"]
     return layers, activations
-
-
-def _modules(policy: Any) -> tuple[Any, list[Any]]:
-    """Return the module that prepares the observation, and those from there to the action."""
-    if hasattr(policy, "q_net"):
-        return policy.q_net.features_extractor, [*policy.q_net.q_net]
-    if hasattr(policy, "actor"):
-        return policy.actor.features_extractor, [*policy.actor.latent_pi, policy.actor.mu]
-    return policy.features_extractor, [*policy.mlp_extractor.policy_net, policy.action_net]
 
 
 def _normalised(layer: tuple[Any, Any], path: Path) -> tuple[Any, Any]:

@@ -18,8 +18,9 @@ import numpy as np
 
 from smgrnn import __version__
 from smgrnn.errors import ConfigError, plain, reason, short
-from smgrnn.export.wiring import Wiring, n_biases, n_parameters, n_states
+from smgrnn.export.wiring import Wiring
 from smgrnn.policy import Policy
+from smgrnn.text import quantity
 
 COMPILE = ("cc", "-std=c99", "-Os")
 """The command by which the size of a controller is measured."""
@@ -69,7 +70,7 @@ def c_files(policy: Policy, stem: str) -> dict[str, bytes]:
     """Return the header and the source by the suffix of their files."""
     if not re.fullmatch(r"[^\"*/<>?\\]+", plain(stem)):
         raise ConfigError(f"Files of C cannot be named {short(stem)}; choose another --out.")
-    parts = {"file": stem, **_header_parts(policy, c_name(stem)), **_source_parts(policy)}
+    parts = {"file": stem, **_parts(policy, c_name(stem))}
     frames = files("smgrnn.export")
     return {
         suffix: Template(frames.joinpath(f"controller{suffix}").read_text(encoding="utf-8"))
@@ -89,10 +90,6 @@ def c_name(stem: str) -> str:
     return name if name[:1].isalpha() else f"controller_{name}".strip("_")
 
 
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
 def _comment(text: str) -> str:
     """Return text that neither ends nor begins a comment.
 
@@ -102,8 +99,10 @@ def _comment(text: str) -> str:
     return plain(text).replace("*/", "* /").replace("/*", "/ *")
 
 
-def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
-    task, graph, names = policy.task, policy.graph, policy.names
+def _parts(policy: Policy, name: str) -> dict[str, str | int]:
+    """Return the parts that the frames leave open."""
+    task, graph, network, names = policy.task, policy.graph, policy.config, policy.names
+    wiring, has_biases = Wiring.of(policy), network.n_inputs > task.n_inputs
     arguments = [f"{name}_state *state", f"const float observation[{name.upper()}_OBSERVATIONS]"]
     call = f"int action = {name}_step(&state, observation);"
     promise = f"Return the action for an observation: 0 to {task.n_outputs - 1}."
@@ -113,21 +112,24 @@ def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
         bounds = ", within its bounds," if task.is_bounded else ""
         promise = f"Write the action for an observation{bounds} and return 0."
     student = f", student {policy.student}" if policy.student else ""
-    hidden, n_floats = _counted(graph.n_hidden, "hidden node"), graph.n_nodes + n_states(policy)
-    arrays = {"observation": names.inputs, "output": names.outputs}
+    size = f"{quantity(wiring.weight.size, 'parameter')}, {quantity(graph.n_hidden, 'hidden node')}"
+    kinds = {"output": network.output_activation, "hidden": network.activation}
+    if graph.n_hidden == 0:
+        del kinds["hidden"]
+    (n_table, n_state), n_stack = fixed_bytes(policy), 4 * (graph.n_nodes + wiring.n_states)
     return {
         "name": name,
         "upper": name.upper(),
         "task": _comment(task.id),
         "version": __version__,
-        "about": f"{_counted(n_parameters(policy), 'parameter')}, {hidden}{student}.",
+        "about": f"{size}{student}.",
         "memory": (
-            f"{table_bytes(policy)} bytes of constant tables, {state_bytes(policy)} bytes "
-            f"of state, {4 * n_floats} bytes of arrays on the stack."
+            f"{n_table} bytes of constant tables, {n_state} bytes of state, {n_stack} bytes of "
+            f"arrays on the stack."
         ),
         "names": "\n".join(
             f" *     {array}[{n}]: {_comment(each)}"
-            for array, listed in arrays.items()
+            for array, listed in {"observation": names.inputs, "output": names.outputs}.items()
             for n, each in enumerate(listed)
         ),
         "call": call,
@@ -135,83 +137,67 @@ def _header_parts(policy: Policy, name: str) -> dict[str, str | int]:
         "arguments": f",\n{' ' * len(f'int {name}_step(')}".join(arguments),
         "n_observations": task.n_inputs,
         "n_actions": task.n_outputs,
-        "n_states": n_states(policy),
-    }
-
-
-def _source_parts(policy: Policy) -> dict[str, str | int]:
-    network, task, has_hidden = policy.config, policy.task, policy.graph.n_hidden > 0
-    kinds = {"output": network.output_activation}
-    if has_hidden:
-        kinds["hidden"] = network.activation
-    has_biases, normalised = n_biases(policy) > 0, "(observation[i] - mean[i]) * scale[i]"
-    return {
+        "n_states": wiring.n_states,
         "n_inputs": network.n_inputs,
         "inputs": "the observation" + (", and a constant 1" if has_biases else ""),
-        "observed": normalised if policy.normalisation else "observation[i]",
+        "observed": (
+            "(observation[i] - mean[i]) * scale[i]" if policy.normalisation else "observation[i]"
+        ),
         "iterations": network.iterations,
-        "tables": "\n".join(map(str, c_tables(policy))),
+        "tables": "\n".join(_declare(*table) for table in c_tables(policy)),
         "activations": "\n".join(
             ACTIVATION.format(kind=kind, formula=FORMULAS[each]) for kind, each in kinds.items()
         ),
         "set_biases": SET_BIASES if has_biases else "",
         "carried": "state->node[i]" if network.carry_state else "0.0f",
-        "activate_hidden": ACTIVATE_HIDDEN if has_hidden else "",
+        "activate_hidden": ACTIVATE_HIDDEN if graph.n_hidden else "",
         "output": "sum" if network.readout == "sum" else "node + INPUTS",
         "act": CHOOSE if task.is_discrete else SCALE if task.is_bounded else COPY,
     }
 
 
-class CTable(NamedTuple):
-    """One constant array."""
+def c_tables(policy: Policy) -> list[tuple[str, str, Any]]:
+    """Return name, comment and values of each constant array.
 
-    name: str
-    comment: str
-    values: Any
-
-    def __str__(self) -> str:
-        kind = self.values.dtype.name
-        is_float = kind == "float32"
-        # str() of a float32 has the fewest digits that give the same float32 again.
-        cells = ", ".join(f"{value!s}{'f' if is_float else ''}" for value in self.values)
-        rows = indent(fill(cells, 96, break_on_hyphens=False), "    ")
-        array = f"{'float' if is_float else f'{kind}_t'} {self.name}[{self.values.size}]"
-        return f"/* {self.comment} */\nstatic const {array} = {{\n{rows}\n}};\n"
-
-
-def c_tables(policy: Policy) -> list[CTable]:
-    """Return the wiring and, where there are any, normalisation and action bounds as tables."""
+    These are the wiring and, where there are any, normalisation and action bounds.
+    """
     wiring, task = Wiring.of(policy), policy.task
-    indices: Any = {
-        "fan_in": ("Edges into each output and then into each hidden node.", wiring.fan_in),
-        "source": ("The node each edge leaves: inputs, outputs, hidden nodes.", wiring.source),
-    }
-    floats: Any = {"weight": ("The weight of each edge.", wiring.weight)}
+    found: list[tuple[str, str, Any]] = [
+        ("fan_in", "Edges into each output and then into each hidden node.", wiring.fan_in),
+        ("source", "The node each edge leaves: inputs, outputs, hidden nodes.", wiring.source),
+        ("weight", "The weight of each edge.", wiring.weight),
+    ]
     if policy.normalisation is not None:
         mean, scale = policy.normalisation
-        floats["mean"] = ("What is taken off each value of the observation.", mean)
-        floats["scale"] = ("By what the rest is multiplied.", scale)
+        found.append(("mean", "What is taken off each value of the observation.", mean))
+        found.append(("scale", "By what the rest is multiplied.", scale))
     if task.is_bounded and not task.is_discrete:
         low, high = np.asarray(task.action_low), np.asarray(task.action_high)
-        floats["action_low"] = ("Least value of each part of the action.", low)
-        floats["action_high"] = ("Largest value of each part of the action.", high)
-        floats["half_range"] = ("Half the way from one to the other.", high / 2 - low / 2)
+        found.append(("action_low", "Least value of each part of the action.", low))
+        found.append(("action_high", "Largest value of each part of the action.", high))
+        found.append(("half_range", "Half the way from one to the other.", high / 2 - low / 2))
     tables = []
-    for name, (comment, values) in (indices | floats).items():
+    for name, comment, values in found:
         filled = values if values.size else np.zeros(1, values.dtype)  # C has no empty arrays
-        smallest = np.min_scalar_type(filled.max()) if name in indices else np.float32
-        tables.append(CTable(name, comment, filled.astype(smallest)))
+        is_index = filled.dtype.kind == "i"
+        smallest = np.min_scalar_type(filled.max()) if is_index else np.float32
+        tables.append((name, comment, filled.astype(smallest)))
     return tables
 
 
-def table_bytes(policy: Policy) -> int:
-    """Return the bytes that the constant arrays take."""
-    return sum(table.values.nbytes for table in c_tables(policy))
+def _declare(name: str, comment: str, values: Any) -> str:
+    """Return a constant array in C."""
+    is_float = values.dtype == np.float32
+    # str() of a float32 has the fewest digits that give the same float32 again.
+    cells = ", ".join(f"{value!s}{'f' if is_float else ''}" for value in values)
+    rows = indent(fill(cells, 96, break_on_hyphens=False), "    ")
+    array = f"{'float' if is_float else f'{values.dtype.name}_t'} {name}[{values.size}]"
+    return f"/* {comment} */\nstatic const {array} = {{\n{rows}\n}};\n"
 
 
-def state_bytes(policy: Policy) -> int:
-    """Return the bytes that one controller keeps between two steps."""
-    return 4 * n_states(policy)
+def fixed_bytes(policy: Policy) -> tuple[int, int]:
+    """Return the bytes of the constant arrays, and those kept between two steps."""
+    return sum(values.nbytes for *_, values in c_tables(policy)), 4 * Wiring.of(policy).n_states
 
 
 class CodeSize(NamedTuple):
@@ -229,23 +215,19 @@ class CodeSize(NamedTuple):
 
 def measure(policy: Policy, source: Path) -> CodeSize:
     """Return the sizes of a controller that was written to this source file."""
-    return CodeSize(table_bytes(policy), state_bytes(policy), *_compile(source))
-
-
-def _compile(source: Path) -> tuple[int | None, str]:
-    """Return the bytes of the compiled code, or None and why there are none."""
+    size = CodeSize(*fixed_bytes(policy), None)
     if not (shutil.which(COMPILE[0]) and shutil.which("size")):
-        return None, "no C compiler was found to measure the code with"
+        return size._replace(obstacle="no C compiler was found to measure the code with")
     how: Any = {"capture_output": True, "text": True, "check": True}
     with TemporaryDirectory() as folder:
         compiled = Path(folder) / "controller.o"
         try:
             run([*COMPILE, "-c", source, "-o", compiled], **how)
             text, data, *_ = run(["size", compiled], **how).stdout.splitlines()[1].split()
-            return int(text) + int(data), ""
+            return size._replace(compiled_bytes=int(text) + int(data))
         except CalledProcessError as error:
             code, lines = f"exit code {error.returncode}", error.stderr.splitlines()
             said = next((plain(line) for line in lines if "error" in line), code)
-            return None, f"{' '.join(COMPILE)} failed: {said}"
+            return size._replace(obstacle=f"{' '.join(COMPILE)} failed: {said}")
         except (OSError, ValueError, IndexError) as error:
-            return None, f"the code could not be measured: {reason(error)}"
+            return size._replace(obstacle=f"the code could not be measured: {reason(error)}")

@@ -14,52 +14,13 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
 
 from smgrnn import __version__
-from smgrnn.export.wiring import Wiring, facts, n_states
+from smgrnn.export.wiring import Wiring, facts
 from smgrnn.machine import check_memory
 from smgrnn.policy import Policy
 
 OPSET, IR_VERSION = 17, 8
 """Versions of onnx 1.12 (2022), so that older runtimes read the file too."""
 OPERATORS = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "identity": "Identity"}
-
-
-def onnx_model(policy: Policy) -> ModelProto:
-    """Return the model of one step."""
-    n = policy.config.iterations
-    check_memory(2000.0 * n, f"A model of {n} iterations")
-    body = _Body()
-    _step(body, policy)
-    n_actions, width = policy.task.n_outputs, n_states(policy)
-    graph = helper.make_graph(
-        body.nodes,
-        "step",
-        inputs=[_rows("observation", policy.task.n_inputs), _rows("state", width)],
-        outputs=[
-            helper.make_tensor_value_info("action", TensorProto.INT64, ["batch"])
-            if policy.task.is_discrete
-            else _rows("action", n_actions),
-            _rows("outputs", n_actions),
-            _rows("next_state", width),
-        ],
-        initializer=list(body.constants.values()),
-    )
-    model = helper.make_model(
-        graph,
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=IR_VERSION,
-        producer_name="smgrnn",
-        producer_version=__version__,
-        doc_string=__doc__,
-    )
-    names = {f"{end}_names": json.dumps(each) for end, each in policy.names._asdict().items()}
-    properties = {name: str(fact) for name, fact in facts(policy).items()}
-    helper.set_model_props(model, properties | names)
-    checker.check_model(model, full_check=True)
-    return model
-
-
-def _rows(name: str, width: int) -> Any:
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", width])
 
 
 class _Body:
@@ -86,11 +47,12 @@ class _Body:
         return self.apply("Slice", [matrix, *bounds], result)
 
 
-def _step(body: _Body, policy: Policy) -> None:
-    """Append normalisation, the iterations, the readout and the action."""
-    network, wiring, task = policy.config, Wiring.of(policy), policy.task
-    n_observed, n_inputs = task.n_inputs, network.n_inputs
-    weights = np.zeros((policy.graph.n_nodes, n_states(policy)), np.float32)
+def onnx_model(policy: Policy) -> ModelProto:
+    """Return the model of one step: normalisation, iterations, readout and action."""
+    network, wiring, task, body = policy.config, Wiring.of(policy), policy.task, _Body()
+    check_memory(2000.0 * network.iterations, f"A model of {network.iterations} iterations")
+    n_observed, n_inputs, n_outputs = task.n_inputs, network.n_inputs, network.n_outputs
+    weights = np.zeros((policy.graph.n_nodes, wiring.n_states), np.float32)
     weights[wiring.source, wiring.target] = wiring.weight
     from_observation = body.constant("observation_weights", weights[:n_observed])
     biases = body.constant("biases", weights[n_observed:n_inputs].sum(axis=0))
@@ -102,15 +64,24 @@ def _step(body: _Body, policy: Policy) -> None:
     seen = body.apply("MatMul", [observed, from_observation], "seen")
     drive = body.apply("Add", [seen, biases], "drive")  # the same in every iteration
     state, sums = "state" if network.carry_state else None, drive
+    of_outputs, of_hidden = OPERATORS[network.output_activation], OPERATORS[network.activation]
     for iteration in range(1, network.iterations + 1):
         if state is not None:  # otherwise all nodes are 0 and only the inputs reach any
             from_nodes = body.constant("recurrent_weights", weights[n_inputs:])
             heard = body.apply("MatMul", [state, from_nodes], f"heard_{iteration}")
             sums = body.apply("Add", [drive, heard], f"sums_{iteration}")
-        is_last = iteration == network.iterations
-        state = _activate(body, policy, sums, "next_state" if is_last else f"state_{iteration}")
-    read = sums if network.readout == "sum" else "next_state"
-    body.columns(read, 0, network.n_outputs, "outputs")
+        state = "next_state" if iteration == network.iterations else f"state_{iteration}"
+        if of_outputs == of_hidden or policy.graph.n_hidden == 0:
+            body.apply(of_outputs, [sums], state)
+            continue
+        outputs = body.columns(sums, 0, n_outputs, f"{state}_output_sums")
+        hidden = body.columns(sums, n_outputs, wiring.n_states, f"{state}_hidden_sums")
+        parts = [
+            body.apply(of_outputs, [outputs], f"{state}_outputs"),
+            body.apply(of_hidden, [hidden], f"{state}_hidden"),
+        ]
+        body.apply("Concat", parts, state, axis=1)
+    body.columns(sums if network.readout == "sum" else "next_state", 0, n_outputs, "outputs")
     if task.is_discrete:
         body.apply("ArgMax", ["outputs"], "action", axis=1, keepdims=0)
     elif not task.is_bounded:
@@ -124,18 +95,29 @@ def _step(body: _Body, policy: Policy) -> None:
         scaled = body.apply("Mul", [above, half_range], "scaled")
         value = body.apply("Add", [scaled, body.constant("action_low", low)], "value")
         body.apply("Min", [value, body.constant("action_high", high)], "action")
-
-
-def _activate(body: _Body, policy: Policy, sums: str, result: str) -> str:
-    """Apply φ_out to the outputs and φ to the hidden nodes."""
-    network, n_outputs = policy.config, policy.config.n_outputs
-    of_outputs, of_hidden = OPERATORS[network.output_activation], OPERATORS[network.activation]
-    if of_outputs == of_hidden or policy.graph.n_hidden == 0:
-        return body.apply(of_outputs, [sums], result)
-    outputs = body.columns(sums, 0, n_outputs, f"{result}_output_sums")
-    hidden = body.columns(sums, n_outputs, n_states(policy), f"{result}_hidden_sums")
-    parts = [
-        body.apply(of_outputs, [outputs], f"{result}_outputs"),
-        body.apply(of_hidden, [hidden], f"{result}_hidden"),
+    number, rows = (TensorProto.INT64, []) if task.is_discrete else (TensorProto.FLOAT, [n_outputs])
+    ends = [
+        helper.make_tensor_value_info(name, kind, ["batch", *shape])
+        for name, kind, shape in (
+            ("observation", TensorProto.FLOAT, [n_observed]),
+            ("state", TensorProto.FLOAT, [wiring.n_states]),
+            ("action", number, rows),
+            ("outputs", TensorProto.FLOAT, [n_outputs]),
+            ("next_state", TensorProto.FLOAT, [wiring.n_states]),
+        )
     ]
-    return body.apply("Concat", parts, result, axis=1)
+    constants = list(body.constants.values())
+    graph = helper.make_graph(body.nodes, "step", ends[:2], ends[2:], constants)
+    model = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="smgrnn",
+        producer_version=__version__,
+        doc_string=__doc__,
+    )
+    names = {f"{end}_names": json.dumps(each) for end, each in policy.names._asdict().items()}
+    properties = {name: str(fact) for name, fact in facts(policy).items()}
+    helper.set_model_props(model, properties | names)
+    checker.check_model(model, full_check=True)
+    return model

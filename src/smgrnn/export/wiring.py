@@ -1,6 +1,6 @@
 """Wiring: the parts of a policy that every export format writes."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -22,25 +22,20 @@ class Wiring(NamedTuple):
     """Weight of each edge (n_parameters,)."""
 
     @classmethod
-    def of(cls, policy: Policy) -> "Wiring":
+    def of(cls, policy: Policy) -> Self:
         """Return the edges that a step follows, with weights in single precision."""
         graph = policy.graph
         is_used = graph.target >= graph.n_inputs
         target, exact = graph.target[is_used] - graph.n_inputs, graph.weight[is_used]
         if np.abs(exact).max(initial=0.0) > np.finfo(np.float32).max:
             raise ConfigError("A weight of the network is too large for single precision.")
-        fan_in = np.bincount(target, minlength=n_states(policy))
+        fan_in = np.bincount(target, minlength=graph.n_nodes - graph.n_inputs)
         return cls(fan_in, graph.source[is_used], target, exact.astype(np.float32))
 
-
-def n_biases(policy: Policy) -> int:
-    """Return the number of inputs beyond the observation, which are always 1."""
-    return policy.config.n_inputs - policy.task.n_inputs
-
-
-def n_states(policy: Policy) -> int:
-    """Return the number of output and hidden nodes, whose states a step passes to the next."""
-    return policy.graph.n_nodes - policy.graph.n_inputs
+    @property
+    def n_states(self) -> int:
+        """Output and hidden nodes, whose states a step passes to the next."""
+        return self.fan_in.size
 
 
 def n_parameters(policy: Policy) -> int:

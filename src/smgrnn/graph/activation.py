@@ -6,16 +6,15 @@ within a few units in the last place.
 """
 
 from collections.abc import Callable
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
 
 from smgrnn.arrays import Floats
-from smgrnn.graph.settings import Activation
+from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.kernels import inlined, intrinsic, kernel, types
 
-ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
 TANH, SIGMOID, RELU, IDENTITY = range(len(ACTIVATIONS))
 """Codes of the activations, their places in ACTIVATIONS."""
 

@@ -1,11 +1,11 @@
 """The graph drawn in the paper's style, and as a networkx graph.  Paper: Fig. 8."""
 
 import io
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smgrnn.arrays import Floats
 from smgrnn.errors import needs
 from smgrnn.graph.state import Graph
 
@@ -22,6 +22,8 @@ ROUNDS = 100
 """Rounds in which each hidden node moves to the middle of its neighbours."""
 BEND = 0.08
 """How far an edge bends to its right, as a fraction of its length."""
+LARGEST_DRAWN = 300
+"""Edges beyond which a notebook shows no drawing: it would be slow, and show nothing."""
 
 
 def kinds(graph: Graph) -> list[str]:
@@ -81,7 +83,11 @@ def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = N
         _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
     positions = positions or layout(graph)
     places = np.array([positions[node] for node in graph.node_ids.tolist()])
-    size = _node_size(places)
+    size, n = 12.0, len(places)  # the area of a node, in square points: the least one for many
+    if n <= 333:  # no two touch in a small panel
+        distances = np.linalg.norm(places[:, None] - places, axis=2)
+        nearest = distances[~np.eye(n, dtype=np.bool_)].min()
+        size = float(np.clip(min(4000 / n, 11_000 * nearest**2), 12, 320))
     largest = np.abs(graph.weight).max(initial=0.0) or 1.0
     for edge in graph.edges():
         arrow = FancyArrowPatch(
@@ -112,16 +118,6 @@ def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = N
     return ax
 
 
-def _node_size(places: Floats) -> float:
-    """Return the area of a node, in square points, at which no two touch in a small panel."""
-    n = len(places)
-    if n > 333:  # of which each gets the least area
-        return 12.0
-    distances = np.linalg.norm(places[:, None] - places, axis=2)
-    nearest = distances[~np.eye(n, dtype=np.bool_)].min()
-    return float(np.clip(min(4000 / n, 11_000 * nearest**2), 12, 320))
-
-
 def write_weights(ax: "Axes", graph: Graph, positions: Positions) -> None:
     """Write its weight on each edge of a drawing, nearer to its target, where edges cross less."""
     look: Any = {"ha": "center", "va": "center", "rotation_mode": "anchor", "fontsize": 10}
@@ -149,3 +145,9 @@ def draw_svg(graph: Graph, **savefig: Any) -> str:
         figure.savefig(buffer, format="svg", metadata={"Date": None}, **savefig)
     text = buffer.getvalue()
     return text[text.index("<svg") :]
+
+
+def network_html(title: str, graph: Graph) -> str:
+    """Return the view of a network in a notebook: one line of facts with the drawing under it."""
+    picture = draw_svg(graph) if graph.n_edges <= LARGEST_DRAWN else ""
+    return f"<div><code>{escape(title)}</code><br>{picture}</div>"

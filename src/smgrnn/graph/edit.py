@@ -4,7 +4,7 @@ An edit is a table of changes in the order they were decided.  The same rows fee
 log, the metrics and the growth viewer, so they refer only to stable ids.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple, Self
 
@@ -88,15 +88,12 @@ class GraphEdit(NamedTuple):
     def changes(self) -> Iterator[Change]:
         """Go through the changes in the order they were decided."""
         for row, weight in zip(self.rows.tolist(), self.weight.tolist(), strict=True):
-            operation, cause, id, source, target = row
-            yield Change(Operation(operation), Cause(cause), id, source, target, weight)
+            yield Change._make((Operation(row[0]), Cause(row[1]), *row[2:], weight))
 
     def count(self, operation: Operation, cause: Cause | None = None) -> int:
         """Return how many changes are of this operation (and cause)."""
-        mask = self.rows[:, 0] == operation
-        if cause is not None:
-            mask &= self.rows[:, 1] == cause
-        return int(mask.sum())
+        causes = self.rows[self.rows[:, 0] == operation, 1]
+        return causes.size if cause is None else int((causes == cause).sum())
 
     def ids(self, operation: Operation) -> Ints:
         """Return the ids of the nodes or edges that this operation adds or removes.
@@ -146,9 +143,7 @@ class EditDraft:
         after = GraphEdit.empty() if after is None else after
         self.cause = cause
         self._graph = graph
-        self._rows: list[tuple[int, int, int, int, int]] = [
-            tuple(row) for row in after.rows.tolist()
-        ]
+        self._rows: list[Sequence[int]] = after.rows.tolist()
         self._weights: list[float] = after.weight.tolist()
         self._removed: set[int] = set(after.ids(Operation.REMOVE_EDGE).tolist())
         self._next_node_id = graph.next_node_id + after.count(Operation.ADD_NODE)
@@ -160,17 +155,15 @@ class EditDraft:
         >>> EditDraft(Graph.from_edges(1, 1)).add_node()
         2
         """
-        node = self._next_node_id
+        self._note(ADD_NODE, self._next_node_id, source, target, 0.0)
         self._next_node_id += 1
-        self._note(ADD_NODE, node, source, target, 0.0)
-        return node
+        return self._next_node_id - 1
 
     def add_edge(self, source: int, target: int, weight: float) -> int:
         """Connect two nodes, old or new, and return the edge's id."""
-        edge = self._next_edge_id
+        self._note(ADD_EDGE, self._next_edge_id, source, target, weight)
         self._next_edge_id += 1
-        self._note(ADD_EDGE, edge, source, target, weight)
-        return edge
+        return self._next_edge_id - 1
 
     def remove_edge(self, edge: int) -> None:
         """Remove an edge of the graph."""
@@ -212,32 +205,17 @@ class EditDraft:
 
     def finish(self) -> GraphEdit:
         """Return the edit; it is checked when it is applied."""
-        if not self._rows:
-            return GraphEdit.empty()
-        return GraphEdit(np.array(self._rows, dtype=np.int64), np.array(self._weights))
+        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 5)
+        return GraphEdit(rows, np.array(self._weights, dtype=np.float64))
 
     def _note(self, operation: int, id: int, source: int, target: int, weight: float) -> None:
         self._rows.append((operation, int(self.cause), id, source, target))
         self._weights.append(float(weight))
 
 
-def apply(graph: Graph, edit: GraphEdit, *, is_trusted: bool = False) -> Applied:
-    """Return the graph after `edit`, or raise GraphError where the edit does not fit it.
-
-    A trusted edit, one that the rules of this package made for this graph, is known to fit.
-    """
-    if not is_trusted:
-        check_fits(graph, edit)
-    applied = apply_edit(graph, edit)
-    if not is_trusted:
-        check(applied.graph)
-    return applied
-
-
 def check_fits(graph: Graph, edit: GraphEdit) -> None:
     """Refuse an edit whose rows name nodes or edges that are not there, or are there already."""
-    n_changes = edit.weight.size
-    if edit.rows.shape != (n_changes, 5) or edit.weight.ndim != 1:
+    if edit.rows.shape != (edit.weight.size, 5) or edit.weight.ndim != 1:
         raise GraphError(
             f"An edit needs five numbers and a weight per change. "
             f"Got {edit.rows.shape} and {edit.weight.shape} instead."
@@ -245,43 +223,32 @@ def check_fits(graph: Graph, edit: GraphEdit) -> None:
     unknown = edit.rows[~np.isin(edit.rows[:, 0], list(Operation)), 0]
     if unknown.size:
         raise GraphError(f"An edit has an unknown operation {unknown[0]}.")
-    operation, ids = edit.rows[:, 0], edit.rows[:, 2]
-    source, target = edit.rows[:, 3], edit.rows[:, 4]
-    added_nodes, removed_nodes = (
-        ids[operation == op] for op in (Operation.ADD_NODE, Operation.REMOVE_NODE)
+    new_nodes, new_edges, gone_edges, gone_nodes = (
+        edit.rows[edit.rows[:, 0] == operation, 2:].tolist() for operation in Operation
     )
-    fresh_nodes = graph.next_node_id + np.arange(added_nodes.size)
-    if not np.array_equal(added_nodes, fresh_nodes):
-        raise GraphError(f"New nodes must be numbered from {graph.next_node_id} upwards.")
-    added_edges = ids[operation == Operation.ADD_EDGE]
-    if not np.array_equal(added_edges, graph.next_edge_id + np.arange(added_edges.size)):
-        raise GraphError(f"New edges must be numbered from {graph.next_edge_id} upwards.")
-    hidden = graph.node_ids[graph.n_inputs + graph.n_outputs :]
-    removable = np.isin(removed_nodes, hidden)
-    if not removable.all():
-        raise GraphError(f"Node {removed_nodes[~removable][0]} is not a hidden node of the graph.")
-    if np.unique(removed_nodes).size < removed_nodes.size:
-        raise GraphError("An edit removes one node twice.")
-    remaining = np.setdiff1d(np.concatenate([graph.node_ids, fresh_nodes]), removed_nodes)
-    for mask, known, what in (
-        (operation == Operation.ADD_EDGE, remaining, "added"),
-        (operation == Operation.REMOVE_EDGE, graph.node_ids, "removed"),
+    for rows, first, what in (
+        (new_nodes, graph.next_node_id, "nodes"),
+        (new_edges, graph.next_edge_id, "edges"),
     ):
-        ends = np.concatenate([source[mask], target[mask]])
-        missing = ends[~np.isin(ends, known)]
-        if missing.size:
-            raise GraphError(f"An edge is {what} at node {missing[0]}, which does not exist.")
-    removed = np.flatnonzero(operation == Operation.REMOVE_EDGE)
-    known_edges = {edge.id: (edge.source, edge.target) for edge in graph.edges()}
-    for row in removed:
-        if known_edges.get(int(ids[row])) != (source[row], target[row]):
-            raise GraphError(f"The graph has no edge {source[row]} -> {target[row]} to remove.")
-    if np.unique(ids[removed]).size < removed.size:
+        if [row[0] for row in rows] != list(range(first, first + len(rows))):
+            raise GraphError(f"New {what} must be numbered from {first} upwards.")
+    n_fixed = graph.n_inputs + graph.n_outputs
+    hidden = set(graph.node_ids[n_fixed:].tolist())
+    for node, _, _ in gone_nodes:
+        if node not in hidden:
+            raise GraphError(f"Node {node} is not a hidden node of the graph.")
+        hidden.remove(node)
+    nodes = {*range(n_fixed), *hidden, *(row[0] for row in new_nodes)}
+    if len({row[0] for row in gone_edges}) < len(gone_edges):
         raise GraphError("An edit removes one edge twice.")
-    cut = np.isin(graph.edge_ids, ids[removed])
-    loose = np.isin(graph.node_ids[graph.source], removed_nodes)
-    loose |= np.isin(graph.node_ids[graph.target], removed_nodes)
-    if (loose & ~cut).any():
+    edges = {edge.id: [edge.source, edge.target] for edge in graph.edges()}
+    for id, *ends in gone_edges:
+        if edges.pop(id, None) != ends:
+            raise GraphError(f"The graph has no edge {ends[0]} -> {ends[1]} to remove.")
+    for _, *ends in new_edges:
+        for node in {*ends} - nodes:
+            raise GraphError(f"An edge is added at node {node}, which does not exist.")
+    if any({*ends} - nodes for ends in edges.values()):
         raise GraphError("A node is removed while an edge at it stays.")
 
 
@@ -294,8 +261,13 @@ def removed_places(graph: Graph, edit: GraphEdit) -> Ints:
     return places
 
 
-def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
-    """Apply an edit that is known to fit."""
+def apply(graph: Graph, edit: GraphEdit, *, is_trusted: bool = False) -> Applied:
+    """Return the graph after `edit`, or raise GraphError where the edit does not fit it.
+
+    A trusted edit, one that the rules of this package made for this graph, is known to fit.
+    """
+    if not is_trusted:
+        check_fits(graph, edit)
     operation, ids = edit.rows[:, 0], edit.rows[:, 2]
     node_stays = np.ones(graph.n_nodes, dtype=np.bool_)
     node_stays[graph.node_ids.searchsorted(ids[operation == REMOVE_NODE])] = False
@@ -303,22 +275,13 @@ def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
     edge_stays[removed_places(graph, edit)] = False
     old_nodes, old_edges = node_stays.nonzero()[0], edge_stays.nonzero()[0]
 
-    n_new_nodes = int((operation == ADD_NODE).sum())
-    n_old, n_nodes = old_nodes.size, old_nodes.size + n_new_nodes
-    node_ids, node_origin = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int64)
-    node_ids[:n_old], node_origin[:n_old] = graph.node_ids[old_nodes], old_nodes
-    node_ids[n_old:] = np.arange(graph.next_node_id, graph.next_node_id + n_new_nodes)
-    node_origin[n_old:] = -1
+    new_nodes, added = ids[operation == ADD_NODE], edit.rows[operation == ADD_EDGE]
+    node_ids = np.concatenate([graph.node_ids[old_nodes], new_nodes])
     position = node_stays.cumsum() - 1
-
-    added = edit.rows[operation == ADD_EDGE]
     ends = node_ids.searchsorted(added[:, 3:])
     source = np.concatenate([position[graph.source[old_edges]], ends[:, 0]])
     target = np.concatenate([position[graph.target[old_edges]], ends[:, 1]])
-    order = (target * n_nodes + source).argsort(kind="stable")
-    n_kept = old_edges.size
-    edge_origin = np.empty(order.size, np.int64)
-    edge_origin[:n_kept], edge_origin[n_kept:] = old_edges, -1
+    order = (target * node_ids.size + source).argsort(kind="stable")
     edited = Graph(
         graph.n_inputs,
         graph.n_outputs,
@@ -327,10 +290,13 @@ def apply_edit(graph: Graph, edit: GraphEdit) -> Applied:
         target[order],
         np.concatenate([graph.weight[old_edges], edit.weight[operation == ADD_EDGE]])[order],
         np.concatenate([graph.edge_ids[old_edges], added[:, 2]])[order],
-        graph.next_node_id + n_new_nodes,
+        graph.next_node_id + new_nodes.size,
         graph.next_edge_id + len(added),
     )
-    return Applied(edited, node_origin, edge_origin[order])
+    if not is_trusted:
+        check(edited)
+    node_origin = np.append(old_nodes, np.full(new_nodes.size, -1))
+    return Applied(edited, node_origin, np.append(old_edges, np.full(len(added), -1))[order])
 
 
 def carry(values: Floats, origin: Ints) -> Floats:

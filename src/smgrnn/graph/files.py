@@ -8,7 +8,7 @@ import numpy as np
 from smgrnn.arrays import Arrays
 from smgrnn.errors import GraphError
 from smgrnn.graph.settings import NetworkConfig
-from smgrnn.graph.state import Graph, check
+from smgrnn.graph.state import Graph
 from smgrnn.names import Names
 
 COLUMNS = ("node_ids", "source", "target", "edge_ids")
@@ -27,20 +27,16 @@ def network_settings(content: Mapping[str, Any]) -> tuple[NetworkConfig, Names |
     values = dict(content)
     named = values.pop("names", None)
     config = NetworkConfig.from_dict(values)
-    if named is None:
-        return config, None
-    inputs, outputs = named
-    return config, Names.given(
-        inputs, outputs, n_inputs=config.n_inputs, n_outputs=config.n_outputs
-    )
+    if named is not None:
+        named = Names.given(*named, n_inputs=config.n_inputs, n_outputs=config.n_outputs)
+    return config, named
 
 
 def network_graph(arrays: Arrays) -> Graph:
     """Return the graph that the arrays of a file describe, checked."""
     if arrays["weight"].dtype.kind != "f":
         raise GraphError("The weights of a graph must be floating-point numbers.")
-    fields: dict[str, Any] = {name: arrays[name].astype(np.int64) for name in COLUMNS}
-    fields |= zip(NUMBERS, arrays["numbers"].tolist(), strict=True)
-    graph = Graph(**fields, weight=arrays["weight"].astype(np.float64))
-    check(graph)
-    return graph
+    columns = {name: arrays[name].astype(np.int64) for name in COLUMNS}
+    numbers = dict(zip(NUMBERS, arrays["numbers"].tolist(), strict=True))
+    weight = arrays["weight"].astype(np.float64)
+    return Graph.from_arrays({**columns, **numbers, "weight": weight})

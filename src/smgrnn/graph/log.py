@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,16 +17,12 @@ class EditLog:
     def __init__(self) -> None:
         self._parts: list[Columns] = []
 
-    @classmethod
-    def start(cls) -> Self:
-        """Return an empty log."""
-        return cls()
-
     @property
     def columns(self) -> "Columns":
         """All rows; appended parts are joined when they are asked for."""
         if len(self._parts) != 1:
-            parts = self._parts or [Columns.none()]
+            numbers = np.zeros(0, np.int64)
+            parts = [(numbers, numbers, *GraphEdit.empty()), *self._parts]
             self._parts = [Columns(*(np.concatenate(each) for each in zip(*parts, strict=True)))]
         return self._parts[0]
 
@@ -70,12 +66,6 @@ class Columns(NamedTuple):
     weight: Floats
     """Weights as in GraphEdit.weight (n,)."""
 
-    @classmethod
-    def none(cls) -> Self:
-        """Return columns without rows."""
-        numbers = np.zeros(0, np.int64)
-        return cls(numbers, numbers, np.zeros((0, 5), np.int64), np.zeros(0))
-
 
 def log_arrays(log: EditLog) -> Arrays:
     """Return the columns of a log by name."""
@@ -87,18 +77,13 @@ def log_from(arrays: Arrays) -> EditLog:
     log = EditLog()
     if "log.update" not in arrays:
         return log
-    update, call, rows, weight = columns = from_arrays(Columns, arrays, "log.")
-    n = len(update)
+    columns = from_arrays(Columns, arrays, "log.")
+    rows, n = columns.rows, len(columns.update)
     is_right = (
-        update.shape == call.shape == weight.shape == (n,)
-        and rows.shape == (n, 5)
-        and {column.dtype for column in (update, call, rows)} <= {np.dtype(np.int64)}
-        and weight.dtype == np.float64
-        and np.isfinite(weight).all()
-        and all(
-            ((codes >= 0) & (codes < len(kind))).all()
-            for kind, codes in ((Operation, rows[:, 0]), (Cause, rows[:, 1]))
-        )
+        [column.shape for column in columns] == [(n,), (n,), (n, 5), (n,)]
+        and [column.dtype for column in columns] == [np.int64, np.int64, np.int64, np.float64]
+        and np.isfinite(columns.weight).all()
+        and ((rows[:, :2] >= 0) & (rows[:, :2] < (len(Operation), len(Cause)))).all()
     )
     if not is_right:
         raise ShapeError("The file's log of edits is damaged.")

@@ -12,7 +12,7 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.activation import activate
-from smgrnn.graph.numbers import NetworkNumbers
+from smgrnn.graph.settings import NetworkNumbers
 from smgrnn.kernels import inlined
 
 

@@ -1,11 +1,13 @@
-"""Settings of a network, and the names of its parts."""
+"""Settings of a network, and the same as numbers, the form in which kernels take them."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple, Self, get_args
 
 from smgrnn.validation import Count, NonNegative, Settings, Share, Whole
 
 Activation = Literal["tanh", "sigmoid", "relu", "identity"]
+ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
+"""Kernels know an activation by its place here."""
 Readout = Literal["state", "sum"]
 
 
@@ -51,3 +53,32 @@ class NetworkConfig(NetworkSettings):
     """Features in the state of a node (F)."""
     readout: Readout = "state"
     """A call returns the states of the outputs, or the weighted sums before φ_out."""
+
+
+class NetworkNumbers(NamedTuple):
+    """The settings by which a graph is run, as numbers."""
+
+    n_inputs: int
+    n_outputs: int
+    iterations: int
+    activation: int
+    """Place in ACTIVATIONS."""
+    output_activation: int
+    """Place in ACTIVATIONS."""
+    reads_sums: bool
+    """Whether a call returns the sums before the outputs' activation."""
+    carries_state: bool
+    """Whether node states are carried from call to call."""
+
+    @classmethod
+    def of(cls, config: NetworkConfig) -> Self:
+        """Translate the settings."""
+        return cls(
+            config.n_inputs,
+            config.n_outputs,
+            config.iterations,
+            ACTIVATIONS.index(config.activation),
+            ACTIVATIONS.index(config.output_activation),
+            config.readout == "sum",
+            config.carry_state,
+        )

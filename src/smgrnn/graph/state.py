@@ -80,18 +80,23 @@ class Graph(NamedTuple):
         for source, target, _ in triples:
             if not (isinstance(source, Integral) and isinstance(target, Integral)):
                 raise GraphError(f"An edge joins numbered nodes. Got {source!r} -> {target!r}.")
-        n_nodes = n_inputs + n_outputs + n_hidden
-        graph = cls(
-            n_inputs=n_inputs,
-            n_outputs=n_outputs,
-            node_ids=np.arange(n_nodes, dtype=np.int64),
-            source=np.array([source for source, _, _ in triples], dtype=np.int64),
-            target=np.array([target for _, target, _ in triples], dtype=np.int64),
-            weight=np.array([weight for _, _, weight in triples], dtype=np.float64),
-            edge_ids=np.arange(len(triples), dtype=np.int64),
-            next_node_id=n_nodes,
-            next_edge_id=len(triples),
-        )
+        columns = zip(*triples, strict=True) if triples else ((), (), ())
+        return cls.numbered(n_inputs, n_outputs, n_inputs + n_outputs + n_hidden, *columns)
+
+    @classmethod
+    def numbered(
+        cls, n_inputs: int, n_outputs: int, n_nodes: int, source: Any, target: Any, weight: Any
+    ) -> Self:
+        """Return a new graph of edges in row order, whose ids are positions.
+
+        >>> Graph.numbered(1, 1, 2, [0], [1], [0.5]) == Graph.from_edges(1, 1, 0, [(0, 1, 0.5)])
+        True
+        """
+        nodes, edges = np.arange(n_nodes), np.arange(len(weight))
+        source, target = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
+        weight = np.array(weight, dtype=np.float64)
+        columns = nodes, source, target, weight, edges
+        graph = cls(n_inputs, n_outputs, *columns, n_nodes, len(weight))
         check(graph)
         return graph
 
@@ -121,13 +126,9 @@ class Graph(NamedTuple):
 
     def edges(self) -> Iterator[Edge]:
         """Go through the edges by stable ids, in array order."""
-        columns = (
-            self.edge_ids,
-            self.node_ids[self.source],
-            self.node_ids[self.target],
-            self.weight,
-        )
-        return (Edge(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
+        ends = self.node_ids[self.source], self.node_ids[self.target]
+        columns = (each.tolist() for each in (self.edge_ids, *ends, self.weight))
+        return map(Edge._make, zip(*columns, strict=True))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):

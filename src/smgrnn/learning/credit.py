@@ -1,4 +1,4 @@
-"""Credit: how each edge gets its gradient for the loss.
+"""Loss and credit: how each edge gets its gradient.  Paper: Sec. III-A, III-E.
 
 A step is forward → loss → credit → optimizer → update history.  A learning rule is the third of
 these: it reads one pass through the network and writes a gradient for every edge.
@@ -10,11 +10,20 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.activation import IDENTITY, slope
-from smgrnn.graph.numbers import NetworkNumbers
+from smgrnn.graph.settings import NetworkNumbers
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
-from smgrnn.learning.numbers import BACKPROP, FEEDBACK, HEBBIAN, OUTPUTS
-from smgrnn.learning.settings import LearningRule
+from smgrnn.learning.settings import (
+    BACKPROP,
+    CROSS_ENTROPY,
+    FEEDBACK,
+    HEBBIAN,
+    MSE,
+    ONE_HOT,
+    OUTPUTS,
+    PLUS_MINUS,
+    LearningRule,
+)
 from smgrnn.seeding import stream
 
 
@@ -38,7 +47,7 @@ class Pass(NamedTuple):
     memory: Floats
     """Values that the rule keeps for each edge (rows, n_edges)."""
     feedback: Floats
-    """Fixed random weights by which each node hears of the error at each output; without rows
+    """Fixed random weights that carry the error at each output to each node; without rows
     unless the rule draws them (n_outputs, n_nodes)."""
     trace_decay: float
     """Share of an eligibility trace that stays from one iteration to the next."""
@@ -46,43 +55,87 @@ class Pass(NamedTuple):
 
 
 @inlined
-def backward(seen: Pass) -> None:
-    """Write dL/dw by backpropagation through the K iterations of one call.  Paper: Sec. III-E.
+def output_error(
+    kind: int, trace: Floats, adjoint: Floats, network: NetworkNumbers, label: int, target: Floats
+) -> float:
+    """Return the loss of a kind at the outputs of a network; NaN if there is no such kind.
 
-    It starts from dL/d(outputs) in the first row of the adjoint.
-
-    In the last iteration only edges into outputs matter; in earlier ones, all that lead to them.
+    The outputs are in the last row of `trace`; their gradient goes into the first of `adjoint`.
+    Cross-entropy is -log softmax(outputs)[label].  The others are mean squared errors: from the
+    `target`, or from 1 at the label and 0 or -1 elsewhere.
     """
-    source, weight, starts = seen.source, seen.weight, seen.starts
-    trace, adjoint, gradient, errors = seen.trace, seen.adjoint, seen.gradient, seen.errors
-    n_inputs, network = seen.network.n_inputs, seen.network
+    first, last = network.n_inputs, network.n_inputs + network.n_outputs
+    row, loss = trace.shape[0] - 1, 0.0
+    if kind == CROSS_ENTROPY:
+        largest, total = trace[row, first], 0.0
+        for node in range(first, last):
+            largest = max(largest, trace[row, node])
+        for node in range(first, last):
+            adjoint[0, node] = np.exp(trace[row, node] - largest)
+            total += adjoint[0, node]
+        for node in range(first, last):
+            adjoint[0, node] /= total
+        adjoint[0, first + label] -= 1.0
+        return float(np.log(total) - (trace[row, first + label] - largest))
+    if kind not in (MSE, ONE_HOT, PLUS_MINUS):
+        return np.nan
+    others = 0.0 if kind == ONE_HOT else -1.0
+    for node in range(first, last):
+        choice = 1.0 if node == first + label else others
+        goal = target[node - first] if kind == MSE else choice
+        error = trace[row, node] - goal
+        adjoint[0, node] = 2.0 * error / (last - first)
+        loss += error * error
+    return loss / (last - first)
+
+
+@inlined
+def backward_call(
+    seen: Pass, trace: Floats, weight: Floats, above: int, is_last: bool, goes_on: bool
+) -> int:
+    """Write the gradients of one call; return the row of the adjoint for the states it began with.
+
+    The row `above` is for the states that it ended with: all of them, or in the last call the
+    outputs, which are what the loss reads.  So in its last iteration only edges into outputs
+    matter.  A call that `goes_on` to an earlier one adds to the gradients.
+    """
+    source, starts, adjoint = seen.source, seen.starts, seen.adjoint
+    gradient, errors, network = seen.gradient, seen.errors, seen.network
+    n_inputs, first_hidden = network.n_inputs, network.n_inputs + network.n_outputs
     n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
-    first_hidden = n_inputs + network.n_outputs
-    keeps_errors = errors.shape[1] > 0
-    if n_iterations > 1:
-        gradient[:] = 0.0
-    n_reached = first_hidden  # nodes that the loss depends on after this iteration
+    keeps_errors = is_last and errors.shape[1] > 0
+    is_single = n_iterations == 1 and not goes_on
+    n_reached = first_hidden if is_last else n_nodes  # nodes that the loss depends on
     for row in range(n_iterations - 1, -1, -1):
-        above = (n_iterations - 1 - row) % 2
         below = 1 - above
-        if row > 0:
+        if row > 0 or goes_on:
             for node in range(n_nodes):
                 adjoint[below, node] = 0.0
         for node in range(n_inputs, n_reached):
             kind = network.output_activation if node < first_hidden else network.activation
-            if network.reads_sums and row == n_iterations - 1:
+            if is_last and network.reads_sums and row == n_iterations - 1:
                 kind = IDENTITY
             signal = adjoint[above, node] * slope(trace[row + 1, node], kind)
             if keeps_errors:
                 errors[row, node] = signal
             for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
                 sender = np.uint64(source[edge])
-                if n_iterations == 1:
+                if is_single:
                     gradient[edge] = signal * trace[row, sender]
                 else:
                     gradient[edge] += signal * trace[row, sender]
                     adjoint[below, sender] += signal * weight[edge]
         n_reached = n_nodes
+        above = below
+    return above
+
+
+@inlined
+def backward(seen: Pass) -> None:
+    """Write dL/dw by backpropagation through the K iterations of one call.  Paper: Sec. III-E."""
+    if seen.trace.shape[0] > 2:
+        seen.gradient[:] = 0.0
+    backward_call(seen, seen.trace, seen.weight, 0, True, False)
 
 
 @inlined
@@ -105,7 +158,7 @@ def teach_outputs(seen: Pass) -> None:
 
 
 @inlined
-def heard_error(seen: Pass, node: int) -> float:
+def fed_error(seen: Pass, node: int) -> float:
     """Return the errors at the outputs, weighted by the fixed feedback of a hidden node."""
     first, total = seen.network.n_inputs, 0.0
     for output in range(seen.network.n_outputs):
@@ -115,9 +168,8 @@ def heard_error(seen: Pass, node: int) -> float:
 
 @inlined
 def _align(seen: Pass) -> None:
-    """Write the gradients by feedback alignment.
+    """Write the gradients by feedback alignment (Lillicrap et al., 2016; direct: Nøkland, 2016).
 
-    Lillicrap et al. (2016); from the outputs straight to every hidden node, as in Nøkland (2016).
     In each iteration but the last, which cannot have reached an output yet, an edge learns by the
     error at its target times the state of its source.  With one iteration that leaves the edges
     into outputs, as in backpropagation.
@@ -126,7 +178,7 @@ def _align(seen: Pass) -> None:
     trace, network = seen.trace, seen.network
     n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
     for node in range(network.n_inputs + network.n_outputs, n_nodes):
-        error = heard_error(seen, node)
+        error = fed_error(seen, node)
         for row in range(n_iterations - 1):
             signal = error * slope(trace[row + 1, node], network.activation)
             if seen.errors.shape[1] > 0:
@@ -152,7 +204,7 @@ def _modulate(seen: Pass) -> None:
     trace, network, traces = seen.trace, seen.network, seen.memory
     last, n_nodes = trace.shape[0] - 2, trace.shape[1]
     for node in range(network.n_inputs + network.n_outputs, n_nodes):
-        error = heard_error(seen, node)
+        error = fed_error(seen, node)
         for row in range(last + 1):
             post = slope(trace[row + 1, node], network.activation)
             if seen.errors.shape[1] > 0 and row < last:

@@ -1,18 +1,16 @@
-"""Adam, AdamW, SGD with momentum and RMSprop as torch.optim defines them.
-
-Each moves the weights of the edges [first, last) and writes the changes into `delta`.
-`moments` (2, n_edges) is the optimizer's memory of each edge; a step counts from 1 and is shared by
-all edges, as torch's is.  With `moments` (4, n_edges) Adam corrects each edge by its own age: the
-two further rows are the averages that a gradient of 1 at every step would have had.
-"""
+"""Optimizers as torch.optim defines them, the learning rate over a run, and averaged weights."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.kernels import inlined
-from smgrnn.learning.numbers import ADAM, ADAMW, RMSPROP, SGD, LearningNumbers
+from smgrnn.kernels import inlined, kernel
+from smgrnn.learning.settings import ADAM, ADAMW, MOMENTUM, RMSPROP, LearningNumbers, Rate
+
+FALLS_FROM, FALLS_TO = 0.5, 0.05
+"""Share of a run after which the rate falls, and the share of it that is left in the end."""
+MEAN, AGE = 0, 1  # rows of an average
 
 
 class Pace(NamedTuple):
@@ -33,85 +31,81 @@ def optimize(
     first: int,
     last: int,
 ) -> None:
-    """Take one step of the chosen optimizer."""
+    """Move the weights of the edges [first, last) and write the changes into `delta`.
+
+    `moments` (2, n_edges) is the optimizer's memory of each edge; all edges share the step, as in
+    torch.  With `moments` (4, n_edges) Adam corrects each edge by its own age: the two further rows
+    are the averages that a gradient of 1 at every step would have had.
+    """
+    rate, decay, momentum = pace.rate, learning.weight_decay, learning.momentum
+    epsilon, alpha = learning.epsilon, learning.alpha
     if learning.optimizer in (ADAM, ADAMW):
-        _adam(learning, pace, weight, gradient, moments, delta, first, last)
-    elif learning.optimizer == SGD:
-        _sgd(learning, pace, weight, gradient, moments, delta, first, last)
+        is_decoupled, has_ages = learning.optimizer == ADAMW, moments.shape[0] == 4
+        beta1, beta2 = learning.beta1, learning.beta2
+        coupled = 0.0 if is_decoupled else decay
+        shrink = 1.0 - rate * decay if is_decoupled else 1.0
+        step_size = rate / (1.0 - beta1**pace.step)
+        root_correction = np.sqrt(1.0 - beta2**pace.step)
+        for edge in range(np.uint64(first), np.uint64(last)):
+            old = weight[edge]
+            g = gradient[edge] + coupled * old
+            moments[0, edge] += (g - moments[0, edge]) * (1.0 - beta1)
+            moments[1, edge] = moments[1, edge] * beta2 + g * g * (1.0 - beta2)
+            if has_ages:
+                moments[2, edge] += (1.0 - moments[2, edge]) * (1.0 - beta1)
+                moments[3, edge] = moments[3, edge] * beta2 + (1.0 - beta2)
+                step_size = rate / moments[2, edge]
+                root_correction = np.sqrt(moments[3, edge])
+            denominator = np.sqrt(moments[1, edge]) / root_correction + epsilon
+            weight[edge] = old * shrink - step_size * (moments[0, edge] / denominator)
+            delta[edge] = weight[edge] - old
+    elif learning.optimizer == MOMENTUM:
+        for edge in range(np.uint64(first), np.uint64(last)):
+            old = weight[edge]
+            moments[0, edge] = momentum * moments[0, edge] + (gradient[edge] + decay * old)
+            weight[edge] = old - rate * moments[0, edge]
+            delta[edge] = weight[edge] - old
     elif learning.optimizer == RMSPROP:
-        _rmsprop(learning, pace, weight, gradient, moments, delta, first, last)
+        for edge in range(np.uint64(first), np.uint64(last)):
+            old = weight[edge]
+            g = gradient[edge] + decay * old
+            moments[0, edge] = moments[0, edge] * alpha + g * g * (1.0 - alpha)
+            scaled = g / (np.sqrt(moments[0, edge]) + epsilon)
+            moments[1, edge] = momentum * moments[1, edge] + scaled
+            weight[edge] = old - rate * moments[1, edge]
+            delta[edge] = weight[edge] - old
+
+
+def rate_at(schedule: Rate, progress: float) -> float:
+    """Return the fraction of the learning rate that applies now.
+
+    >>> rate_at("falling", 0.75), rate_at("constant", 0.75)
+    (0.525, 1.0)
+    """
+    if schedule == "constant" or progress <= FALLS_FROM:
+        return 1.0
+    share = (progress - FALLS_FROM) / (1.0 - FALLS_FROM)
+    return 1.0 - (1.0 - FALLS_TO) * min(share, 1.0)  # a loop may run for longer than announced
 
 
 @inlined
-def _adam(
-    learning: LearningNumbers,
-    pace: Pace,
-    weight: Floats,
-    gradient: Floats,
-    moments: Floats,
-    delta: Floats,
-    first: int,
-    last: int,
-) -> None:
-    is_decoupled = learning.optimizer == ADAMW
-    beta1, beta2, epsilon = learning.beta1, learning.beta2, learning.epsilon
-    coupled = 0.0 if is_decoupled else learning.weight_decay
-    shrink = 1.0 - pace.rate * learning.weight_decay if is_decoupled else 1.0
-    step_size = pace.rate / (1.0 - beta1**pace.step)
-    root_correction = np.sqrt(1.0 - beta2**pace.step)
-    has_ages = moments.shape[0] == 4
+def average(rows: Floats, weight: Floats, least: float, first: int, last: int) -> None:
+    """Move the running mean (2, n_edges) of the weights of [first, last) on by one update.
+
+    The mean is over all updates of an edge, and later over about the last 1 / `least`.
+    """
     for edge in range(np.uint64(first), np.uint64(last)):
-        old = weight[edge]
-        g = gradient[edge] + coupled * old
-        moments[0, edge] += (g - moments[0, edge]) * (1.0 - beta1)
-        moments[1, edge] = moments[1, edge] * beta2 + g * g * (1.0 - beta2)
-        if has_ages:
-            moments[2, edge] += (1.0 - moments[2, edge]) * (1.0 - beta1)
-            moments[3, edge] = moments[3, edge] * beta2 + (1.0 - beta2)
-            step_size = pace.rate / moments[2, edge]
-            root_correction = np.sqrt(moments[3, edge])
-        denominator = np.sqrt(moments[1, edge]) / root_correction + epsilon
-        weight[edge] = old * shrink - step_size * (moments[0, edge] / denominator)
-        delta[edge] = weight[edge] - old
+        rows[AGE, edge] += 1.0
+        share = max(least, 1.0 / rows[AGE, edge])
+        rows[MEAN, edge] += (weight[edge] - rows[MEAN, edge]) * share
 
 
-@inlined
-def _sgd(
-    learning: LearningNumbers,
-    pace: Pace,
-    weight: Floats,
-    gradient: Floats,
-    moments: Floats,
-    delta: Floats,
-    first: int,
-    last: int,
-) -> None:
-    for edge in range(np.uint64(first), np.uint64(last)):
-        old = weight[edge]
-        g = gradient[edge] + learning.weight_decay * old
-        moments[0, edge] = learning.momentum * moments[0, edge] + g
-        weight[edge] = old - pace.rate * moments[0, edge]
-        delta[edge] = weight[edge] - old
+def averaged(rows: Floats, weight: Floats) -> Floats:
+    """Return the mean weights; an edge that was never updated has the weight it has."""
+    return np.where(rows[AGE] > 0.0, rows[MEAN], weight)
 
 
-@inlined
-def _rmsprop(
-    learning: LearningNumbers,
-    pace: Pace,
-    weight: Floats,
-    gradient: Floats,
-    moments: Floats,
-    delta: Floats,
-    first: int,
-    last: int,
-) -> None:
-    alpha = learning.alpha
-    for edge in range(np.uint64(first), np.uint64(last)):
-        old = weight[edge]
-        g = gradient[edge] + learning.weight_decay * old
-        moments[0, edge] = moments[0, edge] * alpha + g * g * (1.0 - alpha)
-        moments[1, edge] = learning.momentum * moments[1, edge] + g / (
-            np.sqrt(moments[0, edge]) + learning.epsilon
-        )
-        weight[edge] = old - pace.rate * moments[1, edge]
-        delta[edge] = weight[edge] - old
+@kernel
+def average_update(rows: Floats, weight: Floats, least: float) -> None:
+    """Move the running mean of all weights on by one update, from Python."""
+    average(rows, weight, least, 0, weight.size)

@@ -1,12 +1,17 @@
-"""Settings of learning: the optimizers, the learning rules, and what a loop does with them."""
+"""Settings of learning: the optimizers, the learning rules, and what a loop does with them.
+
+Kernels take them as numbers, and know an optimizer, a rule and a loss by its place in a table.
+"""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from smgrnn.validation import Choice, Decay, NonNegative, Positive, Settings, Whole
 
 BiasCorrection = Literal["shared", "edge"]
 Loss = Literal["cross_entropy", "mse", "one_hot", "plus_minus"]
+LOSSES: tuple[Loss, ...] = get_args(Loss)
+CROSS_ENTROPY, MSE, ONE_HOT, PLUS_MINUS = range(len(LOSSES))
 Rate = Literal["constant", "falling"]
 
 
@@ -69,6 +74,7 @@ class RMSprop(Choice):
 
 Optimizer = Adam | AdamW | SGD | RMSprop
 OPTIMIZERS = {kind.name: kind for kind in (Adam, AdamW, SGD, RMSprop)}
+ADAM, ADAMW, MOMENTUM, RMSPROP = range(len(OPTIMIZERS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +129,7 @@ class Outputs(LearningRule):
 
 AnyLearningRule = Backprop | Feedback | Hebbian | Outputs
 LEARNING = {kind.name: kind for kind in (Backprop, Feedback, Hebbian, Outputs)}
+BACKPROP, FEEDBACK, HEBBIAN, OUTPUTS = range(len(LEARNING))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,3 +170,50 @@ class LearningSettings(LearningConfig):
     loss: Loss | None = None  # type: ignore[assignment]
     """The loss, see LearningConfig; None is cross-entropy for choices and "mse" for continuous
     actions."""
+
+
+class LearningNumbers(NamedTuple):
+    """A LearningConfig as numbers; a setting that the optimizer does not have is 0."""
+
+    loss: int
+    """Index in LOSSES."""
+    credit: int
+    """Code of the learning rule."""
+    optimizer: int
+    """Code of the optimizer."""
+    n_moments: int
+    """Rows of the optimizer's memory."""
+    learning_rate: float
+    beta1: float
+    beta2: float
+    alpha: float
+    epsilon: float
+    momentum: float
+    weight_decay: float
+    averaging: float
+    through_time: int
+    trace_decay: float
+    forgets: bool
+    """Whether the learning rule's memory is set to zero at the start of an episode."""
+
+    @classmethod
+    def of(cls, config: LearningConfig) -> Self:
+        """Translate the settings."""
+        optimizer: Any = config.optimizer
+        own = {
+            name: float(getattr(optimizer, name, 0.0))
+            for name in ("beta1", "beta2", "alpha", "epsilon", "momentum", "weight_decay")
+        }
+        is_corrected_by_edge = getattr(optimizer, "bias_correction", "shared") == "edge"
+        return cls(
+            loss=LOSSES.index(config.loss),
+            credit=list(LEARNING).index(config.rule.name),
+            optimizer=list(OPTIMIZERS).index(optimizer.name),
+            n_moments=4 if is_corrected_by_edge else 2,
+            learning_rate=config.learning_rate,
+            averaging=config.averaging,
+            through_time=config.through_time,
+            trace_decay=getattr(config.rule, "trace_decay", 0.0),
+            forgets=config.rule.forgets,
+            **own,
+        )

@@ -13,10 +13,9 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import ConfigError
-from smgrnn.graph.activation import IDENTITY, slope
 from smgrnn.graph.settings import NetworkConfig
 from smgrnn.kernels import inlined
-from smgrnn.learning.credit import Pass
+from smgrnn.learning.credit import Pass, backward_call
 from smgrnn.learning.settings import LearningConfig
 
 NEXT, KEPT = 0, 1  # places in `Past.clock`
@@ -60,59 +59,22 @@ def check_window(
     learning: LearningConfig, network: NetworkConfig, n_nodes: int, n_edges: int
 ) -> None:
     """Refuse a window that cannot apply, or is too large for a network that may become so large."""
-    n = learning.through_time
-    if n == 0:
-        return
-    if not network.carry_state:
-        raise ConfigError(
-            f"learning.through_time {n} needs node states that are carried from call to call, and "
-            f"carry_state is off: turn that on, or leave through_time at 0."
+    n, rule = learning.through_time, learning.rule.name
+    n_bytes, wrong = 8 * n * ((network.iterations + 1) * n_nodes + n_edges), ""
+    if n and not network.carry_state:
+        wrong = (
+            "needs node states that are carried from call to call: turn on carry_state, or leave "
+            "through_time at 0."
         )
-    if learning.rule.name != "backprop":
-        raise ConfigError(
-            f"learning.through_time {n} is of backpropagation, and the learning rule is "
-            f"{learning.rule.name!r}: it must be 0."
+    elif n and rule != "backprop":
+        wrong = f"is of backpropagation, and the learning rule is {rule!r}: it must be 0."
+    elif n_bytes > MOST_BYTES:
+        wrong = (
+            f"takes {n_bytes / 2**30:.3g} GB for a network of up to {n_nodes} nodes and {n_edges} "
+            f"edges, more than {MOST_BYTES / 2**30:.3g}: lower it, or max_nodes and max_edges."
         )
-    n_bytes = 8 * n * ((network.iterations + 1) * n_nodes + n_edges)
-    if n_bytes > MOST_BYTES:
-        raise ConfigError(
-            f"learning.through_time {n} takes {n_bytes / 2**30:.3g} GB for a network of up to "
-            f"{n_nodes} nodes and {n_edges} edges, and may take {MOST_BYTES / 2**30:.3g}: lower "
-            f"it, or max_nodes and max_edges."
-        )
-
-
-@inlined
-def _through_call(seen: Pass, trace: Floats, weight: Floats, above: int, is_last: bool) -> int:
-    """Add the gradients of one call; return the row of the adjoint for the states it started from.
-
-    The row `above` is for the states that it ended with: all of them, or in the last call the
-    outputs, which are what the loss reads.
-    """
-    source, starts, adjoint = seen.source, seen.starts, seen.adjoint
-    gradient, errors, network = seen.gradient, seen.errors, seen.network
-    n_inputs, first_hidden = network.n_inputs, network.n_inputs + network.n_outputs
-    n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
-    keeps_errors = is_last and errors.shape[1] > 0
-    n_reached = first_hidden if is_last else n_nodes
-    for row in range(n_iterations - 1, -1, -1):
-        below = 1 - above
-        for node in range(n_nodes):
-            adjoint[below, node] = 0.0
-        for node in range(n_inputs, n_reached):
-            kind = network.output_activation if node < first_hidden else network.activation
-            if is_last and network.reads_sums and row == n_iterations - 1:
-                kind = IDENTITY
-            signal = adjoint[above, node] * slope(trace[row + 1, node], kind)
-            if keeps_errors:
-                errors[row, node] = signal
-            for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
-                sender = np.uint64(source[edge])
-                gradient[edge] += signal * trace[row, sender]
-                adjoint[below, sender] += signal * weight[edge]
-        n_reached = n_nodes
-        above = below
-    return above
+    if wrong:
+        raise ConfigError(f"learning.through_time {n} {wrong}")
 
 
 @inlined
@@ -123,11 +85,11 @@ def backward_through_time(seen: Pass, past: Past) -> None:
     """
     for edge in range(seen.gradient.size):
         seen.gradient[edge] = 0.0
-    above = _through_call(seen, seen.trace, seen.weight, 0, True)
+    above = backward_call(seen, seen.trace, seen.weight, 0, True, True)
     row = past.clock[NEXT]
     for _ in range(past.clock[KEPT]):
         row = (row if row > 0 else past.weights.shape[0]) - 1
-        above = _through_call(seen, past.traces[row], past.weights[row], above, False)
+        above = backward_call(seen, past.traces[row], past.weights[row], above, False, True)
 
 
 @inlined

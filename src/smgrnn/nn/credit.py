@@ -1,6 +1,7 @@
 """The ways of backward() besides autograd's own: through earlier calls, and by local rules."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -8,9 +9,10 @@ import torch
 from torch import Tensor
 
 from smgrnn.arrays import Floats
-from smgrnn.graph.numbers import NetworkNumbers
+from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
 from smgrnn.learning.credit import Pass, credit_pass
+from smgrnn.learning.settings import LearningConfig, LearningNumbers
 
 Run = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 """Runs a network: weights, states of inputs and of other nodes give the states and the sums."""
@@ -27,36 +29,39 @@ class Call(NamedTuple):
     """States of the other nodes that it started from (..., n_nodes - n_inputs)."""
 
 
-class Carried(torch.autograd.Function):
-    """The carried states; backward() runs the calls that led to them again, from the last one on.
-
-    The graphs of those calls are gone, freed by the backward() of each, and their weights have
-    changed in place.
-    """
+class ByFunction(torch.autograd.Function):
+    """Values as they are; backward() asks a function of their gradient for that of the weights."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, carried: Tensor, run: Run, past: Any) -> Tensor:
-        """Return the states as they are."""
-        ctx.run, ctx.past = run, past
-        return carried.clone()
+    def forward(ctx: Any, weight: Tensor, values: Tensor, credit: Callable[[Tensor], Any]) -> Any:
+        """Return the values."""
+        ctx.credit = credit
+        return values.clone()
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        """Return the gradient of the weights, summed over the calls."""
-        error, total = gradients[0], torch.zeros_like(ctx.past[-1].weight)
-        for call in reversed(ctx.past):
-            with torch.enable_grad():
-                weight, start = (
-                    each.detach().requires_grad_() for each in (call.weight, call.start)
-                )
-                after, _ = ctx.run(weight, call.clamped, start)
-            found, error = torch.autograd.grad(after, (weight, start), error)
-            total += found
-        return total, None, None, None
+        """Return the gradient of the weights."""
+        return ctx.credit(gradients[0]), None, None
 
 
-link: Callable[..., Tensor] = cast(Any, Carried).apply
-"""Returns the carried states, of weights, these states, the network's way to run, and calls."""
+credited: Callable[..., Tensor] = cast(Any, ByFunction).apply
+"""Returns values, of weights, these values, and a function of their gradient."""
+
+
+def gradient_through(run: Run, past: Sequence[Call], error: Tensor) -> Tensor:
+    """Return the gradient of the weights, summed over the calls that led to the carried states.
+
+    They are run again, from the last one on: their graphs are gone, freed by the backward() of
+    each, and their weights have changed in place.
+    """
+    total = torch.zeros_like(past[-1].weight)
+    for call in reversed(past):
+        with torch.enable_grad():
+            weight, start = (each.detach().requires_grad_() for each in (call.weight, call.start))
+            after, _ = run(weight, call.clamped, start)
+        found, error = torch.autograd.grad(after, (weight, start), error)
+        total += found
+    return total
 
 
 class Moments(NamedTuple):
@@ -73,11 +78,7 @@ class Moments(NamedTuple):
         self.states.append(states.detach())
         self.errors.append(None)
         if total.requires_grad:
-
-            def keep(gradient: Tensor) -> None:
-                self.errors[place] = gradient
-
-            total.register_hook(keep)
+            total.register_hook(partial(self.errors.__setitem__, place))
 
     def to_numpy(self) -> tuple[Floats, Floats]:
         """Return traces (n, K + 1, n_nodes) and errors (n, K, n_nodes), one per row of a batch."""
@@ -88,67 +89,38 @@ class Moments(NamedTuple):
             if error is not None:
                 flat = error.reshape(len(errors), -1)
                 errors[:, place, n_nodes - flat.shape[-1] :] = flat
-        double = (each.to("cpu", torch.float64).contiguous().numpy() for each in (traces, errors))
-        return next(double), next(double)
+        found = [each.to("cpu", torch.float64).contiguous().numpy() for each in (traces, errors)]
+        return found[0], found[1]
 
 
-class ByRule(torch.autograd.Function):
-    """The outputs of a call; backward() asks a learning rule for the gradient."""
+def rule_gradient(
+    moments: Moments,
+    error: Tensor,
+    graph: Graph,
+    config: NetworkConfig,
+    learning: LearningConfig,
+    feedback: Floats,
+    memory: Floats,
+) -> tuple[Floats, Floats]:
+    """Return the gradient of each edge by a learning rule for dL/d(outputs), and its new memory.
 
-    @staticmethod
-    def forward(ctx: Any, weight: Tensor, output: Tensor, credit: Callable[[Tensor], Any]) -> Any:
-        """Return the outputs as they are."""
-        ctx.credit = credit
-        return output.clone()
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        """Return the gradient of the weights, as the rule has it."""
-        return ctx.credit(gradients[0]), None, None
-
-
-rule_over: Callable[..., Tensor] = cast(Any, ByRule).apply
-"""Returns outputs, of weights, these outputs, and a function of dL/d(outputs) for the gradient."""
-
-
-class Ruled(NamedTuple):
-    """A learning rule at work: the graph, and the arrays that it reads."""
-
-    code: int
-    """The rule's code."""
-    graph: Graph
-    numbers: NetworkNumbers
-    feedback: Floats
-    """(n_outputs or 0, n_nodes)."""
-    trace_decay: float
-
-    def credit(self, traces: Floats, wanted: Floats, memory: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient of each edge, and the errors of nodes (n, K, n_nodes).
-
-        A row of a batch is a trace (K + 1, n_nodes), dL/d(outputs) and a memory (rows, n_edges),
-        which the rule moves on.  Gradients are summed over the rows.
-        """
-        graph, n_inputs = self.graph, self.graph.n_inputs
-        starts, total = row_starts(graph.target, graph.n_nodes), np.zeros(graph.n_edges)
-        errors = np.zeros_like(traces[:, 1:])
-        for row, trace in enumerate(traces):
-            adjoint, gradient = np.zeros((2, graph.n_nodes)), np.zeros(graph.n_edges)
-            adjoint[0, n_inputs : n_inputs + graph.n_outputs] = wanted[row]
-            credit_pass(
-                self.code,
-                Pass(
-                    graph.source,
-                    graph.weight,
-                    starts,
-                    trace,
-                    adjoint,
-                    gradient,
-                    errors[row],
-                    memory[row],
-                    self.feedback,
-                    self.trace_decay,
-                    self.numbers,
-                ),
-            )
-            total += gradient
-        return total, errors
+    A row of a batch has a memory (rows, n_edges) of its own, zero if the batch is another one than
+    before.  Gradients are summed over the rows; the errors of nodes are left in `moments`.
+    """
+    traces, _ = moments.to_numpy()
+    wanted = error.reshape(len(traces), -1).to("cpu", torch.float64).numpy()
+    numbers, rule = NetworkNumbers.of(config), LearningNumbers.of(learning)
+    if len(memory) != len(traces):
+        memory = np.zeros((len(traces), *memory.shape[1:]))
+    starts, total = row_starts(graph.target, graph.n_nodes), np.zeros(graph.n_edges)
+    first, last = graph.n_inputs, graph.n_inputs + graph.n_outputs
+    errors = np.zeros_like(traces[:, 1:])
+    for row, trace in enumerate(traces):
+        adjoint, gradient = np.zeros((2, graph.n_nodes)), np.zeros(graph.n_edges)
+        adjoint[0, first:last] = wanted[row]
+        written = adjoint, gradient, errors[row], memory[row]
+        seen = (graph.source, graph.weight, starts, trace, *written, feedback, rule.trace_decay)
+        credit_pass(rule.credit, Pass(*seen, numbers))
+        total += gradient
+    moments.errors[:] = torch.as_tensor(errors[:, :, first:]).unbind(1)
+    return total, memory

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +20,7 @@ from smgrnn.errors import (
     ShapeError,
     reason,
 )
+from smgrnn.graph.drawing import network_html
 from smgrnn.graph.edit import Applied, GraphEdit, apply
 from smgrnn.graph.files import (
     COLUMNS,
@@ -29,16 +31,13 @@ from smgrnn.graph.files import (
 )
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_arrays, log_from
-from smgrnn.graph.notebook import network_html
-from smgrnn.graph.numbers import NetworkNumbers
 from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.learning.credit import carry_feedback, start_feedback
-from smgrnn.learning.numbers import LearningNumbers
 from smgrnn.learning.settings import AnyLearningRule, LearningConfig
 from smgrnn.learning.through_time import check_window
 from smgrnn.names import Names
-from smgrnn.nn.credit import Call, Moments, Ruled, link, rule_over
+from smgrnn.nn.credit import Call, Moments, credited, gradient_through, rule_gradient
 from smgrnn.seeding import stream
 from smgrnn.storage import read_arrays, write_arrays
 
@@ -177,27 +176,36 @@ class SMGrNN(nn.Module):
         clamped = self._read(observation)
         carried = self._carried(clamped)  # states of outputs and hidden nodes
         learns, n_outputs = torch.is_grad_enabled(), self.config.n_outputs
-        seen = Moments([], []) if learns and (self.is_watched or self._is_local) else None
-        start = self._linked(carried) if learns else carried
+        moments = Moments([], []) if learns and (self.is_watched or self._is_local) else None
+        start = carried
+        if learns and self._past:
+            through = partial(gradient_through, self._iterate, tuple(self._past))
+            start = credited(self.weight, carried, through)
         with torch.set_grad_enabled(learns and not self._is_local):
-            free, total = self._iterate(self.weight, clamped, start, seen)
+            free, total = self._iterate(self.weight, clamped, start, moments)
             output = (total if self.config.readout == "sum" else free)[..., :n_outputs]
-        if seen is not None:
-            ended = torch.cat([clamped, output, free[..., n_outputs:]], dim=-1)
-            seen.states.append(ended.detach())
-        if seen is not None and self.is_watched:
-            self._passes.append(seen)
-        if not learns and self.learning.through_time:
+        if not learns:
             self._past.clear()
         elif self.learning.through_time:
             self._past.append(Call(self.weight.detach().clone(), clamped.detach(), carried))
         self._state = free.detach().clone()  # callers may change their output in place
-        if seen is not None and self._is_local:
-            output = self._ruled(output, clamped, seen)
+        if moments is not None:
+            ended = torch.cat([clamped, output, free[..., n_outputs:]], dim=-1)
+            moments.states.append(ended.detach())
+            if self.is_watched:
+                self._passes.append(moments)
+            if self._is_local:
+                if clamped.requires_grad:
+                    raise ConfigError(
+                        f"The learning rule {self.rule.name!r} gives no gradient to the network's "
+                        f"input; detach() it."
+                    )
+                credit = partial(self._credit, self._structure, moments)
+                output = credited(self.weight, output, credit)
         return output if self.config.state_dim == 1 else output.transpose(-1, -2)
 
     def _iterate(
-        self, weight: Tensor, clamped: Tensor, free: Tensor, seen: Moments | None = None
+        self, weight: Tensor, clamped: Tensor, free: Tensor, moments: Moments | None = None
     ) -> tuple[Tensor, Tensor]:
         """Run K iterations; return the states and the sums that they end with."""
         n_outputs = self.config.n_outputs
@@ -210,51 +218,33 @@ class SMGrNN(nn.Module):
             message = weight * states.index_select(-1, source)
             is_guarded = message.requires_grad and not states.requires_grad
             if is_guarded and not torch.compiler.is_compiling():
-                message.register_hook(self._guard())
+                message.register_hook(partial(self._check_unedited, self._structure))
             total = torch.zeros_like(free).index_add(-1, target, message)
-            if seen is not None:
-                seen.note(states, total)
+            if moments is not None:
+                moments.note(states, total)
             if phi is phi_out:
                 free = phi(total)
             else:
                 free = torch.cat([phi_out(total[..., :n_outputs]), phi(total[..., n_outputs:])], -1)
         return free, total
 
-    def _linked(self, carried: Tensor) -> Tensor:
-        """Return the carried states as a function of the weights that earlier calls ran with."""
-        if not (self.learning.through_time and self._past):
-            return carried
-        return link(self.weight, carried, self._iterate, tuple(self._past))
+    def _check_unedited(self, structure: Graph, gradient: Tensor) -> None:
+        """Refuse a gradient that meets another graph than its call was made on.
 
-    def _ruled(self, output: Tensor, clamped: Tensor, seen: Moments) -> Tensor:
-        """Return the output as one whose backward() asks the learning rule for the gradient."""
-        structure = self._structure
-        if clamped.requires_grad:
-            raise ConfigError(
-                f"The learning rule {self.rule.name!r} gives no gradient to the network's input; "
-                f"detach() it."
-            )
+        Without it, a loss kept from before an edit would give other edges its gradients.  Where
+        the states need gradients too, torch itself notices that the weights have changed.
+        """
+        if self._structure is not structure:
+            raise GraphError("The graph was edited between a call and its backward().")
 
-        def credit(error: Tensor) -> Tensor:
-            if self._structure is not structure:
-                raise GraphError("The graph was edited between a call and its backward().")
-            return self._credit(error, seen)
-
-        return rule_over(self.weight, output, credit)
-
-    def _credit(self, error: Tensor, seen: Moments) -> Tensor:
+    def _credit(self, structure: Graph, moments: Moments, error: Tensor) -> Tensor:
         """Return the gradient that the learning rule gives for dL/d(outputs)."""
-        traces, _ = seen.to_numpy()
-        wanted = error.reshape(len(traces), -1).to("cpu", torch.float64).numpy()
-        numbers, learning = NetworkNumbers.of(self.config), LearningNumbers.of(self.learning)
+        self._check_unedited(structure, error)
         feedback, memory = (each.cpu().double().numpy() for each in (self.feedback, self.traces))
-        if len(memory) != len(traces):
-            memory = np.zeros((len(traces), *memory.shape[1:]))
-        rule = Ruled(learning.credit, self.graph, numbers, feedback, learning.trace_decay)
-        gradient, errors = rule.credit(traces, wanted, memory)
+        gradient, memory = rule_gradient(
+            moments, error, self.graph, self.config, self.learning, feedback, memory
+        )
         self._own(feedback, memory)
-        for place in range(len(seen.errors)):
-            seen.errors[place] = torch.as_tensor(errors[:, place, self.config.n_inputs :])
         return torch.as_tensor(gradient).to(self.weight)
 
     def _own(self, feedback: Floats, memory: Floats) -> None:
@@ -286,10 +276,9 @@ class SMGrNN(nn.Module):
         """
         passes, self._passes = self._passes, []
         n_nodes, n_iterations = self._structure.n_nodes, self.config.iterations
+        nothing = np.zeros((0, n_iterations + 1, n_nodes)), np.zeros((0, n_iterations, n_nodes))
         learned = [each for each in passes if any(error is not None for error in each.errors)]
-        if not learned:
-            return np.zeros((0, n_iterations + 1, n_nodes)), np.zeros((0, n_iterations, n_nodes))
-        both = [each.to_numpy() for each in learned]
+        both = [nothing, *(each.to_numpy() for each in learned)]
         traces, errors = (np.concatenate(arrays) for arrays in zip(*both, strict=True))
         return traces, errors
 
@@ -309,28 +298,11 @@ class SMGrNN(nn.Module):
             raise ShapeError(
                 f"Expected an input of shape ({wanted}). Got {tuple(observation.shape)} instead."
             )
-        if observation.is_cpu and not torch.compiler.is_compiling():  # or it would wait for a GPU
-            self._check_finite(observation)
+        is_seen = observation.is_cpu and not torch.compiler.is_compiling()  # without waiting for it
+        if is_seen and not isfinite(observation.sum().item()) and not observation.isfinite().all():
+            raise NonFiniteError("The input holds a NaN or an infinity.")
         observation = observation.to(self.weight.dtype)
         return observation if state_dim == 1 else observation.transpose(-1, -2)
-
-    def _check_finite(self, observation: Tensor) -> None:
-        if not isfinite(observation.sum().item()) and not observation.isfinite().all():
-            raise NonFiniteError("The input holds a NaN or an infinity.")
-
-    def _guard(self) -> Callable[[Tensor], None]:
-        """Return a check that the gradient of this call meets the graph the call was made on.
-
-        Without it, a loss kept from before an edit would give other edges its gradients.  Where
-        the states need gradients too, torch itself notices that the weights have changed.
-        """
-        structure = self._structure
-
-        def check_unchanged(gradient: Tensor) -> None:
-            if self._structure is not structure:
-                raise GraphError("The graph was edited between a call and its backward().")
-
-        return check_unchanged
 
     def _carried(self, clamped: Tensor) -> Tensor:
         shape = (*clamped.shape[:-1], self._n_free)
@@ -380,19 +352,19 @@ class SMGrNN(nn.Module):
         applied = apply(self.graph, edit, is_trusted=is_trusted)
         with torch.no_grad():
             if self._state is not None:
-                origin = torch.as_tensor(applied.node_origin[self.config.n_inputs :])
-                shift = origin.clone().sub_(self.config.n_inputs).clamp_(min=-1)
-                self._state = carry(self._state, shift)
+                n_inputs = self.config.n_inputs
+                origin = np.maximum(applied.node_origin[n_inputs:] - n_inputs, -1)
+                self._state = carry_tensor(self._state, torch.as_tensor(origin))
             gradient = self.weight.grad
             edge_origin = torch.as_tensor(applied.edge_origin)
             self.weight.grad = None
             self._set_weight(torch.as_tensor(applied.graph.weight))
             if gradient is not None:
-                self.weight.grad = carry(gradient, edge_origin)
+                self.weight.grad = carry_tensor(gradient, edge_origin)
             if self._is_local:
                 former = self.feedback.cpu().double().numpy()
                 feedback = carry_feedback(former, applied.node_origin, rng or self._rng)
-                self._own(feedback, carry(self.traces, edge_origin).cpu().double().numpy())
+                self._own(feedback, carry_tensor(self.traces, edge_origin).cpu().double().numpy())
         self._install(applied.graph)
         last, call = self.log.last
         self.log.append(last + 1 if update is None else max(last, update), call + 1, edit)
@@ -443,7 +415,10 @@ class SMGrNN(nn.Module):
         """Take over the topology in `state_dict` before its tensors are copied in."""
         names = (*COLUMNS, "numbers", "weight")
         if all(prefix + name in state_dict for name in names):
-            graph = _graph_of({name: state_dict[prefix + name] for name in names})
+            found = {name: state_dict[prefix + name].detach().cpu() for name in names}
+            if found["weight"].is_floating_point():  # bfloat16 is a type numpy does not have
+                found["weight"] = found["weight"].double()
+            graph = network_graph({name: each.numpy() for name, each in found.items()})
             check_width(graph, self.config)
             self.weight.grad = None
             self._set_weight(state_dict[prefix + "weight"])
@@ -463,19 +438,21 @@ class SMGrNN(nn.Module):
         >>> net.names.inputs
         ('height', 'speed')
         """
-        size = {"n_inputs": self.config.n_inputs, "n_outputs": self.config.n_outputs}
-        self.names = Names.given(inputs, outputs, **size)
+        config = self.config
+        self.names = Names.given(
+            inputs, outputs, n_inputs=config.n_inputs, n_outputs=config.n_outputs
+        )
 
     def save(self, path: str | Path) -> None:
         """Write settings, graph, weights and log to a safetensors file (bfloat16 as float32).
 
         How it learns is not among them; what a learning rule keeps is in the state dict.
         """
-        names, found = (*COLUMNS, "numbers", "weight"), self.state_dict()
-        state = {name: found[name].cpu() for name in names}
+        found = self.state_dict()
         if self.weight.dtype == torch.bfloat16:  # a type numpy does not have
-            state["weight"] = state["weight"].float()
-        arrays = {name: tensor.numpy() for name, tensor in state.items()} | log_arrays(self.log)
+            found["weight"] = found["weight"].float()
+        names = (*COLUMNS, "numbers", "weight")
+        arrays = {name: found[name].cpu().numpy() for name in names} | log_arrays(self.log)
         write_arrays(path, "network", network_content(self.config, self.names), arrays)
 
     @classmethod
@@ -503,15 +480,7 @@ class SMGrNN(nn.Module):
         return network_html(repr(self), self.graph)
 
 
-def _graph_of(state: dict[str, Tensor]) -> Graph:
-    """Return the graph that the tensors of a state dict describe, checked."""
-    if not state["weight"].is_floating_point():
-        raise GraphError("The weights of a graph must be floating-point numbers.")
-    known = state | {"weight": state["weight"].double()}  # bfloat16 is a type numpy does not have
-    return network_graph({name: each.detach().cpu().numpy() for name, each in known.items()})
-
-
-def carry(values: Tensor, origin: Tensor, fill: float = 0.0) -> Tensor:
+def carry_tensor(values: Tensor, origin: Tensor, fill: float = 0.0) -> Tensor:
     """Rearrange the last axis by `origin`; entries without an origin (-1) get `fill`."""
     origin = origin.to(values.device)
     padded = torch.cat([values, values.new_full((*values.shape[:-1], 1), fill)], dim=-1)

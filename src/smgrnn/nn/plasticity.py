@@ -10,21 +10,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from smgrnn.arrays import Floats, from_arrays, to_arrays
 from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError, ShapeError
-from smgrnn.graph.activation import ACTIVATIONS
 from smgrnn.graph.edit import GraphEdit, carry
+from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.learning.schedule import average_update, averaged
+from smgrnn.learning.optimizers import average_update, averaged
 from smgrnn.machine import check_memory
-from smgrnn.nn.network import SMGrNN
-from smgrnn.nn.optimizer_state import (
-    carry_optimizer_state,
-    check_optimizer,
-    reset_optimizer_state,
-)
+from smgrnn.nn.network import SMGrNN, carry_tensor
 from smgrnn.rules import PlasticityConfig, PlasticityModule, UpdateHistory
 from smgrnn.rules.size import Aim
 from smgrnn.rules.statistics import Watched, note_all
@@ -32,6 +28,9 @@ from smgrnn.seeding import dump_generator, restore_generator, stream
 from smgrnn.validation import Decay, Probability, checked
 
 _NO_EDIT = GraphEdit.empty()
+_FRESH_FROM_GROUP = {"step_size": "lr", "sum": "initial_accumulator_value"}
+"""What does not start from zero, and the setting that it starts from: Rprop's step sizes, Adagrad's
+sums."""
 _attached: "weakref.WeakKeyDictionary[SMGrNN, weakref.ref[StructuralPlasticity]]" = (
     weakref.WeakKeyDictionary()
 )
@@ -96,8 +95,7 @@ class StructuralPlasticity:
         averaging: float = 0.0,
         **settings: Any,
     ) -> None:
-        if optimizer is not None:
-            check_optimizer(optimizer, network.weight)
+        _check_optimizer(optimizer, network)
         owner = _attached.get(network)
         if owner is not None and owner() is not None:
             raise AttachmentError(
@@ -119,8 +117,7 @@ class StructuralPlasticity:
 
     def step(self) -> GraphEdit:
         """Record the update since the last call; edit the graph if it is due; return the edit."""
-        if self._is_replaced():
-            self._watch()
+        if self._watch_if_replaced():
             return _NO_EDIT
         weight = self._weights()
         self.history.push(weight - self._observed)
@@ -133,7 +130,7 @@ class StructuralPlasticity:
             note_all(statistics, candidates, traces, errors, activation, n_inputs)
         if self.averaging:
             average_update(self._average, weight, self.averaging)
-        return self._act_if_due(is_last=False)
+        return self._edit_if_due(is_last=False)
 
     def end_episode(self) -> GraphEdit:
         """End an episode: with `interval="episode"` edit the graph if it is due; return the edit.
@@ -143,11 +140,7 @@ class StructuralPlasticity:
         >>> plasticity.calls
         1
         """
-        return self._act_if_due(is_last=True) if self.config.interval == "episode" else _NO_EDIT
-
-    def _act_if_due(self, *, is_last: bool) -> GraphEdit:
-        is_due = self._module.is_due(self.history.n_updates, is_last=is_last)
-        return self._act() if is_due else _NO_EDIT
+        return self._edit_if_due(is_last=True) if self.config.interval == "episode" else _NO_EDIT
 
     @property
     def history(self) -> UpdateHistory:
@@ -195,13 +188,10 @@ class StructuralPlasticity:
             self.network.is_watched = False
             del _attached[self.network]
 
-    def _is_replaced(self) -> bool:
-        """Return whether the graph was replaced from outside: nothing observed applies to it."""
-        return self.network._structure is not self._structure
-
-    def _act(self) -> GraphEdit:
-        if self._is_replaced():
-            self._watch()
+    def _edit_if_due(self, *, is_last: bool) -> GraphEdit:
+        if not self._module.is_due(self.history.n_updates, is_last=is_last):
+            return _NO_EDIT
+        self._watch_if_replaced()
         graph = self._structure._replace(weight=self._observed.copy())
         nothing = np.zeros(graph.n_edges, np.bool_)
         with interrupts_deferred():
@@ -209,38 +199,55 @@ class StructuralPlasticity:
             self._watched = self._watched._replace(candidates=candidates)
             if edit:
                 self._apply(edit)
-        self._warn_if(is_capped)
+        if is_capped and not self._has_warned:
+            self._has_warned = True
+            limits = self.config.max_nodes, self.config.max_edges
+            warnings.warn(GrowthLimitWarning.at(str(self._structure), *limits), stacklevel=3)
         return edit
 
     def _apply(self, edit: GraphEdit) -> None:
-        n_before, is_trusted = self._structure.n_edges, self.config.is_built_in
+        """Edit the network, and carry over all that is kept for its edges.
+
+        torch keeps one `step` counter per parameter, so a new edge joins with zero moments under
+        the bias correction of an old one; that counter stays as it is.
+        """
+        former = self._structure
         applied = self.network.restructure(
-            edit, is_trusted=is_trusted, rng=self._rng, update=self.history.n_updates
+            edit, is_trusted=self.config.is_built_in, rng=self._rng, update=self.history.n_updates
         )
         self._watched = self._module.carry(self._watched, *applied)
         self._average = carry(self._average, applied.edge_origin)
-        if self.optimizer is not None:
-            parameter = self.network.weight
-            check_optimizer(self.optimizer, parameter)
-            if self.config.optimizer_on_edit == "keep":
-                origin = torch.as_tensor(applied.edge_origin)
-                carry_optimizer_state(self.optimizer, parameter, n_before, origin)
-            else:
-                reset_optimizer_state(self.optimizer, parameter)
+        _check_optimizer(self.optimizer, self.network)
+        if self.optimizer is not None and self.config.optimizer_on_edit == "reset":
+            self.optimizer.state.pop(self.network.weight, None)
+        elif self.optimizer is not None:
+            state = self.optimizer.state.get(self.network.weight, {})
+            group = next(g for g in self.optimizer.param_groups if _holds(g, self.network))
+            origin = torch.as_tensor(applied.edge_origin)
+            for name, value in state.items():
+                if isinstance(value, Tensor) and value.shape == (former.n_edges,):
+                    fill = group[_FRESH_FROM_GROUP[name]] if name in _FRESH_FROM_GROUP else 0.0
+                    state[name] = carry_tensor(value, origin, float(fill))
         self._structure = self.network._structure
         self._observed = self._weights()
 
-    def _watch(self) -> None:
+    def _watch_if_replaced(self) -> bool:
+        """Start anew where the graph was replaced from outside: nothing observed applies to it."""
+        is_replaced = self.network._structure is not self._structure
+        if is_replaced:
+            self._watch(self.calls)
+        return is_replaced
+
+    def _watch(self, calls: int = 0) -> None:
         """Start observing the network as it is now, with an empty history."""
         self._structure = self.network._structure
         n_edges, window = self._structure.n_edges, self.config.window
         check_memory(24.0 * window * n_edges, f"A window of {window} updates of {n_edges} edges")
-        former = getattr(self, "_module", None)
         iterations = self.network.config.iterations
         self._module = PlasticityModule(self.config, self._structure, iterations, self._rng)
-        self._module.calls = 0 if former is None else former.calls
+        self._module.calls = calls
         self._watched = self._module.start(self._structure)
-        self._average = np.zeros((2, self._structure.n_edges))
+        self._average = np.zeros((2, n_edges))
         self.network.is_watched = self._module.watches
         self._observed = self._weights()
 
@@ -255,52 +262,54 @@ class StructuralPlasticity:
             )
         return weight
 
-    def _warn_if(self, is_capped: bool) -> None:
-        if is_capped and not self._has_warned:
-            self._has_warned = True
-            limits = self.config.max_nodes, self.config.max_edges
-            warnings.warn(GrowthLimitWarning.at(str(self._structure), *limits), stacklevel=5)
-
     def state_dict(self) -> dict[str, Any]:
         """Return all that is needed to continue exactly: history, counters and random state.
 
         The states of the nodes are not in it, nor in the network's own: save between episodes.
         """
         arrays = to_arrays(self._watched) | {"aim": self._module.aim.to_array()}
-        watched = {name: torch.as_tensor(value) for name, value in arrays.items()}
-        observed = torch.tensor(self._observed)
-        rng = dump_generator(self._rng)
-        edges = torch.tensor(self._structure.edge_ids)
         return {
-            "watched": watched,
-            "edges": edges,
-            "observed": observed,
+            "watched": {name: torch.as_tensor(value) for name, value in arrays.items()},
+            "edges": torch.tensor(self._structure.edge_ids),
+            "observed": torch.tensor(self._observed),
             "average": torch.tensor(self._average),
             "calls": self.calls,
             "last_call": self._module.last_call,
-            "rng": rng,
+            "rng": dump_generator(self._rng),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from a result of `state_dict`; load the network's own state first."""
-        watched = from_arrays(Watched, state["watched"])
+        watched, structure = from_arrays(Watched, state["watched"]), self.network._structure
         if watched.history.window != self.config.window:
             raise AttachmentError(
                 f"The saved history has a window of {watched.history.window}; the settings have "
                 f"{self.config.window}."
             )
-        if not np.array_equal(state["edges"].numpy(), self.network._structure.edge_ids):
+        if not np.array_equal(state["edges"].numpy(), structure.edge_ids):
             raise AttachmentError(
                 "The saved history belongs to a different graph; load the network first."
             )
-        self._module.check(watched, self.network._structure)
+        self._module.check(watched, structure)
         average = state["average"].numpy().astype(np.float64)
-        if average.shape != (2, self.network._structure.n_edges):
+        if average.shape != (2, structure.n_edges):
             raise ShapeError("The saved mean of the weights belongs to a different graph.")
         aim = Aim.from_array(state["watched"]["aim"].numpy())
         restore_generator(self._rng, state["rng"])
-        self._structure = self.network._structure
-        self._watched, self._module.aim = watched, aim
-        self._observed = state["observed"].numpy().copy()
-        self._average = average
+        self._structure, self._watched, self._module.aim = structure, watched, aim
+        self._observed, self._average = state["observed"].numpy().copy(), average
         self._module.calls, self._module.last_call = int(state["calls"]), int(state["last_call"])
+
+
+def _holds(group: dict[str, Any], network: SMGrNN) -> bool:
+    return any(parameter is network.weight for parameter in group["params"])
+
+
+def _check_optimizer(optimizer: torch.optim.Optimizer | None, network: SMGrNN) -> None:
+    """Refuse an optimizer that does not train the network, or not edge by edge."""
+    if optimizer and not any(_holds(group, network) for group in optimizer.param_groups):
+        raise AttachmentError(
+            "The optimizer does not hold the network's weight; build it from net.parameters()."
+        )
+    if isinstance(optimizer, torch.optim.LBFGS):
+        raise AttachmentError("LBFGS keeps no state per edge, so its state cannot survive an edit.")

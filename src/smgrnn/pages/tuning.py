@@ -11,8 +11,7 @@ from smgrnn.errors import plain
 from smgrnn.pages import figure as style
 from smgrnn.pages.page import DataTable, Facts, Illustration, Page
 from smgrnn.text import MISSING, number
-from smgrnn.tuning.front import Point, area
-from smgrnn.tuning.study import Found
+from smgrnn.tuning.study import Found, Point, area
 
 TRIAL, STOPPED, FRONT, PRESET = "#56b4e9", "#c8c8c8", "#0072b2", "#d55e00"
 """Colours of trials with all seeds, of those that were stopped, of the front and the preset."""

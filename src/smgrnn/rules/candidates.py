@@ -16,8 +16,9 @@ from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.activation import activate
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined
-from smgrnn.rules.draw import subset
 from smgrnn.rules.evidence import Evidence
+from smgrnn.rules.history import alike
+from smgrnn.rules.rule import subset
 
 N_JOINED, JOINED_BY, REDRAWN, LEAST_WATCHED = 2, 0.1, 0.5, 500
 """Outputs that a new node is joined to, the strength of these edges, the fraction of candidates
@@ -46,20 +47,14 @@ class Candidates(NamedTuple):
     def start(cls, graph: Graph, n: int, n_sources: int) -> Self:
         """Return candidates without edges: the first call draws them, knowing the inputs."""
         n_sources = min(n_sources, graph.n_inputs)
-        return cls(
-            sources=np.zeros((n_sources, n), dtype=np.int64),
-            weights=np.zeros((n_sources, n)),
-            state=np.zeros((1, n)),
-            square=np.zeros(n),
-            n_watched=np.zeros(n, dtype=np.int64),
-            products=np.zeros((graph.n_outputs, n)),
-            is_active=np.ones(1, dtype=np.int64),
-        )
+        sources, weights = np.zeros((n_sources, n), np.int64), np.zeros((n_sources, n))
+        state, square, n_watched = np.zeros((1, n)), np.zeros(n), np.zeros(n, np.int64)
+        products, is_active = np.zeros((graph.n_outputs, n)), np.ones(1, np.int64)
+        return cls(sources, weights, state, square, n_watched, products, is_active)
 
     def fits(self, graph: Graph, like: "Candidates") -> bool:
         """Return whether candidates from a file fit a graph and have the form of others."""
-        mine, theirs = ([(each.shape, each.dtype) for each in both] for both in (self, like))
-        if mine != theirs:
+        if not alike(self, like):
             return False
         n_sources = len(self.sources)
         heard = np.where(self.weights == 0.0, -1 - np.arange(n_sources)[:, None], self.sources)

@@ -8,10 +8,9 @@ import numpy as np
 from smgrnn.arrays import Ints
 from smgrnn.graph.edit import Cause, EditDraft, GraphEdit
 from smgrnn.graph.state import Graph
-from smgrnn.rules.draw import subset
 from smgrnn.rules.evidence import Evidence
 from smgrnn.rules.instability import Unstable
-from smgrnn.rules.rule import NewEdges
+from smgrnn.rules.rule import NewEdges, subset
 from smgrnn.validation import Probability
 
 

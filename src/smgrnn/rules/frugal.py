@@ -100,6 +100,14 @@ class FromCandidates(BuiltInRule):
     candidate_gain: Positive = 2.0
     """Standard deviation of a candidate's weights, for sources with a mean square of 1."""
 
+    def decide(self, evidence: Evidence, rng: np.random.Generator) -> tuple[GraphEdit, Candidates]:
+        """Return a new node and new edges, and the candidates for the next calls."""
+        draft, scores = EditDraft(evidence.graph), evidence.candidates.scores()
+        joined, n_taken = self.join(evidence, draft, scores)
+        if "absent_edges" in self.statistics:
+            add_absent(evidence, draft, n_taken)
+        return draft.finish(), redraw(evidence, scores, joined, self.candidate_gain, rng)
+
     def join(self, evidence: Evidence, draft: EditDraft, scores: Floats) -> tuple[int, int]:
         """Add the best candidate if there is room; return it, or -1, and the edges it brings.
 
@@ -134,12 +142,6 @@ class BestCandidate(FromCandidates):
     summary: ClassVar[str] = "the best of many candidate nodes"
     statistics: ClassVar[tuple[Statistic, ...]] = ("nodes", "candidates")
 
-    def decide(self, evidence: Evidence, rng: np.random.Generator) -> tuple[GraphEdit, Candidates]:
-        """Return the best candidate as an edit, and the candidates for the next calls."""
-        draft, scores = EditDraft(evidence.graph), evidence.candidates.scores()
-        joined, _ = self.join(evidence, draft, scores)
-        return draft.finish(), redraw(evidence, scores, joined, self.candidate_gain, rng)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Frugal(FromCandidates):
@@ -148,10 +150,3 @@ class Frugal(FromCandidates):
     name: ClassVar[str] = "frugal"
     summary: ClassVar[str] = "the best of many candidate nodes, and of the absent edges"
     statistics: ClassVar[tuple[Statistic, ...]] = ("nodes", "absent_edges", "candidates")
-
-    def decide(self, evidence: Evidence, rng: np.random.Generator) -> tuple[GraphEdit, Candidates]:
-        """Return a new node and new edges, and the candidates for the next calls."""
-        draft, scores = EditDraft(evidence.graph), evidence.candidates.scores()
-        joined, n_taken = self.join(evidence, draft, scores)
-        add_absent(evidence, draft, n_taken)
-        return draft.finish(), redraw(evidence, scores, joined, self.candidate_gain, rng)

@@ -2,17 +2,17 @@
 
 Paper: Sec. III-D, Eq. (1).
 
-Statistics cost the same however long the window is, and never drift.  Updates are written in
-blocks of T, so the window is the end of the last block and the start of the present one.  The first
-part is read from sums to the end of the block, taken when the block was complete; the second is a
-running total.  Nothing is ever subtracted, so no rounding error outlives its window.
-
-Each edge owns a column, its slot, that no edit moves: an edit costs nothing per remembered update.
+Updates are written in blocks of T, so the window is the end of the last block, read from sums that
+were taken when the block was complete, and the start of the present one, a running total.  Nothing
+is ever subtracted, so no rounding error outlives its window.  Each edge owns a column, its slot,
+that no edit moves.
 """
 
-from typing import NamedTuple, Self
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import ShapeError
@@ -107,20 +107,21 @@ class UpdateHistory(NamedTuple):
         return ring[self.window - self.counts()[edge] :]
 
 
+def alike(mine: Iterable[NDArray[Any]], others: Iterable[NDArray[Any]]) -> bool:
+    """Return whether arrays have the shapes and types of others, as kernels assume they do."""
+    forms = ([(each.shape, each.dtype) for each in arrays] for arrays in (mine, others))
+    return next(forms) == next(forms)
+
+
 def check_history(history: UpdateHistory, n_edges: int) -> None:
     """Raise ShapeError unless the arrays fit together, as kernels assume they do."""
     _, window, capacity = (*history.blocks.shape, 0, 0, 0)[:3]
+    like = UpdateHistory.start(capacity, window)._replace(slot=np.arange(n_edges))
     fits = (
-        history.blocks.shape == (3, window, capacity)
-        and history.running.shape == (2, capacity)
-        and history.born.shape == (capacity,)
-        and history.slot.shape == (n_edges,)
-        and history.clock.shape == (2,)
+        alike(history, like)
         and 0 <= history.clock[POSITION] < window
         and np.unique(history.slot).size == n_edges
         and bool(((history.slot >= 0) & (history.slot < capacity)).all())
-        and all(array.dtype == np.float64 for array in (history.blocks, history.running))
-        and all(a.dtype == np.int64 for a in (history.born, history.slot, history.clock))
     )
     if not fits:
         raise ShapeError("The arrays of an update history do not fit together.")

@@ -15,7 +15,13 @@ from smgrnn.graph.edit import GraphEdit, Operation, check_fits
 from smgrnn.graph.state import Graph
 from smgrnn.rules.candidates import Candidates
 from smgrnn.rules.evidence import Evidence, Limits, protect
-from smgrnn.rules.history import UpdateHistory, carry_history, reset_history
+from smgrnn.rules.history import (
+    UpdateHistory,
+    alike,
+    carry_history,
+    check_history,
+    reset_history,
+)
 from smgrnn.rules.orphans import with_orphans
 from smgrnn.rules.rule import BuiltInRule
 from smgrnn.rules.settings import PlasticityConfig
@@ -27,7 +33,6 @@ from smgrnn.rules.statistics import (
     STRAIN,
     Statistics,
     Watched,
-    check_watched,
 )
 
 NEVER = 2**62
@@ -75,10 +80,8 @@ class PlasticityModule:
     def start(self, graph: Graph) -> Watched:
         """Return what is watched, before the first update of a graph."""
         history = UpdateHistory.start(graph.n_edges, self.config.window)
-        return Watched(history, self._statistics(graph), self._candidates(graph))
-
-    def _statistics(self, graph: Graph) -> Statistics:
-        return Statistics.start(graph, **self._keeps)
+        statistics = Statistics.start(graph, **self._keeps)
+        return Watched(history, statistics, self._candidates(graph))
 
     def _candidates(self, graph: Graph) -> Candidates:
         rule: Any = self.config.growth
@@ -88,8 +91,12 @@ class PlasticityModule:
 
     def check(self, watched: Watched, graph: Graph) -> None:
         """Raise ShapeError unless what a file holds fits the graph and the rules."""
-        like = self._candidates(graph)
-        if not check_watched(watched, graph, **self._keeps, like=like):
+        check_history(watched.history, graph.n_edges)
+        like, statistics = self.start(graph), watched.statistics
+        fits = alike(statistics, like.statistics) and watched.candidates.fits(
+            graph, like.candidates
+        )
+        if not fits or not np.array_equal(statistics.absent, like.statistics.absent):
             raise ShapeError("The saved statistics belong to a different graph or other rules.")
 
     def is_due(self, n_updates: int, *, is_last: bool) -> bool:
@@ -187,15 +194,11 @@ class PlasticityModule:
         if not (is_right and candidates.fits(graph, self._candidates(graph))):
             raise GraphError("A rule must return candidates of the graph as it is before its edit.")
         copies: Any = (each.copy() for each in candidates)
-        is_over = self._exceeds(edit, graph)
+        n_nodes = edit.count(Operation.ADD_NODE)
+        n_edges = edit.count(Operation.ADD_EDGE) - edit.count(Operation.REMOVE_EDGE)
+        is_over = n_nodes > max(self.config.max_nodes - graph.n_nodes, 0)
+        is_over |= n_edges > max(self.config.max_edges - graph.n_edges, 0)
         return Decision(GraphEdit.empty() if is_over else edit, Candidates(*copies), is_over)
-
-    def _exceeds(self, edit: GraphEdit, graph: Graph) -> bool:
-        """Return whether the edit of a user's rule grows beyond a limit."""
-        n_nodes, n_new = graph.n_nodes, edit.count(Operation.ADD_NODE)
-        n_more = edit.count(Operation.ADD_EDGE) - edit.count(Operation.REMOVE_EDGE)
-        has_room = n_nodes + n_new <= self.config.max_nodes or n_new == 0
-        return not (has_room and (graph.n_edges + n_more <= self.config.max_edges or n_more <= 0))
 
     def carry(
         self, watched: Watched, graph: Graph, node_origin: Ints, edge_origin: Ints
@@ -210,4 +213,4 @@ class PlasticityModule:
         candidates = watched.candidates
         if candidates.square.size:
             candidates = candidates.carry(graph, node_origin)
-        return Watched(history, self._statistics(graph), candidates)
+        return Watched(history, Statistics.start(graph, **self._keeps), candidates)

@@ -7,11 +7,10 @@ import numpy as np
 
 from smgrnn.arrays import Ints
 from smgrnn.graph.edit import Cause, EditDraft, GraphEdit
-from smgrnn.rules.draw import subset
 from smgrnn.rules.evidence import Evidence
 from smgrnn.rules.exploration import Exploring
 from smgrnn.rules.instability import Unstable
-from smgrnn.rules.rule import NewEdges
+from smgrnn.rules.rule import NewEdges, subset
 from smgrnn.validation import Count
 
 
@@ -31,6 +30,14 @@ class AddsNodes(Unstable):
 @dataclass(frozen=True, kw_only=True)
 class InsertsRelays(AddsNodes, NewEdges):
     """Settings of rules that insert relays."""
+
+    def relays(
+        self, evidence: Evidence, rng: np.random.Generator, edges: Ints, n: int
+    ) -> GraphEdit:
+        """Return relays on some of these edges, as many as for `n` unstable ones."""
+        draft, n_relays = EditDraft(evidence.graph), self.count(evidence, n, edges_each=2)
+        self.insert(evidence, rng, draft, edges[subset(rng, edges.size, n_relays)])
+        return draft.finish()
 
     def insert(
         self, evidence: Evidence, rng: np.random.Generator, draft: EditDraft, edges: Ints

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Floats, Ints
 from smgrnn.validation import Choice, NonNegative
 
 NewWeights = Literal["gaussian", "sign"]
@@ -38,11 +38,6 @@ class BuiltInRule(Choice):
     """Whether it follows the size that the module aims at."""
 
 
-def needs(rule: object, statistic: Statistic) -> bool:
-    """Return whether a rule asks for a statistic."""
-    return statistic in getattr(rule, "statistics", ())
-
-
 def follows_size(rule: object) -> bool:
     """Return whether a rule follows the size that the module aims at."""
     return bool(getattr(rule, "follows_size", False))
@@ -63,3 +58,17 @@ class NewEdges(BuiltInRule):
         if self.new_weights == "gaussian":
             return self.initial_weight * drawn
         return np.where(drawn > 0.0, self.initial_weight, -self.initial_weight)
+
+
+def subset(rng: np.random.Generator, n: int, size: int) -> Ints:
+    """Return `size` distinct numbers below `n`, ascending, every such set equally likely.
+
+    Floyd's method: exactly `size` draws however large `n` is, and none when all are taken.
+    """
+    if size == n:
+        return np.arange(n)
+    chosen: set[int] = set()
+    for top in range(n - size, n):
+        number = int(rng.integers(0, top + 1))
+        chosen.add(top if number in chosen else number)
+    return np.array(sorted(chosen), dtype=np.int64)

@@ -8,7 +8,7 @@ from smgrnn.rules.contribution import Contribution
 from smgrnn.rules.exploration import Exploration
 from smgrnn.rules.frugal import BestCandidate, Frugal, Gradient
 from smgrnn.rules.relay import Relay
-from smgrnn.rules.rule import BuiltInRule, Rule, follows_size, needs
+from smgrnn.rules.rule import BuiltInRule, Rule, follows_size
 from smgrnn.rules.variants import Duplicate, RandomPruning, RandomRelay, RelayAlone, Split
 from smgrnn.rules.weak import Weak
 from smgrnn.validation import Choice, Count, Settings, Whole
@@ -27,6 +27,7 @@ PRUNING: dict[str, type[BuiltInRule]] = {
     kind.name: kind for kind in (Weak, Contribution, RandomPruning)
 }
 """The pruning rules of this package by name."""
+_TABLES = {"growth": GROWTH, "pruning": PRUNING}
 NONE = "none"
 """The name of no rule at all."""
 
@@ -73,7 +74,7 @@ class PlasticityConfig(Settings):
     """Growth stops at this many edges."""
 
     def __post_init__(self) -> None:
-        for name, table in (("growth", GROWTH), ("pruning", PRUNING)):
+        for name, table in _TABLES.items():
             object.__setattr__(self, name, _find_rule(name, getattr(self, name), table))
         super().__post_init__()
         if self.size is not None and not self.follows_size:
@@ -83,13 +84,12 @@ class PlasticityConfig(Settings):
 
     @classmethod
     def _choices(cls, name: str) -> list[type[Choice]]:
-        tables = {"growth": GROWTH, "pruning": PRUNING}
-        return list(tables[name].values()) if name in tables else super()._choices(name)
+        return list(_TABLES[name].values()) if name in _TABLES else super()._choices(name)
 
     @classmethod
     def _read_field(cls, name: str, value: Any) -> Any:
-        is_foreign = isinstance(value, dict) and value.get("name") not in {*GROWTH, *PRUNING}
-        if name in ("growth", "pruning") and is_foreign and "name" in value:
+        is_named = name in _TABLES and isinstance(value, dict) and "name" in value
+        if is_named and value["name"] not in {*GROWTH, *PRUNING}:
             return ForeignRule(value)
         return super()._read_field(name, value)
 
@@ -109,7 +109,7 @@ class PlasticityConfig(Settings):
         >>> PlasticityConfig.frugal().follows_size, PlasticityConfig.paper().follows_size
         (True, False)
         """
-        return follows_size(self.growth) or follows_size(self.pruning)
+        return any(map(follows_size, self._rules))
 
     @property
     def is_built_in(self) -> bool:
@@ -118,8 +118,11 @@ class PlasticityConfig(Settings):
         >>> PlasticityConfig().is_built_in
         True
         """
-        rules = (self.growth, self.pruning)
-        return all(rule is None or isinstance(rule, BuiltInRule) for rule in rules)
+        return all(rule is None or isinstance(rule, BuiltInRule) for rule in self._rules)
+
+    @property
+    def _rules(self) -> tuple[Any, Any]:
+        return self.growth, self.pruning
 
     def needs(self, statistic: Any) -> bool:
         """Return whether one of the rules asks for a statistic.
@@ -127,7 +130,7 @@ class PlasticityConfig(Settings):
         >>> PlasticityConfig.frugal().needs("candidates"), PlasticityConfig().needs("candidates")
         (True, False)
         """
-        return needs(self.growth, statistic) or needs(self.pruning, statistic)
+        return any(statistic in getattr(rule, "statistics", ()) for rule in self._rules)
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:

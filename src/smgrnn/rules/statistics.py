@@ -14,7 +14,7 @@ from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
 from smgrnn.machine import check_memory
 from smgrnn.rules.candidates import Candidates, step_candidates
-from smgrnn.rules.history import UpdateHistory, check_history
+from smgrnn.rules.history import UpdateHistory
 
 ACTIVITY, SQUARE, ERROR, STRAIN = range(4)  # rows of `Statistics.nodes`
 
@@ -57,20 +57,6 @@ class Statistics(NamedTuple):
         self.nodes[:] = 0.0
         self.products[:] = 0.0
 
-    def fits(self, graph: Graph, *, nodes: bool, absent_edges: bool) -> bool:
-        """Return whether statistics from a file are of this graph, as kernels assume they are."""
-        n_pairs = self.absent.shape[-1]
-        return bool(
-            self.nodes.shape == (4, graph.n_nodes if nodes else 0)
-            and self.absent.shape == (2, n_pairs)
-            and self.products.shape == (n_pairs,)
-            and self.n_updates.shape == (1,)
-            and ((self.absent >= 0) & (self.absent < graph.n_nodes)).all()
-            and (absent_edges or n_pairs == 0)
-            and self.nodes.dtype == self.products.dtype == np.float64
-            and self.absent.dtype == self.n_updates.dtype == np.int64
-        )
-
 
 def absent_pairs(graph: Graph) -> Ints:
     """Return all pairs without an edge, from any node but outputs to any but inputs (2, n_pairs).
@@ -100,17 +86,6 @@ class Watched(NamedTuple):
     history: UpdateHistory
     statistics: Statistics
     candidates: Candidates
-
-
-def check_watched(
-    watched: Watched, graph: Graph, *, nodes: bool, absent_edges: bool, like: Candidates
-) -> bool:
-    """Return whether what a file holds fits this graph; a wrong history raises ShapeError."""
-    check_history(watched.history, graph.n_edges)
-    statistics, candidates = watched.statistics, watched.candidates
-    return statistics.fits(graph, nodes=nodes, absent_edges=absent_edges) and candidates.fits(
-        graph, like
-    )
 
 
 @inlined

@@ -7,10 +7,9 @@ import numpy as np
 
 from smgrnn.graph.edit import Cause, EditDraft, GraphEdit
 from smgrnn.graph.state import row_starts
-from smgrnn.rules.draw import subset
 from smgrnn.rules.evidence import Evidence
 from smgrnn.rules.relay import AddsNodes, InsertsRelays
-from smgrnn.rules.rule import NewEdges
+from smgrnn.rules.rule import NewEdges, subset
 from smgrnn.rules.weak import Weakness
 
 
@@ -24,10 +23,7 @@ class RelayAlone(InsertsRelays):
     def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
         """Return relays on some of the unstable edges."""
         unstable = np.flatnonzero(self.unstable_edges(evidence))
-        n_relays = self.count(evidence, unstable.size, edges_each=2)
-        draft = EditDraft(evidence.graph)
-        self.insert(evidence, rng, draft, unstable[subset(rng, unstable.size, n_relays)])
-        return draft.finish()
+        return self.relays(evidence, rng, unstable, unstable.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +39,7 @@ class RandomRelay(InsertsRelays):
     def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
         """Return relays on random edges."""
         n_unstable = int(np.count_nonzero(self.unstable_edges(evidence)))
-        n_relays = self.count(evidence, n_unstable, edges_each=2)
-        draft = EditDraft(evidence.graph)
-        self.insert(evidence, rng, draft, subset(rng, evidence.graph.n_edges, n_relays))
-        return draft.finish()
+        return self.relays(evidence, rng, np.arange(evidence.graph.n_edges), n_unstable)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,8 @@ import numpy as np
 
 from smgrnn.arrays import Bools
 from smgrnn.graph.edit import Cause, EditDraft, GraphEdit
-from smgrnn.rules.draw import subset
 from smgrnn.rules.evidence import Evidence
-from smgrnn.rules.rule import BuiltInRule
+from smgrnn.rules.rule import BuiltInRule, subset
 from smgrnn.validation import NonNegative, Within
 
 

@@ -2,13 +2,12 @@
 
 from smgrnn.policy import Policy
 from smgrnn.runs.evaluation import evaluate
-from smgrnn.runs.plan import EvolutionPlan, Plan, plan_run
+from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.record import Record, load
 from smgrnn.runs.run import Run, distill
 from smgrnn.runs.sequences import Sequence, sequence
 
 __all__ = [
-    "EvolutionPlan",
     "Plan",
     "Policy",
     "Record",

@@ -21,12 +21,14 @@ from typing import Any
 import numpy as np
 
 from smgrnn.arrays import Floats
+from smgrnn.config import RECORDINGS
 from smgrnn.episodes.backends import find_backend
+from smgrnn.errors import plain
 from smgrnn.experts import evaluate_expert, find_expert
 from smgrnn.experts.library import warn_if_weak
 from smgrnn.policy import Policy
 from smgrnn.runs.distillation import held_out_seeds
-from smgrnn.runs.plan import Plan
+from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.tasks import find_task
 
 RANDOM, TEACHER, BEFORE, FIRST_STAGE = range(4)
@@ -37,6 +39,20 @@ N_MEASURED = 100
 """Episodes by which a teacher and a random policy are measured."""
 EMPTY_COURSE = np.zeros((0, 0))
 """The course of a run that belongs to no sequence."""
+
+
+def check_course(plan: AnyPlan, course: Floats) -> None:
+    """Raise ValueError for scores of other tasks or stages than a plan has."""
+    names = plan.episodes.course if isinstance(plan, Plan) else ()
+    if any(":" in name or name.endswith(RECORDINGS) or plain(name) != name for name in names):
+        raise ValueError("a task of its sequence is code, a file or no text")
+    is_right = course.shape[1] == len(names)
+    if isinstance(plan, Plan) and names:
+        n_before = FIRST_STAGE + len(plan.stages) - 1
+        is_right &= len(course) in (n_before, n_before + 1)
+        is_right &= all(stage.task.id in names for stage in plan.stages)
+    if not is_right:
+        raise ValueError("its scores are of other tasks or stages")
 
 
 def course_scores(plan: Plan, policy: Policy) -> Floats:
@@ -109,8 +125,13 @@ def _mean(values: list[Any]) -> float | None:
 
 
 def course_figures(plan: Plan, course: Floats) -> dict[str, Any]:
-    """Return the figures of merit, the tasks, and the returns on each after every stage."""
+    """Return the figures of merit, the tasks, and the returns on each after every stage.
+
+    They are none before the stage has ended, and for a run that belongs to no sequence.
+    """
     tasks, stages = plan.episodes.course, [stage.task.id for stage in plan.stages]
+    if len(course) != FIRST_STAGE + len(stages):
+        return {}
     table = {
         "tasks": list(tasks),
         "stages": stages,

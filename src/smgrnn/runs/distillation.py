@@ -2,13 +2,19 @@
 
 from functools import cached_property
 from math import nan
+from typing import Any
 
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
-from smgrnn.episodes.backends import Backend, CompiledBackend, GymnasiumBackend
-from smgrnn.episodes.examples import Examples, ExamplesBackend, find_examples
+from smgrnn.episodes.backends import (
+    Backend,
+    CompiledBackend,
+    Examples,
+    ExamplesBackend,
+    GymnasiumBackend,
+)
 from smgrnn.episodes.normalisation import normalisation_by
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError
@@ -18,13 +24,32 @@ from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.runs.keep import progress_of
 from smgrnn.runs.plan import Plan
-from smgrnn.runs.students import new_learner
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again
 
 N_MEASURED = 100  # episodes by which an expert and a random policy are measured
 N_COMPARED = 10  # held-out episodes that score a checkpoint
 FIRST_COMPARED = 1_000_000  # numbered apart from those of the final evaluation
+
+
+STUDENTS = {
+    "smgrnn": "grows and prunes while it learns",
+    "static": "the same initial graph, kept as it is",
+    "growth-only": "grows and never prunes",
+    "mlp-100": "one hidden layer, with as many parameters as the growing network takes",
+    "mlp-200": "one hidden layer, with twice as many",
+    "mlp-pruned": "one hidden layer, pruned to the parameters that are asked for",
+}
+"""The students of a distillation by name."""
+
+
+def new_learner(plan: Plan) -> Learner:
+    """Return the student of a run before its first episode; its settings are the plan's."""
+    graph = plan.make_graph()
+    made = Learner(plan.network, plan.learning, plan.plasticity, graph=graph, seed=plan.seed)
+    if plan.protect > 0.0:
+        made.protect(plan.protect)
+    return made
 
 
 class Distillation:
@@ -73,7 +98,7 @@ class Distillation:
         """The examples to learn from where there is no environment."""
         if not self.task.is_supervised:
             return None
-        found = find_examples(self.task, self.plan.seed)
+        found = Examples.of(self.task, self.plan.seed)
         if found.digest != self.plan.teacher.digest:
             raise ConfigError(f"{self.task.recording} is not what it was when the run began.")
         return found
@@ -95,13 +120,13 @@ class Distillation:
         """The backend on which episodes happen."""
         episodes = self.plan.episodes
         kind, bar = episodes.backend, self.bar
-        aims = {"gain": episodes.gain, "bar": nan if bar is None else bar}
+        aims: Any = {"gain": episodes.gain, "bar": nan if bar is None else bar}
         if kind == "compiled":
             if self.task.compiled is None:
                 raise ConfigError(f"The task {self.task.id} is not compiled.")
             return CompiledBackend(self.task, **aims)
         if kind == "gymnasium":
-            return GymnasiumBackend(self.task, normalisation=self.normalisation, **aims)
+            return GymnasiumBackend(self.task, self.normalisation, **aims)
         if self.examples is None:
             raise ConfigError(f"The task {self.task.id} has no examples.")
         return ExamplesBackend(self.task, self.examples, self.normalisation, **aims)

@@ -14,17 +14,17 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from smgrnn.episodes.table import edits_table, episodes_table, table
+from smgrnn.episodes.table import edits_table, episodes_table
 from smgrnn.errors import ConfigError, FileFormatError, short
-from smgrnn.runs.plan import AnyPlan, EvolutionPlan
+from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import MODEL, Record, record_file
-from smgrnn.storage import LOCK, locked, make_folder, write_files, writing
+from smgrnn.storage import LOCK, locked, make_folder, remove_empty, write_files, writing
 
 SUMMARY = "run.json"
 NOTED = ".noted.safetensors"
 """File name of a record that is later than the one in its home, but perhaps not on the disk."""
+PARTIAL = ".*.partial"
+"""Names of files that are being written."""
 MOST_SPENT = 0.01
 """Most of the time of a run that is spent on checkpoints which wait for the disk."""
 
@@ -70,7 +70,8 @@ class RunFolder:
             raise ConfigError(f"{self.path} exists and is no folder; choose another with --out.")
         if (self.path / MODEL).exists():
             return self.load()
-        if any(not _is_left_over(each) for each in self.path.iterdir()):
+        left_over = [self.path / LOCK, *self.path.glob(PARTIAL)]
+        if any(each not in left_over for each in self.path.iterdir()):
             raise ConfigError(
                 f"{self.path} exists and holds no run; choose another folder with --out."
             )
@@ -82,19 +83,15 @@ class RunFolder:
         if self._is_owned:
             yield
             return
-        missing = [each for each in (self.path, *self.path.parents) if not each.exists()]
-        try:
-            make_folder(self.path)
-        except OSError as error:
-            raise ConfigError(f"{self.path} cannot be made: {error.strerror}.") from error
-        self._made += missing
+        self._made += make_folder(self.path)
         with locked(self.path):
             if _stamp(self.path) != self._seen:
                 raise ConfigError(
                     f"Another process has gone on with the run in {self.path}; repeat the command "
                     f"to go on from there."
                 )
-            _clear_partial(self.path)
+            for stale in self.path.glob(PARTIAL):  # of a process that was killed while writing
+                stale.unlink(missing_ok=True)
             self._is_owned = True
             try:
                 yield
@@ -126,11 +123,7 @@ class RunFolder:
         for name in (MODEL, NOTED, LOCK):
             (self.path / name).unlink(missing_ok=True)
         self._seen = _stamp(self.path)
-        for folder in self._made:
-            try:
-                folder.rmdir()
-            except OSError:  # something else is in it
-                return
+        remove_empty(self._made)
 
     def keep(self, record: Record) -> None:
         """Save a record if that takes little of the time since the last, and else only note it.
@@ -142,11 +135,6 @@ class RunFolder:
         else:
             record.save(self.path / NOTED, is_durable=False)
             self._seen = _stamp(self.path)
-
-
-def as_run_folder(folder: str | Path | RunFolder | None) -> RunFolder | None:
-    """Return the run folder at a path, if there is to be one."""
-    return folder if folder is None or isinstance(folder, RunFolder) else RunFolder(Path(folder))
 
 
 def runs_in(path: Path) -> list[Path]:
@@ -170,28 +158,10 @@ def load_runs(paths: Iterable[Path]) -> dict[str, Record]:
     return {str(path): Record.load(path) for path in found}
 
 
-def new_run_folder(folder: str | Path) -> RunFolder:
-    """Return a folder that is to hold a run, and holds none."""
-    home = RunFolder(Path(folder))
-    if home.find_record() is not None:
-        raise ConfigError(f"{folder} exists and holds a run; choose another folder.")
-    return home
-
-
 def _stamp(path: Path) -> tuple[tuple[int, int], ...]:
     """Return a mark that differs between versions of the record; an empty one if there is none."""
     found = [(path / name).stat() for name in (MODEL, NOTED) if (path / name).exists()]
     return tuple((each.st_ino, each.st_mtime_ns) for each in found)
-
-
-def _is_left_over(file: Path) -> bool:
-    return file.name == LOCK or file.match(".*.partial")
-
-
-def _clear_partial(path: Path) -> None:
-    """Remove partial files of a process that was killed while writing."""
-    for stale in path.glob(".*.partial"):
-        stale.unlink(missing_ok=True)
 
 
 def check_same(plan: AnyPlan, begun: AnyPlan, folder: Path) -> None:
@@ -206,6 +176,8 @@ def check_same(plan: AnyPlan, begun: AnyPlan, folder: Path) -> None:
             f"{folder} exists and holds another run{_difference(plan, begun)}; choose another "
             f"folder with --out."
         )
+    if isinstance(plan, Plan) and isinstance(begun, Plan) and plan.ancestor != begun.ancestor:
+        raise ConfigError(f"{folder} goes on from another student than the stage before has.")
 
 
 def _difference(plan: AnyPlan, begun: AnyPlan) -> str:
@@ -248,16 +220,6 @@ def write_results(path: Path, record: Record) -> None:
         "episodes.csv": episodes_table(record.episodes),
         "edits.csv.gz": edits_table(record.edits),
     }
-    if isinstance(record.plan, EvolutionPlan):
-        files["generations.csv"] = _generations_table(record)
+    files |= record.plan.tables(record) | {SUMMARY: (json.dumps(content, indent=2) + "\n").encode()}
     with writing(path):
-        write_files(path, files | {SUMMARY: (json.dumps(content, indent=2) + "\n").encode()})
-
-
-def _generations_table(record: Record) -> bytes:
-    best = record.generations
-    assert best is not None
-    mean = record.episodes.returns.reshape(best.n, -1).mean(axis=1)
-    header = ["generation", "best_return", "mean_return", "n_nodes", "n_edges"]
-    columns = [np.arange(1, best.n + 1), best.returns, mean, best.n_nodes, best.n_edges]
-    return table(header, columns)
+        write_files(path, files)

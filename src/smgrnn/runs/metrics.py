@@ -8,8 +8,6 @@ import numpy as np
 from smgrnn.arrays import Floats, Ints
 from smgrnn.config import PlasticityConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.graph.log import EditLog
-from smgrnn.graph.state import Graph
 from smgrnn.tasks import Task
 
 WINDOW = 100
@@ -129,70 +127,6 @@ def summarise(
         "agreement": float(episodes.agreed[late].sum() / n_late) if has_agreement else None,
         "late_loss": float(episodes.loss[late].sum() / n_late),
     }
-
-
-def played_returns(candidates: Episodes) -> Floats:
-    """Return the returns, which are minus infinity for candidates too small to play."""
-    return np.where(candidates.steps > 0, candidates.returns, -np.inf)
-
-
-def best_of_generations(candidates: Episodes, population: int) -> Episodes:
-    """Return the best candidate of each generation, the first of equals."""
-    rows = played_returns(candidates).reshape(-1, population)
-    best = np.arange(len(rows)) * population + rows.argmax(axis=1)
-    columns: Any = (column[best] for column in candidates)
-    return Episodes(*columns)
-
-
-def evolution_figures(
-    candidates: Episodes, population: int, champion: Graph, threshold: float | None
-) -> dict[str, Any]:
-    """Return every figure of an evolution.
-
-    Late return and late sizes are over the best of each of the final quarter of the generations;
-    growth is from the first generation's best to the champion, which has the best episode of all,
-    the later of equals.
-    """
-    best = best_of_generations(candidates, population)
-    returns = played_returns(candidates)
-    late_nodes, late_edges = _late_sizes(best, champion)
-    start = int(best.n_nodes[0]), int(best.n_edges[0])
-    n_fixed = champion.n_inputs + champion.n_outputs
-    top = played_returns(best)
-    no_edits = Edits.of(EditLog())
-    return {
-        **summarise(best, no_edits, n_fixed, start, threshold, has_agreement=False),
-        "n_nodes": champion.n_nodes,
-        "n_hidden": champion.n_hidden,
-        "n_edges": champion.n_edges,
-        "n_parameters": champion.n_edges,
-        "net_growth_nodes": champion.n_nodes - start[0],
-        "net_growth_edges": champion.n_edges - start[1],
-        "late_nodes": late_nodes,
-        "late_edges": late_edges,
-        "late_growth_nodes": late_nodes - start[0],
-        "episodes": candidates.n,
-        "steps": int(candidates.steps.sum()),
-        "convergence_episode": convergence_episode(returns, threshold),
-        "sustained_episode": sustained_episode(returns, threshold),
-        "early_lost": None,
-        "generations": best.n,
-        "population": population,
-        "generation_best": float(best.returns[-1]),
-        "champion_generation": int(np.flatnonzero(top == top.max())[-1]) + 1,
-        "champion_return": float(top.max()),
-        "late_loss": None,
-        "churn_ratio": None,
-    }
-
-
-def _late_sizes(best: Episodes, champion: Graph) -> tuple[float, float]:
-    """Return the mean nodes and edges of the late generations' best, of those that could play."""
-    late = late_share(best.n)
-    played = best.steps[late] > 0
-    if not played.any():
-        return float(champion.n_nodes), float(champion.n_edges)
-    return float(best.n_nodes[late][played].mean()), float(best.n_edges[late][played].mean())
 
 
 def held_out_figures(task: Task, returns: Floats) -> dict[str, Any]:

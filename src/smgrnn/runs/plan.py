@@ -5,24 +5,24 @@ rewrites a setting after it.  Settings that contradict each other or the task ar
 """
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, NamedTuple
+from functools import cached_property
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.config import HandOver, Method, RunConfig, Student, check_student
-from smgrnn.errors import ConfigError
+from smgrnn.config import HandOver, RunConfig, Student, check_student
+from smgrnn.errors import ConfigError, plain, short
 from smgrnn.experts import TeacherId
-from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.mlp import mlp_graph, mlp_width
+from smgrnn.graph.initial import initial_graph, mlp_graph, mlp_width
 from smgrnn.graph.settings import NetworkConfig, Readout
 from smgrnn.graph.state import Graph, check_width
 from smgrnn.learning.settings import LearningConfig, Loss
 from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
-from smgrnn.policy import Policy
+from smgrnn.policy import Normalisation, Policy
 from smgrnn.rules import PlasticityConfig
 from smgrnn.rules.rule import follows_size
-from smgrnn.runs.ancestor import Ancestor
 from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
@@ -33,8 +33,80 @@ CHOICE_LOSSES: tuple[Loss, ...] = ("cross_entropy", "one_hot", "plus_minus")
 """The losses of tasks whose actions are choices."""
 RECORDS_VERSION = 3
 """Part of every key: raise it when equal plans can lead to other results than before."""
+PLANS = "smgrnn.plans"
+"""The entry points of kinds of runs: each names a class of plans."""
 MLP_SHARES = {"mlp-100": 1, "mlp-200": 2, "mlp-pruned": 1}
 """Parameters of an MLP as a multiple of the budget."""
+
+
+_COLUMNS = ("node_ids", "source", "target", "weight", "edge_ids")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ancestor(Settings):
+    """The student of an earlier run that another run goes on from.
+
+    It is part of the plan, weights and all: a run is repeated or resumed from its own record,
+    wherever the folder of its ancestor may be by then.
+    """
+
+    run: str
+    """Key of the plan of the run."""
+    task: str
+    """Task of the run."""
+    seed: Whole
+    """Seed of the run."""
+    episode: Whole
+    """Episode after which the student was as it is taken over."""
+    n_inputs: Count
+    n_outputs: Count
+    node_ids: tuple[Whole, ...]
+    source: tuple[Whole, ...]
+    target: tuple[Whole, ...]
+    weight: tuple[Finite, ...]
+    """The graph, see `Graph`; its weights take observations as they are."""
+    edge_ids: tuple[Whole, ...]
+    next_node_id: Whole
+    next_edge_id: Whole
+    mean: tuple[Finite, ...] | None = None
+    scale: tuple[Finite, ...] | None = None
+    """How the student normalises observations, if it does."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(plain(text) != text for text in (self.run, self.task)):
+            raise ConfigError("The ancestor of a run has a name with characters that are no text.")
+        _ = self.graph  # or a wrong one would be met in the middle of a run
+
+    @classmethod
+    def of(cls, policy: Policy, *, run: str, seed: int, episode: int) -> Self:
+        """Return a student as an ancestor."""
+        graph = policy.graph._asdict()
+        columns = {name: tuple(graph[name].tolist()) for name in _COLUMNS}
+        scales = {} if policy.normalisation is None else policy.normalisation._asdict()
+        values: dict[str, Any] = {name: tuple(array.tolist()) for name, array in scales.items()}
+        return cls(
+            run=run,
+            task=policy.task.id,
+            seed=seed,
+            episode=episode,
+            **graph | columns | values,
+        )
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The student's graph."""
+        fields = {name: getattr(self, name) for name in Graph._fields}
+        kinds = dict.fromkeys(_COLUMNS, np.int64) | {"weight": np.float64}
+        columns = {name: np.array(fields[name], kind) for name, kind in kinds.items()}
+        return Graph.from_arrays(fields | columns)
+
+    @property
+    def normalisation(self) -> Normalisation | None:
+        """How the student normalises observations, if it does."""
+        if self.mean is None or self.scale is None:
+            return None
+        return Normalisation(np.array(self.mean), np.array(self.scale))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +139,72 @@ class EpisodePlan(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(Settings):
+class AnyPlan(Settings):
+    """What the plans of all kinds of runs have; a kind adds its own settings."""
+
+    kind: ClassVar[str]
+    """Name of the kind of run in keys and files."""
+    command: ClassVar[str]
+    """The command that trains such a run."""
+
+    task: Task
+    """The facts about the task."""
+    seed: Whole
+    """Seed of all that is random."""
+
+    if TYPE_CHECKING:  # a field of one kind is a property of another
+
+        @property
+        def student(self) -> str:
+            """The kind of student."""
+
+        @property
+        def n_episodes(self) -> int:
+            """Training episodes."""
+
+        @property
+        def held_out(self) -> int:
+            """Held-out episodes that judge the selected student."""
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Packages that the results depend on, beside those that all do."""
+        return self.task.facts.packages
+
+    def admits(self, n_episodes: int) -> bool:
+        """Return whether a record can have so many episodes."""
+        return True
+
+    def figures(self, record: Any) -> dict[str, Any]:
+        """Return the figures of a record with this plan."""
+        raise NotImplementedError
+
+    def tables(self, record: Any) -> dict[str, bytes]:
+        """Return files for the run folder, beside those that every run has."""
+        return {}
+
+    def key_content(self) -> dict[str, Any]:
+        """Return all that the results depend on: the task by its id."""
+        return super().key_content() | {"task": self.task.key}
+
+    def key(self) -> str:
+        """Return the SHA-256 of all that the results depend on."""
+        content = {"records": RECORDS_VERSION, "plan": self.key_content()}
+        return digest(self.kind, content, {})
+
+
+def find_plan(kind: Any) -> type[AnyPlan]:
+    """Return the class of plans of a kind; those of other packages are found by entry points."""
+    if kind == Plan.kind:
+        return Plan
+    for point in entry_points(group=PLANS, name=str(kind)):
+        found: type[AnyPlan] = point.load()
+        return found
+    raise ConfigError(f"There is no kind of run {short(kind)}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(AnyPlan):
     """A distillation: all that the engine gets, resolved.
 
     Examples
@@ -82,12 +219,11 @@ class Plan(Settings):
     ('xor', 64)
     """
 
-    task: Task
-    """The facts about the task."""
+    kind: ClassVar[str] = "distillation"
+    command: ClassVar[str] = "distill"
+
     student: Student
     """The kind of student."""
-    seed: Whole
-    """Seed of the initial graph, of the rules' choices and of the episodes."""
     teacher: TeacherId
     """The identity of the teacher."""
     network: NetworkConfig
@@ -153,11 +289,7 @@ class Plan(Settings):
         content.pop("asked", None)
         if self.origin is not None:
             content.pop("ancestor", None)
-        return content | {"task": self.task.key, "teacher": self.teacher.digest}
-
-    def key(self) -> str:
-        """Return the SHA-256 of all that the results depend on."""
-        return _key("distillation", self)
+        return content | {"teacher": self.teacher.digest}
 
 
 class Start(NamedTuple):
@@ -167,56 +299,6 @@ class Start(NamedTuple):
     policy: Policy
     plan: Plan
     """The plan of the run that it is of."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvolutionPlan(Settings):
-    """An evolutionary search."""
-
-    task: Task
-    """The facts about the task."""
-    method: Method
-    """How controllers are bred."""
-    seed: Whole
-    """Seed of the search and of the episodes."""
-    rollouts: Count
-    """Episodes in all, one for each candidate."""
-    population: Count
-    """Candidates in a generation."""
-    held_out: Count
-    """Held-out episodes that judge the champion."""
-    neat_settings: str
-    """Text of the configuration for neat-python; nothing for another method."""
-
-    @property
-    def student(self) -> str:
-        """The kind of student that is evolved, which is the method's name."""
-        return self.method
-
-    @property
-    def n_episodes(self) -> int:
-        """Episodes in all."""
-        return self.rollouts
-
-    @property
-    def generations(self) -> int:
-        """Generations that the budget pays for."""
-        return self.rollouts // self.population
-
-    def key_content(self) -> dict[str, Any]:
-        """Return all that the results depend on."""
-        return super().key_content() | {"task": self.task.key}
-
-    def key(self) -> str:
-        """Return the SHA-256 of all that the results depend on."""
-        return _key("evolution", self)
-
-
-AnyPlan = Plan | EvolutionPlan
-
-
-def _key(kind: str, plan: Settings) -> str:
-    return digest(kind, {"records": RECORDS_VERSION, "plan": plan.key_content()}, {})
 
 
 def check_episodes(n: int) -> None:

@@ -1,59 +1,112 @@
-"""Record: the plan and results of a run, a distillation or an evolution, in one file.
+"""Record: the plan and results of a run in one file.
 
-A run folder and an entry of the store hold the same format.  It has no code in it and names none
-that loading would run.
+A run folder and an entry of the store hold the same format.  A file may come from a stranger: it
+has no code in it and names none that loading would run, and `SCHEMA` says what each array must be.
 """
 
 import platform
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.arrays import Arrays, Floats, to_arrays
+from smgrnn.arrays import Arrays, Floats, from_arrays, to_arrays
+from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError, FileFormatError, reason
+from smgrnn.errors import ConfigError, FileFormatError, plain, reason
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
-from smgrnn.policy import NETWORK_KINDS, Policy, policy_of, read_network
-from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE, course_figures
+from smgrnn.policy import NETWORK_KINDS, Normalisation, Policy, policy_of, read_network
+from smgrnn.runs.course import EMPTY_COURSE, check_course, course_figures
 from smgrnn.runs.family import Family, Member, best
 from smgrnn.runs.keep import has_ended, lower_bound, smallest_kept
-from smgrnn.runs.metrics import (
-    best_of_generations,
-    evolution_figures,
-    held_out_figures,
-    late_share,
-    pruning_period,
-    summarise,
-)
-from smgrnn.runs.plan import AnyPlan, EvolutionPlan, Plan
-from smgrnn.runs.reading import RESUME, read_fields
+from smgrnn.runs.metrics import held_out_figures, late_share, pruning_period, summarise
+from smgrnn.runs.plan import AnyPlan, Plan, find_plan
 from smgrnn.runs.snapshots import Snapshots
-from smgrnn.runs.times import Spent, Times
 from smgrnn.storage import digest, kind_of, read_arrays, write_arrays, writing
+from smgrnn.validation import Finite, NonNegative, Whole, checked
 
 MODEL = "model.safetensors"
 """File name of the record in a run folder."""
 KIND = "run"
-
-
 PACKAGES = ("smgrnn", "numpy", "numba", "gymnasium")
 """Packages that every result depends on."""
-OF_STUDENTS = {"neat": ("neat-python",), "ndp": ("cma",)}
-"""Packages that only some results depend on, by student; those of a task are in its facts."""
+ROLES = {"final", "best"}
+"""Roles that a student of a record can have."""
 
 
 def versions(plan: AnyPlan) -> dict[str, str]:
     """Return the versions of Python and of the packages that the results of a plan depend on."""
-    others = (*OF_STUDENTS.get(plan.student, ()), *plan.task.facts.packages)
-    found = {name: version(name) for name in (*PACKAGES, *others)}
+    found = {name: version(name) for name in (*PACKAGES, *plan.packages)}
     return found | {"python": platform.python_version()}
+
+
+class Times(NamedTuple):
+    """The time at which a run began, and how long it took."""
+
+    began: float = 0.0
+    """Seconds since 1970."""
+    training: float = 0.0
+    """Seconds of training."""
+    choosing: float = 0.0
+    """Seconds of choosing among students."""
+    total: float = 0.0
+    """Seconds from first to last, evaluation included."""
+
+
+class Spent(NamedTuple):
+    """The effort that the stages before took, in a sequence of which the last stage is kept."""
+
+    steps: int = 0
+    """Environment steps of training."""
+    seconds: float = 0.0
+    """Seconds from first to last, evaluation included."""
+
+
+class Column(NamedTuple):
+    """The type, the number of axes and the least value of an array; all values are finite."""
+
+    dtype: Any
+    n_axes: int = 1
+    least: float = -np.inf
+
+
+COUNTS, VALUES, COUNT = Column(np.int64, 1, 0), Column(np.float64), Column(np.int64, 0, 0)
+SCHEMA = {
+    "episodes.returns": VALUES,
+    "episodes.loss": VALUES,
+    "episodes.*": COUNTS,
+    "edits.rows": Column(np.int64, 2, -1),
+    "edits.weight": VALUES,
+    "edits.*": COUNTS,
+    "snapshots.weight": Column(np.float32),
+    "snapshots.spacing": Column(np.int64, 0, 1),
+    "snapshots.*": COUNTS,
+    "*.graph.weight": VALUES,
+    "*.graph.n_*": COUNT,
+    "*.graph.next_*": COUNT,
+    "*.graph.*": COUNTS,
+    "*.normalisation.*": VALUES,
+    "family.*.returns": VALUES,
+    "held_out": VALUES,
+    "course": Column(np.float64, 2),
+}
+"""The arrays of a record; the first pattern that fits a name counts."""
+RESUME = "resume."
+"""Start of the names of arrays that a learner is restored from, which checks them itself."""
+FACTS = {
+    "started": tuple[Whole, ...],
+    "best_score": Finite | None,
+    "bar": Finite | None,
+    "warnings": tuple[str, ...],
+}
+"""The plain values of a record."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +167,7 @@ class Record:
     @property
     def is_evolved(self) -> bool:
         """Whether the run is an evolution."""
-        return isinstance(self.plan, EvolutionPlan)
+        return not isinstance(self.plan, Plan)
 
     @property
     def graph(self) -> Graph:
@@ -213,13 +266,6 @@ class Record:
         }
 
     @property
-    def generations(self) -> Episodes | None:
-        """The best candidate of each generation, the first of equals; None if nothing evolved."""
-        if not isinstance(self.plan, EvolutionPlan):
-            return None
-        return best_of_generations(self.episodes, self.plan.population)
-
-    @property
     def pruning_period(self) -> int:
         """Episodes from one pruning call to the next, about; 1 if nothing prunes."""
         if not isinstance(self.plan, Plan):
@@ -228,100 +274,78 @@ class Record:
         return pruning_period(self.plan.plasticity, self.episodes.steps[late])
 
     def summary(self) -> dict[str, Any]:
-        """Return every figure of the run so far, by name.
-
-        Of an evolution the late return is over the best of each of the final quarter of the
-        generations, and growth is from the first generation's best to the champion.
-        """
+        """Return every figure of the run so far, by name."""
         return dict(self._summary)
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
         if not self.episodes.n:
             raise ConfigError("The run has no episodes yet, and so no figures.")
-        plan, graph = self.plan, self.graph
-        head = {"task": plan.task.id, "student": plan.student, "engine": "compiled"}
-        n_fixed, threshold = graph.n_inputs + graph.n_outputs, plan.task.reward_threshold
-        if isinstance(plan, EvolutionPlan):
-            own = evolution_figures(self.episodes, plan.population, graph, threshold)
-        else:
-            own = summarise(
-                self.episodes,
-                self.edits,
-                n_fixed,
-                self.started,
-                threshold,
-                period=self.pruning_period,
-                has_agreement=plan.task.has_agreement,
-            )
-        held_out = held_out_figures(plan.task, self.held_out)
-        given = {} if self.is_evolved else self._handover_figures(held_out)
+        plan, held_out = self.plan, held_out_figures(self.plan.task, self.held_out)
         return {
-            **head,
+            "task": plan.task.id,
+            "student": plan.student,
+            "engine": "compiled",
             "seed": plan.seed,
-            **own,
+            **(self._figures(plan) if isinstance(plan, Plan) else plan.figures(self)),
             **held_out,
-            **given,
-            **self._course_figures(),
+            **(self._handover_figures(plan, held_out) if isinstance(plan, Plan) else {}),
             "seconds": self.times.training,
         }
 
-    def _handover_figures(self, held_out: dict[str, Any]) -> dict[str, Any]:
+    def _figures(self, plan: Plan) -> dict[str, Any]:
+        return summarise(
+            self.episodes,
+            self.edits,
+            self.graph.n_inputs + self.graph.n_outputs,
+            self.started,
+            plan.task.reward_threshold,
+            period=self.pruning_period,
+            has_agreement=plan.task.has_agreement,
+        )
+
+    def _handover_figures(self, plan: Plan, held_out: dict[str, Any]) -> dict[str, Any]:
+        """Return the figures of the selected student, and of the sequence if this is a stage."""
         given = self.handed_over
-        figures = {
-            "n_parameters": given.n_parameters,
-            "n_nodes": given.policy.graph.n_nodes,
-            "held_out_mean": held_out["held_out_mean"],
-            "held_out_std": held_out["held_out_std"],
-            "episode": given.episode,
+        figures: dict[str, Any] = {
+            "handed_over": {
+                "n_parameters": given.n_parameters,
+                "n_nodes": given.policy.graph.n_nodes,
+                "held_out_mean": held_out["held_out_mean"],
+                "held_out_std": held_out["held_out_std"],
+                "episode": given.episode,
+            }
         }
-        return {
-            "handed_over": figures,
-            **self._share_figures(given),
-            "best_checkpoint_score": self.best_score,
-        }
-
-    def _course_figures(self) -> dict[str, Any]:
-        """Return the figures of a sequence up to this stage, if it is one that has ended."""
-        if not isinstance(self.plan, Plan) or len(self.course) != FIRST_STAGE + len(
-            self.plan.stages
-        ):
-            return {}
-        return course_figures(self.plan, self.course)
-
-    def _share_figures(self, given: Member) -> dict[str, Any]:
-        """Return whether a student keeps the share that the plan asks for, if it asks for one."""
-        if not isinstance(self.plan, Plan) or self.bar is None:
-            return {}
-        bound = lower_bound(given)
-        figures = {
-            "share": self.plan.episodes.keep,
-            "bar": self.bar,
-            "lower_bound": bound if np.isfinite(bound) else None,  # None: it was not judged
-            "is_reached": bound >= self.bar,
-        }
-        return {"kept": figures}
+        if self.bar is not None:
+            bound = lower_bound(given)
+            figures["kept"] = {
+                "share": plan.episodes.keep,
+                "bar": self.bar,
+                "lower_bound": bound if np.isfinite(bound) else None,  # None: it was not judged
+                "is_reached": bound >= self.bar,
+            }
+        figures["best_checkpoint_score"] = self.best_score
+        return figures | course_figures(plan, self.course)
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of plan and results; times, versions and snapshots do not count."""
-        content = {"plan": self.plan.key(), **self._facts()}
-        return digest("results", content, self._results())
+        return digest("results", {"plan": self.plan.key(), **self._facts()}, self._arrays())
 
     def _facts(self) -> dict[str, Any]:
-        facts = {
+        return {
             "students": {role: each.config.to_dict() for role, each in self.students.items()},
+            "family": [
+                {"network": each.policy.config.to_dict(), "episode": each.episode}
+                for each in self.family
+            ],
             "started": list(self.started),
             "best_score": self.best_score,
+            "bar": self.bar,
         }
-        family = [
-            {"network": each.policy.config.to_dict(), "episode": each.episode}
-            for each in self.family
-        ]
-        later = {"family": family} if family else {}  # earlier records have none of these
-        return facts | later | ({} if self.bar is None else {"bar": self.bar})
 
-    def _results(self) -> Arrays:
+    def _arrays(self) -> Arrays:
+        """Return the results by the names that the schema has for them."""
         arrays = to_arrays(self.episodes, "episodes.") | to_arrays(self.edits, "edits.")
         places = {f"students.{role}.": policy for role, policy in self.students.items()}
         for number, member in enumerate(self.family):
@@ -331,8 +355,7 @@ class Record:
             arrays |= to_arrays(policy.graph, f"{place}graph.")
             if policy.normalisation is not None:
                 arrays |= to_arrays(policy.normalisation, f"{place}normalisation.")
-        course = {"course": self.course} if self.course.size else {}  # earlier records have none
-        return arrays | {"held_out": self.held_out} | course
+        return arrays | {"held_out": self.held_out, "course": self.course}
 
     def save(self, path: str | Path, *, is_durable: bool = True) -> None:
         """Write the record to a file, or to its place in a run folder; whole or not at all.
@@ -340,15 +363,15 @@ class Record:
         When this returns it is on the disk, unless that is not asked for.
         """
         content = {
-            "run": "evolution" if self.is_evolved else "distillation",
+            "run": self.plan.kind,
             "plan": self.plan.to_dict(),
             **self._facts(),
             "warnings": list(self.warnings),
             "versions": dict(self.versions),
             "times": self.times._asdict(),
-            **({"before": self.before._asdict()} if any(self.before) else {}),
+            "before": self.before._asdict(),
         }
-        arrays = self._results() | to_arrays(self.snapshots, "snapshots.")
+        arrays = self._arrays() | to_arrays(self.snapshots, "snapshots.")
         arrays |= {f"{RESUME}{name}": each for name, each in (self.resume or {}).items()}
         file = record_file(Path(path))
         with writing(file):
@@ -365,9 +388,90 @@ class Record:
             raise FileFormatError(f"There is no run {where}.")
         content, arrays = read_arrays(file, KIND)
         try:
-            return cls(**read_fields(content, arrays))
+            return cls(**_read_fields(content, arrays))
         except Exception as error:  # a stranger may have made it, so anything can be in it
             raise FileFormatError(f"{file} does not describe a run ({reason(error)}).") from error
+
+
+def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    """Return the fields of a record; whatever is wrong with them raises."""
+    resume = {name: each for name, each in arrays.items() if name.startswith(RESUME)}
+    check_arrays({name: each for name, each in arrays.items() if name not in resume})
+    facts = {name: checked(content[name], hint, name) for name, hint in FACTS.items()}
+    texts = (*facts["warnings"], *content["versions"], *content["versions"].values())
+    _require(all(plain(text) == text for text in texts), "it has characters that are not text")
+    _require(len(facts["started"]) == 2, "it does not say where it started")
+    times = {name: checked(each, NonNegative, name) for name, each in content["times"].items()}
+    steps, seconds = content["before"]["steps"], content["before"]["seconds"]
+    plan = find_plan(content["run"]).from_dict(content["plan"])
+    episodes = from_arrays(Episodes, arrays, "episodes.")
+    _require(plan.admits(episodes.n), "its last generation is not whole")
+    snapshots = from_arrays(Snapshots, arrays, "snapshots.")
+    _require(snapshots.fit(episodes.n), "its snapshots do not fit together")
+    check_course(plan, arrays["course"])
+    students = {
+        role: _student(plan, f"students.{role}", network, arrays)
+        for role, network in content["students"].items()
+    }
+    _require(students.keys() <= ROLES, "it has a student of an unknown role")
+    _require("final" in students or not isinstance(plan, Plan), "it has no student")
+    family = []
+    for number, each in enumerate(content["family"]):
+        place, episode = f"family.{number}", checked(each["episode"], Whole, "The episode")
+        returns = arrays[f"{place}.returns"]
+        _require(returns.size and 0 < episode <= episodes.n, "a student of its family did not play")
+        family.append(Member(_student(plan, place, each["network"], arrays), episode, returns))
+    return facts | {
+        "plan": plan,
+        "episodes": episodes,
+        "edits": from_arrays(Edits, arrays, "edits."),
+        "snapshots": snapshots,
+        "students": students,
+        "family": tuple(family),
+        "held_out": arrays["held_out"],
+        "course": arrays["course"],
+        "versions": content["versions"],
+        "times": Times(**times),
+        "before": Spent(checked(steps, Whole, "steps"), checked(seconds, NonNegative, "seconds")),
+        "resume": {name.removeprefix(RESUME): each for name, each in resume.items()} or None,
+    }
+
+
+def check_arrays(arrays: Arrays) -> None:
+    """Raise ValueError for an array that is not as the schema says, or a table with a gap."""
+    for name, array in arrays.items():
+        found = [column for pattern, column in SCHEMA.items() if fnmatchcase(name, pattern)]
+        _require(found, f"it has {name}, which no run has")
+        dtype, n_axes, least = found[0]
+        is_right = array.dtype == dtype and array.ndim == n_axes
+        is_right = is_right and np.isfinite(array).all() and (array >= least).all()
+        _require(is_right, f"{name} is not what it should be")
+    for table in ("episodes", "edits"):
+        lengths = {len(each) for name, each in arrays.items() if name.startswith(f"{table}.")}
+        _require(len(lengths) == 1, f"the columns of its {table} differ in length")
+    rows = arrays["edits.rows"]
+    _require(rows.shape[1] == 5, "its edits are no table")
+    for place, kind in enumerate((Operation, Cause)):
+        is_known = (rows[:, place] >= 0) & (rows[:, place] < len(kind))
+        _require(is_known.all(), f"its edits have an unknown {kind.__name__.lower()}")
+
+
+def _student(plan: AnyPlan, place: str, network: dict[str, Any], arrays: Arrays) -> Policy:
+    normalisation = None
+    if isinstance(plan, Plan) and plan.episodes.normalise:
+        normalisation = from_arrays(Normalisation, arrays, f"{place}.normalisation.")
+    return Policy(
+        from_arrays(Graph, arrays, f"{place}.graph."),
+        NetworkConfig.from_dict(network),
+        plan.task,
+        student=plan.student,
+        normalisation=normalisation,
+    )
+
+
+def _require(holds: Any, fact: str) -> None:
+    if not holds:
+        raise ValueError(fact)
 
 
 def record_file(path: Path) -> Path:

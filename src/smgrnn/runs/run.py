@@ -1,49 +1,37 @@
-"""A run from its first episode to its summary: train, checkpoint, resume, evaluate."""
+"""Run: a distillation from its first episode to its summary."""
 
-import time
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Arrays, Floats
 from smgrnn.config import USUAL_PRESET, EnvBackend, RunConfig
-from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning, SmgrnnError, reason
+from smgrnn.episodes.table import Edits
+from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.experts import ExpertSource, Teacher, TeacherId, find_teacher
-from smgrnn.graph.notebook import network_html
+from smgrnn.graph.drawing import network_html
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.policy import Policy
 from smgrnn.rules.settings import ForeignRule
-from smgrnn.runs.ancestor import Ancestor
 from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE, course_scores, start_course
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.family import FIRST_ROUND, Family, Member, halved, joined, offers
-from smgrnn.runs.folder import (
-    RunFolder,
-    as_run_folder,
-    check_same,
-    folder_summary,
-    new_run_folder,
-    write_results,
-)
+from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.keep import judge, next_size, stage_ends, stage_of, stage_offers
-from smgrnn.runs.plan import Plan, Start, plan_run
-from smgrnn.runs.record import Record, record_file, versions
+from smgrnn.runs.plan import Ancestor, Plan, Start, plan_run
+from smgrnn.runs.record import Record
+from smgrnn.runs.session import Session, Watch
 from smgrnn.runs.snapshots import Snapshots
-from smgrnn.runs.times import Times
-from smgrnn.runs.watch import Watch
 from smgrnn.tasks import Task, TaskSource, find_task
 
 
-class Run:
+class Run(Session[Plan]):
     """A distillation run, in progress or finished; `smgrnn.distill` returns one.
 
     Parameters
@@ -74,6 +62,8 @@ class Run:
     True
     """
 
+    plan_kind = Plan
+
     def __init__(
         self,
         plan: Plan,
@@ -84,19 +74,17 @@ class Run:
         record: Record | None = None,
         course: Floats = EMPTY_COURSE,
     ) -> None:
-        self.plan = plan
-        self._home = as_run_folder(folder)
+        super().__init__(plan, folder, record)
         self._course = course
-        student = None if record is None else record.students["final"]
+        self._is_alive = record is None or record.resume is not None
         self._distillation = Distillation(
             plan,
             task=task,
             expert=expert,
-            normalisation=None if student is None else student.normalisation,
+            normalisation=None if record is None else record.students["final"].normalisation,
         )
-        self._record = record
-        self._is_alive = record is None or record.resume is not None
-        self._caught: list[warnings.WarningMessage] = []
+        if record is not None and record.resume is not None:
+            self._restore(record.resume)
 
     @classmethod
     def resume(
@@ -105,7 +93,7 @@ class Run:
         *,
         task: TaskSource | None = None,
         expert: ExpertSource | None = None,
-    ) -> "Run":
+    ) -> Self:
         """Return a run that continues from its last checkpoint; give code of your own again.
 
         >>> run = new_run("xor", RunConfig.for_task("xor"), Path("stopped"))
@@ -113,46 +101,35 @@ class Run:
         >>> Run.resume("stopped").train().episodes.n > 0
         True
         """
-        run = cls._of(path, task=task, expert=expert)
+        run = cls._open(path, task=task, expert=expert)
         run._check_alive()
         _ = run._distillation.task  # found now, so that a missing one is met at once
         return run
 
     @classmethod
-    def read(cls, path: str | Path) -> "Run":
+    def read(cls, path: str | Path) -> Self:
         """Return a run to look at, not to play: it needs neither its environment nor its expert.
 
         >>> new_run("xor", RunConfig.for_task("xor"), Path("looked-at")).begin()
         >>> Run.read("looked-at").episodes.n
         0
         """
-        return cls._of(path)
+        return cls._open(path)
 
-    @classmethod
-    def _of(cls, path: str | Path, **sources: Any) -> "Run":
-        home = RunFolder(Path(path)) if Path(path).is_dir() else None
-        record = Record.load(path) if home is None else home.load()
-        if not isinstance(record.plan, Plan):
-            raise ConfigError(
-                f"{path} was evolved, not distilled; go on with smgrnn evolve --resume."
-            )
-        run = cls(record.plan, home, record=record, **sources)
-        run._restore(record_file(Path(path)))
-        return run
-
-    def _restore(self, file: Path) -> None:
+    def _restore(self, state: Arrays) -> None:
         """Bring the student to where the record was made."""
         for rule in (self.plan.plasticity.growth, self.plan.plasticity.pruning):
-            if self.record.resume is not None and isinstance(rule, ForeignRule):
+            if isinstance(rule, ForeignRule):
                 raise ConfigError(
-                    f"{file} was trained by the rule {rule['name']!r}, which is your own code. "
-                    f"Call smgrnn.distill again with the same settings and the same `out`."
+                    f"The run in {self.folder} was trained by the rule {rule['name']!r}, which is "
+                    f"your own code. Call smgrnn.distill again with the same settings and the same "
+                    f"`out`."
                 )
         try:
-            if self.record.resume is not None:
-                self._distillation.learner.restore(self.record.resume)
+            self._distillation.learner.restore(state)
         except Exception as error:  # a stranger may have made it, so anything can be in it
-            raise FileFormatError(f"{file} does not describe a run ({reason(error)}).") from error
+            where = self.folder or "The record"
+            raise FileFormatError(f"{where} does not describe a run ({reason(error)}).") from error
 
     def _check_alive(self) -> None:
         if not self._is_alive:
@@ -167,61 +144,6 @@ class Run:
 
     def _repr_html_(self) -> str:
         return network_html(f"{self}: {self.graph}", self.graph)
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder it is kept in, if any."""
-        return None if self._home is None else self._home.path
-
-    @property
-    def record(self) -> Record:
-        """The record of the run so far."""
-        if self._record is None:
-            self._record = self._start()
-        return self._record
-
-    def _start(self) -> Record:
-        """Return the record of a run that has not begun; finds its teacher first."""
-        distillation = self._distillation
-        _ = distillation.teacher
-        student = distillation.policy
-        return Record(
-            plan=self.plan,
-            episodes=Episodes.start(0),
-            edits=distillation.take_edits(),
-            snapshots=Snapshots.start(),
-            students={"final": student} if self._chooses else {"final": student, "best": student},
-            started=(student.graph.n_nodes, student.graph.n_edges),
-            versions=versions(self.plan),
-            times=Times(began=time.time()),
-            bar=distillation.bar if self._is_staged else None,
-            course=self._first_course(student),
-            resume=None if self.folder is None else distillation.learner.arrays(),
-        )
-
-    def _first_course(self, student: Policy) -> Floats:
-        """Return the scores before the run: those of the stages before, or of a new student."""
-        is_first = bool(self.plan.episodes.course) and self.plan.origin is None
-        return start_course(self.plan, student) if is_first else self._course
-
-    def _followed_course(self) -> Floats:
-        """Return the scores so far, with those of the student that is handed over."""
-        n_before = FIRST_STAGE + len(self.plan.stages) - 1
-        now = course_scores(self.plan, self.handed_over.policy)
-        return np.concatenate([self.record.course[:n_before], [now]])
-
-    def _update(self, **changes: Any) -> None:
-        self._record = replace(self.record, **changes)
-
-    @property
-    def _chooses(self) -> bool:
-        """Whether the run hands over the best student that it saw."""
-        return self.plan.episodes.handover == "best"
-
-    @property
-    def _is_staged(self) -> bool:
-        """Whether the run prunes in stages, to the smallest student that keeps a share."""
-        return self.plan.episodes.keep is not None
 
     @property
     def task(self) -> Task:
@@ -249,24 +171,9 @@ class Run:
         return self.record.handed_over
 
     @property
-    def episodes(self) -> Episodes:
-        """The record of all episodes so far."""
-        return self.record.episodes
-
-    @property
     def edits(self) -> Edits:
         """The record of all structural changes so far."""
         return self.record.edits
-
-    @property
-    def snapshots(self) -> Snapshots:
-        """Weights at moments during training, if the run has a folder to keep them in."""
-        return self.record.snapshots
-
-    @property
-    def held_out(self) -> Floats:
-        """Returns of the student that is handed over on held-out episodes."""
-        return self.record.held_out
 
     @property
     def is_finished(self) -> bool:
@@ -278,6 +185,14 @@ class Run:
         """Mean return over the final quarter of the episodes."""
         return float(self.summary()["late_return"])
 
+    def score(self, n: int, *, final: bool = False, parameters: int | None = None) -> Floats:
+        """Return the returns of what is handed over, or of another student, on held-out episodes.
+
+        `n` is how many episodes it plays, frozen and greedy.
+        """
+        student = self.record.student(final=final, parameters=parameters).policy
+        return score(self._distillation.backend, student, self.plan.seed, n)
+
     def begin(self) -> None:
         """Make the folder, if there is to be one, with a first checkpoint in it.
 
@@ -286,118 +201,91 @@ class Run:
         ['model.safetensors']
         """
         self._check_alive()
-        _ = self._distillation.teacher, self.record  # a wrong one is met before anything is made
-        if self._home is None:
-            return
-        with self._home.owned():
-            if self._home.is_empty:
-                self._take_snapshot()
-                self._save()
+        _ = self._distillation.teacher  # a wrong one is met before anything is made
+        super().begin()
 
-    def train(self, *watches: Watch["Run"]) -> Record:
-        """Train to the last episode, checkpointing on the way, and evaluate the student.
+    def save(self, folder: str | Path) -> None:
+        """Write the run to a new folder."""
+        if self._is_alive:
+            self._update(resume=self._distillation.learner.arrays())
+        super().save(folder)
 
-        Every few episodes each of `watches` is called with the run.
+    def _before_first(self) -> dict[str, Any]:
+        distillation, episodes = self._distillation, self.plan.episodes
+        _ = distillation.teacher  # found first
+        student, course, graph = distillation.policy, self._course, distillation.policy.graph
+        if episodes.course and self.plan.origin is None:
+            course = start_course(self.plan, student)
+        facts = {
+            "students": {"final": student} | ({} if self._chooses else {"best": student}),
+            "started": (graph.n_nodes, graph.n_edges),
+            "edits": distillation.take_edits(),
+            "bar": distillation.bar if self._is_staged else None,
+            "course": course,
+        }
+        if self.folder is None:
+            return facts
+        snapshots = Snapshots.start().followed_by(0, graph)
+        return facts | {"resume": distillation.learner.arrays(), "snapshots": snapshots}
 
-        >>> run = new_run("xor", RunConfig.for_task("xor", episodes=4))
-        >>> run.train().episodes.n
-        4
-        """
-        with self._owned():
-            self.begin()
-            if self.held_out.size:  # judged once for all; tables may be missing after a kill
-                self._write_results()
-                return self.record
-            try:
-                return self._train_and_save(watches)
-            except SmgrnnError:
-                if self._home is not None and not self.episodes.n:
-                    self._home.discard()
-                raise
+    @property
+    def _chooses(self) -> bool:
+        """Whether the run hands over the best student that it saw."""
+        return self.plan.episodes.handover == "best"
 
-    def _owned(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._home is None else self._home.owned()
+    @property
+    def _is_staged(self) -> bool:
+        """Whether the run prunes in stages, to the smallest student that keeps a share."""
+        return self.plan.episodes.keep is not None
 
-    def _train_and_save(self, watches: Iterable[Watch["Run"]]) -> Record:
-        start, spent = time.perf_counter(), self.record.times.total
-        try:
-            with warnings.catch_warnings(record=True) as self._caught:
-                warnings.simplefilter("always", GrowthLimitWarning)
-                self._train_all(watches)
-        finally:  # after a Ctrl-C too: what was recorded must not be lost
-            total = spent + time.perf_counter() - start
-            self._update(times=self.record.times._replace(total=total))
-            self._save()
-            self._write_results()
-        for each in self._caught:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        return self.record
-
-    def _train_all(self, watches: Iterable[Watch["Run"]]) -> None:
+    def _advance(self) -> Iterator[None]:
         with interrupts_deferred():
             self._distillation.train(0, 0)  # compiles, which the clock is not to count
-        for first, last in self._chunks():
+        while not self.is_finished:
             with interrupts_deferred():
-                self._train_chunk(first, last)
-            for watch in watches:
-                watch(self)
+                self._train_chunk()
+            yield
+        limit = self.plan.parameters
         if self._chooses and not self._is_staged:
             self._choose()
-        elif self._is_too_large:
+        elif limit is not None and self.graph.n_edges > limit:
             self._settle()
         with interrupts_deferred():
             self._update(held_out=self.score(self.plan.held_out))
             if self.plan.episodes.course:
-                self._update(course=self._followed_course())
+                n_before = FIRST_STAGE + len(self.plan.stages) - 1
+                now = course_scores(self.plan, self.handed_over.policy)
+                self._update(course=np.concatenate([self.record.course[:n_before], [now]]))
 
-    def _chunks(self) -> Iterator[tuple[int, int]]:
-        """Yield the remaining episodes in parts, cut at checkpoints and chunks of the backend."""
-        first, end = self.episodes.n, self.plan.episodes.number
-        every = self.plan.episodes.checkpoint_every
-        while not self.is_finished:
-            chunk = self._distillation.backend.chunk
-            last = min(first + chunk, end, (first // every + 1) * every)
-            if self._is_staged:
-                last = min(last, stage_of(first, end)[1])
-            yield first, last
-            first = last
-
-    def _train_chunk(self, first: int, last: int) -> None:
+    def _train_chunk(self) -> None:
+        """Train up to the next checkpoint, stage end or end of the backend's chunk."""
         learner, episodes, family = self._distillation.learner, self.episodes, self.record.family
-        offered = self._offers(first, last)
+        first, number = episodes.n, self.plan.n_episodes
+        every = self.plan.episodes.checkpoint_every
+        last = min(first + self._distillation.backend.chunk, number, (first // every + 1) * every)
+        offered = offers(number) if self._chooses else []
+        if self._is_staged:
+            last, offered = min(last, stage_of(first, number)[1]), stage_offers(number)
+        offered = [episode for episode in offered if first < episode <= last]
         for start, end in pairwise(sorted({first, *offered, last})):
             with self._timed("training"):
                 episodes = episodes.followed_by(self._distillation.train(start, end))
             if end in offered:
                 family = self._offered(family, end)
         self._update(episodes=episodes, family=family)
-        if self._is_staged and last in stage_ends(self.plan.n_episodes):
+        if self._is_staged and last in stage_ends(number):
             self._judge(last)
         self._note_student()
         if self.folder is not None:  # what an error in the next chunk must not lose
-            self._update(resume=learner.arrays())
-            self._take_snapshot()
-        if last % self.plan.episodes.checkpoint_every == 0 or self.is_finished:
+            snapshots = self.record.snapshots.followed_by(last, self.graph)
+            self._update(resume=learner.arrays(), snapshots=snapshots)
+        if last % every == 0 or self.is_finished:
+            if not self._chooses:
+                self._compare()
             self._checkpoint()
 
-    def _offers(self, first: int, last: int) -> list[int]:
-        """Return the episodes from first + 1 to last after which students are offered."""
-        found = offers(self.plan.n_episodes) if self._chooses else []
-        if self._is_staged:
-            found = stage_offers(self.plan.n_episodes)
-        return [episode for episode in found if first < episode <= last]
-
-    @contextmanager
-    def _timed(self, what: str) -> Iterator[None]:
-        """Add the time that the block takes to the times of the run."""
-        begin = time.perf_counter()
-        yield
-        before = self.record.times
-        spent = getattr(before, what) + time.perf_counter() - begin
-        self._update(times=before._replace(**{what: spent}))
-
     def _offered(self, family: Family, episode: int) -> Family:
-        """Return a family that the students of now, after their first round, have joined."""
+        """Return the family including the current students, each after its first round."""
         now = self._distillation.candidates
         new = [Member(each, episode, self._try_out(each, 0, FIRST_ROUND)) for each in now]
         return (*family, *new) if self._is_staged else joined(family, new)
@@ -423,11 +311,6 @@ class Run:
         for family in halved(self.record.family, self._try_out):
             self._update(family=family)
 
-    @property
-    def _is_too_large(self) -> bool:
-        limit = self.plan.parameters
-        return limit is not None and self.graph.n_edges > limit
-
     def _settle(self) -> None:
         """Prune the student to the size that was asked for, as a run too short for it did not."""
         self._distillation.learner.settle()
@@ -444,54 +327,12 @@ class Run:
         with interrupts_deferred(), self._timed("choosing"):
             return self._distillation.try_out(policy, first, last)
 
-    def _take_snapshot(self) -> None:
-        self._update(snapshots=self.snapshots.followed_by(self.episodes.n, self.graph))
-
-    def _checkpoint(self) -> None:
-        """Keep the record; if the final student is handed over, keep it if it is the best."""
-        if not self._chooses:
-            student, best = self.record.students["final"], self.record.best_score
-            found = self._distillation.compare(student)
-            if best is None or found > best:
-                self._update(students={"final": student, "best": student}, best_score=found)
-        self._note_warnings()
-        if self._home is not None:
-            self._home.keep(self.record)
-
-    def _save(self) -> None:
-        self._note_warnings()
-        if self._home is not None:
-            self._home.save(self.record)
-
-    def _note_warnings(self) -> None:
-        limits = (each for each in self._caught if issubclass(each.category, GrowthLimitWarning))
-        noted = dict.fromkeys([*self.record.warnings, *(str(each.message) for each in limits)])
-        self._update(warnings=tuple(noted))
-
-    def _write_results(self) -> None:
-        if self.folder is not None and self.episodes.n:
-            write_results(self.folder, self.record)
-
-    def score(self, n: int, *, final: bool = False, parameters: int | None = None) -> Floats:
-        """Return the returns of what is handed over, or of another student, on held-out episodes.
-
-        `n` is how many episodes it plays, frozen and greedy.
-        """
-        student = self.record.student(final=final, parameters=parameters).policy
-        return score(self._distillation.backend, student, self.plan.seed, n)
-
-    def summary(self) -> dict[str, Any]:
-        """Return every figure of the run so far."""
-        return folder_summary(self.record, self.folder)
-
-    def save(self, folder: str | Path) -> None:
-        """Write the run to a new folder."""
-        self._home = new_run_folder(folder)
-        if self._is_alive:
-            self._update(resume=self._distillation.learner.arrays())
-        with self._owned():
-            self._save()
-            self._write_results()
+    def _compare(self) -> None:
+        """Keep the final student as the best if it scores higher than the checkpoints before."""
+        student, best = self.record.students["final"], self.record.best_score
+        found = self._distillation.compare(student)
+        if best is None or found > best:
+            self._update(students={"final": student, "best": student}, best_score=found)
 
 
 def new_run(
@@ -505,20 +346,13 @@ def new_run(
 
     The folder is made when the run begins.  With a `start` it goes on from another run.
     """
-    home = None if folder is None else RunFolder(folder)
-    record = None if home is None else home.find_record()
     found = find_task(task)
     source = config.expert if expert is None else expert
     if source is None and start is not None and start.plan.task.id == found.id:
         _check_teacher(start.plan.teacher)
     identity, teacher = find_teacher(source, found)
     plan = plan_run(config, found, identity, start)
-    if home is None or record is None:
-        return Run(plan, home, task=found, expert=teacher)
-    check_same(plan, record.plan, home.path)
-    run = Run(plan, home, task=found, expert=teacher, record=record)
-    run._restore(record_file(home.path))
-    return run
+    return Run._start_or_go_on(plan, folder, task=found, expert=teacher)
 
 
 def _check_teacher(teacher: TeacherId) -> None:

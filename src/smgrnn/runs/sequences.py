@@ -6,7 +6,7 @@ end of each the student is scored on all tasks: see `runs.course`.
 
 from collections.abc import Iterator
 from collections.abc import Sequence as Listed
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,12 @@ from smgrnn.config import USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.experts import find_teacher
 from smgrnn.runs.course import BEFORE, EMPTY_COURSE
-from smgrnn.runs.folder import RunFolder, check_same
+from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.plan import Plan, plan_run
-from smgrnn.runs.record import Record, record_file
+from smgrnn.runs.record import Record, Spent, record_file
 from smgrnn.runs.run import Run, start_from
-from smgrnn.runs.times import Spent
-from smgrnn.runs.watch import Watch
-from smgrnn.storage import LOCK, locked, make_folder
+from smgrnn.runs.session import Watch
+from smgrnn.storage import LOCK, locked, make_folder, remove_empty
 from smgrnn.tasks import Task, find_task
 
 
@@ -77,16 +76,9 @@ class Sequence:
             if number:
                 plan = replace(plan, ancestor=start_from(self.record).ancestor)
                 course = self.record.course
-            if self.folder is None:
-                self.records.append(Run(plan, course=course).train(*watches))
-            else:
-                self.records.append(_go_on(plan, self._home(number), course, watches))
+            run = Run._start_or_go_on(plan, self.stage_folder(number), course=course)
+            self.records.append(run.train(*watches))
         return self.record
-
-    def _home(self, number: int) -> RunFolder:
-        path = self.stage_folder(number)
-        assert path is not None
-        return RunFolder(path)
 
     @contextmanager
     def owned(self) -> Iterator[None]:
@@ -95,20 +87,14 @@ class Sequence:
             yield
             return
         self._check_folder(self.folder)
-        is_new = not self.folder.exists()
-        try:
-            make_folder(self.folder)
-        except OSError as error:
-            raise ConfigError(f"{self.folder} cannot be made: {error.strerror}.") from error
+        made = make_folder(self.folder)
         try:
             with locked(self.folder):
                 self._is_owned = True
                 yield
         finally:
             self._is_owned = False
-            if is_new:
-                with suppress(OSError):  # something came of it
-                    self.folder.rmdir()
+            remove_empty(made)
 
     def _check_folder(self, folder: Path) -> None:
         """Refuse a folder of other things, and one of a sequence that has more stages."""
@@ -119,7 +105,7 @@ class Sequence:
             raise ConfigError(
                 f"{folder} exists and holds no sequence; choose another folder with --out."
             )
-        if self._home(len(self.plans)).path.exists():
+        if _stage_folder(folder, len(self.plans)).exists():
             raise ConfigError(
                 f"{folder} holds a sequence of more than {len(self.plans)} stages; choose another "
                 f"folder with --out."
@@ -153,7 +139,7 @@ class Sequence:
         """Return the stages that have begun in a folder, to look at; the last may be under way."""
         made = cls((), Path(folder))
         plans: list[Plan] = []
-        while record_file(place := made._home(len(plans)).path).exists():
+        while record_file(place := _stage_folder(Path(folder), len(plans))).exists():
             record = RunFolder(place).load()
             before = record.plan.stages[:-1] if isinstance(record.plan, Plan) else None
             if before is None or [each.key() for each in before] != [each.key() for each in plans]:
@@ -180,24 +166,6 @@ def holds_sequence(folder: Path) -> bool:
 
 def _stage_folder(folder: Path, number: int) -> Path:
     return folder / f"stage-{number + 1}"
-
-
-def _go_on(plan: Plan, home: RunFolder, course: Floats, watches: Listed[Watch[Run]]) -> Record:
-    """Train a stage from where its folder has it; return what is whole as it is."""
-    record = home.find_record()
-    if record is None:
-        run = Run(plan, home, course=course)
-        run.begin()  # a teacher that is not there is met before a folder is made
-        return run.train(*watches)
-    check_same(plan, record.plan, home.path)
-    assert isinstance(record.plan, Plan)
-    if record.plan.ancestor != plan.ancestor:
-        raise ConfigError(f"{home.path} goes on from another student than the stage before has.")
-    if record.held_out.size and home.has_results:
-        return record
-    run = Run(plan, home, record=record)
-    run._restore(record_file(home.path))
-    return run.train(*watches)
 
 
 def join_stages(records: Listed[Record]) -> Record:

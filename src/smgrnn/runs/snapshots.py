@@ -34,6 +34,13 @@ class Snapshots(NamedTuple):
         none = np.empty(0, dtype=np.int64)
         return cls(none, none, none, np.empty(0, dtype=np.float32), spacing=1)
 
+    def fit(self, n_episodes: int) -> bool:
+        """Return whether the columns fit together, and are of a run of so many episodes."""
+        is_ordered = (self.episode <= n_episodes).all() and (np.diff(self.episode) > 0).all()
+        n_weights = self.edge_ids.size if self.edge_ids.size == self.weight.size else -1
+        has_all = self.episode.size == self.n_edges.size and self.n_edges.sum() == n_weights
+        return bool(is_ordered and has_all)
+
     def followed_by(self, episode: int, graph: Graph) -> Self:
         """Return these moments and then this one, unless it is too close to the last."""
         if self.episode.size and episode < self.episode[-1] + self.spacing:

@@ -1,11 +1,17 @@
-"""GrowingClassifier and GrowingRegressor: scikit-learn's manners around one growing network."""
+"""GrowingClassifier and GrowingRegressor: scikit-learn's interface to one growing network.
+
+The network starts without hidden nodes.  Candidate nodes join it, the edges that contribute least
+are pruned, and the learning rate falls in the second half, as in the preset frugal.  Gaussian noise
+augments each example in every pass, against overfitting.
+"""
 
 from abc import ABC, abstractmethod
 from copy import deepcopy
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
@@ -15,18 +21,38 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from smgrnn.arrays import Floats, Ints
+from smgrnn.arrays import Floats
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
+from smgrnn.engine.player import Player
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.graph.state import Graph
+from smgrnn.learning import Adam
 from smgrnn.learning.settings import Loss
-from smgrnn.sklearn.training import (
-    TrainingSettings,
-    learn,
-    learn_once,
-    outputs_of,
-    start_learner,
-)
+from smgrnn.rules import BestCandidate, Contribution
+from smgrnn.rules.size import RISEN
+from smgrnn.validation import Count, NonNegative, Positive, Within, checked
+
+CALLS, LEAST_APART, MOST_APART = 400, 250, 1000
+"""Calls of the plasticity module in all, and the fewest and most updates between two."""
+SOURCES = 8
+"""Inputs of a candidate node."""
+AVERAGED = 1e-3
+"""Weight-averaging rate; the averaged weights predict."""
+BLOCK = 1000
+"""Examples between two updates of the schedule."""
+COMPARED = 1000
+"""Examples, drawn at random, whose distances set the noise."""
+KINDS: dict[str, Any] = {
+    "max_parameters": Count | None,
+    "max_iter": Count,
+    "learning_rate": Positive,
+    "noise": NonNegative | None,
+    "early_stopping": bool,
+    "validation_fraction": Annotated[float, Within("(0, 1)")],
+    "n_iter_no_change": Count,
+}
+"""The values that each parameter of an estimator may have."""
 
 
 class _GrowingEstimator(BaseEstimator, ABC):
@@ -56,48 +82,103 @@ class _GrowingEstimator(BaseEstimator, ABC):
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
 
-    def _settings(self) -> TrainingSettings:
-        values = self.get_params(deep=False)
-        del values["random_state"]
-        if values["noise"] is None:
-            values["noise"] = self._noise
-        return TrainingSettings(**values)
+    def _check(self) -> None:
+        for name, kind in KINDS.items():
+            what = f"The '{name}' parameter of {type(self).__name__}"
+            checked(getattr(self, name), kind, what)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
+    def _start(self, n_features: int, n_outputs: int, interval: int, seed: int) -> Learner:
+        """Return a learner of features and a constant, whose outputs are linear."""
+        network = NetworkConfig(
+            n_inputs=n_features + 1,
+            n_outputs=n_outputs,
+            density=1.0,
+            weight_std=0.0,
+            iterations=2,
+            activation="relu",
+            output_activation="identity",
+            carry_state=False,
+        )
+        learning = LearningConfig(
+            learning_rate=self.learning_rate,
+            optimizer=Adam(bias_correction="edge"),
+            loss=self._loss,
+            schedule="falling",
+            averaging=AVERAGED,
+        )
+        n_linear = (n_features + 1) * n_outputs
+        rules = PlasticityConfig.frugal(
+            growth=BestCandidate(candidate_sources=SOURCES),
+            pruning=Contribution(dense_until=RISEN),
+            interval=interval,
+            size=self.max_parameters or n_linear + n_linear // 2 + 100,
+            window=1,
+        )
+        return Learner(network, learning, rules, seed=seed)
+
     def _train(self, rows: Floats, labels: Any, n_outputs: int) -> None:
-        """Train a new network on all examples but those set aside for early stopping."""
-        settings, seed = self._settings(), self._seed()
+        """Train a new network on all examples but those set aside for early stopping.
+
+        With early stopping, training ends once the score on these stops rising, and the best
+        network within the budget is kept.
+        """
+        self._check()
+        seed = self._seed()
         kept, asked = np.arange(len(rows)), np.arange(0)
-        if settings.early_stopping:
-            kept, asked = self._split(labels, settings.validation_fraction, seed)
+        if self.early_stopping:
+            split = {"test_size": self.validation_fraction, "stratify": self._strata(labels)}
+            kept, asked = train_test_split(kept, random_state=seed, **split)
         self.scaler_ = StandardScaler().fit(rows[kept])
-        scaled, shape = self.scaler_.transform(rows), (rows.shape[1], n_outputs)
-        learner = start_learner(*shape, self._loss, settings, n_rows=len(kept), seed=seed)
-
-        def judge(graph: Graph) -> float:
-            return self._judge(outputs_of(graph, learner.config, scaled[asked]), labels[asked])
-
-        judged, rng = judge if settings.early_stopping else None, np.random.default_rng(seed)
-        found = learn(learner, scaled[kept], labels[kept], settings, rng, judged)
-        trained, self.loss_curve_, scores = found
-        self.n_iter_ = len(self.loss_curve_)
-        self.validation_scores_ = scores if settings.early_stopping else None
-        self._take(trained)
+        scaled, n = self.scaler_.transform(rows), len(kept)
+        examples, answers = scaled[kept], labels[kept]
+        interval = min(max(n * self.max_iter // CALLS, LEAST_APART), MOST_APART)
+        learner = self._start(rows.shape[1], n_outputs, interval, seed)
+        rng = np.random.default_rng(seed)
+        spread = (self._noise if self.noise is None else self.noise) * spacing(examples, rng)
+        losses: list[float] = []
+        scores: list[float] = []
+        best, highest, since = None, -np.inf, 0
+        for number in range(self.max_iter):
+            order, total = rng.permutation(n), 0.0
+            for first in range(0, n, BLOCK):
+                learner.progress = (number + first / n) / self.max_iter
+                chosen = order[first : first + BLOCK]
+                noise = spread * rng.standard_normal((chosen.size, spread.size))
+                total += chosen.size * _learn(learner, examples[chosen] + noise, answers[chosen])
+            losses.append(total / n)
+            if number == self.max_iter - 1:
+                learner.settle()
+            if not self.early_stopping:
+                continue
+            graph = learner.averaged_graph
+            outputs = _outputs_of(graph, learner.config, scaled[asked])
+            scores.append(self._judge(outputs, labels[asked]))
+            if graph.n_edges <= (learner.size or 0):
+                since += 1
+                if scores[-1] > highest:
+                    best, highest, since = graph, scores[-1], 0
+                if since >= self.n_iter_no_change:
+                    break
+        if best is not None:
+            learner = Learner(learner.config, learner.learning, learner.plasticity, graph=best)
+        self.loss_curve_, self.n_iter_ = losses, len(losses)
+        self.validation_scores_ = scores if self.early_stopping else None
+        self._take(learner)
 
     def _train_on(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Learn each example once, with the network that there is or with a new one."""
-        settings = self._settings()
-        if settings.early_stopping:
+        self._check()
+        if self.early_stopping:
             raise ConfigError("partial_fit cannot stop early: use early_stopping=False.")
         if not hasattr(self, "scaler_"):
             self.scaler_, self.loss_curve_, self.n_iter_ = StandardScaler(), [], 0
-            shape, seed = (rows.shape[1], n_outputs), self._seed()
-            self._learner = start_learner(*shape, self._loss, settings, seed=seed)
+            self._learner = self._start(rows.shape[1], n_outputs, MOST_APART, self._seed())
         self._learner.progress = None
         scaled = self.scaler_.partial_fit(rows).transform(rows)
-        self.loss_curve_.append(learn_once(self._learner, scaled, labels))
+        self.loss_curve_.append(_learn(self._learner, scaled, labels))
         self.n_iter_ += 1
         self._take(self._learner)
 
@@ -113,21 +194,50 @@ class _GrowingEstimator(BaseEstimator, ABC):
     def _outputs(self, features: ArrayLike) -> Floats:
         check_is_fitted(self)
         rows = validate_data(self, features, dtype=np.float64, reset=False)
-        return outputs_of(self.graph_, self._learner.config, self.scaler_.transform(rows))
+        return _outputs_of(self.graph_, self._learner.config, self.scaler_.transform(rows))
 
-    def _split(self, labels: Any, share: float, seed: int) -> list[Ints]:
-        """Return the rows to learn from, and those set aside."""
-        how = {"test_size": share, "random_state": seed, "stratify": self._strata(labels)}
-        parts: list[Ints] = train_test_split(np.arange(len(labels)), **how)
-        return parts
-
-    @abstractmethod
     def _strata(self, labels: Any) -> Any:
         """Return the labels to stratify a split by, if any."""
+        return None
 
     @abstractmethod
     def _judge(self, outputs: Floats, labels: Any) -> float:
         """Return the score of outputs."""
+
+
+def _widen(rows: Floats) -> Floats:
+    """Return the inputs of the network: the features, and a constant for the biases."""
+    return np.column_stack([rows, np.ones(len(rows))])
+
+
+def _learn(learner: Learner, rows: Floats, labels: Any) -> float:
+    """Learn each example once, in the order they have; return the mean loss."""
+    return float(learner.learn_stream(_widen(rows), labels).losses.mean())
+
+
+def _outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
+    """Return the outputs of a network for each row of features (n, n_outputs)."""
+    return Player(graph, config).act(_widen(rows))[1]
+
+
+def spacing(rows: Floats, rng: np.random.Generator) -> Floats:
+    """Return the median distance of examples to their nearest neighbour, per feature (n_features,).
+
+    A feature that never changes gets 0.
+
+    >>> corners = np.array([[0.0, 0.0, 5.0], [0.0, 2.0, 5.0], [2.0, 0.0, 5.0], [2.0, 2.0, 5.0]])
+    >>> spacing(corners, np.random.default_rng(0)).round(3).tolist()
+    [1.414, 1.414, 0.0]
+    """
+    varies = np.ptp(rows, axis=0) > 0
+    if len(rows) > COMPARED:
+        rows = rows[rng.choice(len(rows), COMPARED, replace=False)]
+    distances = cdist(rows, rows)
+    np.fill_diagonal(distances, np.inf)
+    nearest = distances.min(axis=1)
+    if len(rows) < 2 or not varies.any():
+        return np.zeros(varies.size)
+    return np.where(varies, np.median(nearest) / np.sqrt(varies.sum()), 0.0)
 
 
 class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
@@ -228,9 +338,7 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Return the most probable labels (n,)."""
-        chosen = self._outputs(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[chosen]
-        return labels
+        return np.asarray(self.classes_[self._outputs(X).argmax(axis=1)])
 
     def _strata(self, labels: Any) -> Any:
         """Stratify by class, unless a class has too few examples to be split."""
@@ -293,8 +401,7 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
 
     def predict(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the targets (n,), or (n, n_targets) if they came so."""
-        outputs = self._outputs(X)
-        found: Floats = self.target_scaler_.inverse_transform(outputs)
+        found = np.asarray(self.target_scaler_.inverse_transform(self._outputs(X)))
         return found[:, 0] if self._is_flat else found
 
     def _read(self, features: Any, targets: Any, is_first: bool) -> tuple[Floats, Floats]:
@@ -302,9 +409,6 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
         rows, numbers = validate_data(self, features, targets, reset=is_first, **how)
         self._is_flat = numbers.ndim == 1
         return rows, numbers.astype(np.float64).reshape(len(rows), -1)
-
-    def _strata(self, labels: Any) -> Any:
-        return None
 
     def _judge(self, outputs: Floats, labels: Any) -> float:
         return float(r2_score(labels, outputs))

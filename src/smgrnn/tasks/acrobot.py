@@ -46,26 +46,24 @@ def constants(physics: Mapping[str, float] = PHYSICS, *, is_mirrored: bool = Fal
     length, inertia = physics["link_length_1"], physics["link_moi"]
     mass_1, mass_2 = physics["link_mass_1"], physics["link_mass_2"]
     centre_1, centre_2 = physics["link_com_pos_1"], physics["link_com_pos_2"]
-    found = {
-        DIRECTION: -1.0 if is_mirrored else 1.0,
-        MASS_2: mass_2,
-        INERTIA: inertia,
-        INERTIA_1: mass_1 * centre_1**2,
-        INERTIA_2: mass_2 * centre_2**2 + inertia,
-        SQUARES: length**2 + centre_2**2,
-        SQUARE_2: centre_2**2,
-        PRODUCT: length * centre_2,
-        COUPLING: mass_2 * length * centre_2,
-        WEIGHT_1: (mass_1 * centre_1 + mass_2 * length) * GRAVITY,
-        WEIGHT_2: mass_2 * centre_2 * GRAVITY,
-    }
-    return [found[place] for place in sorted(found)]
+    return [
+        -1.0 if is_mirrored else 1.0,
+        mass_2,
+        inertia,
+        mass_1 * centre_1**2,
+        mass_2 * centre_2**2 + inertia,
+        length**2 + centre_2**2,
+        centre_2**2,
+        length * centre_2,
+        mass_2 * length * centre_2,
+        (mass_1 * centre_1 + mass_2 * length) * GRAVITY,
+        mass_2 * centre_2 * GRAVITY,
+    ]
 
 
 def start(seed: int) -> Floats:
     """Return the motion (8,) with which Gymnasium starts an episode with this seed."""
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
-    motion = rng.uniform(-0.1, 0.1, 4).astype(np.float32)
+    motion = np.random.default_rng(seed).uniform(-0.1, 0.1, 4).astype(np.float32)
     circle = np.stack([np.cos(motion[:2]), np.sin(motion[:2])], axis=1)  # in single precision
     return np.concatenate([motion, circle.ravel()]).astype(np.float64)
 
@@ -92,14 +90,14 @@ def step(state: Floats, action: int) -> tuple[float, bool]:
     p3, q3 = spin_1 + half * a2, spin_2 + half * b2
     a3, b3 = _accelerations(state, angle_1 + half * p2, angle_2 + half * q2, p3, q3, torque)
     p4, q4 = spin_1 + TIME_STEP * a3, spin_2 + TIME_STEP * b3
-    a4, b4 = _accelerations(
-        state, angle_1 + TIME_STEP * p3, angle_2 + TIME_STEP * q3, p4, q4, torque
-    )
+    last_1, last_2 = angle_1 + TIME_STEP * p3, angle_2 + TIME_STEP * q3
+    a4, b4 = _accelerations(state, last_1, last_2, p4, q4, torque)
     angle_1 = _wrapped(angle_1 + _weighted(spin_1, p2, p3, p4))
     angle_2 = _wrapped(angle_2 + _weighted(spin_2, q2, q3, q4))
     state[0], state[1] = angle_1, angle_2
-    state[2] = _bounded(spin_1 + _weighted(a1, a2, a3, a4), MOST_SPIN_1)
-    state[3] = _bounded(spin_2 + _weighted(b1, b2, b3, b4), MOST_SPIN_2)
+    spin_1, spin_2 = spin_1 + _weighted(a1, a2, a3, a4), spin_2 + _weighted(b1, b2, b3, b4)
+    state[2] = min(max(spin_1, -MOST_SPIN_1), MOST_SPIN_1)
+    state[3] = min(max(spin_2, -MOST_SPIN_2), MOST_SPIN_2)
     state[4], state[5] = math.cos(angle_1), math.sin(angle_1)
     state[6], state[7] = math.cos(angle_2), math.sin(angle_2)
     is_terminal = -state[4] - math.cos(angle_2 + angle_1) > 1.0  # the height of the free end
@@ -161,11 +159,6 @@ def _wrapped(angle: float) -> float:
     while angle < -math.pi:
         angle = angle + 2 * math.pi
     return angle
-
-
-@inlined
-def _bounded(spin: float, most: float) -> float:
-    return min(max(spin, -most), most)
 
 
 def set_physics(env: Any, physics: Mapping[str, float]) -> None:

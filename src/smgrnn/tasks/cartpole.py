@@ -48,8 +48,7 @@ def constants(physics: Mapping[str, float] = PHYSICS, *, is_mirrored: bool = Fal
 
 def start(seed: int) -> Floats:
     """Return the motion (4,) with which Gymnasium starts an episode with this seed."""
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
-    return rng.uniform(-0.05, 0.05, 4)
+    return np.random.default_rng(seed).uniform(-0.05, 0.05, 4)
 
 
 @inlined
@@ -74,10 +73,8 @@ def step(state: Floats, action: int) -> tuple[float, bool]:
     velocity_change = drive - moment * spin_change * cosine / mass
     position = position + time_step * velocity
     angle = angle + time_step * spin
-    state[0] = position
-    state[1] = velocity + time_step * velocity_change
-    state[2] = angle
-    state[3] = spin + time_step * spin_change
+    state[0], state[1] = position, velocity + time_step * velocity_change
+    state[2], state[3] = angle, spin + time_step * spin_change
     is_terminal = abs(position) > MOST_POSITION or abs(angle) > MOST_ANGLE
     return 1.0, is_terminal
 

@@ -61,6 +61,8 @@ class Facts:
     mean of its ten runs in the experiment `growth-ablation`."""
     needs_memory: bool = False
     """Whether no student without memory solves it."""
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Settings of a run that it starts from, as plain values, by the name of a preset."""
     examples: tuple[Floats, Floats] | None = None
     """Inputs and targets of a task that has no environment."""
     experts: tuple[str, ...] = ()
@@ -95,13 +97,14 @@ class Facts:
     """Returns how it ends: constants by the settings and `is_mirrored`."""
 
     @property
-    def known_settings(self) -> tuple[str, ...]:
-        """Settings that variants write behind the name, in the order of a plain name."""
+    def known_settings(self) -> dict[str, str]:
+        """Settings that variants write after the name, in the order of a plain name: examples."""
         if self.examples is not None:
-            return ()
-        hide = ("hide",) if self.velocities else ()
-        mirrored = ("mirrored",) if self.can_be_mirrored else ()
-        return (*hide, *self.settings, *mirrored, "cue")
+            return {}
+        hide = {"hide": "hide=velocities"} if self.velocities else {}
+        numbers = {key: f"{key}={setting.usual:g}" for key, setting in self.settings.items()}
+        mirrored = {"mirrored": "mirrored"} if self.can_be_mirrored else {}
+        return {**hide, **numbers, **mirrored, "cue": "cue=1of2"}
 
 
 UNKNOWN = Facts()

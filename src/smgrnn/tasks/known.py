@@ -10,6 +10,7 @@ from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.kernels import inlined
 from smgrnn.tasks import acrobot, cartpole, recall
+from smgrnn.tasks.facts import UNKNOWN, Facts
 from smgrnn.tasks.lunarlander import LUNARLANDER
 from smgrnn.tasks.xor import XOR
 
@@ -17,6 +18,15 @@ KNOWN = {
     facts.id: facts
     for facts in (cartpole.CARTPOLE, acrobot.ACROBOT, LUNARLANDER, recall.RECALL, XOR)
 }
+
+
+def find_facts(name: str) -> Facts:
+    """Return the facts about the task of a name, with or without the settings of a variant.
+
+    >>> find_facts("recall,delay=4").needs_memory, find_facts("Pendulum-v1").needs_memory
+    (True, False)
+    """
+    return KNOWN.get(name.partition(",")[0], UNKNOWN)
 
 
 def find_budget(task_id: str) -> int:

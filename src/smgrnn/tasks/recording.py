@@ -36,11 +36,6 @@ class Recording(NamedTuple):
     """The episode of each row (n,); each row is an episode of its own if the file numbers none."""
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.actions)
-
-    @property
     def is_discrete(self) -> bool:
         """Whether actions are choices."""
         return bool(self.actions.ndim == 1)
@@ -166,23 +161,20 @@ def _read_csv(path: Path) -> dict[str, Any]:
                     f"column out."
                 ) from None
     parts: dict[str, list[Any]] = {"observations": [], "actions": [], "episodes": []}
-    table = np.array(rows, dtype=str).reshape(len(rows), len(header))
-    for name, column in zip(map(str.strip, header), table.T, strict=True):
+    for name, *column in zip(map(str.strip, header), *rows, strict=True):
         is_action, is_episode = name.startswith("action"), name == "episode"
         part = "actions" if is_action else "episodes" if is_episode else "observations"
         parts[part].append(column)
-    arrays = {part: _numbers(np.stack(cells, axis=1)) for part, cells in parts.items() if cells}
-    return {
-        part: array if part == "observations" else _column(array) for part, array in arrays.items()
-    }
-
-
-def _numbers(cells: Any) -> Any:
-    """Return cells of text as ints if all of them are, and as floats otherwise."""
-    try:
-        return cells.astype(np.int64)
-    except ValueError:
-        return cells.astype(np.float64)
+    arrays = {}
+    for part, columns in parts.items():
+        cells: Any = np.array(columns, dtype=str).T
+        try:
+            array = cells.astype(np.int64)
+        except ValueError:
+            array = cells.astype(np.float64)
+        if columns:
+            arrays[part] = array if part == "observations" else _column(array)
+    return arrays
 
 
 _READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
@@ -190,3 +182,5 @@ _READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     ".csv": _read_csv,
     ".safetensors": load_file,
 }
+RECORDINGS = tuple(_READERS)
+"""Endings of the names of recordings."""

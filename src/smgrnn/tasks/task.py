@@ -99,11 +99,6 @@ class Task(Settings):
         return self.facts.needs_memory or "hide" in self._parts[1]
 
     @property
-    def budget(self) -> int | None:
-        """Parameters that MLP students are measured by; of a variant none are known."""
-        return self.facts.budget if self.id == self.base else None
-
-    @property
     def good_return(self) -> float | None:
         """Mean return of an expert that is good enough to teach."""
         good = self.facts.good_return if self.id == self.base else None

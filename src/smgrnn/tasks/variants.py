@@ -10,7 +10,6 @@ from smgrnn.tasks.facts import Facts
 
 MIRRORED = "mirrored"
 MOST_CUES = 100
-_EXAMPLES = {"hide": "hide=velocities", "cue": "cue=1of2"}
 
 
 def split_name(name: str) -> tuple[str, dict[str, str]]:
@@ -46,28 +45,18 @@ def plain_name(name: str, facts: Facts) -> str:
     known = facts.known_settings
     for key in settings:
         if key not in known:
-            examples = ", ".join(_example(key, facts) for key in known) or "none"
-            hint = suggest(key, known) or f"It has {examples}."
+            hint = suggest(key, known) or f"It has {', '.join(known.values()) or 'none'}."
             raise TaskError(f"The task {base!r} has no setting {key!r}. {hint}")
     if settings.get("hide", "velocities") != "velocities":
         raise TaskError(
             f"What can be hidden of {base!r} is velocities. Got {settings['hide']!r} instead."
         )
     read_cue(settings)
-    values = read_numbers(settings, facts)
-    parts = [base]
-    for key in known:
-        if key in values and key in settings and values[key] != facts.settings[key].usual:
-            parts.append(f"{key}={repr(values[key]).removesuffix('.0')}")
-        elif key in settings and key not in values:
-            parts.append(f"{key}={settings[key]}" if settings[key] else key)
-    return ",".join(parts)
-
-
-def _example(key: str, facts: Facts) -> str:
-    if key in facts.settings:
-        return f"{key}={facts.settings[key].usual:g}"
-    return _EXAMPLES.get(key, key)
+    for key, value in read_numbers(settings, facts).items():
+        if settings.pop(key, None) is not None and value != facts.settings[key].usual:
+            settings[key] = repr(value).removesuffix(".0")
+    parts = (f"{key}={settings[key]}".removesuffix("=") for key in known if key in settings)
+    return ",".join([base, *parts])
 
 
 def read_numbers(settings: dict[str, str], facts: Facts) -> dict[str, float]:

@@ -90,22 +90,18 @@ def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
     ['gain=2:4']
     """
     singles = [single for text in texts for single in SPACES.get(text, (text,))]
-    chosen = {f"{part}.{place}" for part, place in CHOICES.values()}
-    starts = [start]
-    for single in singles:
-        if _name(single) in chosen:
-            name, values = _name(single), _dimension(single, start).values
-            starts = [each.with_changes(**by_part({name: v})) for each in starts for v in values]
-    found: dict[str, Dimension] = {}
-    for single in singles:
-        for each in starts:
-            found[_name(single)] = _dimension(single, each)
-    if not found:
+    if not singles:
         raise ConfigError(
             f"There is nothing to tune: name settings with ranges, such as "
             f"--over plasticity.window=10:200:log, or one of {', '.join(SPACES)}."
         )
-    return tuple(found.values())
+    chosen, starts = {f"{part}.{place}" for part, place in CHOICES.values()}, [start]
+    for single in singles:
+        if (name := _name(single)) in chosen:
+            values = _dimension(single, start).values
+            starts = [each.with_changes(**by_part({name: v})) for each in starts for v in values]
+    found = {_name(single): [_dimension(single, each) for each in starts] for single in singles}
+    return tuple(same[-1] for same in found.values())
 
 
 def _name(text: str) -> str:
@@ -119,12 +115,10 @@ def _dimension(text: str, start: RunConfig) -> Dimension:
     kinds = choices(find_setting(name, start))
     if not values.strip():
         raise ConfigError(f"{name} needs a range or values, such as {name}=1:10 or {name}=1,2,4.")
-    numbers = {each for kind in kinds for each in get_args(kind)[:1]} & {int, float}
     if ":" in values:
+        numbers = {each for kind in kinds for each in get_args(kind)[:1]} & {int, float}
         found = _range(name, values, numbers)
         ends: tuple[Any, ...] = (found.low, found.high)
-        if found.is_whole:
-            ends = tuple(map(int, ends))
     else:
         ends = tuple(parse_value(each.strip()) for each in values.split(","))
         found = Dimension(name, values=ends)
@@ -139,19 +133,17 @@ def _range(name: str, text: str, numbers: set[Any]) -> Dimension:
     if not numbers:
         raise ConfigError(f"{name} is no number: name its values, such as {name}=one,other.")
     low, high, *scale = text.split(":")
-    is_whole, is_log = float not in numbers, scale == ["log"]
+    number, noun = (float, "numbers") if float in numbers else (int, "whole numbers")
     try:
-        ends = (int(low), int(high)) if is_whole else (float(low), float(high))
-    except ValueError:
-        ends = None
-    if ends is None or scale not in ([], ["log"]):
-        kind = "whole numbers" if is_whole else "numbers"
+        ends = number(low), number(high)
+        is_log = {(): False, ("log",): True}[tuple(scale)]
+    except (ValueError, KeyError) as error:
         raise ConfigError(
-            f"The range of {name} must be LOW:HIGH or LOW:HIGH:log, of {kind}. Got {short(text)} "
+            f"The range of {name} must be LOW:HIGH or LOW:HIGH:log, of {noun}. Got {short(text)} "
             f"instead."
-        )
+        ) from error
     if not ends[0] < ends[1]:
         raise ConfigError(f"The range of {name} must rise from low to high. Got {text} instead.")
     if is_log and ends[0] <= 0:
         raise ConfigError(f"The range of {name} cannot be logarithmic: {low} is not above 0.")
-    return Dimension(name, ends[0], ends[1], is_log, is_whole)
+    return Dimension(name, *ends, is_log, number is int)

@@ -11,23 +11,19 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from smgrnn.batch.condition import Condition
-from smgrnn.batch.experiment import Experiment
-from smgrnn.batch.runner import Progress, run_experiments
-from smgrnn.batch.store import Store
+from smgrnn.batch import Condition, Experiment, Store, run_experiments
+from smgrnn.batch.runner import Progress
 from smgrnn.config import RunConfig, by_part, setting_of
 from smgrnn.errors import ConfigError, FileFormatError, needs, reason
-from smgrnn.runs.record import Record
 from smgrnn.storage import write_file
-from smgrnn.tuning.front import Point, area, best_few, front
 from smgrnn.tuning.space import Dimension
+from smgrnn.validation import Count, Finite, NonNegative, checked
 
 with needs("Tuning"):
     import optuna
@@ -38,6 +34,44 @@ ROOM = 10.0
 """Multiple of the parameters of the preset from which on parameters count as equally many."""
 FEWEST = 10
 """Finished trials below which nothing can be said about the importance of a setting."""
+
+
+class Point(NamedTuple):
+    """A return, of which more is better, and a number of parameters, of which fewer are."""
+
+    mean_return: float
+    parameters: float
+
+    def dominates(self, other: "Point") -> bool:
+        """Return whether it is nowhere worse than another point, and somewhere better."""
+        is_no_worse = self.mean_return >= other.mean_return and self.parameters <= other.parameters
+        return is_no_worse and self != other
+
+
+def front(points: Sequence[Point]) -> list[int]:
+    """Return the indices of the Pareto front, from the fewest parameters.
+
+    >>> front([Point(1.0, 9), Point(2.0, 5), Point(3.0, 7)])
+    [1, 2]
+    """
+    order = sorted(range(len(points)), key=lambda place: points[place].parameters)
+    return [it for it in order if not any(other.dominates(points[it]) for other in points)]
+
+
+def area(points: Iterable[Point], worst: Point) -> float:
+    """Return the area (hypervolume) between a front and the worst point that counts.
+
+    Parameters count by their decimal logarithm: from 10 to 20 is as far as from 100 to 200.
+
+    >>> area([Point(2.0, 10), Point(3.0, 100)], Point(1.0, 1000))
+    3.0
+    """
+    covered, best = 0.0, worst.mean_return
+    for point in sorted(points, key=lambda each: each.parameters):
+        if point.mean_return > best and 0 < point.parameters < worst.parameters:
+            covered += (point.mean_return - best) * math.log10(worst.parameters / point.parameters)
+            best = point.mean_return
+    return covered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,35 +92,26 @@ class Question:
     """Return below which a point of the front does not count; None is the worst of the preset."""
 
     def __post_init__(self) -> None:
-        for name in ("n_seeds", "batch"):
-            if getattr(self, name) < 1:
-                word = name.removeprefix("n_")
-                raise ConfigError(
-                    f"--{word} must be at least 1. Got {getattr(self, name)} instead."
-                )
+        checked(self.n_seeds, Count, "--seeds")
+        checked(self.batch, Count, "--batch")
+        checked(self.price, NonNegative | None, "--price")
+        checked(self.floor, Finite | None, "--floor")
         if self.price is not None and self.floor is not None:
             raise ConfigError("--floor is for a front, and --price for one number: give one.")
-        if self.price is not None and not 0 <= self.price < float("inf"):
-            raise ConfigError(f"--price must be at least 0. Got {self.price} instead.")
-        if self.floor is not None and not math.isfinite(self.floor):
-            raise ConfigError(f"--floor must be a finite number. Got {self.floor} instead.")
 
     @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the runs."""
         return tuple(range(self.start.seed, self.start.seed + self.n_seeds))
 
-    @cached_property
+    @property
     def rungs(self) -> list[int]:
         """Numbers of seeds after which the poorer half of a batch is stopped, and the last one.
 
         >>> Question(task="xor", start=RunConfig(), space=(), n_seeds=6).rungs
         [1, 2, 4, 6]
         """
-        found = [1]
-        while found[-1] < self.n_seeds:
-            found.append(min(2 * found[-1], self.n_seeds))
-        return found
+        return [*(2**i for i in range((self.n_seeds - 1).bit_length())), self.n_seeds]
 
     def condition(self, settings: dict[str, Any]) -> Condition:
         """Return the runs of a trial with these settings in place of those to start from."""
@@ -115,9 +140,9 @@ class Trial:
     settings: dict[str, Any]
     """Values of the settings that are tuned; none for the preset."""
     returns: tuple[float, ...] = ()
-    """Held-out return of what each run handed over, by seed."""
+    """Held-out return of the selected network of each run, by seed."""
     parameters: tuple[int, ...] = ()
-    """Parameters of what each run handed over."""
+    """Parameters of the selected network of each run."""
     error: str = ""
     """Why it has no runs, or no more; empty if nothing went wrong."""
     is_whole: bool = False
@@ -159,12 +184,22 @@ class Found:
         """The trials that ran with all seeds."""
         return [trial for trial in self.trials if trial.is_whole]
 
+    def merit(self, point: Point) -> tuple[float, ...]:
+        """Return what a point is compared by with others: larger is better.
+
+        It is the area beside all whole trials, then return, then size.  Points of one batch are not
+        compared with one another: a lucky one among them must not hide the others.
+        """
+        if self.question.price is not None:
+            return (point.mean_return - self.question.price * point.parameters,)
+        covered = area([*(each.point for each in self.whole), point], self.worst)
+        return covered, point.mean_return, -point.parameters
+
     @cached_property
     def front(self) -> list[Trial]:
         """The trials that none dominates, or the best by one number, from the fewest parameters."""
-        price = self.question.price
-        if price is not None:
-            return [max(self.whole, key=lambda trial: score(trial.point, price))]
+        if self.question.price is not None:
+            return [max(self.whole, key=lambda trial: self.merit(trial.point))]
         counted = [it for it in self.whole if it.point.mean_return >= self.worst.mean_return]
         return [counted[place] for place in front([each.point for each in counted])]
 
@@ -189,30 +224,26 @@ class Found:
 Watch = Callable[[Found], None]
 
 
-def score(point: Point, price: float) -> float:
-    """Return the one number of a point, at a price of each parameter.
-
-    >>> score(Point(10.0, 20.0), 0.1)
-    8.0
-    """
-    return point.mean_return - price * point.parameters
-
-
 class Study:
     """Asks Optuna for batches of trials, runs them, and tells it what came of them."""
 
     def __init__(self, question: Question, store: Store, executor: Executor) -> None:
         self._question, self._store, self._executor = question, store, executor
         self._failed = store.folder.parent / FAILED
-        self._failures = _read_failures(self._failed)
+        self._failures: dict[str, str] = {}
+        if self._failed.exists():
+            try:
+                self._failures = dict(json.loads(self._failed.read_text(encoding="utf-8")))
+            except ValueError as error:
+                raise FileFormatError(f"{self._failed} is damaged: {reason(error)}.") from error
         self._found = Found(question, ())
+        self._distributions = {each.name: _distribution(each) for each in question.space}
         self._search: Any = None
 
     def run(
-        self, n_trials: int, *, until: float = float("inf"), watch: Watch | None = None
+        self, n_trials: int, *, until: float = float("inf"), watch: Watch = lambda _: None
     ) -> Found:
         """Run trials in whole batches, until there are so many or the clock (monotonic) strikes."""
-        watch = watch or (lambda _: None)
         self._begin(watch)
         while len(self._found.trials) - 1 < n_trials and time.monotonic() < until:
             first = len(self._found.trials)
@@ -220,13 +251,19 @@ class Study:
             trials = [Trial(number=first + i, settings=it.params) for i, it in enumerate(asked)]
             trials = self._try_out(trials, watch)
             for each, trial in zip(asked, trials, strict=True):
-                self._tell(each, trial)
+                if trial.error:
+                    self._search.tell(each, state=optuna.trial.TrialState.FAIL)
+                    continue
+                values, lacks = self._judge(trial)  # a poor one by the seeds that it had
+                for name, lack in lacks.items():
+                    each.set_constraint(name, lack)
+                self._search.tell(each, values)
             self._found = replace(self._found, trials=(*self._found.trials, *trials))
             watch(self._found)
         return self._found
 
     def importances(self) -> dict[str, float]:
-        """Return the share of each setting in being on the front, or the best, by PED-ANOVA.
+        """Return the fraction of each setting in being on the front, or the best, by PED-ANOVA.
 
         There is none of fewer than ten trials.
         """
@@ -239,85 +276,78 @@ class Study:
 
     def _begin(self, watch: Watch) -> None:
         """Run the preset itself with all seeds, and begin a search that knows it."""
-        trial = Trial(number=0, settings={})
-        for n_seeds in self._question.rungs:
-            [trial] = self._runs([trial], n_seeds, watch)
-            if trial.error:
-                raise ConfigError(f"The preset itself cannot be run: {trial.error}")
-        trial = replace(trial, is_whole=True)
-        self._found = replace(self._found, trials=(trial,))
-        self._search = _new_search(self._question)
-        values = {it.name: setting_of(self._question.start, it.name) for it in self._question.space}
-        if all(each.holds(values[each.name]) for each in self._question.space):
-            self._search.add_trial(
-                optuna.trial.create_trial(
-                    params=values,
-                    distributions=self._distributions,
-                    values=self._values(trial),
-                    constraints=self._constraints(trial),
-                )
+        question, preset = self._question, Trial(number=0, settings={})
+        [preset] = self._runs([preset], question.n_seeds, watch)
+        if preset.error:
+            raise ConfigError(f"The preset itself cannot be run: {preset.error}")
+        preset = replace(preset, is_whole=True)
+        self._found = replace(self._found, trials=(preset,))
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            sampler = optuna.samplers.TPESampler(
+                seed=question.start.seed,
+                n_startup_trials=question.batch,
+                multivariate=True,
+                constant_liar=True,  # or a batch would ask for one place many times
             )
+        aims: Any = ["maximize", "minimize"] if question.price is None else ["maximize"]
+        self._search = optuna.create_study(sampler=sampler, directions=aims)
+        params = {each.name: setting_of(question.start, each.name) for each in question.space}
+        if all(each.holds(params[each.name]) for each in question.space):
+            values, lacks = self._judge(preset)
+            known: Any = {"params": params, "distributions": self._distributions}
+            known |= {"values": values, "constraints": lacks}
+            self._search.add_trial(optuna.trial.create_trial(**known))
         watch(self._found)
 
-    @cached_property
-    def _distributions(self) -> dict[str, Any]:
-        return {each.name: _distribution(each) for each in self._question.space}
+    def _judge(self, trial: Trial) -> tuple[list[float], dict[str, float]]:
+        """Return the numbers to compare a trial by, and what it lacks to count, by name."""
+        if self._question.price is not None:
+            return list(self._found.merit(trial.point)), {}
+        lack = self._found.worst.mean_return - trial.point.mean_return
+        return list(trial.point), {"floor": lack}
 
     def _try_out(self, trials: list[Trial], watch: Watch) -> list[Trial]:
         """Return the trials of a batch with their results, the poorer ones from fewer seeds."""
-        results = dict(enumerate(trials))
+        results = {trial.number: trial for trial in trials}
         alive = list(results)
         for n_seeds in self._question.rungs:
-            done = self._runs([results[place] for place in alive], n_seeds, watch)
+            done = self._runs([results[number] for number in alive], n_seeds, watch)
             results |= dict(zip(alive, done, strict=True))
-            alive = [place for place in alive if not results[place].error]
+            alive = [number for number in alive if not results[number].error]
             if n_seeds < self._question.n_seeds:
-                alive = self._better_half(alive, results)
-        for place in alive:
-            results[place] = replace(results[place], is_whole=True)
+                merits = {number: self._found.merit(results[number].point) for number in alive}
+                order = sorted(alive, key=lambda number: merits[number], reverse=True)
+                alive = sorted(order[: (len(order) + 1) // 2])
+        for number in alive:
+            results[number] = replace(results[number], is_whole=True)
         return list(results.values())
-
-    def _better_half(self, alive: list[int], results: dict[int, Trial]) -> list[int]:
-        points, n = [results[place].point for place in alive], (len(alive) + 1) // 2
-        price = self._question.price
-        if price is not None:
-            order = sorted(range(len(points)), key=lambda it: -score(points[it], price))
-            return sorted(alive[place] for place in order[:n])
-        known = [trial.point for trial in self._found.whole]
-        return [alive[place] for place in best_few(points, n, known, self._found.worst)]
 
     def _runs(self, trials: list[Trial], n_seeds: int, watch: Watch) -> list[Trial]:
         """Return trials with the results of so many seeds, run where the store lacks them."""
         seeds, before = self._question.seeds[:n_seeds], self._found
-        conditions: dict[int, Condition] = {}
+        conditions: dict[str, Condition] = {}
         keys: dict[int, list[str]] = {}
         errors: dict[int, str] = {}
         for trial in trials:
             try:
                 condition = self._question.condition(trial.settings)
                 keys[trial.number] = [condition.key(seed) for seed in seeds]
-                conditions[trial.number] = condition
             except ConfigError as error:  # settings that contradict each other
                 errors[trial.number] = str(error)
-
-        def note_failures() -> None:
-            for number, some in keys.items():
-                failed = [self._failures[key] for key in some if key in self._failures]
-                errors.update({number: failed[0]} if failed else {})
+                continue
+            if not self._failures.keys() & keys[trial.number]:
+                conditions[str(trial.number)] = condition
 
         def show(progress: Progress) -> None:
             n_runs, n_stored = before.n_runs + progress.n_done, before.n_stored + progress.n_found
             self._found = replace(self._found, n_runs=n_runs, n_stored=n_stored)
             watch(self._found)
 
-        note_failures()
         n_done = len(trials[0].returns) if trials else 0
         experiment = Experiment(
-            id="tune-v1",
-            question="",
-            artefacts=(),
-            conditions={str(n): each for n, each in conditions.items() if n not in errors},
-            seeds=seeds[n_done:],
+            id="tune-v1", question="", artefacts=(), conditions=conditions, seeds=seeds[n_done:]
         )
         progress = run_experiments([experiment], self._store, self._executor, watch=show)
         if own := {each.key: each.error for each in progress.failures if each.is_own}:
@@ -329,74 +359,23 @@ class Study:
                     f"The study stopped where no worker could run a trial, and goes on by the same "
                     f"command: {failure.error}"
                 )
-        note_failures()
-        return [
-            replace(each, error=errors[each.number])
-            if each.number in errors
-            else _with_results(each, [self._store.load(key) for key in keys[each.number]])
-            for each in trials
-        ]
-
-    def _tell(self, asked: Any, trial: Trial) -> None:
-        """Tell the search how good a trial is; a poor one by the seeds that it had."""
-        if trial.error:
-            self._search.tell(asked, state=optuna.trial.TrialState.FAIL)
-            return
-        for name, lack in self._constraints(trial).items():
-            asked.set_constraint(name, lack)
-        self._search.tell(asked, self._values(trial))
-
-    def _values(self, trial: Trial) -> list[float]:
-        """Return the numbers that the search compares trials by."""
-        price = self._question.price
-        return list(trial.point) if price is None else [score(trial.point, price)]
-
-    def _constraints(self, trial: Trial) -> dict[str, float]:
-        """Return how far a trial is from counting, by name; it counts at 0 or less."""
-        if self._question.price is not None:
-            return {}
-        return {"floor": self._found.worst.mean_return - trial.point.mean_return}
-
-
-def _with_results(trial: Trial, records: list[Record]) -> Trial:
-    return replace(
-        trial,
-        returns=tuple(float(record.held_out.mean()) for record in records),
-        parameters=tuple(record.handed_over.n_parameters for record in records),
-    )
-
-
-def _new_search(question: Question) -> Any:
-    """Return a study of Optuna in memory, all of whose choices follow from the seed."""
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        sampler = optuna.samplers.TPESampler(
-            seed=question.start.seed,
-            n_startup_trials=question.batch,
-            multivariate=True,
-            constant_liar=True,  # or a batch would ask for one place many times
-        )
-    if question.price is not None:
-        return optuna.create_study(sampler=sampler, direction="maximize")
-    return optuna.create_study(sampler=sampler, directions=["maximize", "minimize"])
+        results = []
+        for trial in trials:
+            tried = keys.get(trial.number, [])
+            failed = (self._failures[key] for key in tried if key in self._failures)
+            if why := errors.get(trial.number) or next(failed, ""):
+                results.append(replace(trial, error=why))
+                continue
+            records = [self._store.load(key) for key in tried]
+            returns = tuple(float(record.held_out.mean()) for record in records)
+            sizes = tuple(record.handed_over.n_parameters for record in records)
+            results.append(replace(trial, returns=returns, parameters=sizes))
+        return results
 
 
 def _distribution(dimension: Dimension) -> Any:
-    kinds = optuna.distributions
+    kinds: Any = optuna.distributions
     if dimension.values:
         return kinds.CategoricalDistribution(dimension.values)
-    if dimension.is_whole:
-        low, high = int(dimension.low), int(dimension.high)
-        return kinds.IntDistribution(low, high, log=dimension.is_log)
-    return kinds.FloatDistribution(dimension.low, dimension.high, log=dimension.is_log)
-
-
-def _read_failures(path: Path) -> dict[str, str]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise FileFormatError(f"{path} is damaged: {reason(error)}.") from error
-    return {str(key): str(value) for key, value in found.items()}
+    kind = kinds.IntDistribution if dimension.is_whole else kinds.FloatDistribution
+    return kind(dimension.low, dimension.high, log=dimension.is_log)

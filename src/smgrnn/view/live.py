@@ -68,21 +68,15 @@ class LiveView:
         self._content: dict[str, Any] = {}
         self._version = self._arrived = 0
         self._asked = -inf
-        self._server = _Server((HOST, 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    @property
-    def port(self) -> int:
+        self._server = _Server((HOST, 0), _Handler)
+        self._server.view = self
+        self.port = int(self._server.server_address[1])
         """The port it is served at."""
-        return int(self._server.server_address[1])
-
-    @property
-    def url(self) -> str:
+        self.url = f"http://{HOST}:{self.port}/"
         """The address to open."""
-        return f"http://{HOST}:{self.port}/"
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -123,6 +117,7 @@ class LiveView:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    view: LiveView
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Pass over a page that was closed while it was sent."""
@@ -130,35 +125,31 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def _handler(view: LiveView) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        timeout = 10  # of a connection on which nothing is asked
+class _Handler(BaseHTTPRequestHandler):
+    timeout = 10  # of a connection on which nothing is asked
+    server: _Server
 
-        def do_GET(self) -> None:
-            asked, text, kind = urlsplit(self.path), None, "text/html; charset=utf-8"
-            if self.headers.get("Host") not in {f"{name}:{view.port}" for name in NAMES}:
-                self.send_error(421)
-                return
-            if asked.path == "/":
-                text = view.page()
-            elif asked.path == "/moment":
-                (after,) = parse_qs(asked.query).get("after", ["0"])[:1]
-                text = view.moment(int(after) if after.isdecimal() else 0)
-                kind = "application/json"
-            else:
-                self.send_error(404)
-                return
-            body = (text or "").encode()
-            self.send_response(204 if text is None else 200)
-            for name, value in HEADERS.items():
-                self.send_header(name, value)
-            if text is not None:
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def do_GET(self) -> None:
+        view, asked, kind = self.server.view, urlsplit(self.path), "text/html; charset=utf-8"
+        if self.headers.get("Host") not in {f"{name}:{view.port}" for name in NAMES}:
+            self.send_error(421)
+            return
+        if asked.path == "/":
+            text: str | None = view.page()
+        elif asked.path == "/moment":
+            after = parse_qs(asked.query).get("after", ["0"])[0]
+            text = view.moment(int(after) if after.isdecimal() else 0)
+            kind = "application/json"
+        else:
+            self.send_error(404)
+            return
+        body = (text or "").encode()
+        self.send_response(204 if text is None else 200)
+        own = {} if text is None else {"Content-Type": kind, "Content-Length": str(len(body))}
+        for name, value in {**HEADERS, **own}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Print nothing: the terminal belongs to the run."""
-
-    return Handler
+    def log_message(self, format: str, *args: Any) -> None:
+        """Print nothing: the terminal belongs to the run."""

@@ -1,7 +1,8 @@
 """The page: one file that opens from disk, with Bokeh, the timeline and the player inside.
 
 The frame, with its style, is `page.html`; `player.js` moves the network along the timeline, and
-`live.js` follows a run under way.
+`live.js` follows a run under way.  Lines and dots of the figures have names, by which `drawing.js`
+finds and fills them, in the colours of the window.
 """
 
 import json
@@ -13,25 +14,46 @@ from string import Template
 from typing import Any
 
 import numpy as np
+from bokeh import models
+from bokeh.core.properties import value
 from bokeh.embed import json_item
+from bokeh.layouts import column
+from bokeh.models.annotations import Legend
+from bokeh.models.ui import UIElement
+from bokeh.plotting import figure
 from bokeh.resources import Resources
 from numpy.typing import NDArray
 
+from smgrnn.arrays import Floats
+from smgrnn.episodes.table import Episodes
 from smgrnn.graph.edit import Cause
 from smgrnn.runs.family import Member
 from smgrnn.runs.own_loop import record_of
-from smgrnn.runs.pictures import find_done
+from smgrnn.runs.pictures import find_done, find_likeness, moving_average
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
 from smgrnn.view import style
-from smgrnn.view.figures import LEFT, RIGHT, curves_figure, find_panels, network_figure
 from smgrnn.view.timeline import Timeline
 
 SCRIPTS = ("timeline.js", "drawing.js", "story.js", "player.js", "live.js")
 """The program of the page, in the order in which its parts are read."""
 WORDS = ("title", "facts", "notices", "legend")
 """Parts of the content that are markup of their own."""
+MOST_POINTS = 2000
+"""Most episodes whose values a curve shows."""
+LEFT, RIGHT = 52, 12
+"""Room beside the curves for the numbers, in pixels; the page's cursor moves between."""
+BARE: Any = {
+    "toolbar_location": None,
+    "outline_line_color": None,
+    "background_fill_color": None,
+    "border_fill_color": None,
+}
+LINES = ("xs", "ys", "line_width", "line_color", "line_alpha")
+DOTS = ("x", "y", "size", "fill_color", "line_color", "line_width", "alpha")
+ARROWS = ("x", "y", "size", "angle", "color", "alpha")
+"""The columns that `drawing.js` fills."""
 
 
 def write_page(run: Any, path: str | Path, student: Member | None = None) -> None:
@@ -55,13 +77,12 @@ def fill_frame(content: dict[str, Any]) -> str:
     frame, *scripts = (
         folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.html", *SCRIPTS)
     )
-    colours = {"light": style.LIGHT, "dark": style.DARK}
+    themes = {
+        theme: " ".join(f"--{name}: {pair[place]};" for name, pair in style.COLOURS.items())
+        for place, theme in enumerate(("light", "dark"))
+    }
     return Template(frame).substitute(
-        {name: content[name] for name in WORDS},
-        **{
-            theme: " ".join(f"--{name}: {colour};" for name, colour in each.items())
-            for theme, each in colours.items()
-        },
+        {name: content[name] for name in WORDS} | themes,
         connect="; connect-src 'self'" if content["isLive"] else "",
         left=LEFT,
         right=RIGHT,
@@ -81,28 +102,35 @@ def contents(run: Record, student: Member | None = None, *, is_live: bool = Fals
     plan, whole = record.plan, Timeline.of(record)
     timeline = whole.thinned()
     places = style.place_nodes(timeline, spare=is_live)
+    node_size, widest, largest = style.drawn_sizes(timeline)
     unit = "candidate" if record.is_evolved else "episode"
-    panels = find_panels(record.episodes, plan.task.reward_threshold) if record.episodes.n else []
-    sentences = notices(run, whole, timeline, is_live=is_live)
+    graph, done, threshold = record.graph, find_done(record), plan.task.reward_threshold
+    curves: Any = None
+    lines: dict[str, Any] = {}
+    if record.episodes.n:
+        plots, lines = curves_figure(record.episodes, threshold, unit)
+        curves = json_item(plots)
+    facts = (
+        f"{record.episodes.n:,} episodes, {len(record.edits.rows):,} structural changes: "
+        f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges."
+    )
+    if done is not None:
+        facts += f" Solved in episode {done:,}: the last 100 returned {threshold:g} on average."
     return {
         "title": escape(f"{plan.task.id}, {plan.student}, seed {plan.seed}"),
-        "facts": escape(_facts(record)),
-        "notices": "".join(f"<p>{escape(text)}</p>" for text in sentences),
+        "facts": escape(facts),
+        "notices": notices(run, whole, timeline, is_live=is_live),
         "legend": _legend(timeline),
         "network": json_item(network_figure(timeline, places)),
-        "curves": json_item(curves_figure(panels, unit)) if panels else None,
-        "lines": {
-            curve.name: _pack({"x": curve.x.astype(float), "y": curve.y})
-            for curves in panels
-            for curve in curves
-        },
+        "curves": curves,
+        "lines": lines,
         "timeline": {
             "nInputs": timeline.n_inputs,
             "nFixed": timeline.n_fixed,
             "nodes": _pack(timeline.nodes._asdict() | {"x": places[:, 0], "y": places[:, 1]}),
             "edges": _pack(timeline.edges._asdict()),
             "tracks": _pack(timeline.tracks._asdict()),
-            "sizes": _pack(whole.sizes()._asdict()),
+            "sizes": _pack(whole.sizes()),
             **_pack({"ends": timeline.ends}),
         },
         "episodes": _pack(record.episodes._asdict()),
@@ -112,23 +140,23 @@ def contents(run: Record, student: Member | None = None, *, is_live: bool = Fals
             "glow": style.GLOW,
             "fade": style.FADE,
             "narrow": style.NARROW,
-            "wide": style.widest_edge(timeline),
+            "wide": widest,
             "bend": style.BEND,
             "nPoints": style.N_POINTS,
-            "nodeSize": style.node_size(timeline),
-            "largestWeight": style.largest_weight(timeline),
+            "nodeSize": node_size,
+            "largestWeight": largest,
             "names": [escape(name) for name in timeline.names],  # the player writes them as HTML
         },
         "unit": unit,
-        "done": find_done(record),
+        "done": done,
         "nEpisodes": plan.n_episodes if is_live else record.episodes.n,
         "isLive": is_live,
         "isFinished": run.is_finished,
     }
 
 
-def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool = False) -> list[str]:
-    """Return the notices that a reader of the page needs, a sentence or two each."""
+def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool) -> str:
+    """Return the notices that a reader of the page needs, a paragraph each."""
     plan, n, n_shown, selected = run.plan, run.episodes.n, whole.ends.size - 1, 0
     stages = plan.stages if isinstance(plan, Plan) and plan.origin is not None else ()
     if is_live and run.held_out.size:
@@ -150,17 +178,7 @@ def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool = Fa
         f"nodes and {drawn.edges.n:,} of the {whole.edges.n:,} edges are shown. The curves and "
         "figures count all of them.": is_thinned,
     }
-    return [sentence for sentence, holds in found.items() if holds]
-
-
-def _facts(record: Record) -> str:
-    n_changes, graph, done = len(record.edits.rows), record.graph, find_done(record)
-    what = f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges"
-    text = f"{record.episodes.n:,} episodes, {n_changes:,} structural changes: {what}."
-    if done is None:
-        return text
-    threshold = record.plan.task.reward_threshold
-    return f"{text} Solved in episode {done:,}: the last 100 returned {threshold:g} on average."
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence, holds in found.items() if holds)
 
 
 def _legend(timeline: Timeline) -> str:
@@ -179,8 +197,116 @@ def _legend(timeline: Timeline) -> str:
 
 def _pack(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Return numbers as the player unpacks them: the bytes of Int32Arrays or Float32Arrays."""
-    kinds = {name: "<i4" if each.dtype.kind == "i" else "<f4" for name, each in columns.items()}
-    return {
-        name: {"kind": kind, "bytes": b64encode(columns[name].astype(kind).tobytes()).decode()}
-        for name, kind in kinds.items()
-    }
+    packed = {}
+    for name, each in columns.items():
+        kind = "<i4" if each.dtype.kind == "i" else "<f4"
+        packed[name] = {"kind": kind, "bytes": b64encode(each.astype(kind).tobytes()).decode()}
+    return packed
+
+
+def network_figure(timeline: Timeline, places: Floats) -> UIElement:
+    """Return the network's figure: the names of inputs and outputs, and room for the rest."""
+    plot: Any = figure(
+        x_range=models.Range1d(start=-0.1, end=1.1),  # the page makes room for the names
+        y_range=models.Range1d(start=-0.04, end=1.04),
+        sizing_mode="stretch_both",
+        tools=[],
+        min_border=4,
+        **BARE,
+    )
+    plot.axis.visible = plot.grid.visible = False
+
+    def add(name: str, glyph: Any, columns: tuple[str, ...], **look: Any) -> Any:
+        source = models.ColumnDataSource({column: [] for column in columns})
+        return glyph(**{each: each for each in columns}, **look, source=source, name=name)
+
+    add("halos", plot.multi_line, LINES, line_cap="round")
+    edges = add("edges", plot.multi_line, LINES, line_cap="round", hover_line_color=style.INK)
+    add("arrows", plot.scatter, ARROWS, marker="triangle", line_width=0)
+    add("glows", plot.scatter, DOTS)
+    nodes = add("nodes", plot.scatter, DOTS, hover_line_color=style.INK)
+    n_inputs, n_fixed = timeline.n_inputs, timeline.n_fixed
+    for side, rows in (("right", slice(n_inputs)), ("left", slice(n_inputs, n_fixed))):
+        plot.text(
+            x=places[rows, 0],
+            y=places[rows, 1],
+            text=timeline.names[rows],
+            x_offset=-16 if side == "right" else 16,
+            text_align=side,
+            text_baseline="middle",
+            text_font=value(style.FONT),
+            text_font_size="13px",
+            name="names",
+        )
+    wheel = models.WheelZoomTool()
+    plot.toolbar.active_scroll, plot.toolbar.active_drag = wheel, None  # the page lets a mouse pan
+    pointed: Any = {"renderers": [nodes, edges], "visible": False}
+    # A tap is to a finger what hovering is to a mouse.
+    tap = models.TapTool(behavior="inspect", **pointed)
+    plot.add_tools(models.PanTool(), wheel, models.HoverTool(tooltips=None, **pointed), tap)
+    return plot  # type: ignore[no-any-return]
+
+
+def curves_figure(
+    episodes: Episodes, threshold: float | None, unit: str
+) -> tuple[UIElement, dict[str, Any]]:
+    """Return the curves of a run, in panels of one width, and the numbers of each by its name.
+
+    The panels are return, size, and likeness where there is a teacher.  A noisy curve is drawn
+    faintly, with its moving average over it.  The page gives them their colours.
+    """
+    n, likeness = episodes.n, find_likeness(episodes)
+    shown = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
+    x_range = models.Range1d(start=0, end=1)  # the page sets it
+    plots = [_panel(x_range) for _ in range(2 if likeness is None else 3)]
+    lines = {}
+
+    def add(plot: Any, name: str, tone: str, values: NDArray[Any], **look: Any) -> None:
+        first = n - values.size  # an average begins later
+        rows = shown[shown >= first]
+        y = values[rows - first].astype(float)
+        lines[name] = _pack({"x": rows + 1.0, "y": y})
+        # Bokeh warns of a panel that begins with nothing to choose its range by.
+        source = models.ColumnDataSource({"x": [0, 1], "y": [float(y.min()), float(y.max())]})
+        plot.line("x", "y", source=source, name=name, **{"line_width": 1.8} | look).tags = [tone]
+
+    noisy = [(plots[0], "return", "return", episodes.returns)]
+    if likeness is not None:
+        noisy.append((plots[2], likeness[1], "likeness", likeness[0]))
+    for plot, name, tone, values in noisy:
+        add(plot, name, tone, values, line_width=0.7, alpha=0.3)
+        add(plot, f"{name}, averaged", tone, moving_average(values), legend_label=name)
+    add(plots[1], "nodes", "nodes", episodes.n_nodes, legend_label="nodes")
+    add(plots[1], "edges", "edges", episodes.n_edges, legend_label="edges")
+    if threshold is not None:
+        dashed = {"line_width": 1.2, "line_dash": "dashed", "legend_label": "threshold"}
+        add(plots[0], "threshold", "soft", np.full(n, threshold), **dashed)
+    plots[-1].xaxis.visible = True
+    plots[-1].xaxis.axis_label = unit
+    plots[-1].height += 42
+    return column(*plots, sizing_mode="stretch_width", spacing=2), lines
+
+
+def _panel(x_range: models.Range1d) -> Any:
+    plot: Any = figure(
+        x_range=x_range,
+        height=100,
+        sizing_mode="stretch_width",
+        tools="",
+        min_border_left=LEFT,
+        min_border_right=RIGHT,
+        **BARE,
+    )
+    plot.xaxis.visible = plot.xgrid.visible = False
+    plot.yaxis.ticker.desired_num_ticks = 3
+    plot.yaxis.formatter = models.NumeralTickFormatter(format="0[.][000]a")  # 20k, never too wide
+    plot.axis.minor_tick_line_color = None
+    plot.axis.major_label_text_font = plot.axis.axis_label_text_font = style.FONT
+    plot.axis.major_label_text_font_size = "12px"
+    plot.axis.axis_label_text_font_size = "13px"
+    plot.axis.axis_label_text_font_style = "normal"
+    look: Any = {"location": "top_left", "label_text_font": style.FONT}
+    look |= {"border_line_color": None, "background_fill_color": None, "padding": 0, "margin": 0}
+    look |= {"label_text_font_size": "13px", "label_height": 16, "glyph_height": 16, "spacing": 16}
+    plot.add_layout(Legend(orientation="horizontal", **look), "above")
+    return plot

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import ConfigError, needs
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.plotting import Figure, FigureCanvasAgg, LineCollection, mpl, to_rgba_array
@@ -17,7 +17,7 @@ from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import EDGES, RETURN, moving_average
 from smgrnn.runs.record import Record
 from smgrnn.view import style
-from smgrnn.view.timeline import Frame, Lives, Timeline
+from smgrnn.view.timeline import Lives, Timeline
 
 N_FRAMES, FRAMES_PER_SECOND, STILL_SECONDS = 32, 8, 2
 """Frames of a film, how fast they follow, and how long the last one stays."""
@@ -104,14 +104,12 @@ class Film:
     """The picture at any time: the network above, return and number of edges under it."""
 
     def __init__(self, record: Record) -> None:
-        whole = Timeline.of(record)
-        self._timeline, self._sizes = whole.thinned(), whole.sizes()
-        self._note = " (thinned)" if self._timeline.nodes.n < whole.nodes.n else ""
+        self._whole = Timeline.of(record)
+        self._timeline = self._whole.thinned()
         self._is_evolved = record.is_evolved
         self._places = style.place_nodes(self._timeline)
-        self._size = SCALE * style.node_size(self._timeline)
-        self._wide = style.widest_edge(self._timeline)
-        self._largest = style.largest_weight(self._timeline)
+        node_size, self._wide, self._largest = style.drawn_sizes(self._timeline)
+        self._size = SCALE * node_size
         self.figure = Figure(figsize=(6.0, 4.0), dpi=DOTS_PER_INCH)
         self._title = self.figure.text(0.02, 0.955, "", va="center", color=style.INK)
         network = self.figure.add_axes((0.0, 0.24, 1.0, 0.7))
@@ -121,8 +119,6 @@ class Film:
         for lines in (self._halos, self._edges):
             network.add_collection(lines)
         self._glows = network.scatter([], [], linewidths=0, zorder=2)
-        kinds = ["input"] * self._timeline.n_inputs + ["output"] * self._timeline.n_outputs
-        self._outlines = [OUTLINE[kind] for kind in kinds]
         self._nodes = network.scatter([], [], zorder=2)
         self._name_ends(network)
         self._cursors = self._draw_curves(record)
@@ -150,17 +146,14 @@ class Film:
         ax.set_xlim(-(room["right"] + beside) / inner, 1 + (room["left"] + beside) / inner)
 
     def _draw_curves(self, record: Record) -> list[Any]:
-        number = np.arange(1, record.episodes.n + 1)
-        average = moving_average(record.episodes.returns)
-        panels = [
-            ("return", number[-average.size :], average, RETURN),
-            ("edges", number, record.episodes.n_edges, EDGES),
-        ]
+        """Draw return and number of edges, and return the lines that mark the time."""
+        n, average = record.episodes.n, moving_average(record.episodes.returns)
+        panels = {"return": (average, RETURN), "edges": (record.episodes.n_edges, EDGES)}
         cursors = []
-        for place, (label, x, y, colour) in enumerate(panels):
+        for place, (label, (y, colour)) in enumerate(panels.items()):
             ax = self.figure.add_axes((0.08 + 0.48 * place, 0.07, 0.41, 0.13))
-            ax.plot(x, y, color=colour, linewidth=1.2)
-            ax.set_xlim(0, record.episodes.n)
+            ax.plot(np.arange(n - y.size, n) + 1, y, color=colour, linewidth=1.2)
+            ax.set_xlim(0, n)
             ax.set_title(label, fontsize=8, color=style.SOFT, loc="left", pad=2)
             ax.tick_params(labelsize=7, colors=style.SOFT, length=2)
             ax.spines[["top", "right"]].set_visible(False)
@@ -170,27 +163,12 @@ class Film:
 
     def show(self, time: float) -> None:
         """Draw the network as it was at a time, counted in episodes."""
-        update = self._timeline.update_at(time)
-        frame = self._timeline.frame(update)
-        self._show_edges(frame, self._newness(self._timeline.edges, time)[frame.edges])
-        self._show_nodes(frame, self._newness(self._timeline.nodes, time)[frame.nodes])
-        for cursor in self._cursors:
-            cursor.set_xdata([time, time])
-        what = "champion" if self._is_evolved else f"episode {max(ceil(time), 1)}"
-        n_nodes, n_edges = self._sizes.at(update)
-        self._title.set_text(f"{what}: {n_nodes:,} nodes, {n_edges:,} edges{self._note}")
+        timeline, update = self._timeline, self._timeline.update_at(time)
+        frame, nodes, edges = timeline.frame(update), timeline.nodes, timeline.edges
 
-    def _newness(self, lives: Lives, time: float) -> Floats:
-        """Return how new each node or edge is: 1 when it has just grown, falling to 0 (n,)."""
-        n_episodes = self._timeline.ends.size - 1
-        age = (time - self._timeline.times(lives.born)) / (GLOW * n_episodes)
-        return np.where(lives.born_by < 0, 0, np.clip(1 - age, 0, 1))
-
-    def _show_edges(self, frame: Frame, newness: Floats) -> None:
-        lives, nodes = self._timeline.edges, self._timeline.nodes
         source, target = (
             self._places[np.searchsorted(nodes.id, ends[frame.edges])][:, None, :]
-            for ends in (lives.source, lives.target)
+            for ends in (edges.source, edges.target)
         )
         along, way = np.linspace(0, 1, style.N_POINTS)[None, :, None], target - source
         bend = 2 * style.BEND * along * (1 - along) * way[..., ::-1] * (-1, 1)
@@ -198,25 +176,33 @@ class Film:
         share = np.log1p(np.abs(frame.weight)) / np.log1p(self._largest)
         width = SCALE * (style.NARROW + (self._wide - style.NARROW) * share)
         width = WIDTH_STEP * np.maximum(np.round(width / WIDTH_STEP), 1)
-        colours = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
-        self._edges.set(segments=paths, linewidths=width, colors=colours)
-        colours = [style.GROWN.get(cause, "white") for cause in lives.born_by[frame.edges].tolist()]
+        signs = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
+        self._edges.set(segments=paths, linewidths=width, colors=signs)
+        colours, newness = self._glow(edges, frame.edges, time)
         halos = to_rgba_array(colours, 0.45 * newness)
         self._halos.set(segments=paths, linewidths=width + 4, colors=halos)
 
-    def _show_nodes(self, frame: Frame, newness: Floats) -> None:
-        grown, places = self._timeline.nodes.born_by[frame.nodes].tolist(), frame.nodes
-        colours = [style.GROWN.get(cause, "white") for cause in grown]
+        colours, newness = self._glow(nodes, frame.nodes, time)
+        places, area = self._places[frame.nodes], self._size**2
+        glow = to_rgba_array(colours, 0.4 * newness)
+        self._glows.set(offsets=places, sizes=area * (1 + 1.4 * newness) ** 2, facecolors=glow)
         fills = [c if new > 0 else "white" for c, new in zip(colours, newness, strict=True)]
-        n_hidden, area = frame.nodes.size - len(self._outlines), self._size**2
-        self._glows.set(
-            offsets=self._places[places],
-            sizes=area * (1 + 1.4 * newness) ** 2,
-            facecolors=to_rgba_array(colours, 0.4 * newness),
-        )
-        self._nodes.set(
-            offsets=self._places[places],
-            sizes=[area] * frame.nodes.size,
-            facecolors=fills,
-            edgecolors=self._outlines + [OUTLINE["hidden"]] * n_hidden,
-        )
+        n_hidden = frame.nodes.size - timeline.n_fixed
+        numbers = {"input": timeline.n_inputs, "output": timeline.n_outputs, "hidden": n_hidden}
+        outlines = [OUTLINE[kind] for kind, n in numbers.items() for _ in range(n)]
+        sizes = [area] * frame.nodes.size
+        self._nodes.set(offsets=places, sizes=sizes, facecolors=fills, edgecolors=outlines)
+
+        for cursor in self._cursors:
+            cursor.set_xdata([time, time])
+        what = "champion" if self._is_evolved else f"episode {max(ceil(time), 1)}"
+        counts = [int(each.alive(update).sum()) for each in (self._whole.nodes, self._whole.edges)]
+        note = " (thinned)" if nodes.n < self._whole.nodes.n else ""
+        self._title.set_text(f"{what}: {counts[0]:,} nodes, {counts[1]:,} edges{note}")
+
+    def _glow(self, lives: Lives, rows: Ints, time: float) -> tuple[list[str], Floats]:
+        """Return the colour of each cause, and how new each is: 1 when it has just grown to 0."""
+        born_by, born = lives.born_by[rows], self._timeline.times(lives.born[rows])
+        age = (time - born) / (GLOW * (self._timeline.ends.size - 1))
+        colours = [style.GROWN.get(cause, "white") for cause in born_by.tolist()]
+        return colours, np.where(born_by < 0, 0, np.clip(1 - age, 0, 1))

@@ -37,7 +37,6 @@ COLOURS = {
     "likeness": (LIKENESS, "#57c46a"),
 }
 """Colours by what they are for, in a light window, as in films, and in a dark one."""
-LIGHT, DARK = ({name: pair[row] for name, pair in COLOURS.items()} for row in (0, 1))
 TONES = {
     Cause.RELAY: "node",
     Cause.EXPLORATION: "edge",
@@ -47,7 +46,7 @@ TONES = {
     Cause.DUPLICATE: "node",
 }
 """Names of the colours of nodes and edges that have just been added, by cause."""
-GROWN = {cause: LIGHT[tone] for cause, tone in TONES.items()}
+GROWN = {cause: COLOURS[tone][0] for cause, tone in TONES.items()}
 GLOW, FADE = 0.012, 0.006
 """Fraction of the run for which new nodes and edges glow, and for which removed ones fade."""
 NARROW = 0.6
@@ -71,20 +70,16 @@ def grown_by(timeline: Timeline) -> list[Cause]:
     return [cause for cause in TONES if (came == cause).any()]
 
 
-def node_size(timeline: Timeline) -> float:
-    """Return the diameter of a node in points: the more there are at a time, the smaller."""
+def drawn_sizes(timeline: Timeline) -> tuple[float, float, float]:
+    """Return the diameter of a node and the width of the widest edge in points, and its weight.
+
+    The more there are at a time, the smaller.  Widths grow with the logarithm of 1 + |weight|.
+    """
     n_nodes = timeline.n_fixed + timeline.hidden.most_at_once()
-    return float(np.clip(80 / np.sqrt(n_nodes), 6, 20))
-
-
-def widest_edge(timeline: Timeline) -> float:
-    """Return the width of the widest edge in points: the more there are at a time, the thinner."""
-    return float(np.clip(60 / np.sqrt(max(timeline.edges.most_at_once(), 1)), 1.5, 5))
-
-
-def largest_weight(timeline: Timeline) -> float:
-    """Return the weight of the widest edge; widths grow with the logarithm of 1 + |weight|."""
-    return float(np.abs(timeline.tracks.weight).max(initial=0)) or 1.0
+    n_edges = max(timeline.edges.most_at_once(), 1)
+    largest = float(np.abs(timeline.tracks.weight).max(initial=0)) or 1.0
+    node, edge = np.clip(80 / np.sqrt(n_nodes), 6, 20), np.clip(60 / np.sqrt(n_edges), 1.5, 5)
+    return float(node), float(edge), largest
 
 
 def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
@@ -99,10 +94,8 @@ def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
     n_places = hidden.most_at_once()
     if spare:
         n_places = max(LEAST_SPARE, 1 << (n_places - 1).bit_length())
-    from_hidden, to_hidden = (
-        np.isin(ends, hidden.id) for ends in (timeline.edges.source, timeline.edges.target)
-    )
-    is_layer = not (from_hidden & to_hidden).any() and not hidden.born.any()  # as in a static MLP
+    within = np.isin([timeline.edges.source, timeline.edges.target], hidden.id).all(axis=0)
+    is_layer = not within.any() and not hidden.born.any()  # as in a static MLP
     places = _column(0.5, n_places) if is_layer else _disc(n_places)
     is_free = np.ones(len(places), dtype=np.bool_)
     taken: list[tuple[int, int]] = []  # when each place becomes free again

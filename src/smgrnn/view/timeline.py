@@ -98,19 +98,6 @@ class Tracks(NamedTuple):
         return float(np.interp(update, self.update[entries], self.weight[entries]))
 
 
-class Sizes(NamedTuple):
-    """The size of the network after every update that changed it, and at the start."""
-
-    update: Ints
-    nodes: Ints
-    edges: Ints
-
-    def at(self, update: int) -> tuple[int, int]:
-        """Return the nodes and edges that there were after an update."""
-        place = int(np.searchsorted(self.update, update, side="right")) - 1
-        return int(self.nodes[place]), int(self.edges[place])
-
-
 class Frame(NamedTuple):
     """The network at one moment, by rows of the timeline's tables."""
 
@@ -137,17 +124,25 @@ class Timeline:
     @classmethod
     def of(cls, record: Record) -> Self:
         """Return the timeline of a run, finished or not."""
-        graph, edits = record.graph, record.edits
-        nodes = ((id, -1, -1) for id in graph.node_ids.tolist())
-        edges = (edge[:3] for edge in graph.edges())
-        lives = Lives.replay(edits, Operation.ADD_EDGE, Operation.REMOVE_EDGE, edges)
+        graph, edits, snapshots = record.graph, record.edits, record.snapshots
         ends = np.concatenate([[0], np.cumsum(record.episodes.steps)])
+        both = Operation.ADD_EDGE, Operation.REMOVE_EDGE
+        edges = Lives.replay(edits, *both, (edge[:3] for edge in graph.edges()))
+        nodes = ((id, -1, -1) for id in graph.node_ids.tolist())
+        # The weights that edits, snapshots and the final graph contain.
+        told = np.isin(edits.rows[:, 0], both)
+        ids = np.concatenate([edits.rows[told, 2], snapshots.edge_ids, graph.edge_ids])
+        moments = np.repeat(ends[snapshots.episode], snapshots.n_edges)
+        update = np.concatenate([edits.update[told], moments, np.full(graph.n_edges, ends[-1])])
+        weight = np.concatenate([edits.weight[told], snapshots.weight, graph.weight])
+        order = np.lexsort((update, ids))  # keeps the order of equals: the final graph is last
+        first = np.searchsorted(ids[order], np.append(edges.id, np.iinfo(np.int64).max))
         return cls(
             graph.n_inputs,
             graph.n_outputs,
             Lives.replay(edits, Operation.ADD_NODE, Operation.REMOVE_NODE, nodes),
-            lives,
-            _tracks(record, lives, ends),
+            edges,
+            Tracks(first, update[order], weight[order]),
             ends,
             record.handed_over.policy.names.of_nodes(graph.n_inputs),
         )
@@ -176,18 +171,13 @@ class Timeline:
         weight = np.array([self.tracks.at(edge, update) for edge in edges.tolist()])
         return Frame(np.flatnonzero(self.nodes.alive(update)), edges, weight)
 
-    def sizes(self) -> Sizes:
-        """Return how large the network ever was, and when."""
-        both = self.nodes, self.edges
-        moments = [column for lives in both for column in (lives.born, lives.died)]
+    def sizes(self) -> dict[str, Ints]:
+        """Return the updates that changed the network, and its nodes and edges after each."""
+        moments = (self.nodes.born, self.nodes.died, self.edges.born, self.edges.died)
         update = np.unique(np.concatenate([[0], *moments]))
         update = update[update < FOREVER]
-        counts = (
-            np.searchsorted(np.sort(lives.born), update, side="right")
-            - np.searchsorted(np.sort(lives.died), update, side="right")
-            for lives in both
-        )
-        return Sizes(update, *counts)
+        counts = [np.searchsorted(np.sort(each), update, side="right") for each in moments]
+        return {"update": update, "nodes": counts[0] - counts[1], "edges": counts[2] - counts[3]}
 
     def thinned(self) -> Self:
         """Return a part small enough to draw: every k-th hidden node, every m-th edge left."""
@@ -197,21 +187,7 @@ class Timeline:
         between = np.isin(self.edges.source, nodes.id) & np.isin(self.edges.target, nodes.id)
         step = -(-self.edges.only(between).most_at_once() // MOST_EDGES) or 1
         chosen = between & (np.cumsum(between) % step == 1 % step)
-        counts, tracks = np.diff(self.tracks.first), self.tracks
-        entries, first = np.repeat(chosen, counts), np.cumsum(counts[chosen])
-        tracks = Tracks(np.append(0, first), tracks.update[entries], tracks.weight[entries])
+        counts = np.diff(self.tracks.first)
+        entries, first = np.repeat(chosen, counts), np.append(0, np.cumsum(counts[chosen]))
+        tracks = Tracks(first, self.tracks.update[entries], self.tracks.weight[entries])
         return replace(self, nodes=nodes, edges=self.edges.only(chosen), tracks=tracks)
-
-
-def _tracks(record: Record, edges: Lives, ends: Ints) -> Tracks:
-    """Collect the weights that edits, snapshots and the final graph contain."""
-    edits, snapshots, graph = record.edits, record.snapshots, record.graph
-    told = np.isin(edits.rows[:, 0], (Operation.ADD_EDGE, Operation.REMOVE_EDGE))
-    ids = np.concatenate([edits.rows[told, 2], snapshots.edge_ids, graph.edge_ids])
-    moments = np.repeat(ends[snapshots.episode], snapshots.n_edges)
-    now = np.full(graph.n_edges, ends[-1])
-    update = np.concatenate([edits.update[told], moments, now])
-    weight = np.concatenate([edits.weight[told], snapshots.weight, graph.weight])
-    order = np.lexsort((update, ids))  # keeps the order of equals: the final graph is last
-    first = np.searchsorted(ids[order], np.append(edges.id, np.iinfo(np.int64).max))
-    return Tracks(first, update[order], weight[order])

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from smgrnn.batch.experiment import Experiment
+from smgrnn.batch import Experiment, Store
 from smgrnn.batch.runner import Progress, run_experiments
-from smgrnn.batch.store import Store
 from smgrnn.batch.workers import find_executor
 from smgrnn.commands.display import SessionDisplay, describe_session, stoppable
 from smgrnn.commands.flags import Workers

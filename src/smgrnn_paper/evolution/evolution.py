@@ -8,48 +8,35 @@ A search is determined by its plan and by the returns of its candidates, so thes
 to be kept of it: one that was stopped is bred anew from the returns on record, and goes on.
 """
 
-import time
-from collections.abc import Iterable
-from contextlib import nullcontext
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from smgrnn.arrays import Floats
-from smgrnn.batch.condition import check_length, describe_task
+from smgrnn.batch import AnyCondition
 from smgrnn.episodes.backends import Backend, find_backend
-from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError, SmgrnnError
-from smgrnn.graph.log import EditLog
+from smgrnn.episodes.table import Episodes
+from smgrnn.errors import ConfigError
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.machine import check_memory
 from smgrnn.policy import Policy
 from smgrnn.runs.evaluation import score
-from smgrnn.runs.folder import (
-    RunFolder,
-    as_run_folder,
-    check_same,
-    folder_summary,
-    new_run_folder,
-    write_results,
-)
-from smgrnn.runs.metrics import best_of_generations
-from smgrnn.runs.plan import EvolutionPlan, check_episodes
-from smgrnn.runs.record import Record, versions
-from smgrnn.runs.snapshots import Snapshots
-from smgrnn.runs.times import Times
-from smgrnn.runs.watch import Watch
+from smgrnn.runs.folder import RunFolder
+from smgrnn.runs.plan import check_episodes
+from smgrnn.runs.record import Record
+from smgrnn.runs.session import Session, Watch
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again, find_task
 from smgrnn_paper.evolution.config import EvolutionConfig
+from smgrnn_paper.evolution.plan import EvolutionPlan, best_of_generations
 from smgrnn_paper.evolution.search import Candidate, Player, Search
 
 FEWEST = 4
 """Smallest population that a shortened evolution has."""
 
 
-class Evolution:
+class Evolution(Session[EvolutionPlan]):
     """An evolutionary search and its record; `smgrnn_paper.evolve` returns one.
 
     Parameters
@@ -70,9 +57,12 @@ class Evolution:
     >>> record = evolution.train(lambda evolution: print(evolution.episodes.n))
     10
     20
-    >>> evolution.save("a-run")["generations"]
+    >>> evolution.save("a-run")
+    >>> evolution.summary()["generations"]
     2
     """
+
+    plan_kind = EvolutionPlan
 
     def __init__(
         self,
@@ -82,11 +72,8 @@ class Evolution:
         task: TaskSource | Task | None = None,
         record: Record | None = None,
     ) -> None:
-        self.plan = plan
+        super().__init__(plan, folder, record)
         self.task = find_again(plan.task, task)
-        self.record = _start(plan) if record is None else record
-        """The record of the search so far."""
-        self._home = as_run_folder(folder)
         if not self.episodes.n:  # what it cannot work with is met at once
             _ = self._search, self._backend
 
@@ -100,13 +87,7 @@ class Evolution:
         >>> Evolution.resume("bred").train().episodes.n
         20
         """
-        home = RunFolder(Path(path))
-        record = home.load() if home.path.is_dir() else Record.load(path)
-        if not isinstance(record.plan, EvolutionPlan):
-            raise ConfigError(
-                f"{path} was distilled, not evolved; go on with smgrnn distill --resume."
-            )
-        return cls(record.plan, home if home.path.is_dir() else None, task=task, record=record)
+        return cls._open(path, task=task)
 
     @cached_property
     def _search(self) -> Search:
@@ -128,21 +109,6 @@ class Evolution:
         return find_backend(self.task)
 
     @property
-    def folder(self) -> Path | None:
-        """The folder it is kept in, if any."""
-        return None if self._home is None else self._home.path
-
-    @property
-    def episodes(self) -> Episodes:
-        """One row per candidate, in order; those too small to play have no steps and no nodes."""
-        return self.record.episodes
-
-    @property
-    def held_out(self) -> Floats:
-        """Returns of the champion on held-out episodes."""
-        return self.record.held_out
-
-    @property
     def champion(self) -> Player:
         """The candidate with the best episode of all, the later of equals."""
         if self._search.champion is None:
@@ -156,51 +122,17 @@ class Evolution:
         """The best candidate of each generation, the first of equals."""
         return best_of_generations(self.episodes, self.plan.population)
 
-    def begin(self) -> None:
-        """Make the folder, if there is to be one, with a record of no generation in it."""
-        if self._home is None:
-            return
-        with self._home.owned():
-            if self._home.is_empty:
-                self._home.save(self.record)
-
-    def train(self, *watches: Watch["Evolution"]) -> Record:
-        """Search until the budget is spent, saving every generation, then judge the champion."""
-        with nullcontext() if self._home is None else self._home.owned():
-            self.begin()
-            try:
-                try:
-                    if not self.held_out.size:
-                        self._search_and_judge(watches)
-                finally:  # after a Ctrl-C too
-                    self._save()
-            except SmgrnnError:
-                if self._home is not None and not self.episodes.n:
-                    self._home.discard()
-                raise
-        return self.record
-
-    def _save(self) -> None:
-        if self._home is not None:
-            self._home.save(self.record)
-            if self.record.students:
-                write_results(self._home.path, self.record)
-
-    def _search_and_judge(self, watches: Iterable[Watch["Evolution"]]) -> None:
+    def _advance(self) -> Iterator[None]:
         for generation in range(self._search.generation, self.plan.generations):
-            start = time.perf_counter()
-            seed = episode_seed(self.plan.seed, generation, "train")
-            played = [self._play(candidate, seed) for candidate in self._search.ask()]
+            with self._timed("training"):
+                seed = episode_seed(self.plan.seed, generation, "train")
+                played = [self._play(candidate, seed) for candidate in self._search.ask()]
             with interrupts_deferred():
-                self._take_in(played, start)
-            for watch in watches:
-                watch(self)
-        start, champion = time.perf_counter(), self.champion.policy
+                self._take_in(played)
+            yield
+        champion = self.champion.policy
         held_out = score(self._backend, champion, self.plan.seed, self.plan.held_out)
-        with interrupts_deferred():
-            times = self.record.times
-            total = times.total + time.perf_counter() - start
-            self._update(held_out=held_out, times=times._replace(total=total))
+        self._update(held_out=held_out)
 
     def _play(self, candidate: Candidate, seed: int) -> Episodes:
         if isinstance(candidate, Policy):
@@ -209,36 +141,19 @@ class Evolution:
         row.returns[0] = candidate.score
         return row
 
-    def _take_in(self, played: list[Episodes], start: float) -> None:
-        """Breed from a generation that has played since `start`, and save it."""
+    def _take_in(self, played: list[Episodes]) -> None:
+        """Breed from a generation that has played, and keep it."""
         self._search.tell([float(row.returns[0]) for row in played])
         episodes, champion = self.episodes, self._search.champion
         for row in played:
             episodes = episodes.followed_by(row)
         best = best_of_generations(episodes, self.plan.population)
-        times, spent = self.record.times, time.perf_counter() - start
         self._update(
             episodes=episodes,
             students={} if champion is None else {"final": champion.policy},
             started=(int(best.n_nodes[0]), int(best.n_edges[0])),
-            times=times._replace(training=times.training + spent, total=times.total + spent),
         )
-
-    def _update(self, **changes: Any) -> None:
-        self.record = replace(self.record, **changes)
-        if self._home is not None:
-            self._home.keep(self.record)
-
-    def summary(self) -> dict[str, Any]:
-        """Return every figure of the search: those of a run, and those of generations."""
-        return self.record.summary()
-
-    def save(self, folder: str | Path) -> dict[str, Any]:
-        """Write a new run folder, with the generations as one more table; return its summary."""
-        self._home = new_run_folder(folder)
-        with self._home.owned():
-            self._save()
-        return folder_summary(self.record, self.folder)
+        self._checkpoint()
 
 
 def new_evolution(
@@ -248,17 +163,13 @@ def new_evolution(
 
     The folder is made when the search begins.
     """
-    home = None if folder is None else RunFolder(folder)
-    record = None if home is None else home.find_record()
     found = find_task(task)
     plan = plan_evolution(found, config)
-    if home is not None and record is not None:
-        check_same(plan, record.plan, home.path)
     if plan.neat_settings and found.is_discrete:  # what is wrong in a file is told with its name
         from smgrnn_paper.evolution.neat import read_settings
 
         read_settings(found, config.population, config.neat_config)
-    return Evolution(plan, home, task=found, record=record)
+    return Evolution._start_or_go_on(plan, folder, task=found)
 
 
 def plan_evolution(task: Task, config: EvolutionConfig) -> EvolutionPlan:
@@ -326,20 +237,6 @@ def _new_search(plan: EvolutionPlan, task: Task) -> Search:
     return NDPSearch(task, seed=plan.seed, **size)
 
 
-def _start(plan: EvolutionPlan) -> Record:
-    """Return the record of a search that has not begun."""
-    return Record(
-        plan=plan,
-        episodes=Episodes.start(0),
-        edits=Edits.of(EditLog.start()),
-        snapshots=Snapshots.start(),
-        students={},
-        started=(0, 0),
-        versions=versions(plan),
-        times=Times(began=time.time()),
-    )
-
-
 def _size(candidate: Candidate) -> tuple[int, int]:
     """Return the nodes and edges of a candidate as they are recorded: none if it cannot play."""
     if not isinstance(candidate, Policy):
@@ -348,11 +245,9 @@ def _size(candidate: Candidate) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class EvolutionCondition:
+class EvolutionCondition(AnyCondition):
     """A task and the settings of its searches; the seed comes with each run."""
 
-    task: str
-    """A Gymnasium id."""
     settings: EvolutionConfig
     """Settings of the search; the seed in them is always 0."""
 
@@ -360,16 +255,6 @@ class EvolutionCondition:
     def evolve(cls, task: str, **changes: Any) -> Self:
         """Return a search; every field of EvolutionConfig is a keyword."""
         return cls(task, EvolutionConfig(**changes))
-
-    @property
-    def teachers(self) -> tuple[str, ...]:
-        """No experts: a search has none."""
-        return ()
-
-    @property
-    def variant(self) -> str:
-        """The method."""
-        return self.settings.method
 
     @property
     def episodes(self) -> int:
@@ -382,23 +267,15 @@ class EvolutionCondition:
         >>> EvolutionCondition.evolve("CartPole-v1").with_episodes(20).settings.population
         10
         """
-        check_length(n)
         settings = self.settings
         population = max(min(settings.population, n // 2), FEWEST)
         rollouts, held_out = population * max(n // population, 2), min(settings.held_out, n)
         short = replace(settings, rollouts=rollouts, population=population, held_out=held_out)
         return replace(self, settings=short)
 
-    def expert(self, seed: int) -> None:
-        """Return None: a search has no expert."""
-
     def plan(self, seed: int) -> EvolutionPlan:
         """Return the plan of a search."""
-        return plan_evolution(describe_task(self.task), replace(self.settings, seed=seed))
-
-    def key(self, seed: int) -> str:
-        """Return the digest of all that a search depends on; equal content has equal keys."""
-        return self.plan(seed).key()
+        return plan_evolution(find_task(self.task), replace(self.settings, seed=seed))
 
     def train(self, plan: EvolutionPlan) -> Record:
         """Run a plan of this condition and return its record."""

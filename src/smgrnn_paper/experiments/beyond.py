@@ -4,8 +4,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from smgrnn.batch.condition import Condition
-from smgrnn.batch.experiment import Experiment, LazyMapping
+from smgrnn.batch import Condition, Experiment, LazyMapping
 
 TEN, TWENTY, TEN_MORE = tuple(range(10)), tuple(range(20)), tuple(range(10, 20))
 """Seeds of tasks that take long, of others, and what these have more."""

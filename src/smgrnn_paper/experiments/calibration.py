@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any, Literal
 
-from smgrnn.batch.condition import Condition
-from smgrnn.batch.experiment import Experiment, LazyMapping
+from smgrnn.batch import Condition, Experiment, LazyMapping
 from smgrnn.config import RunConfig, by_part, setting_of
 from smgrnn.graph.settings import Readout
 from smgrnn.learning.settings import Loss

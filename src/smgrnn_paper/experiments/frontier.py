@@ -7,8 +7,7 @@ was; the seeds here chose nothing.  Pruned MLPs start with about twice to three 
 
 from typing import Any
 
-from smgrnn.batch.condition import Condition
-from smgrnn.batch.experiment import AnyCondition, Experiment, LazyMapping
+from smgrnn.batch import AnyCondition, Condition, Experiment, LazyMapping
 from smgrnn_paper.experiments.paper import EPISODES, SEEDS, TASKS
 
 SIZES = {"CartPole-v1": (6, 8), "Acrobot-v1": (12, 30), "LunarLander-v3": (36, 44, 60)}

@@ -14,8 +14,7 @@ from dataclasses import fields
 from itertools import product
 from typing import Any
 
-from smgrnn.batch.condition import Condition
-from smgrnn.batch.experiment import AnyCondition, Experiment, LazyMapping
+from smgrnn.batch import AnyCondition, Condition, Experiment, LazyMapping
 from smgrnn.config import PlasticityConfig, by_part
 
 TASKS = ("CartPole-v1", "Acrobot-v1", "LunarLander-v3")

@@ -16,7 +16,7 @@ from smgrnn.arrays import Floats
 from smgrnn.batch import Experiment
 from smgrnn.pages.page import Column, DataTable
 from smgrnn.pages.settings import alike, stated_settings
-from smgrnn.runs.plan import AnyPlan, EvolutionPlan
+from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
 from smgrnn.text import MISSING, number
 from smgrnn_paper.report.paper import WORDS, Paper
@@ -61,8 +61,8 @@ COLUMNS = {
 
 def kind_of(plan: AnyPlan) -> str:
     """Return the kind of student that a run trains, in a word or two."""
-    if isinstance(plan, EvolutionPlan):
-        return plan.method.upper()
+    if not isinstance(plan, Plan):
+        return plan.student.upper()
     if plan.student in KINDS:
         return KINDS[plan.student]
     if plan.episodes.keep is not None:
@@ -90,7 +90,7 @@ class Group(NamedTuple):
         """Return the group of these runs; the size of an MLP is one that was asked for."""
         plan = records[0].plan
         sizes = tuple(record.handed_over.n_parameters for record in records)
-        limit = None if isinstance(plan, EvolutionPlan) else plan.parameters
+        limit = plan.parameters if isinstance(plan, Plan) else None
         returns = tuple(float(record.held_out.mean()) for record in records)
         seeds = tuple(record.plan.seed for record in records)
         return cls(plan.task.id, kind, sizes[0] if kind == MLP else limit, seeds, sizes, returns)

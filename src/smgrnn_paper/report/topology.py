@@ -14,6 +14,7 @@ from smgrnn.graph.drawing import to_networkx
 from smgrnn.graph.state import Graph
 from smgrnn.runs.metrics import late_share
 from smgrnn.runs.record import Record
+from smgrnn_paper.evolution.plan import generations_of
 
 SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""
@@ -81,10 +82,11 @@ def growth_linearity(record: Record) -> float:
     Generations in which no candidate could play are left out.  A size that never changes does not
     grow with the generations: 0.
     """
-    if record.generations is None:
+    generations = generations_of(record)
+    if generations is None:
         raise MetricError(f"{record.plan.student} on {record.plan.task.id} has no generations.")
-    played = np.flatnonzero(record.generations.steps)
-    sizes = record.generations.n_nodes[played]
+    played = np.flatnonzero(generations.steps)
+    sizes = generations.n_nodes[played]
     if sizes.size == 0 or np.all(sizes == sizes[0]):
         return 0.0
     return float(np.corrcoef(played, sizes)[0, 1] ** 2)

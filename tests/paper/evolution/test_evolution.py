@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ import pytest
 import smgrnn
 import smgrnn_paper
 from smgrnn.commands.output import Output
+from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, TaskError
 from smgrnn.runs import Record, evaluate
-from smgrnn.runs.plan import EvolutionPlan
 from smgrnn_paper import Evolution, EvolutionConfig
 from smgrnn_paper.commands.evolve import evolve_command, prepare_evolutions
 from smgrnn_paper.evolution.evolution import new_evolution
+from smgrnn_paper.evolution.plan import EvolutionPlan
 from support.evolutions import SMALL, evolved, record
 from support.runs import contents
 
@@ -54,6 +56,22 @@ def test_the_best_of_each_generation_is_recorded(tmp_path: Path) -> None:
     assert evolution.summary()["generation_best"] == returns[3].max()
     assert evolution.summary()["late_return"] == returns[3].max()
     assert evolution.champion.episode_return == returns.max()
+
+
+def test_late_sizes_are_those_of_generations_that_could_play() -> None:
+    """Of one candidate in each generation; the last quarter is two."""
+    candidates = Episodes.start(8)
+    candidates.n_nodes[:] = [6, 6, 6, 6, 6, 6, 8, 0]
+    candidates.n_edges[:] = [6, 6, 6, 6, 6, 6, 9, 0]
+    candidates.steps[:7] = 10
+    searched = evolved().record
+    assert isinstance(searched.plan, EvolutionPlan)
+    plan = replace(searched.plan, population=1)
+    found = plan.figures(replace(searched, episodes=candidates))
+    assert (found["late_nodes"], found["late_edges"], found["late_growth_nodes"]) == (8.0, 9.0, 2.0)
+    candidates.steps[6] = 0
+    found = plan.figures(replace(searched, episodes=candidates))
+    assert found["late_nodes"] == searched.graph.n_nodes
 
 
 def test_neat_solves_cartpole_within_ten_generations() -> None:
@@ -113,10 +131,10 @@ def test_a_search_is_not_resumed_as_a_distillation_nor_the_other_way(tmp_path: P
     """It went on as one, and wrote wrong figures over those of the search."""
     evolved(tmp_path / "run")
     before = contents(tmp_path / "run")
-    with pytest.raises(ConfigError, match="was evolved, not distilled; go on with smgrnn evolve"):
+    with pytest.raises(ConfigError, match="resume it with smgrnn evolve"):
         smgrnn.Run.resume(tmp_path / "run")
     smgrnn.distill("xor", episodes=2, out=tmp_path / "other")
-    with pytest.raises(ConfigError, match="was distilled, not evolved; go on with smgrnn distill"):
+    with pytest.raises(ConfigError, match="resume it with smgrnn distill"):
         Evolution.resume(tmp_path / "other")
     assert contents(tmp_path / "run") == before
 

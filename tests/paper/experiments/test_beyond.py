@@ -1,18 +1,20 @@
 """Experiments beyond the paper: every condition can be run, and every hypothesis is about some."""
 
+from pathlib import Path
 from runpy import run_path
 
 import numpy as np
 import pytest
 
-from smgrnn.batch.condition import Condition
+from smgrnn.batch import Condition
 from smgrnn.errors import ConfigError
 from smgrnn.rules import GROWTH, PRUNING
 from smgrnn.runs.plan import Plan
 from smgrnn_paper.experiments.beyond import BEYOND
 from smgrnn_paper.experiments.registry import choose_experiments, is_experiment
 from smgrnn_paper.report.claims import Claim, load_hypotheses
-from support.pages import ROOT
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_they_run_by_one_name_and_beside_others() -> None:

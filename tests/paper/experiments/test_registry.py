@@ -16,10 +16,11 @@ from smgrnn.commands.flags import Workers
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
 from smgrnn.experts import shipped_experts
+from smgrnn.runs.distillation import new_learner
 from smgrnn.runs.plan import Plan
-from smgrnn.runs.students import new_learner
 from smgrnn_paper.commands.reproduce import reproduce_command
 from smgrnn_paper.evolution.evolution import Evolution
+from smgrnn_paper.evolution.plan import EvolutionPlan
 from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments, find_experiment
 from smgrnn_paper.experiments.frontier import FRONTIER
 from smgrnn_paper.experiments.paper import SMOOTH, TASKS, TEACHERS
@@ -50,6 +51,7 @@ def test_every_condition_can_be_built(experiment: Experiment) -> None:
         if isinstance(plan, Plan):
             new_learner(plan)
         elif (condition.task, condition.variant) not in built:
+            assert isinstance(plan, EvolutionPlan)
             Evolution(plan)
         built.add((condition.task, condition.variant))
 

@@ -1,6 +1,5 @@
 """The report in a real browser: it opens from disk, its pictures load, its tables sort and fold."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,19 +8,13 @@ from smgrnn.commands.output import Output
 from smgrnn_paper.commands.report import report_command
 from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.paper import load_paper
-from support.browser import Browser, find_browser
+from support.browser import Browser
 from support.fabricated import filled
 
 pytestmark = pytest.mark.xdist_group("report")
 
 SEEDS, EPISODES = 2, 40
 DESKTOP, PHONE = (1280, 900), (390, 844)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(find_browser(), tmp_path_factory.mktemp("profile")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

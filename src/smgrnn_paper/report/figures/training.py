@@ -13,6 +13,7 @@ from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.pages import figure as fig
 from smgrnn.runs.record import Record
+from smgrnn_paper.evolution.plan import generations_of
 from smgrnn_paper.experiments.paper import N_HIDDEN, SWEEPS, SWEPT_TASKS
 from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
 from smgrnn_paper.report.figures import style
@@ -78,12 +79,13 @@ def _draw_task(
             continue
         look, nodes = CONDITIONS[variant], style.size_curve(found, width=width)
         _returns(found, width).plot(panels[0], look)
-        if found[0].generations is not None:
+        generations = generations_of(found[0])
+        if generations is not None:
             best, sizes = (
                 fig.Curve.of([best_of_generations(run, column) for run in found])
                 for column in ("returns", "n_nodes")
             )
-            ends = best.x * (found[0].episodes.n / found[0].generations.n)
+            ends = best.x * (found[0].episodes.n / generations.n)
             panels[0].plot(ends, best.mean, color=look.colour, linestyle="", **CROSS)
             nodes = sizes._replace(x=ends)
         nodes.within(style.possible(found[0], "n_nodes")).plot(panels[1], look)
@@ -102,9 +104,10 @@ def _draw_task(
 
 def best_of_generations(record: Record, column: str) -> Floats:
     """Return a column of each generation's best; NaN if no candidate was large enough to play."""
-    assert record.generations is not None
-    values = getattr(record.generations, column).astype(np.float64)
-    return np.where(record.generations.steps > 0, values, np.nan)
+    generations = generations_of(record)
+    assert generations is not None
+    values = getattr(generations, column).astype(np.float64)
+    return np.where(generations.steps > 0, values, np.nan)
 
 
 def _sizes(run: Record) -> Any:

@@ -1,0 +1,122 @@
+"""Player: a network that runs forward and never learns, to play, compare and predict with."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from smgrnn.arrays import Floats, Ints
+from smgrnn.errors import NonFiniteError
+from smgrnn.graph.propagation import forward, settle
+from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
+from smgrnn.graph.state import Graph, row_starts
+from smgrnn.kernels import inlined, lean, reduction
+
+
+class Net(NamedTuple):
+    """A network as kernels run it."""
+
+    source: Ints
+    weight: Floats
+    starts: Ints
+    """Where the edges into each node start (n_nodes + 1,)."""
+    network: NetworkNumbers
+
+
+@reduction
+def all_finite(values: Floats, first: int, last: int) -> bool:
+    """Return whether no value of [first, last) is NaN or infinite."""
+    total = 0.0
+    for i in range(np.uint64(first), np.uint64(last)):
+        total += abs(values[i])
+    return bool(np.isfinite(total))
+
+
+@inlined
+def undo(trace: Floats) -> None:
+    """Put the node states back to what they were before the call."""
+    for node in range(trace.shape[1]):
+        trace[trace.shape[0] - 1, node] = trace[0, node]
+
+
+@inlined
+def choose(trace: Floats, network: NetworkNumbers) -> int:
+    """Return the largest output; if one is not finite, -1, with the states as they were before."""
+    row, first, action = trace.shape[0] - 1, network.n_inputs, 0
+    for output in range(network.n_outputs):
+        if not np.isfinite(trace[row, first + output]):
+            undo(trace)
+            return -1
+        if trace[row, first + output] > trace[row, first + action]:
+            action = output
+    return action
+
+
+@inlined
+def act(net: Net, trace: Floats, observation: Floats) -> int:
+    """Run the network once; return the greedy action, or -1 if something was not finite."""
+    network = net.network
+    if not all_finite(observation, 0, network.n_inputs):
+        return -1
+    forward(net.source, net.weight, net.starts, trace, observation, network)
+    action = choose(trace, network)
+    if action >= 0 and network.reads_sums:
+        settle(trace, network)
+    return action
+
+
+@lean
+def act_rows(net: Net, traces: Floats, rows: Floats, actions: Ints, outputs: Floats) -> None:
+    """Run the network on every row; write the greedy actions, -1 for failure, and the outputs.
+
+    Row i starts from the states in `traces[i]`; a single trace serves all rows.
+    """
+    first = net.network.n_inputs
+    for row in range(len(rows)):
+        trace = traces[min(row, len(traces) - 1)]
+        actions[row] = act(net, trace, rows[row])
+        for output in range(outputs.shape[1]):
+            outputs[row, output] = trace[trace.shape[0] - 1, first + output]
+
+
+class Player:
+    """Runs a network without learning; carried node states belong to the rows of a batch.
+
+    Examples
+    --------
+    >>> from smgrnn import NetworkConfig
+    >>> graph = Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (0, 2, -1.0)])
+    >>> player = Player(graph, NetworkConfig(n_inputs=1, n_outputs=2))
+    >>> actions, outputs = player.act(np.array([[1.0], [-1.0]]))
+    >>> actions.tolist(), outputs.shape
+    ([0, 1], (2, 2))
+    """
+
+    def __init__(self, graph: Graph, config: NetworkConfig) -> None:
+        starts = row_starts(graph.target, graph.n_nodes)
+        self.net = Net(graph.source, graph.weight, starts, NetworkNumbers.of(config))
+        self._carries_state = config.carry_state
+        self._shape = (config.iterations + 1, graph.n_nodes)
+        self.reset()
+
+    def new_traces(self, n: int = 1) -> Floats:
+        """Return node states before and after each iteration, all zero (n, K + 1, n_nodes)."""
+        return np.zeros((n, *self._shape))
+
+    def reset(self) -> None:
+        """Set the node states to zero."""
+        self._traces = self.new_traces(0)
+
+    def act(self, rows: Floats) -> tuple[Ints, Floats]:
+        """Return the greedy actions (b,) and the outputs (b, n_outputs) for rows of inputs."""
+        network = self.net.network
+        actions, outputs = np.zeros(len(rows), np.int64), np.zeros((len(rows), network.n_outputs))
+        traces = self._traces
+        if not self._carries_state or len(traces) != len(rows):
+            traces = self._traces = self.new_traces(len(rows) if self._carries_state else 1)
+        act_rows(self.net, traces, np.ascontiguousarray(rows), actions, outputs)
+        if actions.size and actions.min() < 0:
+            raise NonFiniteError(
+                f"Row {actions.argmin()} of the batch, or an output of the network for it, is NaN "
+                f"or infinite."
+            )
+        return actions, outputs

@@ -1,0 +1,317 @@
+"""Learning rules and gradients through time: by hand, by autograd, and in torch.
+
+`test_learner_oracle` compares local rules with an oracle of loops.
+"""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from smgrnn import (
+    EditDraft,
+    Graph,
+    Learner,
+    LearningConfig,
+    NetworkConfig,
+    PlasticityConfig,
+    SMGrNN,
+)
+from smgrnn.errors import ConfigError, GraphError
+from smgrnn.learning import Hebbian
+from smgrnn.learning.through_time import KEPT
+from support.engines import both_engines
+from support.flat import growing_rules
+from support.flat import learning as learning_config
+from support.learners import stream
+from support.training import by
+
+LOCAL = ("feedback", "hebbian", "outputs")
+STATIC = PlasticityConfig.static()
+LINEAR: dict[str, Any] = {"activation": "identity", "output_activation": "identity"}
+CHAIN = Graph.from_edges(1, 1, 1, [(0, 2, 0.5), (2, 1, 2.0)])
+
+
+def config(**changes: Any) -> NetworkConfig:
+    sizes = {"n_inputs": 3, "n_outputs": 2, "n_hidden": 3, "density": 0.7, "weight_std": 0.6}
+    return NetworkConfig(**{**sizes, **changes})
+
+
+def local(rule: str, **changes: Any) -> LearningConfig:
+    plain = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 0.05}
+    return learning_config(**{"rule": rule, **plain, **changes})
+
+
+def through(n: int, **changes: Any) -> LearningConfig:
+    return learning_config(**{"learning_rate": 0.02, "through_time": n, **changes})
+
+
+def gradient_of(made: Learner) -> dict[tuple[int, int], float]:
+    """Return the last gradient of each edge by its ends."""
+    ends = [(edge.source, edge.target) for edge in made.graph.edges()]
+    return dict(zip(ends, made._state.workspace.gradient.tolist(), strict=True))
+
+
+# --- local rules ---------------------------------------------------------------------------------
+
+
+def test_the_error_reaches_a_hidden_node_by_its_feedback() -> None:
+    """By hand: h = u · x, o = v · h, and the error 2 (o - y) comes back times b instead of v."""
+    u, v, x, y = 0.5, 2.0, 3.0, 1.0
+    network = NetworkConfig(n_inputs=1, n_outputs=1, iterations=2, **LINEAR)
+    error = 2 * (v * u * x - y)
+    for rule in ("feedback", "hebbian"):
+        made = Learner(network, local(rule, loss="mse"), STATIC, graph=CHAIN)
+        b = made._state.feedback[0, 2]
+        made.learn([x], [y])
+        assert gradient_of(made) == pytest.approx({(2, 1): error * u * x, (0, 2): error * b * x})
+
+
+def test_a_trace_decays_from_call_to_call() -> None:
+    """By hand, with one iteration: what was seen two calls ago counts by the decay."""
+    network = NetworkConfig(n_inputs=1, n_outputs=1, **LINEAR)
+    still = local("hebbian", loss="mse", learning_rate=1e-12, trace_decay=0.25)
+    made = Learner(network, still, STATIC, graph=CHAIN)
+    for seen in (3.0, 7.0, 100.0):
+        made.learn([seen], [0.0])
+    error, b = 2 * (2.0 * 0.5 * 7.0), made._state.feedback[0, 2]
+    assert gradient_of(made)[0, 2] == pytest.approx(error * b * (7.0 + 0.25 * 3.0))
+    made.end_episode()
+    assert not made._state.credit.any()
+
+
+def test_new_nodes_draw_their_feedback_and_old_ones_keep_it() -> None:
+    often = growing_rules(window=5, interval=3, scale="update", full_window=False, max_relays=1)
+    made = Learner(config(), local("feedback"), often, seed=3)
+    before = dict(zip(made.graph.node_ids.tolist(), made._state.feedback.T.tolist(), strict=True))
+    made.learn_stream(*stream(100))
+    after = dict(zip(made.graph.node_ids.tolist(), made._state.feedback.T.tolist(), strict=True))
+    kept, new = before.keys() & after.keys(), after.keys() - before.keys()
+    assert len(kept) >= 5
+    assert len(new) >= 3
+    assert all(before[node] == after[node] for node in kept)
+    assert len({tuple(after[node]) for node in after}) == len(after)
+
+
+def test_a_network_is_saved_with_its_feedback() -> None:
+    assert not {"feedback", "traces"} & set(SMGrNN(3, 2).state_dict())
+    first, twin = (
+        SMGrNN(**config(iterations=2).to_dict(), seed=seed, learning_rule=Hebbian(trace_decay=0.3))
+        for seed in (1, 2)
+    )
+    assert not torch.equal(first.feedback, twin.feedback)
+    twin.load_state_dict(first.state_dict())
+    for net in (first, twin):
+        net(torch.ones(3)).square().sum().backward()
+    assert first.weight.grad is not None
+    assert twin.weight.grad is not None
+    assert torch.equal(first.weight.grad, twin.weight.grad)
+
+
+@pytest.mark.parametrize(
+    "settings", [*({"learning_rule": rule} for rule in LOCAL), {"through_time": 3}]
+)
+def test_a_batch_is_its_rows(settings: dict[str, Any]) -> None:
+    network = config(iterations=2).to_dict()
+    one, two = (SMGrNN(**network, seed=1, dtype=torch.float64, **settings) for _ in range(2))
+    rows = torch.from_numpy(stream(8).observations.reshape(4, 2, 3))
+    for pair in rows:
+        two.weight.grad = None
+        two(pair).square().sum().backward()
+    total = torch.zeros_like(one.weight)
+    for column in (0, 1):
+        one.reset_state()
+        for pair in rows:
+            one.weight.grad = None
+            one(pair[column]).square().sum().backward()
+        assert one.weight.grad is not None
+        total += one.weight.grad
+    assert two.weight.grad is not None
+    torch.testing.assert_close(two.weight.grad, total, rtol=0, atol=1e-12)
+
+
+def test_a_call_from_before_an_edit_gives_no_gradient() -> None:
+    net = SMGrNN(**config().to_dict(), learning_rule="feedback")
+    loss = net(torch.ones(3)).sum()
+    net.load_state_dict(SMGrNN(**config().to_dict(), learning_rule="feedback").state_dict())
+    with pytest.raises(GraphError, match="edited between"):
+        loss.backward()
+
+
+# --- through time --------------------------------------------------------------------------------
+
+PHI: dict[str, Any] = {
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "relu": torch.relu,
+    "identity": lambda total: total,
+}
+
+
+class Unrolled:
+    """A network as dense matrices, one for each call, all of which autograd goes through."""
+
+    def __init__(self, network: NetworkConfig, n: int) -> None:
+        self.network, self.n = network, n
+        self.start_episode()
+
+    def start_episode(self) -> None:
+        self.calls: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self.starts: list[Any] = [None]
+
+    def gradient(self, graph: Graph, observation: Any, label: int) -> Any:
+        """Return dL/dw of each edge, summed over this call and the n before it."""
+        state = self.starts[-1]
+        if state is None:
+            state = torch.zeros(graph.n_nodes - graph.n_inputs, dtype=torch.float64)
+            self.starts = [state]
+        self.calls = [*self.calls[max(len(self.calls) - self.n, 0) :]]
+        self.calls.append((torch.tensor(graph.weight), torch.tensor(observation)))
+        state = self.starts[-len(self.calls)]
+        ends = torch.tensor(graph.target), torch.tensor(graph.source)
+        for weight, inputs in self.calls:
+            weight.requires_grad_().grad = None
+            matrix = torch.zeros(graph.n_nodes, graph.n_nodes, dtype=torch.float64)
+            matrix = matrix.index_put(ends, weight)
+            for _ in range(self.network.iterations):
+                sums = (matrix @ torch.cat([inputs, state]))[graph.n_inputs :]
+                outputs, hidden = sums[: graph.n_outputs], sums[graph.n_outputs :]
+                phi, phi_out = PHI[self.network.activation], PHI[self.network.output_activation]
+                state = torch.cat([phi_out(outputs), phi(hidden)])
+        self.starts.append(state.detach())
+        read = (sums if self.network.readout == "sum" else state)[: graph.n_outputs]
+        torch.nn.functional.cross_entropy(read, torch.tensor(label)).backward()
+        found = [weight.grad for weight, _ in self.calls if weight.grad is not None]
+        return torch.stack(found).sum(dim=0).numpy()
+
+
+KINDS: list[dict[str, Any]] = [
+    {},
+    {"readout": "sum"},
+    {"activation": "relu", "output_activation": "sigmoid"},
+    {"readout": "sum", "activation": "sigmoid", "output_activation": "identity"},
+]
+
+
+@pytest.mark.parametrize(("iterations", "n", "kind"), list(product((1, 3), (1, 4, 16), KINDS)))
+def test_both_engines_give_the_gradient_of_autograd_over_the_unrolled_calls(
+    iterations: int, n: int, kind: dict[str, Any]
+) -> None:
+    network = config(iterations=iterations, **kind)
+    made, theirs = both_engines(network, through(n), STATIC, 1)
+    reference, largest = Unrolled(network, n), 0.0
+    rows = stream(60)
+    ends = np.arange(1, 61) % 25 == 0
+    for observation, label, is_last in zip(rows.observations, rows.labels, ends, strict=True):
+        expected = reference.gradient(made.graph, observation, int(label))
+        made.learn(observation, int(label))
+        theirs.learn(observation, label)
+        gradient = theirs.net.weight.grad
+        assert gradient is not None
+        for found in (made._state.workspace.gradient, gradient.numpy()):
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(made.graph.weight, theirs.net.graph.weight, rtol=0, atol=1e-9)
+        largest = max(largest, float(np.abs(expected).max()))
+        if is_last:
+            made.end_episode()
+            theirs.end_episode()
+            reference.start_episode()
+    assert largest > 0.1
+
+
+def test_credit_goes_to_what_was_seen_one_call_ago() -> None:
+    """By hand: the output is v · h, and h is the u · x of the call before."""
+    u, v, first, second, target = 0.5, 2.0, 3.0, 7.0, 1.0
+    network, found = NetworkConfig(n_inputs=1, n_outputs=1, **LINEAR), []
+    for n in (0, 1):
+        made = Learner(network, through(n, loss="mse", learning_rate=1e-9), STATIC, graph=CHAIN)
+        made.learn([first], [target])
+        made.learn([second], [target])
+        found.append(gradient_of(made))
+    error = 2 * (v * u * first - target)
+    assert found[0] == pytest.approx({(2, 1): error * u * first, (0, 2): 0.0})
+    assert found[1] == pytest.approx({(2, 1): error * u * first, (0, 2): error * v * first})
+
+
+def add_idle_node(evidence: Any, rng: Any) -> Any:
+    draft = EditDraft(evidence.graph)
+    draft.add_edge(0, draft.add_node(), 0.0)
+    return draft.finish()
+
+
+def after(steps: str, n: int = 4) -> tuple[Learner, Any]:
+    """Take steps -- learn, act, end, x: edit -- and learn again; return learner and gradient."""
+    never = by(add_idle_node, interval=10**9)
+    made = Learner(config(), through(n, learning_rate=1e-12), never, seed=1)
+    for step, observation in zip(steps, stream(len(steps)).observations, strict=True):
+        if step == "l":
+            made.learn(observation, 0)
+        elif step == "a":
+            made.act(observation)
+        elif step == "e":
+            made.end_episode()
+        else:
+            made.settle()
+    made.learn([0.3, -0.5, 0.2], 1)
+    return made, gradient_of(made)
+
+
+@pytest.mark.parametrize(("steps", "n_kept"), [("lll", 4), ("lle", 1), ("lla", 1), ("llx", 1)])
+def test_the_window_is_cut_at_an_episodes_start_by_an_act_and_by_an_edit(
+    steps: str, n_kept: int
+) -> None:
+    """After a cut, gradients are those of the present call alone, as without a window."""
+    made, found = after(steps)
+    assert made._state.past.clock[KEPT] == n_kept
+    assert made.graph.n_hidden == 3 + steps.count("x")
+    _, alone = after(steps, n=0)
+    is_same = all(abs(found[edge] - alone[edge]) < 1e-9 for edge in found)
+    assert is_same == (n_kept == 1)
+
+
+@pytest.mark.parametrize("cut", ["none", "no_grad", "reset", "load", "move"])
+def test_a_call_without_gradients_and_an_edit_cut_the_window_in_torch_too(cut: str) -> None:
+    x, gradients = torch.tensor([0.3, -0.5, 0.2], dtype=torch.float64), []
+    for n in (0, 4):
+        net = SMGrNN(**config().to_dict(), seed=1, through_time=n, dtype=torch.float64)
+        for _ in range(3):
+            net(x)
+        if cut == "no_grad":
+            with torch.no_grad():
+                net(x)
+        elif cut == "reset":
+            net.reset_state()
+        elif cut == "load":
+            net.load_state_dict(net.state_dict())
+        elif cut == "move":
+            net.to(torch.float64)
+        net(x).square().sum().backward()
+        assert net.weight.grad is not None
+        gradients.append(net.weight.grad)
+    assert torch.equal(*gradients) == (cut != "none")
+
+
+@pytest.mark.parametrize(
+    ("refused", "sentence"),
+    [
+        (lambda: SMGrNN(3, 2, learning_rule="hebian"), "Got 'hebian' instead"),
+        (lambda: SMGrNN(3, 2, learning_rule="feedback", state_dim=2), "use state_dim=1"),
+        (
+            lambda: SMGrNN(3, 2, learning_rule="feedback")(torch.ones(3, requires_grad=True)),
+            "gives no gradient to the network's input",
+        ),
+        (
+            lambda: Learner(config(), learning_config(rule="hebbian", through_time=3)),
+            "through_time 3 .*'hebbian'",
+        ),
+        (lambda: Learner(config(carry_state=False), through(4)), "carry_state"),
+        (lambda: Learner(config(), through(10**6)), "takes 894 GB for a network of up to 10000 n"),
+        (lambda: SMGrNN(3, 2, carry_state=False, through_time=1), "carry_state"),
+        (lambda: SMGrNN(3, 2, through_time=-1), "through_time' parameter of LearningConfig"),
+    ],
+)
+def test_learning_that_cannot_drive_the_network_is_refused(refused: Any, sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        refused()
