@@ -26,6 +26,7 @@ CAPTION = (
     "Return, with the task's threshold; nodes, inputs and outputs included; agreement with the "
     "teacher. A dot is where the mean of 100 returns first reaches the threshold."
 )
+MEANS = ("late_return", "agreement", "seconds")
 
 
 class Compared(NamedTuple):
@@ -43,7 +44,7 @@ class Compared(NamedTuple):
         """Return every number as plain values; means are over the runs that have one."""
         figures = [record.summary() if record.episodes.n else {} for record in self.records]
         means: dict[str, float | None] = {}
-        for metric in ("late_return", "agreement", "seconds"):
+        for metric in MEANS:
             known = [it[metric] for it in figures if it.get(metric) is not None]
             means[metric] = float(np.mean(known)) if known else None
         returns = [record.held_out for record in self.records]
@@ -68,20 +69,18 @@ class Compared(NamedTuple):
         """Return its row in a table."""
         found = self.to_dict()
         decimals = 1 if self.records[0].plan.task.recording is None else 4
-        held_out, (late, agreement, seconds) = MISSING, list(found.values())[-3:]
-        if found["held_out"] is not None:
-            mean, *ends = (
-                number(it, decimals)
-                for it in list(found["held_out"].values())[:3]
-                if it is not None
-            )
-            is_point = not ends or ends[0] == ends[1] == mean
-            held_out = mean if is_point else f"{mean} [{', '.join(ends)}]"
+        held_out, late, agreement, seconds = (found[name] for name in ("held_out", *MEANS))
+        spread = MISSING
+        if held_out is not None:
+            ends = (held_out[name] for name in ("mean", "low", "high"))
+            mean, *interval = (number(it, decimals) for it in ends if it is not None)
+            is_point = set(interval) <= {mean}
+            spread = mean if is_point else f"{mean} [{', '.join(interval)}]"
         time = MISSING
         if seconds is not None:
             time = f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
         return (
-            *(self.task, self.name, found["student"], str(len(self.records)), held_out),
+            *(self.task, self.name, found["student"], str(len(self.records)), spread),
             MISSING if late is None else number(late, decimals),
             f"{found['parameters']:g}",
             MISSING if agreement is None else f"{100 * agreement:.1f} %",

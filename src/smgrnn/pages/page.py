@@ -17,6 +17,8 @@ from smgrnn.text import MINUS, MISSING
 
 PIXELS = 130
 """Most pixels per inch of a figure."""
+NUMBER = re.compile(rf"$|{MISSING}$|[-+{MINUS}≤<>]?[\d∞]")
+"""Text of a cell that stands to the right."""
 Tone = Literal["", "good", "fair", "bad", "even", "none"]
 """Color of a verdict or of a difference."""
 
@@ -115,13 +117,10 @@ class DataTable:
         if not self.keys or len(self.columns) != 1:
             return self
         columns = tuple(Column(key, key.capitalize()) for key in self.keys)
-        rows = [
-            Row(
-                labels,
-                (*map(Cell, (cell.text, *cell.below[:-1])), Cell(cell.below[-1], (), cell.tone)),
-            )
-            for labels, (cell,) in self.rows
-        ]
+        rows = []
+        for labels, (cell,) in self.rows:
+            *texts, last = cell.text, *cell.below
+            rows.append(Row(labels, (*map(Cell, texts), Cell(last, tone=cell.tone))))
         return replace(self, columns=columns, rows=tuple(rows), keys=())
 
 
@@ -244,8 +243,8 @@ def _html_block(block: Block) -> str:
 def _html_table(table: DataTable) -> str:
     """Return a table, folded if it is to be, with its note and its details."""
     shown = table.spread()
-    columns = [[row.cells[place] for row in shown.rows] for place in range(len(shown.columns))]
-    kinds = ["n" if cells and all(map(_is_number, cells)) else "" for cells in columns]
+    texts = [[row.cells[place].text for row in shown.rows] for place in range(len(shown.columns))]
+    kinds = ["n" if column and all(map(NUMBER.match, column)) else "" for column in texts]
     heads = [f'<th scope="col">{_text(heading)}</th>' for heading in shown.headings]
     heads += ['<th class="key"></th>'] if shown.keys else []
     for column, kind in zip(shown.columns, kinds, strict=True):
@@ -294,10 +293,6 @@ def _anchor(name: str) -> str:
     'table-a-iv'
     """
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
-def _is_number(cell: Cell) -> bool:
-    return cell.text in ("", MISSING) or re.match(rf"[-+{MINUS}≤<>]?[\d∞]", cell.text) is not None
 
 
 def _text(text: str) -> str:

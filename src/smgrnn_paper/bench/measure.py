@@ -8,6 +8,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def measure(repeats: int, quick: bool, report: Callable[[str], None]) -> dict[st
         "rows": rows,
         "edit": {"edges": EDGES, "us": 100 * (edited - fused)},
         "python_call": {"edges": EDGES, "called_us": called, "added_us": called - fused},
-        "runs": [_whole_run(task, student, episodes) for task in TASKS for student in STUDENTS],
+        "runs": [_whole_run(*it, episodes) for it in product(TASKS, STUDENTS)],
         "peak_memory_mb": _peak_memory(),
     }
     if not quick:
@@ -105,18 +106,13 @@ def _rows(n_edges: int, iterations: int, repeats: int) -> list[dict[str, Any]]:
         for name, run in runs.items():
             times[name].append(median_us(run, n_fast if "compiled" in name else 200, 1))
     us = {name: float(np.median(values)) for name, values in times.items()}
-    return [
-        {
-            "edges": n_edges,
-            "iterations": iterations,
-            "plasticity": bool(suffix),
-            "eager_us": us["eager"],
-            "torch_us": us["torch" + suffix],
-            "compiled_us": us["compiled" + suffix],
-            "ratio": us["eager"] / us["compiled" + suffix],
-        }
-        for suffix in ("", "+")
-    ]
+    rows = []
+    for suffix in ("", "+"):
+        eager, taught, compiled = us["eager"], us["torch" + suffix], us["compiled" + suffix]
+        row: dict[str, Any] = {"edges": n_edges, "iterations": iterations}
+        row |= {"plasticity": bool(suffix), "eager_us": eager, "torch_us": taught}
+        rows.append(row | {"compiled_us": compiled, "ratio": eager / compiled})
+    return rows
 
 
 def median_us(run: workload.Run, n: int, repeats: int) -> float:
@@ -172,18 +168,12 @@ def title(results: dict[str, Any]) -> str:
 
 def tables(results: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], Sequence[Any]]]:
     """Return each table as its title, its header and its rows."""
-    columns = {
-        "edges": "{:,}",
-        "iterations": "{}",
-        "plasticity": "{}",
-        "eager_us": "{:.0f}",
-        "torch_us": "{:.0f}",
-        "compiled_us": "{:.2f}",
-        "ratio": "{:.0f}",
-    }
     heads = ("edges", "K", "plasticity", "eager", "torch", "compiled", "eager / compiled")
-    shown = (row | {"plasticity": "on" if row["plasticity"] else "off"} for row in results["rows"])
-    rows = [tuple(text.format(row[name]) for name, text in columns.items()) for row in shown]
+    line = "{edges:,}|{iterations}|{on}|{eager_us:.0f}|{torch_us:.0f}|{compiled_us:.2f}|{ratio:.0f}"
+    rows = [
+        line.format(**row, on="on" if row["plasticity"] else "off").split("|")
+        for row in results["rows"]
+    ]
     yield "µs per learning step", heads, rows
     about = f"{results['episodes']} episodes; a step is environment, expert, learning, plasticity"
     runs = [

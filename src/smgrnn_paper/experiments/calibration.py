@@ -1,11 +1,8 @@
 """Calibration: which reading of the paper's rules comes closest to the paper's own sizes.
 
-The text leaves open how its rules are to be read.  All readings are screened on two cheap
-conditions, the best of them compared on more, and the best of those on LunarLander too.
-
-The seeds are none of those of the paper's experiments, so that no choice here is made on them.
-Growth is limited where a network is so large already that its distance counts as the largest.  The
-teachers are those of the experiments; the finalists have the smooth ones too.
+All readings are screened on two cheap conditions, the best of them compared on more, and the best
+of those on LunarLander too.  The seeds are none of those of the paper's experiments.  Growth is
+limited where a network is so large already that its distance counts as the largest.
 """
 
 from collections.abc import Callable, Iterable, Mapping

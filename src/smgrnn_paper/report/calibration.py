@@ -81,9 +81,8 @@ class PrintedSize(NamedTuple):
 def printed_sizes(paper: Paper) -> list[PrintedSize]:
     """Return all structural numbers that the paper prints of the control tasks.
 
-    A net growth has no deviation in the paper.  It takes that of the final size on the task
-    (Table A.VI); without pruning, the relative one of the parameters beside it.  The growth in the
-    first episode is counted in nodes.
+    A net growth takes the deviation of the final size on the task (Table A.VI); without pruning,
+    the relative one of the parameters beside it.
     """
 
     def cell(table: str, row: str, metric: str) -> tuple[float, Any]:
@@ -191,8 +190,7 @@ def rank_readings(experiment: Experiment, results: Results, paper: Paper) -> lis
 def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[DataTable]:
     """Return the tables on a stage of the calibration; none if no reading has run in full.
 
-    They are the closest readings; how close each value of each open setting comes; and every number
-    of the closest reading, beside how close any reading comes to it.
+    They are the closest readings, the values of each open setting, and every number.
     """
     ranked = rank_readings(experiment, results, paper)
     if not ranked:

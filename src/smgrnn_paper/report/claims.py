@@ -82,9 +82,9 @@ class Claim:
     sentence: str
     """The claim, in this project's words."""
     kind: Kind
-    """The relation claimed from group to group: `greater`, each group is above the one before;
-    `not_lower`, none is below the one before by the margin; `equivalent`, no two differ by the
-    margin; `trend`, the metric rises over them; `above`, each is above the bound."""
+    """The relation claimed: `greater`, each group is above the one before; `not_lower`, none is
+    below it by the margin; `equivalent`, no two differ by the margin; `trend`, the metric rises
+    over them; `above`, each is above the bound."""
     metric: str
     tasks: tuple[Group, ...]
     """Groups of tasks, from the claimed lowest to the claimed highest if `along` is "tasks"."""

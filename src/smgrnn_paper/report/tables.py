@@ -183,8 +183,7 @@ def condition_text(name: str) -> str:
 def count_distances(tables: Iterable[DataTable]) -> dict[str, int]:
     """Return how many cells are within one, within two and beyond two printed deviations.
 
-    A number that the paper prints in several tables counts once.  Two numbers for one condition, as
-    Tables A.I and A.II have for Adam at 0.01, are two: the paper ran it twice.
+    A number that the paper prints in several tables counts once.
     """
     cells = {
         (cell.runs, cell.column, cell.values["paper"]["printed"]): cell.tone

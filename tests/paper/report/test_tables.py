@@ -116,7 +116,8 @@ def test_the_runs_of_a_row_are_found_by_content(results_of: Fill) -> None:
 
 
 def test_without_a_printed_deviation_there_is_a_difference_but_no_z(results_of: Fill) -> None:
-    results = results_of("pruning-ablation", net_growth_nodes=(20, 30), best_return=(500.0, 500.0))
+    sizes = {"n_nodes": (40, 40), "net_growth_nodes": (20, 30)}
+    results = results_of("pruning-ablation", best_return=(500.0, 500.0), **sizes)
     found = table("II", "pruning-ablation", results)
     growth = cell(found, ("CartPole-v1", "smgrnn"), "net_growth_nodes")
     assert (growth.below[1], growth.values["z"], growth.tone) == ("+0.8", None, "")
