@@ -30,7 +30,7 @@ def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> E
     """
     path = Path(path)
     algorithm = _algorithm(path)
-    with needs(f"Reading {path}"):
+    with needs(f"Reading {Path(path).name}"):
         import_module("smgrnn.plotting")  # first: Stable-Baselines3 imports matplotlib
         library = import_module("stable_baselines3")
     warnings.warn(
