@@ -145,11 +145,13 @@ class Policy:
                 f"before those of shape {rows.shape}."
             )
         self._shape = rows.shape
-        inputs = widen(np.atleast_2d(rows), self.config.n_inputs, self.normalisation)
-        answers = self.player.act(inputs)[0 if self.task.is_discrete else 1]
         if rows.ndim == 2:
-            return answers
-        return int(answers[0]) if self.task.is_discrete else answers[0]
+            inputs = widen(rows, self.config.n_inputs, self.normalisation)
+            return self.player.act(inputs)[0 if self.task.is_discrete else 1]
+        row = np.ones(self.config.n_inputs)
+        row[:n] = rows if self.normalisation is None else self.normalisation(rows)
+        action, outputs = self.player.act_once(row)
+        return action if self.task.is_discrete else outputs.copy()
 
     def reset(self) -> None:
         """Set the node states to zero."""

@@ -78,6 +78,23 @@ def act_rows(net: Net, traces: Floats, rows: Floats, actions: Ints, outputs: Flo
             outputs[row, output] = trace[trace.shape[0] - 1, first + output]
 
 
+@lean
+def act_once(
+    source: Ints, weight: Floats, starts: Ints, numbers: Ints, trace: Floats, row: Floats
+) -> int:
+    """Run the network on one row; plain arrays are the fastest arguments from Python."""
+    network = NetworkNumbers(
+        numbers[0],
+        numbers[1],
+        numbers[2],
+        numbers[3],
+        numbers[4],
+        numbers[5] == 1,
+        numbers[6] == 1,
+    )
+    return act(Net(source, weight, starts, network), trace, row)
+
+
 class Player:
     """Runs a network without learning; carried node states belong to the rows of a batch.
 
@@ -96,6 +113,7 @@ class Player:
         # Copies: kernels are compiled for arrays that can be written to, and once is enough.
         source, weight = graph.source.copy(), graph.weight.copy()
         self.net = Net(source, weight, starts, NetworkNumbers.of(config))
+        self._flat = (source, weight, starts, np.array(self.net.network, dtype=np.int64))
         self._carries_state = config.carry_state
         self._shape = (config.iterations + 1, graph.n_nodes)
         self.reset()
@@ -108,13 +126,24 @@ class Player:
         """Set the node states to zero."""
         self._traces = self.new_traces(0)
 
+    def _traces_of(self, n_rows: int) -> Floats:
+        """Return the states to start from: those that are carried, or zeros."""
+        if not self._carries_state or len(self._traces) != n_rows:
+            self._traces = self.new_traces(n_rows if self._carries_state else 1)
+        return self._traces
+
+    def act_once(self, row: Floats) -> tuple[int, Floats]:
+        """Return the greedy action and the outputs (n_outputs,) for a row of inputs."""
+        trace = self._traces_of(1)[0]
+        action, first = act_once(*self._flat, trace, row), row.size
+        if action < 0:
+            raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
+        return action, trace[-1, first : first + self.net.network.n_outputs]
+
     def act(self, rows: Floats) -> tuple[Ints, Floats]:
         """Return the greedy actions (b,) and the outputs (b, n_outputs) for rows of inputs."""
-        network = self.net.network
-        actions, outputs = np.zeros(len(rows), np.int64), np.zeros((len(rows), network.n_outputs))
-        traces = self._traces
-        if not self._carries_state or len(traces) != len(rows):
-            traces = self._traces = self.new_traces(len(rows) if self._carries_state else 1)
+        n_outputs, traces = self.net.network.n_outputs, self._traces_of(len(rows))
+        actions, outputs = np.zeros(len(rows), np.int64), np.zeros((len(rows), n_outputs))
         act_rows(self.net, traces, np.ascontiguousarray(rows), actions, outputs)
         if actions.size and actions.min() < 0:
             raise NonFiniteError(
