@@ -15,7 +15,7 @@ from smgrnn.commands.options import (
     run_settings,
 )
 from smgrnn.commands.output import Output, aligned, open_from_terminal, say
-from smgrnn.config import RECORDINGS, with_settings
+from smgrnn.config import with_settings
 from smgrnn.errors import ConfigError, short
 from smgrnn.experts import Expert
 from smgrnn.machine import check_memory
@@ -23,6 +23,7 @@ from smgrnn.pages.settings import flatten
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run, settings_to_go_on, start_from
 from smgrnn.runs.session import Watch
+from smgrnn.tasks.recording import RECORDINGS
 
 OPTIONS = f"""{TASK}{RUN_SETTINGS}
 the run:
