@@ -1,8 +1,7 @@
 """Activation functions over arrays, and their slopes.
 
-`tanh` is most of the arithmetic of a large network.  The one here is a loop without branches that
-compilers turn into vector instructions, several times faster than the C library's and equal to it
-within a few units in the last place.
+`tanh` is most of the arithmetic of a large network.  The one here is a loop without branches, which
+is vectorized: several times faster than the C library's, and equal within a few last places.
 """
 
 from collections.abc import Callable

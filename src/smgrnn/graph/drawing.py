@@ -19,7 +19,7 @@ Positions = dict[int, tuple[float, float]]
 LEFT, RIGHT = 0.14, 0.86
 """Where hidden nodes stand between inputs at 0 and outputs at 1."""
 ROUNDS = 100
-"""Rounds in which each hidden node moves to the middle of its neighbours."""
+"""Rounds in which each hidden node moves to the middle of its neighbors."""
 BEND = 0.08
 """How far an edge bends to its right, as a fraction of its length."""
 LARGEST_DRAWN = 300
@@ -44,10 +44,10 @@ def to_networkx(graph: Graph) -> "DiGraph[int]":
 
 
 def layout(graph: Graph) -> Positions:
-    """Place inputs left, outputs right and hidden nodes in columns between, near their neighbours.
+    """Place inputs left, outputs right and hidden nodes in columns between, near their neighbors.
 
-    Hidden nodes move to the middle of their neighbours.  Their order from left to right fills the
-    columns, and their order from top to bottom the places of a column, so no two share a place.
+    Hidden nodes move to the middle of their neighbors.  Then their order fills the columns, so that
+    no two share a place.
     """
     n_fixed, n_hidden = graph.n_inputs + graph.n_outputs, graph.n_hidden
     places = np.full((graph.n_nodes, 2), 0.5)
@@ -134,20 +134,15 @@ def write_weights(ax: "Axes", graph: Graph, positions: Positions) -> None:
         ax.text(x, y, f"{edge.weight:+.3g}", **look)
 
 
-def draw_svg(graph: Graph, **savefig: Any) -> str:
-    """Return the drawing as an SVG element, without leaving a figure open."""
-    from smgrnn.plotting import Figure, mpl
-
-    figure = Figure(figsize=(4.5, 3.2), layout="constrained")
-    draw(graph, figure.subplots())
-    buffer = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):  # or the same picture would differ each time
-        figure.savefig(buffer, format="svg", metadata={"Date": None}, **savefig)
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
-
-
 def network_html(title: str, graph: Graph) -> str:
     """Return the view of a network in a notebook: one line of facts with the drawing under it."""
-    picture = draw_svg(graph) if graph.n_edges <= LARGEST_DRAWN else ""
+    from smgrnn.plotting import Figure, mpl
+
+    picture = ""
+    if graph.n_edges <= LARGEST_DRAWN:
+        figure, buffer = Figure(figsize=(4.5, 3.2), layout="constrained"), io.StringIO()
+        draw(graph, figure.subplots())
+        with mpl.rc_context({"svg.hashsalt": "smgrnn"}):  # or the same picture would differ
+            figure.savefig(buffer, format="svg", metadata={"Date": None})
+        picture = buffer.getvalue()[buffer.getvalue().index("<svg") :]
     return f"<div><code>{escape(title)}</code><br>{picture}</div>"

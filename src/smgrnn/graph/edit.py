@@ -1,7 +1,7 @@
 """Edits of a graph: changes as data, and the one function that applies them.
 
-An edit is a table of changes in the order they were decided.  The same rows feed the network, the
-log, the metrics and the growth viewer, so they refer only to stable ids.
+An edit is a table of changes in the order they were decided, by stable ids.  The same rows feed the
+network, the log, the metrics and the growth viewer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -60,12 +60,9 @@ class GraphEdit(NamedTuple):
     Examples
     --------
     >>> from smgrnn import EditDraft, Graph, GraphEdit
-    >>> from smgrnn.graph import Operation
     >>> draft = EditDraft(Graph.from_edges(1, 1, edges=[(0, 1, 0.5)]))
     >>> draft.remove_edge(0)
     >>> edit = draft.finish()
-    >>> edit.count(Operation.REMOVE_EDGE)
-    1
     >>> [(change.id, change.weight) for change in edit.changes()]
     [(0, 0.5)]
     >>> bool(edit), bool(GraphEdit.empty())
@@ -96,13 +93,7 @@ class GraphEdit(NamedTuple):
         return causes.size if cause is None else int((causes == cause).sum())
 
     def ids(self, operation: Operation) -> Ints:
-        """Return the ids of the nodes or edges that this operation adds or removes.
-
-        >>> draft = EditDraft(Graph.from_edges(1, 1))
-        >>> node, edge = draft.add_node(), draft.add_edge(0, 1, 0.5)
-        >>> draft.finish().ids(Operation.ADD_NODE).tolist()
-        [2]
-        """
+        """Return the ids of the nodes or edges that this operation adds or removes."""
         found: Ints = self.rows[self.rows[:, 0] == operation, 2]
         return found
 
@@ -121,14 +112,13 @@ class Applied(NamedTuple):
 
 
 class EditDraft:
-    """Collects changes of a graph by stable ids; a rule returns what `finish` gives.
+    """Collects changes of a graph by stable ids, each with the draft's present `cause`.
 
-    Every change has the draft's present `cause`.  It may go on `after` another edit.
+    A rule returns the result of `finish`.  With `after` the draft continues another edit.
 
     Examples
     --------
     >>> from smgrnn import EditDraft, Graph
-    >>> from smgrnn.graph import apply
     >>> draft = EditDraft(Graph.from_edges(1, 1, edges=[(0, 1, 0.5)]))
     >>> node = draft.add_node()
     >>> first, second = draft.add_edge(0, node, 0.01), draft.add_edge(node, 1, 0.01)
@@ -150,11 +140,7 @@ class EditDraft:
         self._next_edge_id = graph.next_edge_id + after.count(Operation.ADD_EDGE)
 
     def add_node(self, source: int = -1, target: int = -1) -> int:
-        """Add a hidden node and return its id; source and target are those of the edge it relays.
-
-        >>> EditDraft(Graph.from_edges(1, 1)).add_node()
-        2
-        """
+        """Add a hidden node, with the ends of the edge that it relays, and return its id."""
         self._note(ADD_NODE, self._next_node_id, source, target, 0.0)
         self._next_node_id += 1
         return self._next_node_id - 1
@@ -173,14 +159,7 @@ class EditDraft:
         self.remove_edges_at(place)
 
     def remove_edges_at(self, places: Ints) -> None:
-        """Remove the edges at these positions.
-
-        >>> graph = Graph.from_edges(2, 1, edges=[(0, 2, 0.5), (1, 2, 0.5)])
-        >>> draft = EditDraft(graph)
-        >>> draft.remove_edges_at(np.array([0, 1]))
-        >>> draft.finish()
-        GraphEdit(+nodes=0, +edges=0, -edges=2, -nodes=0)
-        """
+        """Remove the edges at these positions."""
         graph = self._graph
         ends = (graph.node_ids[end[places]] for end in (graph.source, graph.target))
         columns = (graph.edge_ids[places], *ends, graph.weight[places])
@@ -189,14 +168,7 @@ class EditDraft:
             self._note(REMOVE_EDGE, *row)
 
     def remove_node(self, node: int) -> None:
-        """Remove a hidden node and every edge at it.
-
-        >>> graph = Graph.from_edges(1, 1, n_hidden=1, edges=[(0, 2, 0.5), (2, 1, 0.5)])
-        >>> draft = EditDraft(graph)
-        >>> draft.remove_node(2)
-        >>> apply(graph, draft.finish()).graph
-        Graph(1 inputs, 0 hidden, 1 outputs, 0 edges)
-        """
+        """Remove a hidden node and every edge at it."""
         graph = self._graph
         at = (graph.node_ids[graph.source] == node) | (graph.node_ids[graph.target] == node)
         at &= ~np.isin(graph.edge_ids, list(self._removed))
@@ -226,10 +198,8 @@ def check_fits(graph: Graph, edit: GraphEdit) -> None:
     new_nodes, new_edges, gone_edges, gone_nodes = (
         edit.rows[edit.rows[:, 0] == operation, 2:].tolist() for operation in Operation
     )
-    for rows, first, what in (
-        (new_nodes, graph.next_node_id, "nodes"),
-        (new_edges, graph.next_edge_id, "edges"),
-    ):
+    nexts = (new_nodes, graph.next_node_id, "nodes"), (new_edges, graph.next_edge_id, "edges")
+    for rows, first, what in nexts:
         if [row[0] for row in rows] != list(range(first, first + len(rows))):
             raise GraphError(f"New {what} must be numbered from {first} upwards.")
     n_fixed = graph.n_inputs + graph.n_outputs
@@ -262,10 +232,7 @@ def removed_places(graph: Graph, edit: GraphEdit) -> Ints:
 
 
 def apply(graph: Graph, edit: GraphEdit, *, is_trusted: bool = False) -> Applied:
-    """Return the graph after `edit`, or raise GraphError where the edit does not fit it.
-
-    A trusted edit, one that the rules of this package made for this graph, is known to fit.
-    """
+    """Return the graph after `edit`; raise GraphError if it does not fit, unless it is trusted."""
     if not is_trusted:
         check_fits(graph, edit)
     operation, ids = edit.rows[:, 0], edit.rows[:, 2]

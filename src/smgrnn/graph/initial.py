@@ -1,11 +1,8 @@
 """The topology a network starts from: at random (Paper: Sec. IV-A2), or an MLP (Sec. IV-A4).
 
-The MLP is the fixed-size student that the growing one is compared with: one hidden layer of tanh
-units with biases and linear outputs.  It is a graph like any other, which two iterations from zero
-states evaluate.
+The MLP is the fixed-size student: one hidden layer of tanh units with biases and linear outputs.
+Two iterations from zero states evaluate it.
 """
-
-from itertools import product
 
 import numpy as np
 
@@ -15,10 +12,10 @@ from smgrnn.machine import check_memory
 
 
 def initial_graph(config: NetworkConfig, rng: np.random.Generator) -> Graph:
-    """Connect a `density` share of the allowed pairs, with Gaussian weights.
+    """Connect a `density` fraction of the allowed pairs, at least one, with Gaussian weights.
 
     Without hidden nodes only input -> output pairs are allowed; otherwise every pair of distinct
-    nodes that does not end in an input.  The share is exact up to rounding, and at least one edge.
+    nodes that does not end in an input.
     """
     n_targets = config.n_outputs + config.n_hidden
     n_nodes = config.n_inputs + n_targets
@@ -37,11 +34,7 @@ def initial_graph(config: NetworkConfig, rng: np.random.Generator) -> Graph:
 
 
 def mlp_width(n_inputs: int, n_outputs: int, n_parameters: int, *, has_bias: bool = True) -> int:
-    """Return the number of hidden units that brings an MLP closest to `n_parameters`.
-
-    >>> mlp_width(4, 2, 84), mlp_width(4, 2, 84, has_bias=False)
-    (12, 14)
-    """
+    """Return the number of hidden units that brings an MLP closest to `n_parameters`."""
     n_own = n_outputs if has_bias else 0
     return max(1, round((n_parameters - n_own) / (n_inputs + has_bias + n_outputs)))
 
@@ -54,21 +47,19 @@ def mlp_graph(
     *,
     has_bias: bool = True,
 ) -> Graph:
-    """Return an untrained MLP, initialised as torch.nn.Linear is.
-
-    Its biases are the edges from its last input, which is constant.
-    """
+    """Return an untrained MLP, initialised as torch.nn.Linear is; biases leave its last input."""
     senders = n_inputs + has_bias
     n_edges = senders * n_hidden + (n_hidden + has_bias) * n_outputs
-    check_memory(400.0 * n_edges, f"An MLP of {n_edges} parameters")  # lists of Python's own
-    outputs = range(senders, senders + n_outputs)
-    hidden = range(outputs.stop, outputs.stop + n_hidden)
-    biases = range(n_inputs, senders)
-    edges: list[tuple[int, int, float]] = []
-    for pairs, fan_in in (
-        (list(product(range(senders), hidden)), n_inputs),
-        (list(product([*hidden, *biases], outputs)), n_hidden),
-    ):
-        drawn = rng.uniform(-(fan_in**-0.5), fan_in**-0.5, len(pairs)).tolist()
-        edges += [(*pair, weight) for pair, weight in zip(pairs, drawn, strict=True)]
-    return Graph.from_edges(senders, n_outputs, n_hidden, edges)
+    check_memory(100.0 * n_edges, f"An MLP of {n_edges} parameters")
+    outputs, hidden = np.split(senders + np.arange(n_outputs + n_hidden), [n_outputs])
+    biases = np.arange(n_inputs, senders)
+    below = rng.uniform(-(n_inputs**-0.5), n_inputs**-0.5, (senders, n_hidden))
+    above = rng.uniform(-(n_hidden**-0.5), n_hidden**-0.5, (n_hidden + has_bias, n_outputs))
+    above = np.roll(above, has_bias, axis=0)  # drawn last, the biases stand first in a row
+    into_outputs = np.concatenate([biases, hidden])
+    source = np.append(np.tile(into_outputs, n_outputs), np.tile(np.arange(senders), n_hidden))
+    target = np.append(outputs.repeat(into_outputs.size), hidden.repeat(senders))
+    weight = np.append(above.T.ravel(), below.T.ravel())
+    return Graph.numbered(
+        senders, n_outputs, senders + n_outputs + n_hidden, source, target, weight
+    )

@@ -19,7 +19,7 @@ class EditLog:
 
     @property
     def columns(self) -> "Columns":
-        """All rows; appended parts are joined when they are asked for."""
+        """All rows."""
         if len(self._parts) != 1:
             numbers = np.zeros(0, np.int64)
             parts = [(numbers, numbers, *GraphEdit.empty()), *self._parts]

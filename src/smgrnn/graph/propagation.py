@@ -1,11 +1,8 @@
 """K synchronous message-passing iterations.  Paper: Sec. III-B.
 
-`trace` (K + 1, n_nodes) holds the node states before and after each iteration; its last row is what
-the next call starts from.
-
-Two habits keep compiled loops this small fast: indices are unsigned, because a signed one could be
-negative and checking for that is most of the work of a gather; and no part of an array is sliced
-out, because counting references to slices takes longer than the arithmetic.
+`trace` (K + 1, n_nodes) holds the node states before and after each iteration; the next call starts
+from its last row.  Indices are unsigned, because checking for negative ones is most of the work of
+a gather.  Nothing is sliced, because counting references takes longer than the arithmetic.
 """
 
 import numpy as np

@@ -1,9 +1,8 @@
 """The graph G = (V, E): the network at one moment.
 
 Paper: Sec. III-B.  Nodes stand in the order inputs, outputs, hidden, each by ascending id; edges
-stand by target and then by source, the row order of an adjacency matrix.  So a graph is determined
-by its sets of nodes and edges alone, the edges into one node are contiguous, and finding an edge is
-a binary search.  Ids are given once and never reused; positions change with every edit.
+stand by target and then by source, the row order of an adjacency matrix.  So the edges into a node
+are contiguous, and a binary search finds an edge.  Ids are given once; positions change with edits.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -69,13 +68,7 @@ class Graph(NamedTuple):
         n_hidden: int = 0,
         edges: Iterable[tuple[int, int, float]] = (),
     ) -> Self:
-        """Build a graph from (source, target, weight) triples.
-
-        Nodes are numbered inputs first, then outputs, then hidden ones.
-
-        >>> Graph.from_edges(1, 1, edges=[(0, 1, 0.5)]).n_edges
-        1
-        """
+        """Build a graph from (source, target, weight); nodes are inputs, outputs, then hidden."""
         triples = sorted(edges, key=lambda edge: (edge[1], edge[0]))
         for source, target, _ in triples:
             if not (isinstance(source, Integral) and isinstance(target, Integral)):
@@ -87,11 +80,7 @@ class Graph(NamedTuple):
     def numbered(
         cls, n_inputs: int, n_outputs: int, n_nodes: int, source: Any, target: Any, weight: Any
     ) -> Self:
-        """Return a new graph of edges in row order, whose ids are positions.
-
-        >>> Graph.numbered(1, 1, 2, [0], [1], [0.5]) == Graph.from_edges(1, 1, 0, [(0, 1, 0.5)])
-        True
-        """
+        """Return a new graph of edges in row order, whose ids are positions."""
         nodes, edges = np.arange(n_nodes), np.arange(len(weight))
         source, target = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
         weight = np.array(weight, dtype=np.float64)
@@ -133,8 +122,8 @@ class Graph(NamedTuple):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented
-        pairs: Iterable[tuple[Any, Any]] = zip(self, other, strict=True)
-        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+        both: Any = (self, other)
+        return all(map(np.array_equal, *both))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -170,36 +159,35 @@ def row_starts(target: Ints, n_nodes: int) -> Ints:
 
 def check(graph: Graph) -> None:
     """Raise GraphError where an invariant is broken, naming it."""
-    n_fixed = graph.n_inputs + graph.n_outputs
-    _require(graph.n_inputs >= 1 and graph.n_outputs >= 1, "needs at least one input and output")
-    _require(
-        n_fixed <= graph.node_ids.size  # or numbering them could take all memory
-        and np.array_equal(graph.node_ids[:n_fixed], np.arange(n_fixed)),
-        "must start with its input and output nodes",
-    )
-    _require(_ascending(graph.node_ids), "has node ids out of order")
-    _require(graph.node_ids[-1] < graph.next_node_id, "would give a node id twice")
-    columns = (graph.source, graph.target, graph.weight, graph.edge_ids)
-    _require(
-        {c.shape for c in columns} == {(graph.source.size,)}, "has edge columns of unequal shape"
-    )
+    for holds, fact in _invariants(graph):
+        if not holds:
+            raise GraphError(f"The graph {fact}.")
+
+
+def _invariants(graph: Graph) -> Iterator[tuple[bool | np.bool_, str]]:
+    """Yield whether each invariant holds; one may rely on those before it."""
+    n_fixed, n_nodes, ids = graph.n_inputs + graph.n_outputs, graph.n_nodes, graph.edge_ids
+    yield graph.n_inputs >= 1 and graph.n_outputs >= 1, "needs at least one input and output"
+    # The size first, or numbering them could take all memory.
+    starts = n_fixed <= n_nodes and np.array_equal(graph.node_ids[:n_fixed], np.arange(n_fixed))
+    yield starts, "must start with its input and output nodes"
+    yield (np.diff(graph.node_ids) > 0).all(), "has node ids out of order"
+    yield graph.node_ids[-1] < graph.next_node_id, "would give a node id twice"
+    shapes = {each.shape for each in (graph.source, graph.target, graph.weight, ids)}
+    yield shapes == {(graph.n_edges,)}, "has edge columns of unequal shape"
     for end in (graph.source, graph.target):
-        missing = (end < 0) | (end >= graph.n_nodes)
-        if missing.any():
-            edge = int(np.flatnonzero(missing)[0])
+        for edge in np.flatnonzero((end < 0) | (end >= n_nodes))[:1]:
             raise GraphError(
                 f"The edge {graph.source[edge]} -> {graph.target[edge]} of the graph ends in a "
-                f"node that does not exist; it has {graph.n_nodes} nodes."
+                f"node that does not exist; it has {n_nodes} nodes."
             )
-    _require(bool((graph.source != graph.target).all()), "has an edge from a node to itself")
-    row_order = graph.target * graph.n_nodes + graph.source
-    _require(_ascending(row_order), "has a duplicate edge or edges out of order")
-    _require(np.unique(graph.edge_ids).size == graph.n_edges, "has an edge id twice")
-    _require(
-        bool(((graph.edge_ids >= 0) & (graph.edge_ids < graph.next_edge_id)).all()),
-        "has an edge id that is negative or still to be given",
-    )
-    _require(bool(np.isfinite(graph.weight).all()), "has a weight that is not finite")
+    yield (graph.source != graph.target).all(), "has an edge from a node to itself"
+    row_order = graph.target * n_nodes + graph.source
+    yield (np.diff(row_order) > 0).all(), "has a duplicate edge or edges out of order"
+    yield np.unique(ids).size == graph.n_edges, "has an edge id twice"
+    is_given = ((ids >= 0) & (ids < graph.next_edge_id)).all()
+    yield is_given, "has an edge id that is negative or still to be given"
+    yield np.isfinite(graph.weight).all(), "has a weight that is not finite"
 
 
 def check_width(graph: Graph, config: NetworkConfig) -> None:
@@ -210,12 +198,3 @@ def check_width(graph: Graph, config: NetworkConfig) -> None:
             f"The graph has {found[0]} inputs and {found[1]} outputs; the network has "
             f"{expected[0]} and {expected[1]}."
         )
-
-
-def _ascending(values: Ints) -> bool:
-    return bool((np.diff(values) > 0).all())
-
-
-def _require(holds: bool | np.bool_, fact: str) -> None:
-    if not holds:
-        raise GraphError(f"The graph {fact}.")

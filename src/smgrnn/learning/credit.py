@@ -1,7 +1,6 @@
 """Loss and credit: how each edge gets its gradient.  Paper: Sec. III-A, III-E.
 
-A step is forward → loss → credit → optimizer → update history.  A learning rule is the third of
-these: it reads one pass through the network and writes a gradient for every edge.
+A learning rule reads one pass through the network and writes a gradient for every edge.
 """
 
 from typing import NamedTuple
@@ -39,18 +38,17 @@ class Pass(NamedTuple):
     trace: Floats
     """Node states before and after each iteration (K + 1, n_nodes)."""
     adjoint: Floats
-    """dL/d(outputs) in the first row, at the outputs; the rest is room (2, n_nodes)."""
+    """dL/d(outputs) in the first row, at the outputs; the rest is workspace (2, n_nodes)."""
     gradient: Floats
-    """To be written: the values that the optimizer takes as dL/dw (n_edges,)."""
+    """Written: the values that the optimizer takes as dL/dw (n_edges,)."""
     errors: Floats
-    """To be written where it has columns: dL/d(sum into each node) by iteration (K, n_nodes)."""
+    """Written where it has columns: dL/d(sum into each node) by iteration (K, n_nodes)."""
     memory: Floats
     """Values that the rule keeps for each edge (rows, n_edges)."""
     feedback: Floats
-    """Fixed random weights that carry the error at each output to each node; without rows
-    unless the rule draws them (n_outputs, n_nodes)."""
+    """Fixed random weights from each output to each node, if the rule draws them."""
     trace_decay: float
-    """Share of an eligibility trace that stays from one iteration to the next."""
+    """Fraction of an eligibility trace that stays from one iteration to the next."""
     network: NetworkNumbers
 
 
@@ -58,11 +56,10 @@ class Pass(NamedTuple):
 def output_error(
     kind: int, trace: Floats, adjoint: Floats, network: NetworkNumbers, label: int, target: Floats
 ) -> float:
-    """Return the loss of a kind at the outputs of a network; NaN if there is no such kind.
+    """Return the loss of a kind, and write its gradient at the outputs into `adjoint[0]`.
 
-    The outputs are in the last row of `trace`; their gradient goes into the first of `adjoint`.
     Cross-entropy is -log softmax(outputs)[label].  The others are mean squared errors: from the
-    `target`, or from 1 at the label and 0 or -1 elsewhere.
+    `target`, or from 1 at the label and 0 or -1 elsewhere.  The loss of an unknown kind is NaN.
     """
     first, last = network.n_inputs, network.n_inputs + network.n_outputs
     row, loss = trace.shape[0] - 1, 0.0
@@ -95,9 +92,8 @@ def backward_call(
 ) -> int:
     """Write the gradients of one call; return the row of the adjoint for the states it began with.
 
-    The row `above` is for the states that it ended with: all of them, or in the last call the
-    outputs, which are what the loss reads.  So in its last iteration only edges into outputs
-    matter.  A call that `goes_on` to an earlier one adds to the gradients.
+    The row `above` is for the states that it ended with.  In the last call the loss reads only the
+    outputs.  A call that `goes_on` to an earlier one adds to the gradients.
     """
     source, starts, adjoint = seen.source, seen.starts, seen.adjoint
     gradient, errors, network = seen.gradient, seen.errors, seen.network
@@ -170,9 +166,8 @@ def fed_error(seen: Pass, node: int) -> float:
 def _align(seen: Pass) -> None:
     """Write the gradients by feedback alignment (Lillicrap et al., 2016; direct: Nøkland, 2016).
 
-    In each iteration but the last, which cannot have reached an output yet, an edge learns by the
-    error at its target times the state of its source.  With one iteration that leaves the edges
-    into outputs, as in backpropagation.
+    In each iteration but the last, which has not reached an output yet, an edge learns by the error
+    at its target times the state of its source.
     """
     teach_outputs(seen)
     trace, network = seen.trace, seen.network
@@ -191,14 +186,11 @@ def _align(seen: Pass) -> None:
 def _modulate(seen: Pass) -> None:
     """Write the gradients of a three-factor rule, and advance the eligibility traces by one call.
 
-    Each edge into a hidden node keeps an eligibility trace of pre × post, which decays from
-    iteration to iteration (Gerstner et al., 2018).  Pre is the state of its source; post is the
-    slope of its target's activation (as in e-prop, Bellec et al., 2020).  The third factor is the
-    error at the outputs, by fixed random weights.  An edge into an output learns by its target's
-    error alone.
-
-    The last iteration of a call joins the trace for the next.  So edges into hidden nodes learn
-    with one iteration too, and a trace lasts beyond one call.
+    Each edge into a hidden node keeps a decaying trace of pre × post (Gerstner et al., 2018).  Pre
+    is the state of its source, post the slope of its target's activation (e-prop, Bellec et al.,
+    2020).  The third factor is the error at the outputs, by fixed random weights.  An edge into an
+    output learns by its target's error alone.  The last iteration joins the trace for the next
+    call, so edges into hidden nodes learn with one iteration too.
     """
     teach_outputs(seen)
     trace, network, traces = seen.trace, seen.network, seen.memory

@@ -9,7 +9,7 @@ from smgrnn.kernels import inlined, kernel
 from smgrnn.learning.settings import ADAM, ADAMW, MOMENTUM, RMSPROP, LearningNumbers, Rate
 
 FALLS_FROM, FALLS_TO = 0.5, 0.05
-"""Share of a run after which the rate falls, and the share of it that is left in the end."""
+"""Fraction of a run after which the rate falls, and the fraction of it that is left at the end."""
 MEAN, AGE = 0, 1  # rows of an average
 
 
@@ -33,9 +33,8 @@ def optimize(
 ) -> None:
     """Move the weights of the edges [first, last) and write the changes into `delta`.
 
-    `moments` (2, n_edges) is the optimizer's memory of each edge; all edges share the step, as in
-    torch.  With `moments` (4, n_edges) Adam corrects each edge by its own age: the two further rows
-    are the averages that a gradient of 1 at every step would have had.
+    `moments` (2, n_edges) is the optimizer's memory.  With `moments` (4, n_edges) Adam corrects
+    each edge by its age: two more rows hold the averages that a gradient of 1 would have had.
     """
     rate, decay, momentum = pace.rate, learning.weight_decay, learning.momentum
     epsilon, alpha = learning.epsilon, learning.alpha
@@ -92,11 +91,7 @@ def _adam(
 
 
 def rate_at(schedule: Rate, progress: float) -> float:
-    """Return the fraction of the learning rate that applies now.
-
-    >>> rate_at("falling", 0.75), rate_at("constant", 0.75)
-    (0.525, 1.0)
-    """
+    """Return the fraction of the learning rate that applies now."""
     if schedule == "constant" or progress <= FALLS_FROM:
         return 1.0
     share = (progress - FALLS_FROM) / (1.0 - FALLS_FROM)

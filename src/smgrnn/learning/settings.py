@@ -24,8 +24,7 @@ class _AdamSettings(Choice):
     epsilon: Positive = 1e-8
     """Keeps the division by the root of the squared gradient finite."""
     bias_correction: BiasCorrection = "shared"
-    """Steps that the bias correction counts: those of all edges alike, as torch does, or those of
-    each edge since it was added."""
+    """Count the steps of all edges alike, as torch does, or of each edge since it was added."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,9 +138,8 @@ class LearningConfig(Settings):
     Examples
     --------
     >>> from smgrnn import LearningConfig
-    >>> from smgrnn.learning import SGD
-    >>> LearningConfig(optimizer=SGD(momentum=0.5), learning_rate=0.1).loss
-    'cross_entropy'
+    >>> LearningConfig(optimizer="sgd", learning_rate=0.1).optimizer.momentum
+    0.9
     """
 
     rule: AnyLearningRule = field(default_factory=Backprop)
@@ -151,16 +149,14 @@ class LearningConfig(Settings):
     learning_rate: Positive = 0.01
     """Step size."""
     loss: Loss = "cross_entropy"
-    """Choices are learned by cross-entropy, or by the mean squared error from 1 for the expert's
-    choice and 0 ("one_hot") or -1 ("plus_minus") for the others; continuous actions by "mse"."""
+    """Cross-entropy of a choice, or its mean squared error from 1 for the expert's choice and 0
+    ("one_hot") or -1 ("plus_minus") for the others; "mse" is for continuous actions."""
     schedule: Rate = "constant"
-    """The learning rate over a run: constant, or falling linearly to 5 % in the second half; in a
-    loop of unknown length it does not fall."""
+    """The learning rate over a run: constant, or falling linearly to 5 % in the second half."""
     averaging: Decay = 0.0
     """Weight-averaging rate; 0 disables it."""
     through_time: Whole = 0
-    """Earlier calls that gradients flow back through by the carried states; 0 is the paper's, whose
-    gradients stop at the states that a call starts from."""
+    """Earlier calls that gradients flow back through by the carried states; 0 is the paper's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,8 +164,7 @@ class LearningSettings(LearningConfig):
     """How a run trains; without a loss, it is the one that the task needs."""
 
     loss: Loss | None = None  # type: ignore[assignment]
-    """The loss, see LearningConfig; None is cross-entropy for choices and "mse" for continuous
-    actions."""
+    """The loss; None is cross-entropy for choices and "mse" for continuous actions."""
 
 
 class LearningNumbers(NamedTuple):
@@ -200,20 +195,16 @@ class LearningNumbers(NamedTuple):
     def of(cls, config: LearningConfig) -> Self:
         """Translate the settings."""
         optimizer: Any = config.optimizer
-        own = {
-            name: float(getattr(optimizer, name, 0.0))
-            for name in ("beta1", "beta2", "alpha", "epsilon", "momentum", "weight_decay")
-        }
-        is_corrected_by_edge = getattr(optimizer, "bias_correction", "shared") == "edge"
+        own = ("beta1", "beta2", "alpha", "epsilon", "momentum", "weight_decay")
         return cls(
             loss=LOSSES.index(config.loss),
             credit=list(LEARNING).index(config.rule.name),
             optimizer=list(OPTIMIZERS).index(optimizer.name),
-            n_moments=4 if is_corrected_by_edge else 2,
+            n_moments=4 if getattr(optimizer, "bias_correction", "shared") == "edge" else 2,
             learning_rate=config.learning_rate,
+            **{name: float(getattr(optimizer, name, 0.0)) for name in own},
             averaging=config.averaging,
             through_time=config.through_time,
             trace_decay=getattr(config.rule, "trace_decay", 0.0),
             forgets=config.rule.forgets,
-            **own,
         )

@@ -1,10 +1,8 @@
-"""Backpropagation through time: credit that flows on through the states carried from call to call.
+"""Backpropagation through time: gradients through the states carried from call to call.
 
-The paper's gradients stop at the states that a call starts from.  With `through_time` = n they go
-on through the n calls before it, each as it ran: with the states and the weights that it had.
-
-The window of calls begins anew at the start of an episode; after an edit, because the states before
-it are those of another graph; and after a call that nothing is learned from, which keeps no trace.
+The paper's gradients stop at the states that a call starts from.  With `through_time` = n they flow
+back through the n calls before it, with the states and weights that each had.  An episode, an edit,
+and a call that nothing is learned from empty the window of calls.
 """
 
 from typing import NamedTuple, Self
@@ -62,10 +60,7 @@ def check_window(
     n, rule = learning.through_time, learning.rule.name
     n_bytes, wrong = 8 * n * ((network.iterations + 1) * n_nodes + n_edges), ""
     if n and not network.carry_state:
-        wrong = (
-            "needs node states that are carried from call to call: turn on carry_state, or leave "
-            "through_time at 0."
-        )
+        wrong = "needs states carried from call to call: turn on carry_state, or leave it at 0."
     elif n and rule != "backprop":
         wrong = f"is of backpropagation, and the learning rule is {rule!r}: it must be 0."
     elif n_bytes > MOST_BYTES:
@@ -79,10 +74,7 @@ def check_window(
 
 @inlined
 def backward_through_time(seen: Pass, past: Past) -> None:
-    """Write dL/dw into the gradient, summed over this call and those of the window.
-
-    The errors of nodes are those of this call.
-    """
+    """Write dL/dw into the gradient, summed over this call and those of the window."""
     for edge in range(seen.gradient.size):
         seen.gradient[edge] = 0.0
     above = backward_call(seen, seen.trace, seen.weight, 0, True, True)
@@ -107,5 +99,5 @@ def remember(past: Past, trace: Floats, weight: Floats) -> None:
 
 @inlined
 def cut(past: Past) -> None:
-    """Begin the window anew."""
+    """Empty the window."""
     past.clock[KEPT] = 0

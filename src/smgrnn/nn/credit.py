@@ -15,7 +15,7 @@ from smgrnn.learning.credit import Pass, credit_pass
 from smgrnn.learning.settings import LearningConfig, LearningNumbers
 
 Run = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
-"""Runs a network: weights, states of inputs and of other nodes give the states and the sums."""
+"""Runs a network: weights, states of inputs and of other nodes give states and sums."""
 
 
 class Call(NamedTuple):
@@ -51,8 +51,8 @@ credited: Callable[..., Tensor] = cast(Any, ByFunction).apply
 def gradient_through(run: Run, past: Sequence[Call], error: Tensor) -> Tensor:
     """Return the gradient of the weights, summed over the calls that led to the carried states.
 
-    They are run again, from the last one on: their graphs are gone, freed by the backward() of
-    each, and their weights have changed in place.
+    Calls are run again, from the last one on: backward() has freed their graphs, and their weights
+    have changed in place.
     """
     total = torch.zeros_like(past[-1].weight)
     for call in reversed(past):
@@ -104,8 +104,8 @@ def rule_gradient(
 ) -> tuple[Floats, Floats]:
     """Return the gradient of each edge by a learning rule for dL/d(outputs), and its new memory.
 
-    A row of a batch has a memory (rows, n_edges) of its own, zero if the batch is another one than
-    before.  Gradients are summed over the rows; the errors of nodes are left in `moments`.
+    Each row of a batch has its memory (rows, n_edges), zero if the batch size has changed.
+    Gradients are summed over the rows; the errors of nodes are left in `moments`.
     """
     traces, _ = moments.to_numpy()
     wanted = error.reshape(len(traces), -1).to("cpu", torch.float64).numpy()

@@ -22,13 +22,7 @@ from smgrnn.errors import (
 )
 from smgrnn.graph.drawing import network_html
 from smgrnn.graph.edit import Applied, GraphEdit, apply
-from smgrnn.graph.files import (
-    COLUMNS,
-    NUMBERS,
-    network_content,
-    network_graph,
-    network_settings,
-)
+from smgrnn.graph.files import COLUMNS, NUMBERS, network_content, network_graph, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_arrays, log_from
 from smgrnn.graph.settings import NetworkConfig
@@ -53,7 +47,9 @@ class SMGrNN(nn.Module):
     """A directed graph of neurons whose nodes and edges may change between two calls.
 
     Every keyword of `NetworkConfig` is accepted.  The only parameter is `weight`, one number per
-    edge; it stays the same object through every edit, whatever its length.
+    edge; it stays the same object through every edit.  `torch.compile` takes the network whole
+    (``fullgraph=True``) and recompiles it after an edit.  A NaN in the input is refused on the CPU,
+    outside of `torch.compile`.
 
     Parameters
     ----------
@@ -66,18 +62,13 @@ class SMGrNN(nn.Module):
     learning_rule
         How backward() gives each edge its gradient: one of `smgrnn.learning`, such as
         `Hebbian(trace_decay=0.5)`, or its name.  A rule other than backprop gives none to the
-        input; what it keeps for edges it keeps for each row of a batch.
+        input; its traces are kept for each row of a batch.
     through_time
-        Earlier calls that backward() goes back through by the carried states, each as it ran; 0
-        stops at the states that a call starts from.  The window of calls begins anew after
-        `reset_state`, after an edit of the graph, and after a call without gradients; inputs of
-        earlier calls get none.
+        Earlier calls that backward() goes back through by the carried states; 0 stops at the states
+        that a call starts from.  `reset_state`, an edit and a call without gradients empty the
+        window of calls.  Inputs of earlier calls get no gradient.
     device, dtype
         Device and precision of the weights.
-
-    A NaN in the input is refused where it can be seen without waiting: on the CPU, outside of
-    `torch.compile`, which takes the network whole (``fullgraph=True``) and compiles it anew after
-    an edit that changes its size.
 
     Examples
     --------
@@ -125,7 +116,6 @@ class SMGrNN(nn.Module):
         self.learning = LearningConfig(rule=rule, through_time=through_time)
         check_window(self.learning, self.config, graph.n_nodes, graph.n_edges)
         self.rule = self.learning.rule
-        """How backward() gives each edge its gradient."""
         self._is_local = self.rule.name != "backprop"
         if self._is_local and self.config.state_dim > 1:
             raise ConfigError(
@@ -150,10 +140,9 @@ class SMGrNN(nn.Module):
 
     @classmethod
     def from_network(cls, network: Network, **where: Any) -> Self:
-        """Take over the graph, the weights and the network's settings of a compiled `Learner`.
+        """Return a network with the graph, weights and settings of a `Learner`, and its names.
 
-        `Learner.from_network` goes the other way.  `where` is a device and a dtype, and a learning
-        rule if it is not to be backpropagation.
+        `where` is a device and a dtype, and a learning rule other than backpropagation.
 
         >>> from smgrnn import Learner
         >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2))
@@ -164,14 +153,11 @@ class SMGrNN(nn.Module):
         made.names = getattr(network, "names", None)
         return made
 
-    # --- the network as a function ---------------------------------------------------------------
-
     def forward(self, observation: Tensor) -> Tensor:
         """Clamp the inputs, run K synchronous iterations and return the outputs' states or sums.
 
         Takes (..., n_inputs) and returns (..., n_outputs); with state_dim F > 1 both have a last
-        axis of F features.  `readout` chooses between states and sums.  Node states are kept,
-        detached, for the next call.
+        axis of F features.  Node states are kept, detached, for the next call.
         """
         clamped = self._read(observation)
         carried = self._carried(clamped)  # states of outputs and hidden nodes
@@ -229,10 +215,9 @@ class SMGrNN(nn.Module):
         return free, total
 
     def _check_unedited(self, structure: Graph, gradient: Tensor) -> None:
-        """Refuse a gradient that meets another graph than its call was made on.
+        """Refuse a gradient of a call before an edit: it would go to other edges.
 
-        Without it, a loss kept from before an edit would give other edges its gradients.  Where
-        the states need gradients too, torch itself notices that the weights have changed.
+        Where states need gradients too, torch itself notices that the weights have changed.
         """
         if self._structure is not structure:
             raise GraphError("The graph was edited between a call and its backward().")
@@ -261,18 +246,10 @@ class SMGrNN(nn.Module):
             self.traces.zero_()
 
     def take_moments(self) -> tuple[Floats, Floats]:
-        """Return the traces and errors of the passes learned from since the last call of this.
+        """Return traces and errors of the passes learned from since the last call of this.
 
-        They are the node states before and after each iteration (n, K + 1, n_nodes), and the
-        dL/d(sum into each node) that backward() found (n, K, n_nodes); each row of a batch is a
-        pass of its own.
-
-        >>> net = SMGrNN(1, 1, density=1.0)
-        >>> net.is_watched = True
-        >>> net(torch.ones(1)).sum().backward()
-        >>> traces, errors = net.take_moments()
-        >>> traces.shape, errors.shape
-        ((1, 2, 2), (1, 1, 2))
+        Traces are the node states before and after each iteration (n, K + 1, n_nodes), errors the
+        dL/d(sum into each node) of backward() (n, K, n_nodes); each row of a batch is a pass.
         """
         passes, self._passes = self._passes, []
         n_nodes, n_iterations = self._structure.n_nodes, self.config.iterations
@@ -305,7 +282,7 @@ class SMGrNN(nn.Module):
         return observation if state_dim == 1 else observation.transpose(-1, -2)
 
     def _carried(self, clamped: Tensor) -> Tensor:
-        shape = (*clamped.shape[:-1], self._n_free)
+        shape = (*clamped.shape[:-1], self._structure.n_nodes - self.config.n_inputs)
         if self._state is None or not self.config.carry_state:
             return clamped.new_zeros(shape)
         if self._state.shape != shape:
@@ -316,8 +293,6 @@ class SMGrNN(nn.Module):
                 f"reset_state() first, or build the network with carry_state=False."
             )
         return self._state
-
-    # --- the network as a graph ------------------------------------------------------------------
 
     @property
     def graph(self) -> Graph:
@@ -335,12 +310,9 @@ class SMGrNN(nn.Module):
     ) -> Applied:
         """Apply an edit: surviving edges and nodes keep weights and states, new nodes start at 0.
 
-        Where the learning rule needs feedback, new nodes draw theirs from `rng`, by default a
-        generator of the network's own.  The edit is logged with the number of updates before it, by
-        default one more than the last had.
-
-        A `StructuralPlasticity` does this together with the optimizer's state; call it yourself
-        only without one.
+        Where the learning rule needs feedback, new nodes draw it from `rng`, by default the
+        network's own generator.  The log has the edit after `update` updates, by default one more
+        than the last edit.  A `StructuralPlasticity` also carries the optimizer's state.
 
         >>> from smgrnn import EditDraft
         >>> net = SMGrNN(4, 2, density=1.0)
@@ -374,8 +346,7 @@ class SMGrNN(nn.Module):
         """Give the parameter new values of another length without making a new parameter.
 
         `set_` makes autograd forget the former shape; assigning `.data` would leave a stale
-        gradient accumulator behind whenever the caller still holds the last loss.  (torch's stubs
-        know `set_` only with a storage.)
+        gradient accumulator behind whenever the caller still holds the last loss.
         """
         with torch.no_grad():
             self.weight.set_(values.to(self.weight, copy=True))  # type: ignore[call-overload]
@@ -385,7 +356,6 @@ class SMGrNN(nn.Module):
         self._structure = graph
         self._past.clear()
         self._n_dead = int(np.searchsorted(graph.target, graph.n_inputs))
-        self._n_free = graph.n_nodes - graph.n_inputs
         device = self.weight.device
         for name in COLUMNS:
             self.register_buffer(name, torch.tensor(getattr(graph, name), device=device))
@@ -406,8 +376,6 @@ class SMGrNN(nn.Module):
         if self._state is not None:
             self._state = fn(self._state)
         return self
-
-    # --- saving and showing ----------------------------------------------------------------------
 
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
@@ -438,16 +406,11 @@ class SMGrNN(nn.Module):
         >>> net.names.inputs
         ('height', 'speed')
         """
-        config = self.config
-        self.names = Names.given(
-            inputs, outputs, n_inputs=config.n_inputs, n_outputs=config.n_outputs
-        )
+        n_inputs, n_outputs = self.config.n_inputs, self.config.n_outputs
+        self.names = Names.given(inputs, outputs, n_inputs=n_inputs, n_outputs=n_outputs)
 
     def save(self, path: str | Path) -> None:
-        """Write settings, graph, weights and log to a safetensors file (bfloat16 as float32).
-
-        How it learns is not among them; what a learning rule keeps is in the state dict.
-        """
+        """Write settings, graph, weights and log to a safetensors file (bfloat16 as float32)."""
         found = self.state_dict()
         if self.weight.dtype == torch.bfloat16:  # a type numpy does not have
             found["weight"] = found["weight"].float()

@@ -29,8 +29,7 @@ from smgrnn.validation import Decay, Probability, checked
 
 _NO_EDIT = GraphEdit.empty()
 _FRESH_FROM_GROUP = {"step_size": "lr", "sum": "initial_accumulator_value"}
-"""What does not start from zero, and the setting that it starts from: Rprop's step sizes, Adagrad's
-sums."""
+"""Settings that Rprop's step sizes and Adagrad's sums start from, instead of zero."""
 _attached: "weakref.WeakKeyDictionary[SMGrNN, weakref.ref[StructuralPlasticity]]" = (
     weakref.WeakKeyDictionary()
 )
@@ -39,22 +38,20 @@ _attached: "weakref.WeakKeyDictionary[SMGrNN, weakref.ref[StructuralPlasticity]]
 class StructuralPlasticity:
     """Watches the weight updates of a network and edits its graph when an edit is due.
 
-    Call `step` after every `optimizer.step()`.  The update of a weight is observed, not asked for:
-    it is whatever changed since the last call, so any optimizer or learning rule can drive it.
+    Call `step` after every `optimizer.step()`.  An update is whatever changed since the last call,
+    so any optimizer or learning rule can drive it.
 
     Parameters
     ----------
     network
         The network to grow, alone or as a layer of a larger module.
     optimizer
-        The optimizer that trains it, whose state is carried through every edit; None for no
-        optimizer at all.
+        The optimizer that trains it, whose state is carried through every edit, or None.
     config
         The rules and their settings; by default those of the preset frugal, with a call every 1000
         updates, and a size that follows the error.  `PlasticityConfig()` has the paper's rules with
-        a call every 100 updates; `PlasticityConfig.paper()`, for loops with episodes, is the
-        reading that comes closest to the paper's sizes.  A rule of one's own is an object with
-        `decide(evidence, rng)`, as growth or as pruning.
+        a call every 100 updates; `PlasticityConfig.paper()`, for loops with episodes, comes closest
+        to the paper's sizes.  Your own rule is an object with `decide(evidence, rng)`.
     seed
         Seed of the rules' random choices.
     averaging
@@ -133,13 +130,7 @@ class StructuralPlasticity:
         return self._edit_if_due(is_last=False)
 
     def end_episode(self) -> GraphEdit:
-        """End an episode: with `interval="episode"` edit the graph if it is due; return the edit.
-
-        >>> plasticity = StructuralPlasticity(SMGrNN(4, 2), interval="episode")
-        >>> edit = plasticity.end_episode()
-        >>> plasticity.calls
-        1
-        """
+        """End an episode: with `interval="episode"` edit the graph if due; return the edit."""
         return self._edit_if_due(is_last=True) if self.config.interval == "episode" else _NO_EDIT
 
     @property
@@ -165,19 +156,12 @@ class StructuralPlasticity:
         )
 
     def say_return(self, total: float, bar: float) -> None:
-        """Note the return of an episode; while the mean of the last reaches `bar`, nothing grows.
-
-        >>> StructuralPlasticity(SMGrNN(4, 2)).say_return(500.0, bar=475.0)
-        """
+        """Note the return of an episode; nothing grows while the recent mean reaches `bar`."""
         self._module.aim.note_return(float(total), bar)
 
     @property
     def averaged_graph(self) -> Graph:
-        """The graph with the running mean of its weights, if `averaging` keeps one.
-
-        >>> StructuralPlasticity(SMGrNN(4, 2), averaging=0.1).averaged_graph.n_inputs
-        4
-        """
+        """The graph with the running mean of its weights, if `averaging` keeps one."""
         weight = averaged(self._average, self._observed) if self.averaging else self._observed
         return self._structure._replace(weight=weight.copy())
 
@@ -208,8 +192,8 @@ class StructuralPlasticity:
     def _apply(self, edit: GraphEdit) -> None:
         """Edit the network, and carry over all that is kept for its edges.
 
-        torch keeps one `step` counter per parameter, so a new edge joins with zero moments under
-        the bias correction of an old one; that counter stays as it is.
+        torch keeps one `step` counter for all edges, so a new edge joins with zero moments under
+        the bias correction of old ones.
         """
         former = self._structure
         applied = self.network.restructure(
@@ -232,7 +216,7 @@ class StructuralPlasticity:
         self._observed = self._weights()
 
     def _watch_if_replaced(self) -> bool:
-        """Start anew where the graph was replaced from outside: nothing observed applies to it."""
+        """Restart where the graph was replaced from outside: nothing observed applies to it."""
         is_replaced = self.network._structure is not self._structure
         if is_replaced:
             self._watch(self.calls)

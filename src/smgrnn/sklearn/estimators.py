@@ -1,7 +1,6 @@
 """GrowingClassifier and GrowingRegressor: scikit-learn's interface to one growing network.
 
-The network starts without hidden nodes.  Candidate nodes join it, the edges that contribute least
-are pruned, and the learning rate falls in the second half, as in the preset frugal.  Gaussian noise
+The network starts without hidden nodes and grows by the rules of the preset frugal.  Gaussian noise
 augments each example in every pass, against overfitting.
 """
 
@@ -35,14 +34,10 @@ from smgrnn.validation import Count, NonNegative, Positive, Within, checked
 
 CALLS, LEAST_APART, MOST_APART = 400, 250, 1000
 """Calls of the plasticity module in all, and the fewest and most updates between two."""
-SOURCES = 8
-"""Inputs of a candidate node."""
-AVERAGED = 1e-3
-"""Weight-averaging rate; the averaged weights predict."""
-BLOCK = 1000
-"""Examples between two updates of the schedule."""
-COMPARED = 1000
-"""Examples, drawn at random, whose distances set the noise."""
+SOURCES = 8  # inputs of a candidate node
+AVERAGED = 1e-3  # weight-averaging rate; the averaged weights predict
+BLOCK = 1000  # examples between two updates of the schedule
+COMPARED = 1000  # examples, drawn at random, whose distances set the noise
 KINDS: dict[str, Any] = {
     "max_parameters": Count | None,
     "max_iter": Count,
@@ -84,8 +79,7 @@ class _GrowingEstimator(BaseEstimator, ABC):
 
     def _check(self) -> None:
         for name, kind in KINDS.items():
-            what = f"The '{name}' parameter of {type(self).__name__}"
-            checked(getattr(self, name), kind, what)
+            checked(getattr(self, name), kind, f"The '{name}' parameter of {type(self).__name__}")
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -120,11 +114,7 @@ class _GrowingEstimator(BaseEstimator, ABC):
         return Learner(network, learning, rules, seed=seed)
 
     def _train(self, rows: Floats, labels: Any, n_outputs: int) -> None:
-        """Train a new network on all examples but those set aside for early stopping.
-
-        With early stopping, training ends once the score on these stops rising, and the best
-        network within the budget is kept.
-        """
+        """Train a new network; early stopping keeps the best one within the budget."""
         self._check()
         seed = self._seed()
         kept, asked = np.arange(len(rows)), np.arange(0)
@@ -186,7 +176,7 @@ class _GrowingEstimator(BaseEstimator, ABC):
         """Predict with a network from now on, pruned to the limit if it is above, and keep it."""
         self._learner = learner
         if learner.size is not None and learner.graph.n_edges > learner.size:
-            learner = deepcopy(learner)  # which goes on growing where it is
+            learner = deepcopy(learner)  # the original continues to grow
             learner.settle()
         self.graph_ = learner.averaged_graph
         self.n_parameters_ = self.graph_.n_edges
@@ -205,25 +195,19 @@ class _GrowingEstimator(BaseEstimator, ABC):
         """Return the score of outputs."""
 
 
-def _widen(rows: Floats) -> Floats:
-    """Return the inputs of the network: the features, and a constant for the biases."""
-    return np.column_stack([rows, np.ones(len(rows))])
-
-
 def _learn(learner: Learner, rows: Floats, labels: Any) -> float:
-    """Learn each example once, in the order they have; return the mean loss."""
-    return float(learner.learn_stream(_widen(rows), labels).losses.mean())
+    """Learn each example once, with a constant for the biases; return the mean loss."""
+    inputs = np.column_stack([rows, np.ones(len(rows))])
+    return float(learner.learn_stream(inputs, labels).losses.mean())
 
 
 def _outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
     """Return the outputs of a network for each row of features (n, n_outputs)."""
-    return Player(graph, config).act(_widen(rows))[1]
+    return Player(graph, config).act(np.column_stack([rows, np.ones(len(rows))]))[1]
 
 
 def spacing(rows: Floats, rng: np.random.Generator) -> Floats:
-    """Return the median distance of examples to their nearest neighbour, per feature (n_features,).
-
-    A feature that never changes gets 0.
+    """Return the median distance of examples to their nearest neighbor, per feature (n_features,).
 
     >>> corners = np.array([[0.0, 0.0, 5.0], [0.0, 2.0, 5.0], [2.0, 0.0, 5.0], [2.0, 2.0, 5.0]])
     >>> spacing(corners, np.random.default_rng(0)).round(3).tolist()
@@ -243,8 +227,7 @@ def spacing(rows: Floats, rng: np.random.Generator) -> Floats:
 class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
     """A classifier that starts linear and grows the hidden nodes it needs.
 
-    Features are scaled to mean 0 and deviation 1.  The outputs are the logits of the classes, which
-    can be labels of any type that scikit-learn takes.
+    Features are scaled to mean 0 and deviation 1.  The outputs are the logits of the classes.
 
     Parameters
     ----------
@@ -257,15 +240,10 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
         Adam's step size; it falls to 5 % in the second half of the passes.
     noise
         Standard deviation of the Gaussian noise that augments examples, as a fraction of the median
-        distance to the nearest neighbour.  None is 0.8 for classes and 0.25 for targets; 0 tends to
-        overfit.
-    early_stopping
-        Set some examples aside, and stop once the score on them no longer rises; the network with
-        the best score predicts.
-    validation_fraction
-        Fraction of the examples that is set aside.
-    n_iter_no_change
-        Passes without a better score before it stops.
+        distance to the nearest neighbor.  None is 0.8 for classes and 0.25 for targets.
+    early_stopping, validation_fraction, n_iter_no_change
+        Set a fraction of the examples aside, and stop after so many passes without a better score
+        on them; the network with the best score predicts.
     random_state
         A seed, a `numpy.random.RandomState`, or None for another network at every fit.
 
@@ -273,20 +251,14 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
     ----------
     classes_
         The labels, in the order of the outputs (n_classes,).
-    graph_
-        The network as a `smgrnn.Graph`; its last input is constant.
-    n_parameters_
-        Its edges, biases among them.
+    graph_, n_parameters_
+        The network as a `smgrnn.Graph`, whose last input is constant, and its number of edges.
     scaler_
         The scale of the features.
-    loss_curve_
-        Mean loss of each pass.
+    loss_curve_, n_iter_
+        Mean loss of each pass, and the number of passes.
     validation_scores_
         Score after each pass on the examples set aside; None without early stopping.
-    n_iter_
-        Passes made.
-    n_features_in_, feature_names_in_
-        Features, and their names if they came with any.
 
     Examples
     --------
@@ -314,8 +286,7 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:  # noqa: N803
         """Learn more examples, each once; the first call must name all `classes`.
 
-        The scale of the features follows all examples so far.  There is no noise, and the learning
-        rate does not fall, because the number of examples to come is unknown.
+        There is no noise, and the learning rate does not fall.
         """
         is_first = not hasattr(self, "scaler_")
         rows, labels = validate_data(self, X, y, dtype=np.float64, reset=is_first)
