@@ -54,6 +54,7 @@ def test_a_cue_is_shown_behind_the_observation(id: str, shown: list[int], n_whol
     if "gravity" in id:
         assert env.unwrapped.gravity == 20
         assert task.places == (0, 2, 4, 5, 6)
+        assert task.names.inputs == ("position", "angle", "cue 1", "cue 2", "cue 3")
 
 
 FORM = (

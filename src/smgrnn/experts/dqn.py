@@ -135,13 +135,17 @@ def train(
     mirror = mirror if config.mirror else None
     # The mirror image has as many units as the network it reflects.
     n_hidden = config.hidden // 2 if config.mirror else config.hidden
-    online = _network(n_inputs, n_hidden, n_actions, init)
-    target, policy = deepcopy(online), deepcopy(online)
-    averages = (target, config.target_averaging), (policy, config.policy_averaging)
+    online = nn.Sequential(nn.Linear(n_inputs, n_hidden), nn.ReLU(), nn.Linear(n_hidden, n_actions))
     parameters = [*online.parameters()]
     weights = [parameter.detach().numpy() for parameter in parameters]  # views
+    for weight, fan in zip(weights, (n_inputs, n_inputs, n_hidden, n_hidden), strict=True):
+        weight[...] = init.uniform(-(fan**-0.5), fan**-0.5, weight.shape)  # as torch does
+    target, policy = deepcopy(online), deepcopy(online)
+    averages = (target, config.target_averaging), (policy, config.policy_averaging)
     optimizer = torch.optim.Adam(parameters, lr=config.learning_rate)
-    replay = _Replay(config.replay, n_inputs)
+    n, n_seen, single = config.replay, 0, np.float32
+    wide, actions = np.zeros((n, n_inputs), single), np.zeros(n, np.int64)
+    replay: list[Any] = [wide, actions, np.zeros(n, single), wide.copy(), np.zeros(n, single)]
     scale = np.ones(n_inputs, dtype=np.float32)
     observation, _ = env.reset(seed=int(rng.integers(2**31)))
     n_threads = torch.get_num_threads()
@@ -161,20 +165,37 @@ def train(
                 performed = int(rng.integers(n_actions))
             successor, reward, is_terminal, is_truncated, _ = env.step(performed)
             gain = float(reward) * config.reward_scale
-            replay.add(observation, action, gain, successor, is_terminal)
+            transitions = [(observation, action, gain, successor, is_terminal)]
             if mirror is not None:
                 seen, then = _reflect(mirror, observation), _reflect(mirror, successor)
-                replay.add(seen, mirror.actions[action], gain, then, is_terminal)
+                transitions.append((seen, mirror.actions[action], gain, then, is_terminal))
+            for transition in transitions:
+                for column, value in zip(replay, transition, strict=True):
+                    column[n_seen % n] = value
+                n_seen += 1
             observation = successor
             if is_terminal or is_truncated:
                 observation, _ = env.reset()
             if step == config.warmup and config.standardise:
-                scale = replay.scale()
+                deviation = wide[:n_seen].std(axis=0)
+                scale = np.where(deviation > 0, 1 / np.maximum(deviation, 1e-3), 1)
+                scale = scale.astype(np.float32)
             if step > config.warmup and step % config.update_every == 0:
                 change = config.final_learning_rate - config.learning_rate
                 optimizer.param_groups[0]["lr"] = config.learning_rate + progress * change
-                batch = replay.sample(rng, config.batch, scale)
-                _update(online, target, optimizer, batch, config.discount)
+                rows = rng.integers(0, min(n_seen, n), config.batch)
+                batch = [column[rows] for column in replay]
+                batch[0], batch[3] = batch[0] * scale, batch[3] * scale
+                shown, taken, rewards, after, has_ended = map(torch.from_numpy, batch)
+                with torch.no_grad():  # double Q-learning
+                    chosen = online(after).argmax(dim=1, keepdim=True)
+                    future = target(after).gather(1, chosen).squeeze(1)
+                    goals = rewards + config.discount * (1 - has_ended) * future
+                values = online(shown).gather(1, taken.unsqueeze(1)).squeeze(1)
+                optimizer.zero_grad()
+                nn.functional.smooth_l1_loss(values, goals).backward()
+                nn.utils.clip_grad_norm_(parameters, MAX_GRADIENT_NORM)
+                optimizer.step()
                 with torch.no_grad():
                     for mean, share in averages:
                         for mine, theirs in zip(mean.parameters(), parameters, strict=True):
@@ -183,64 +204,6 @@ def train(
                 yield step, _expert(policy, scale, mirror)
     finally:
         torch.set_num_threads(n_threads)
-
-
-class _Replay:
-    """The latest transitions: observation, action, reward, successor, and whether it ended."""
-
-    def __init__(self, capacity: int, n_inputs: int) -> None:
-        wide, single = np.zeros((capacity, n_inputs), np.float32), np.zeros(capacity, np.float32)
-        numbers = np.zeros(capacity, np.int64)
-        self._columns: list[Any] = [wide, numbers, single, wide.copy(), single.copy()]
-        self._n_seen = 0
-
-    def add(self, *transition: Any) -> None:
-        for column, value in zip(self._columns, transition, strict=True):
-            column[self._n_seen % len(column)] = value
-        self._n_seen += 1
-
-    def sample(self, rng: np.random.Generator, size: int, scale: Singles) -> list[torch.Tensor]:
-        rows = rng.integers(0, min(self._n_seen, len(self._columns[0])), size)
-        found = [column[rows] for column in self._columns]
-        found[0], found[3] = found[0] * scale, found[3] * scale
-        return [torch.from_numpy(column) for column in found]
-
-    def scale(self) -> Singles:
-        """Return the factors that bring the observations so far to a deviation of 1."""
-        deviation = self._columns[0][: self._n_seen].std(axis=0)
-        return np.where(deviation > 0, 1 / np.maximum(deviation, 1e-3), 1).astype(np.float32)
-
-
-def _network(n_inputs: int, hidden: int, n_actions: int, rng: np.random.Generator) -> nn.Sequential:
-    """Return a network with torch's own initial distribution, drawn from `rng`."""
-    network = nn.Sequential(nn.Linear(n_inputs, hidden), nn.ReLU(), nn.Linear(hidden, n_actions))
-    fans = (n_inputs, n_inputs, hidden, hidden)
-    with torch.no_grad():
-        for parameter, fan in zip(network.parameters(), fans, strict=True):
-            bound = fan**-0.5
-            parameter.copy_(torch.from_numpy(rng.uniform(-bound, bound, tuple(parameter.shape))))
-    return network
-
-
-def _update(
-    online: nn.Sequential,
-    target: nn.Sequential,
-    optimizer: torch.optim.Optimizer,
-    batch: list[torch.Tensor],
-    discount: float,
-) -> None:
-    """Take one step of double Q-learning."""
-    observations, actions, rewards, successors, is_terminal = batch
-    with torch.no_grad():
-        chosen = online(successors).argmax(dim=1, keepdim=True)
-        future = target(successors).gather(1, chosen).squeeze(1)
-        goals = rewards + discount * (1 - is_terminal) * future
-    values = online(observations).gather(1, actions.unsqueeze(1)).squeeze(1)
-    loss = nn.functional.smooth_l1_loss(values, goals)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(online.parameters(), MAX_GRADIENT_NORM)
-    optimizer.step()
 
 
 def _expert(policy: nn.Sequential, scale: Singles, mirror: Mirror | None) -> Expert:

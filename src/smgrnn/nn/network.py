@@ -134,9 +134,11 @@ class SMGrNN(nn.Module):
         self._past: deque[Call] = deque(maxlen=through_time)
         self._rng = stream(seed, "feedback")
         self._install(graph)
-        if self._is_local:
-            feedback = start_feedback(self.rule, graph, seed)
-            self._own(feedback, np.zeros((1, self.rule.n_rows, graph.n_edges)))
+        if self._is_local:  # arrays of the learning rule, which are saved with the network
+            feedback = torch.tensor(start_feedback(self.rule, graph, seed), device=device)
+            self.register_buffer("feedback", feedback)
+            shape = (1, self.rule.n_rows, graph.n_edges)
+            self.register_buffer("traces", torch.zeros(shape, dtype=torch.float64, device=device))
 
     @classmethod
     def from_network(cls, network: Network, **where: Any) -> Self:
@@ -229,14 +231,8 @@ class SMGrNN(nn.Module):
         gradient, memory = rule_gradient(
             moments, error, self.graph, self.config, self.learning, feedback, memory
         )
-        self._own(feedback, memory)
+        self.traces = torch.as_tensor(memory).to(self.weight.device)
         return torch.as_tensor(gradient).to(self.weight)
-
-    def _own(self, feedback: Floats, memory: Floats) -> None:
-        """Keep the arrays of the learning rule, which are saved with the network."""
-        device = self.weight.device
-        self.register_buffer("feedback", torch.tensor(feedback, device=device))
-        self.register_buffer("traces", torch.tensor(memory, device=device))
 
     def reset_state(self) -> None:
         """Set all node states to zero, as at the start of an episode."""
@@ -336,7 +332,8 @@ class SMGrNN(nn.Module):
             if self._is_local:
                 former = self.feedback.cpu().double().numpy()
                 feedback = carry_feedback(former, applied.node_origin, rng or self._rng)
-                self._own(feedback, carry_tensor(self.traces, edge_origin).cpu().double().numpy())
+                self.feedback = torch.as_tensor(feedback).to(self.weight.device)
+                self.traces = carry_tensor(self.traces, edge_origin)
         self._install(applied.graph)
         last, call = self.log.last
         self.log.append(last + 1 if update is None else max(last, update), call + 1, edit)
@@ -393,8 +390,12 @@ class SMGrNN(nn.Module):
             self._install(graph)
             self.log = EditLog()
             if self._is_local and prefix + "feedback" in state_dict:
-                owned = (state_dict[prefix + name] for name in ("feedback", "traces"))
-                self._own(*(each.cpu().double().numpy() for each in owned))
+                for name in ("feedback", "traces"):
+                    setattr(
+                        self,
+                        name,
+                        state_dict[prefix + name].detach().clone().to(self.weight.device),
+                    )
             self.reset_state()
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 

@@ -179,7 +179,6 @@ ACROBOT = Facts(
     },
     mirror=Mirror((1, -1, 1, -1, -1, -1), (0, 1, 2, 3, 4, 5), (2, 1, 0)),
     settings=Setting.physics(PHYSICS),
-    can_be_mirrored=True,
     velocities=(4, 5),
     set_physics=set_physics,
     code=CODE,

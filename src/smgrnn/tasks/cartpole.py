@@ -99,7 +99,6 @@ CARTPOLE = Facts(
     },
     mirror=Mirror((-1, -1, -1, -1), (0, 1, 2, 3), (1, 0)),
     settings=Setting.physics(PHYSICS),
-    can_be_mirrored=True,
     velocities=(1, 3),
     set_physics=set_physics,
     code=CODE,

@@ -11,14 +11,7 @@ from smgrnn.tasks.task import Task
 
 
 class VariantEnv(gym.Wrapper[Any, Any, Any, Any]):
-    """The environment of a variant of a task; an expert sees all of it, as `whole`.
-
-    >>> from smgrnn.tasks import find_task
-    >>> task = find_task("CartPole-v1,hide=velocities,gravity=20,cue=2of2")
-    >>> env = VariantEnv(gym.make("CartPole-v1"), task)
-    >>> env.reset(seed=0)[0][2:].tolist(), env.whole.shape, env.unwrapped.gravity
-    ([0.0, 1.0], (6,), 20.0)
-    """
+    """The environment of a variant of a task; an expert sees all of it, as `whole`."""
 
     def __init__(self, env: Any, task: Task) -> None:
         super().__init__(env)
@@ -49,15 +42,7 @@ class VariantEnv(gym.Wrapper[Any, Any, Any, Any]):
 
 
 class CompiledEnv(gym.Env[Any, Any]):
-    """A compiled task that Gymnasium does not have, with its whole observation and without a cue.
-
-    >>> from smgrnn.tasks import find_task
-    >>> env = CompiledEnv(find_task("recall,delay=1"))
-    >>> env.reset(seed=0)[0].tolist(), env.step(2)[0].tolist(), env.step(2)[0].tolist()
-    ([1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 1.0, 1.0])
-    >>> env.step(1)[1:3]
-    (1.0, True)
-    """
+    """A compiled task that Gymnasium does not have: its whole observation, without a cue."""
 
     def __init__(self, task: Task) -> None:
         assert task.compiled is not None

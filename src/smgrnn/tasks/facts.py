@@ -80,14 +80,12 @@ class Facts:
 
     settings: Mapping[str, Setting] = field(default_factory=dict)
     """Numbers that variants change."""
-    can_be_mirrored: bool = False
-    """Whether the variant `mirrored`, whose actions change places, exists."""
     velocities: tuple[int, ...] = ()
     """Indices of the values that `hide=velocities` hides from a student."""
     hidden: tuple[int, ...] = ()
     """Indices of the values that a student never sees."""
     set_physics: Callable[[Any, Mapping[str, float]], None] | None = None
-    """Sets the physics of a variant in Gymnasium's environment."""
+    """Sets the physics of a variant in Gymnasium's environment, which can also be `mirrored`."""
 
     code: int | None = None
     """Number of a compiled task, for the branches in `tasks.known`."""

@@ -89,22 +89,12 @@ class Task(Settings):
 
     @property
     def teacher_score(self) -> tuple[float, float] | None:
-        """Mean and deviation of the returns of a variant's default expert, if they are on record.
-
-        >>> from smgrnn.tasks import find_task
-        >>> find_task("Acrobot-v1,link_mass_2=2,cue=1of2").teacher_score
-        (-128.14, 38.91)
-        """
+        """Mean and deviation of the returns of a variant's default expert, if on record."""
         return self.facts.teacher_scores.get(self.variant.physics)
 
     @property
     def names(self) -> Names:
-        """Names of what a student sees and does; numbers where none are known.
-
-        >>> from smgrnn.tasks import find_task
-        >>> find_task("CartPole-v1,hide=velocities,cue=1of2").names.inputs
-        ('position', 'angle', 'cue 1', 'cue 2')
-        """
+        """Names of what a student sees and does; numbers where none are known."""
         cues = (f"cue {number}" for number in range(1, len(self.cue) + 1))
         inputs, outputs = (*self.facts.inputs, *cues), self.facts.outputs
         if (len(inputs), len(outputs)) != (self.n_observed, self.n_outputs):
@@ -163,12 +153,7 @@ class Task(Settings):
         return f"{self.id} {self.digest}" if self.is_own_code else self.id
 
     def start_states(self, seeds: Sequence[int]) -> Floats:
-        """Return the states (n_seeds, n) in which episodes of a compiled task start.
-
-        >>> from smgrnn.tasks import find_task
-        >>> find_task("recall,delay=4").start_states([0, 2]).tolist()
-        [[0.0, 1.0, 6.0], [0.0, 1.0, 6.0]]
-        """
+        """Return the states (n_seeds, n) in which episodes of a compiled task start."""
         start, constants = self.facts.start, self.facts.constants
         assert start is not None
         assert constants is not None

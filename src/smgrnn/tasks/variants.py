@@ -46,7 +46,7 @@ def read_variant(name: str) -> Variant:
     facts, settings = find_facts(name), {}
     hide = {"hide": "hide=velocities"} if facts.velocities else {}
     usual = {key: f"{key}={setting.usual:g}" for key, setting in facts.settings.items()}
-    mirrored = {MIRRORED: MIRRORED} if facts.can_be_mirrored else {}
+    mirrored = {MIRRORED: MIRRORED} if facts.set_physics is not None else {}
     cues = {} if facts.examples is not None else {"cue": "cue=1of2"}
     known = {**hide, **usual, **mirrored, **cues}
     for pair in pairs:
