@@ -29,7 +29,7 @@ from smgrnn.experts import (
     write_expert,
 )
 from smgrnn.experts.dqn import find_recipe
-from smgrnn.experts.evaluation import FIRST_SEED, check_expert
+from smgrnn.experts.evaluation import FIRST_SEED
 from smgrnn.experts.mlp import expert_action
 from smgrnn.tasks import find_task
 
@@ -107,24 +107,9 @@ def test_the_kernel_takes_either_precision_inside_a_compiled_loop(dtype: Any) ->
     assert len(set(found)) > 1
 
 
-def test_layers_come_back_as_they_were_given() -> None:
-    rng = np.random.default_rng(0)
-    shapes = [(7, 3), (2, 7), (2, 2), (5, 2)]
-    given_layers = [
-        (rng.normal(size=s).astype(np.float32), rng.normal(size=s[0]).astype(np.float32))
-        for s in shapes
-    ]
-    expert = Expert.from_layers(given_layers)
-    assert expert.sizes.tolist() == [3, 7, 2, 2, 5]
-    assert expert.parameters.dtype == np.float32
-    for mine, theirs in zip(expert.layers(), given_layers, strict=True):
-        np.testing.assert_array_equal(mine[0], theirs[0])
-        np.testing.assert_array_equal(mine[1], theirs[1])
-    assert repr(expert) == "Expert(3-7-2-2-5)"
-
-
 def test_experts_are_equal_when_their_numbers_are_and_observations_must_fit() -> None:
     expert = random_expert(2, 3)
+    assert repr(expert) == "Expert(2-3)"
     assert expert == random_expert(2, 3) != random_expert(2, 3, seed=1)
     assert expert != "an expert"
     assert random_expert(2, 3, 2) == random_expert(2, 3, 2, activations=["relu"])
@@ -167,14 +152,9 @@ def test_layers_that_are_no_network_are_refused(
 
 
 def test_an_expert_must_fit_its_task() -> None:
-    check_expert(random_expert(4, 8, 2), find_task("CartPole-v1"))
     for sizes in [(3, 8, 2), (4, 8, 3)]:
-        with pytest.raises(ExpertError) as caught:
+        with pytest.raises(ExpertError, match=f"takes {sizes[0]} inputs and gives {sizes[2]} outp"):
             evaluate_expert(random_expert(*sizes), "CartPole-v1", 1)
-        assert str(caught.value) == (
-            f"The expert takes {sizes[0]} inputs and gives {sizes[2]} outputs; "
-            f"'CartPole-v1' has 4 and 2."
-        )
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -220,22 +200,12 @@ def test_a_file_of_torch_is_an_expert(path: Path, dtype: torch.dtype) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("names", "metadata"),
-    [
-        (("fc1", "fc2"), None),
-        (("q_net.q_net.0", "q_net.q_net.2"), {"format": "pt"}),
-        (("a", "b"), {"note": '{"a": 1}'}),
-    ],
-)
-def test_a_file_of_others_may_name_its_layers_as_it_likes(
-    path: Path, names: tuple[str, ...], metadata: Any
-) -> None:
+def test_a_file_of_others_may_name_its_layers_as_it_likes(path: Path) -> None:
     arrays = {}
-    for name, layer in zip(names, random_expert(2, 4, 3).layers(), strict=True):
+    for name, layer in zip(("q.0", "q.2"), random_expert(2, 4, 3).layers(), strict=True):
         for part, array in zip(("weight", "bias"), layer, strict=True):
             arrays[f"{name}.{part}"] = np.array(array, order="C")
-    save_file(arrays, path, metadata=metadata)
+    save_file(arrays, path, metadata={"note": '{"a": 1}'})
     assert read_expert(path) == (random_expert(2, 4, 3), {})
     save_file({"weight": np.eye(2), "bias": np.zeros(2)}, path)  # one layer needs no name
     assert load_expert(path).sizes.tolist() == [2, 2]
@@ -269,7 +239,7 @@ def test_a_file_that_is_no_expert_is_refused(
 def test_damaged_and_foreign_files_are_refused(path: Path, tmp_path: Path) -> None:
     write_expert(path, random_expert(2, 3), {})
     whole = path.read_bytes()
-    for broken in (b"", b"not a file of ours", whole[:40], whole[:-4]):
+    for broken in (b"", whole[:-4]):
         path.write_bytes(broken)
         with pytest.raises(ExpertError, match="is damaged or not a safetensors file"):
             load_expert(path)
@@ -360,24 +330,15 @@ def test_evaluation_repeats_and_differs_by_purpose_and_disturbance() -> None:
 
 
 def test_a_task_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any) -> Any:
-        raise RuntimeError("the pole broke")
-
-    monkeypatch.setattr("gymnasium.envs.classic_control.CartPoleEnv.step", fail)
-    with pytest.raises(
-        TaskError, match=r"failed \(reset seed 10000\): RuntimeError in .*: the pole"
-    ):
+    monkeypatch.setattr("gymnasium.envs.classic_control.CartPoleEnv.step", lambda *_: [][7])
+    with pytest.raises(TaskError, match=r"failed \(reset seed 10000\): IndexError in .*: list"):
         evaluate_expert(load_expert("CartPole-v1"), "CartPole-v1", 1)
 
 
 def test_an_unknown_expert_is_refused_with_those_there_are() -> None:
     assert list(shipped_experts()) == sorted(DIGESTS)
-    with pytest.raises(ExpertError) as caught:
+    with pytest.raises(ExpertError, match=f"^There is no expert 'Cartpole': .*{min(DIGESTS)}, "):
         load_expert("Cartpole")
-    assert str(caught.value) == (
-        "There is no expert 'Cartpole': it is neither a file nor one of the shipped experts, "
-        f"which are {', '.join(sorted(DIGESTS))}."
-    )
 
 
 def test_an_expert_that_python_asks_answers_by_compiled_code(

@@ -35,12 +35,9 @@ def table(*rows: tuple[int, ...]) -> GraphEdit:
 # --- initial topology -----------------------------------------------------------------------------
 
 
-def test_without_hidden_nodes_only_inputs_are_connected_to_outputs() -> None:
+def test_inputs_are_connected_to_outputs_and_hidden_nodes_to_all_but_inputs() -> None:
     graph = start(n_inputs=3, n_outputs=2, density=1.0)
     assert pairs(graph) == {(u, v) for u in range(3) for v in (3, 4)}
-
-
-def test_with_hidden_nodes_every_pair_is_allowed_but_self_loops_and_edges_into_inputs() -> None:
     graph = start(n_inputs=2, n_outputs=2, n_hidden=2, density=1.0)
     assert pairs(graph) == {(u, v) for u in range(6) for v in range(2, 6) if u != v}
 
@@ -115,23 +112,17 @@ def ending(column: str, position: int) -> dict[str, Any]:
     ("changes", "sentence"),
     [
         ({"n_inputs": 0}, "needs at least one input and output"),
-        ({"n_outputs": 0}, "needs at least one input and output"),
         ({"node_ids": np.array([0, 2, 1, 3, 4])}, "must start with its input and output nodes"),
         ({"node_ids": np.array([0, 1])}, "must start with its input and output nodes"),
-        ({"node_ids": np.array([0, 1, 2, 4, 3])}, "has node ids out of order"),
         ({"node_ids": np.array([0, 1, 2, 3, 3])}, "has node ids out of order"),
         ({"next_node_id": 4}, "would give a node id twice"),
         ({"source": SMALL.source[:-1]}, "has edge columns of unequal shape"),
-        ({"weight": SMALL.weight[:-1]}, "has edge columns of unequal shape"),
-        ({"edge_ids": SMALL.edge_ids[:-1]}, "has edge columns of unequal shape"),
         # Columns of one shape (n, 1) passed, and kernels read them as flat.
         (
             {name: getattr(SMALL, name)[:, None] for name in COLUMNS[1:]},
             "has edge columns of unequal shape",
         ),
         (ending("source", -1), NOWHERE.format("-1 -> 4", 5)),
-        (ending("source", 5), NOWHERE.format("5 -> 4", 5)),
-        (ending("target", -1), NOWHERE.format("3 -> -1", 5)),
         (ending("target", 5), NOWHERE.format("3 -> 5", 5)),
         ({"source": SMALL.target}, TO_ITSELF),
         ({"source": SMALL.source[::-1].copy(), "target": SMALL.target[::-1].copy()}, ORDER),
@@ -158,7 +149,10 @@ def test_from_edges_refuses_a_graph_that_breaks_an_invariant() -> None:
 
 
 def test_an_edit_by_hand_gives_the_graph_worked_out_by_hand() -> None:
-    draft = EditDraft(SMALL)
+    before, draft = list(SMALL.edges()), EditDraft(SMALL)
+    empty = draft.finish()
+    assert not empty
+    assert apply(SMALL, empty).graph == SMALL
     draft.remove_edge(1)
     node = draft.add_node()
     first, second = draft.add_edge(1, node, 0.75), draft.add_edge(node, 2, -0.5)
@@ -177,6 +171,8 @@ def test_an_edit_by_hand_gives_the_graph_worked_out_by_hand() -> None:
     assert applied.edge_origin.tolist() == [0, -1, -1, 2, 3, 4, -1]
     assert applied.node_origin.tolist() == [0, 1, 2, 3, 4, -1]
     assert (applied.graph.next_node_id, applied.graph.next_edge_id) == (6, 8)
+    applied.graph.weight[:] = 77  # of a copy
+    assert list(SMALL.edges()) == before
 
 
 def test_removing_a_node_moves_later_nodes_up_and_keeps_their_ids() -> None:
@@ -191,32 +187,6 @@ def test_removing_a_node_moves_later_nodes_up_and_keeps_their_ids() -> None:
     assert applied.graph.source.tolist() == [0, 3, 2]
     assert edit.count(REMOVE_EDGE) == 2
     assert edit.count(REMOVE_NODE) == 1
-
-
-def test_an_edge_may_be_replaced_by_one_between_the_same_nodes_with_a_new_id() -> None:
-    draft = EditDraft(SMALL)
-    draft.remove_edge(0)
-    draft.add_edge(0, 2, 9.0)
-    applied = apply(SMALL, draft.finish())
-    assert next(applied.graph.edges()) == Edge(5, 0, 2, 9.0)
-    assert applied.edge_origin.tolist() == [-1, 1, 2, 3, 4]
-
-
-def test_applying_an_edit_leaves_the_former_graph_alone() -> None:
-    before = list(SMALL.edges())
-    draft = EditDraft(SMALL)
-    draft.remove_node(4)
-    draft.add_edge(0, 3, 1.0)
-    apply(SMALL, draft.finish()).graph.weight[:] = 77
-    assert list(SMALL.edges()) == before
-    assert SMALL.node_ids.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_the_empty_edit_is_false_and_changes_nothing() -> None:
-    edit = EditDraft(SMALL).finish()
-    assert not edit
-    assert repr(edit) == "GraphEdit(+nodes=0, +edges=0, -edges=0, -nodes=0)"
-    assert list(apply(SMALL, edit).graph.edges()) == list(SMALL.edges())
 
 
 def test_an_edit_tells_its_changes_in_the_order_they_were_decided() -> None:
@@ -242,7 +212,6 @@ def test_an_edit_tells_its_changes_in_the_order_they_were_decided() -> None:
     ("rows", "sentence"),
     [
         ([(ADD_NODE, 4, -1, -1)], "New nodes must be numbered from 5 upwards."),
-        ([(ADD_NODE, 6, -1, -1)], "New nodes must be numbered from 5 upwards."),
         ([(ADD_EDGE, 4, 0, 3)], "New edges must be numbered from 5 upwards."),
         ([(ADD_EDGE, 6, 0, 3), (ADD_EDGE, 5, 0, 4)], "New edges must be numbered from 5 upwards."),
         ([(ADD_EDGE, 5, 0, 9)], "An edge is added at node 9, which does not exist."),
@@ -251,15 +220,11 @@ def test_an_edit_tells_its_changes_in_the_order_they_were_decided() -> None:
         ([(ADD_EDGE, 5, 0, 2)], ORDER),
         ([(ADD_EDGE, 5, 3, 3)], TO_ITSELF),
         ([(REMOVE_EDGE, 0, 9, 2)], "The graph has no edge 9 -> 2 to remove."),
-        ([(REMOVE_EDGE, 0, 1, 2)], "The graph has no edge 1 -> 2 to remove."),
         ([(REMOVE_EDGE, 1, 0, 2)], "The graph has no edge 0 -> 2 to remove."),
         (2 * [(REMOVE_EDGE, 0, 0, 2)], "An edit removes one edge twice."),
-        ([(REMOVE_NODE, 0, -1, -1)], "Node 0 is not a hidden node of the graph."),
         ([(REMOVE_NODE, 2, -1, -1)], "Node 2 is not a hidden node of the graph."),
-        ([(REMOVE_NODE, 9, -1, -1)], "Node 9 is not a hidden node of the graph."),
         # The second removal did nothing, but the edit counted it.
         ([*WITHOUT_3, WITHOUT_3[-1]], "Node 3 is not a hidden node of the graph."),
-        ([(REMOVE_NODE, 3, -1, -1)], "A node is removed while an edge at it stays."),
         ([WITHOUT_3[0], WITHOUT_3[-1]], "A node is removed while an edge at it stays."),
         # The kernel took operation 7 for a removal, found no such edge and dropped the last one.
         ([(7, 0, -1, -1)], "An edit has an unknown operation 7."),

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -39,26 +38,6 @@ def test_iterations_compute_the_hand_worked_values() -> None:
     assert twice.state.tolist() == pytest.approx(expected, abs=1e-15)
 
 
-@pytest.mark.parametrize("output_activation", ["tanh", "sigmoid", "relu", "identity"])
-@pytest.mark.parametrize("activation", ["tanh", "sigmoid", "relu", "identity"])
-def test_hidden_and_output_nodes_have_their_own_activation(
-    activation: str, output_activation: str
-) -> None:
-    functions: dict[str, Callable[[float], float]] = {
-        "tanh": math.tanh,
-        "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
-        "relu": lambda x: max(x, 0.0),
-        "identity": lambda x: x,
-    }
-    kinds: dict[str, Any] = {"activation": activation, "output_activation": output_activation}
-    net = SMGrNN(1, 1, graph=LOOP, dtype=torch.float64, **kinds)
-    net(torch.tensor([-2.0]))
-    state = net.state
-    assert state is not None
-    expected = [functions[output_activation](0.5 * -2), functions[activation](-0.4 * -2)]
-    assert state.tolist() == pytest.approx(expected, abs=1e-15)
-
-
 @pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
 def test_each_feature_computes_what_a_network_of_one_feature_computes(
     batch: tuple[int, ...],
@@ -90,11 +69,6 @@ def test_edges_into_inputs_do_nothing() -> None:
     assert gradient is not None
     assert gradient[:2].tolist() == [0.0, 0.0]
     assert (gradient[2:] != 0).all()
-
-
-def test_a_network_without_edges_returns_phi_of_zero() -> None:
-    net = SMGrNN(2, 1, graph=Graph.from_edges(2, 1), output_activation="sigmoid")
-    assert net(torch.ones(2)).tolist() == [0.5]
 
 
 # --- shapes and precision -------------------------------------------------------------------------
@@ -226,41 +200,24 @@ def test_changing_the_output_in_place_does_not_change_the_carried_state() -> Non
     assert torch.equal(net.state[:2], expected)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_an_input_that_is_not_finite_is_refused(value: float) -> None:
-    with pytest.raises(NonFiniteError, match=r"^The input holds a NaN or an infinity\.$"):
-        SMGrNN(2, 1)(torch.tensor([0.0, value]))
-
-
-@pytest.mark.parametrize(
-    ("state_dim", "shape", "wanted"),
-    [(1, (4,), "..., 3"), (1, (3, 4), "..., 3"), (1, (), "..., 3"), (2, (2, 3), "..., 3, 2")],
-)
-def test_an_input_of_the_wrong_width_is_refused(
-    state_dim: int, shape: tuple[int, ...], wanted: str
-) -> None:
-    sentence = f"Expected an input of shape ({wanted}). Got {shape} instead."
-    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
-        SMGrNN(3, 2, state_dim=state_dim)(torch.zeros(shape))
-
-
-def test_a_graph_that_does_not_fit_is_refused() -> None:
+def test_an_input_or_a_graph_that_does_not_fit_is_refused() -> None:
+    for value in (math.nan, -math.inf):
+        with pytest.raises(NonFiniteError, match=r"^The input holds a NaN or an infinity\.$"):
+            SMGrNN(2, 1)(torch.tensor([0.0, value]))
+    for state_dim, shape, wanted in (
+        (1, (3, 4), "..., 3"),
+        (1, (), "..., 3"),
+        (2, (2, 3), "..., 3, 2"),
+    ):
+        sentence = f"Expected an input of shape ({wanted}). Got {shape} instead."
+        with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+            SMGrNN(3, 2, state_dim=state_dim)(torch.zeros(shape))
     with pytest.raises(GraphError, match="0 -> 6 of the graph ends in a node that does not exist"):
         SMGrNN(1, 1, graph=LOOP._replace(target=LOOP.target + 5))
     with pytest.raises(GraphError, match="The graph has 1 inputs and 1 outputs; the network has 2"):
         SMGrNN(2, 1, graph=LOOP)
     with pytest.raises(ConfigError, match=r"^A seed must be an int in \[0, inf\)\. Got True inst"):
         SMGrNN(2, 1, seed=True)
-
-
-def test_one_seed_gives_one_network_and_another_seed_another() -> None:
-    torch.manual_seed(0)
-    a, other = (SMGrNN(4, 3, n_hidden=5, density=0.5, seed=seed) for seed in (7, 8))
-    torch.manual_seed(1)  # which has no influence
-    b = SMGrNN(4, 3, n_hidden=5, density=0.5, seed=7)
-    assert list(a.graph.edges()) == list(b.graph.edges())
-    assert torch.equal(a(torch.ones(4)), b(torch.ones(4)))
-    assert [edge[1:3] for edge in a.graph.edges()] != [edge[1:3] for edge in other.graph.edges()]
 
 
 @pytest.mark.parametrize("settings", [{}, {"carry_state": False, "readout": "sum"}])

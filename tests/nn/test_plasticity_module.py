@@ -3,7 +3,6 @@
 import gc
 import re
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,25 +73,14 @@ def test_two_networks_share_one_optimizer_whose_hook_calls_their_modules() -> No
         assert moments(spm).shape == (spm.network.graph.n_edges,)
 
 
-SCHEDULERS: dict[str, Callable[[optim.Optimizer], Any]] = {
-    "StepLR": lambda o: optim.lr_scheduler.StepLR(o, step_size=10, gamma=0.5),
-    "OneCycleLR": lambda o: optim.lr_scheduler.OneCycleLR(o, max_lr=0.05, total_steps=40),
-    "ReduceLROnPlateau": lambda o: optim.lr_scheduler.ReduceLROnPlateau(o, patience=1),
-}
-
-
-@pytest.mark.parametrize("build", SCHEDULERS.values(), ids=SCHEDULERS.keys())
-def test_a_learning_rate_scheduler_works_as_on_a_fixed_network(
-    build: Callable[[optim.Optimizer], Any],
-) -> None:
+def test_a_learning_rate_scheduler_works_as_on_a_fixed_network() -> None:
     def rates(config: PlasticityConfig) -> tuple[list[float], int]:
         spm, data, seen, edits = beside_adam(config), examples(), [], 0
         optimizer: Any = spm.optimizer
-        scheduler = build(optimizer)
+        scheduler = optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.05, total_steps=40)
         for _ in range(40):
             edits += bool(run(spm, 1, data)[0])
-            is_plateau = isinstance(scheduler, optim.lr_scheduler.ReduceLROnPlateau)
-            scheduler.step(1.0) if is_plateau else scheduler.step()
+            scheduler.step()
             seen.append(float(optimizer.param_groups[0]["lr"]))
         return seen, edits
 
@@ -279,13 +267,3 @@ def test_a_limit_warns_once_and_training_goes_on(limits: dict[str, int]) -> None
     assert spm.calls == 30
     run(spm, 1, examples())
     assert not torch.equal(spm.network.weight, before)
-
-
-def test_one_seed_gives_one_run_bit_for_bit_and_another_seed_another() -> None:
-    found = []
-    for seed in (0, 0, 1):
-        spm = beside_adam(BUSY, seed=seed)
-        edits = [str(list(edit.changes())) for edit in run(spm, 60, examples())]
-        found.append((edits, spm.network.weight.tolist()))
-    assert found[0] == found[1]
-    assert found[0][0] != found[2][0]

@@ -210,15 +210,12 @@ def test_the_state_dict_is_a_copy() -> None:
         assert all(np.array_equal(now[name], then[name]) for name in then)
 
 
-def test_a_history_of_another_window_is_refused() -> None:
+def test_a_history_of_another_window_or_of_as_many_other_edges_is_refused() -> None:
+    """Loaded before the network's own state, a history of as many edges met the wrong ones."""
     spm = StructuralPlasticity(network(), None, rules(window=7))
     sentence = "The saved history has a window of 7; the settings have 100."
     with pytest.raises(AttachmentError, match=f"^{re.escape(sentence)}$"):
         StructuralPlasticity(network()).load_state_dict(spm.state_dict())
-
-
-def test_a_history_of_other_edges_is_refused_even_if_they_are_as_many() -> None:
-    """Loaded before the network's own state, a history of as many edges met the wrong ones."""
     saved = StructuralPlasticity(network(), None, scripted(swap, interval=1))
     assert saved.step()
     other = StructuralPlasticity(network(), None, rules(interval=1))

@@ -35,6 +35,8 @@ def test_a_growing_network_learns_xor_on_every_seed_and_a_static_one_does_not() 
 def test_a_run_stops_when_enough_episodes_in_a_row_reach_the_threshold(tmp_path: Path) -> None:
     run = smgrnn.distill("xor", stop_after=7, out=tmp_path / "a")
     solved = run.episodes.returns >= 4
+    assert (run.episodes.steps == 4).all()
+    np.testing.assert_array_equal(run.episodes.returns, run.episodes.agreed)
     assert solved[-7:].all()
     longest = max(len(part) for part in "".join("x" if s else " " for s in solved[:-1]).split())
     assert longest < 7
@@ -47,15 +49,6 @@ def test_a_run_stops_when_enough_episodes_in_a_row_reach_the_threshold(tmp_path:
     for bits in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
         policy.reset()
         assert np.sign(policy(bits)[0]) == -bits[0] * bits[1]
-
-
-def test_every_round_shows_each_pattern_once_in_an_order_of_its_own() -> None:
-    run = smgrnn.distill("xor", episodes=30, stop_after=0)
-    assert (run.episodes.steps == 4).all()
-    assert set(run.episodes.returns) <= {0.0, 1.0, 2.0, 3.0, 4.0}
-    np.testing.assert_array_equal(run.episodes.returns, run.episodes.agreed)
-    other = smgrnn.distill("xor", episodes=30, stop_after=0, seed=1)
-    assert not np.array_equal(run.episodes.loss, other.episodes.loss)
 
 
 RNG = np.random.default_rng(0)

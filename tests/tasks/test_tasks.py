@@ -134,16 +134,7 @@ def test_an_unknown_task_is_refused_with_the_closest_known_one(id: Any, sentence
 
 
 @pytest.mark.parametrize(
-    "space",
-    [
-        spaces.Box(0, 255, (96, 96, 3), np.uint8),
-        spaces.Box(-1, 1, ()),
-        spaces.Box(-1, 1, (0,)),
-        spaces.Discrete(16),
-        spaces.Tuple([FLAT, FLAT]),
-        spaces.Dict({"a": FLAT}),
-    ],
-    ids=lambda space: type(space).__name__,
+    "space", [spaces.Box(-1, 1, ()), spaces.Box(-1, 1, (0,)), spaces.Dict({"a": FLAT})], ids=str
 )
 def test_an_observation_must_be_a_flat_box(register: Callable[..., str], space: Any) -> None:
     assert refusal(register(kwargs={"observation_space": space})) == (
@@ -156,7 +147,6 @@ def test_an_observation_must_be_a_flat_box(register: Callable[..., str], space: 
     "space",
     [
         spaces.MultiDiscrete([2, 3]),
-        spaces.MultiBinary(4),
         spaces.Box(-1, 1, (2, 2)),
         spaces.Box(-1, 1, (2,), np.int64),
         spaces.Box(-1, 1, (0,)),
