@@ -104,27 +104,27 @@ def test_a_recording_is_a_task(tmp_path: Path) -> None:
     assert task.action_high == tuple(MOVES.max(axis=0))
 
 
+def _rng(seed: int) -> np.random.Generator:
+    return stream(seed, "task")
+
+
 def test_one_row_is_in_one_part_and_the_seed_says_in_which() -> None:
     recording = Recording(OBSERVATIONS, CHOICES, np.arange(300))
-    parts = recording.split(np.random.default_rng(1))
+    parts = recording.split(_rng(1))
     assert [len(part.actions) for part in parts] == [240, 30, 30]
     rows = np.concatenate([part.episodes for part in parts])
     assert sorted(rows) == list(range(300))
-    again, other = (recording.split(np.random.default_rng(seed)) for seed in (1, 2))
+    again, other = (recording.split(_rng(seed)) for seed in (1, 2))
     assert np.array_equal(parts[2].episodes, again[2].episodes)
     assert not np.array_equal(parts[2].episodes, other[2].episodes)
     for part in parts:
         assert np.array_equal(part.observations, OBSERVATIONS[part.episodes])
         assert np.array_equal(part.actions, CHOICES[part.episodes])
-
-
-@pytest.mark.parametrize("n_episodes", [3, 4, 20])
-def test_an_episode_is_held_out_whole(n_episodes: int) -> None:
-    episodes = np.arange(300) % n_episodes
-    parts = Recording(OBSERVATIONS, CHOICES, episodes).split(np.random.default_rng(0))
-    found = [set(part.episodes.tolist()) for part in parts]
-    assert all(found)
-    assert sum(map(len, found)) == n_episodes == len(set.union(*found))
+    for n_episodes in (3, 4, 20):  # an episode is held out whole
+        parts = Recording(OBSERVATIONS, CHOICES, np.arange(300) % n_episodes).split(_rng(0))
+        found = [set(part.episodes.tolist()) for part in parts]
+        assert all(found)
+        assert sum(map(len, found)) == n_episodes == len(set.union(*found))
 
 
 @pytest.mark.parametrize("kind", ACTIONS)
@@ -134,7 +134,7 @@ def test_a_student_learns_what_was_recorded(tmp_path: Path, kind: str) -> None:
     summary = run.summary()
     assert summary["task"] == "a.npz"
     policy = load(tmp_path / "run")
-    held_out = read_recording(path).split(_rng(run))[2]
+    held_out = read_recording(path).split(_rng(run.plan.seed))[2]
     answers = []
     for observation in held_out.observations:
         policy.reset()
@@ -149,10 +149,6 @@ def test_a_student_learns_what_was_recorded(tmp_path: Path, kind: str) -> None:
         assert summary["held_out_mse"] < 0.05
 
 
-def _rng(run: Run) -> np.random.Generator:
-    return stream(run.plan.seed, "task")
-
-
 @pytest.mark.parametrize("handover", ["best", "final"])
 def test_what_is_held_out_has_no_part_in_learning_or_choosing(
     tmp_path: Path, handover: str
@@ -162,7 +158,7 @@ def test_what_is_held_out_has_no_part_in_learning_or_choosing(
     settings: Any = {"episodes": 6, "checkpoint_every": 2, "normalise": True, "handover": handover}
     settings |= {"preset": "paper", "plasticity": flat_rules(RULES)}
     run = distill(path, **settings)
-    held_out = Recording(OBSERVATIONS, CHOICES, np.arange(300)).split(_rng(run))[2].episodes
+    held_out = Recording(OBSERVATIONS, CHOICES, np.arange(300)).split(_rng(0))[2].episodes
     spoiled, others = OBSERVATIONS.copy(), CHOICES.copy()
     spoiled[held_out], others[held_out] = 0.0, 1 - CHOICES[held_out]
     again = distill(write(tmp_path / "b.npz", observations=spoiled, actions=others), **settings)

@@ -34,10 +34,8 @@ class EditLog:
     @property
     def last(self) -> tuple[int, int]:
         """Update and call of the last edit; zeros if there was none."""
-        if not self.n_changes:
-            return 0, 0
-        part = self._parts[-1]
-        return int(part.update[-1]), int(part.call[-1])
+        part = self._parts[-1] if self.n_changes else None
+        return (0, 0) if part is None else (int(part.update[-1]), int(part.call[-1]))
 
     def append(self, update: int, call: int, edit: GraphEdit) -> None:
         """Add the changes of an edit that a call made after an update."""

@@ -7,7 +7,7 @@ from smgrnn.validation import Count, NonNegative, Settings, Share, Whole
 
 Activation = Literal["tanh", "sigmoid", "relu", "identity"]
 ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
-"""Kernels know an activation by its place here."""
+"""Kernels know an activation by its index here."""
 Readout = Literal["state", "sum"]
 
 
@@ -28,8 +28,7 @@ class NetworkSettings(Settings):
     output_activation: Activation = "tanh"
     """Activation of output nodes (φ_out)."""
     readout: Readout | None = None
-    """The states of the outputs, or the weighted sums before φ_out; None is the sums where they are
-    the logits of a cross-entropy, and the states elsewhere."""
+    """States of the outputs, or sums before φ_out; None is the sums for a cross-entropy."""
     carry_state: bool = True
     """Carry node states from call to call; False starts every call from zero."""
 
@@ -56,19 +55,15 @@ class NetworkConfig(NetworkSettings):
 
 
 class NetworkNumbers(NamedTuple):
-    """The settings by which a graph is run, as numbers."""
+    """The settings by which a graph is run, as numbers; an activation is its index."""
 
     n_inputs: int
     n_outputs: int
     iterations: int
     activation: int
-    """Place in ACTIVATIONS."""
     output_activation: int
-    """Place in ACTIVATIONS."""
     reads_sums: bool
-    """Whether a call returns the sums before the outputs' activation."""
     carries_state: bool
-    """Whether node states are carried from call to call."""
 
     @classmethod
     def of(cls, config: NetworkConfig) -> Self:

@@ -168,14 +168,12 @@ class LearningSettings(LearningConfig):
 
 
 class LearningNumbers(NamedTuple):
-    """A LearningConfig as numbers; a setting that the optimizer does not have is 0."""
+    """A LearningConfig as numbers, choices by their index; a setting that does not apply is 0."""
 
     loss: int
-    """Index in LOSSES."""
     credit: int
-    """Code of the learning rule."""
+    """Index of the learning rule."""
     optimizer: int
-    """Code of the optimizer."""
     n_moments: int
     """Rows of the optimizer's memory."""
     learning_rate: float

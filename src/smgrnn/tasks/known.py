@@ -38,7 +38,7 @@ def find_facts(name: str) -> Facts:
 
 def find_budget(task_id: str) -> int:
     """Return how many parameters the growing network ends with on a task."""
-    budget = KNOWN[task_id].budget if task_id in KNOWN else None
+    budget = KNOWN.get(task_id, UNKNOWN).budget
     if budget is None:
         raise ConfigError(f"No budget is known for {task_id}; set one with --set budget=N.")
     return budget

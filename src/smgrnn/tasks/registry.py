@@ -13,8 +13,7 @@ import numpy as np
 from smgrnn.errors import TaskError, failure, suggest
 from smgrnn.tasks.known import KNOWN
 from smgrnn.tasks.recording import RECORDINGS, read_recording
-from smgrnn.tasks.task import Task
-from smgrnn.tasks.variants import read_variant
+from smgrnn.tasks.task import Task, read_variant
 
 if TYPE_CHECKING:
     import gymnasium as gym

@@ -1,23 +1,115 @@
-"""Task: what has to be known about a task before a network can be made for it."""
+"""Task: what has to be known about a task before a network can be made for it.
 
-from collections.abc import Callable, Sequence
+Variants are written after a task's name: `CartPole-v1,gravity=20,mirrored`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
-from typing import Any, Self
+from functools import cache
+from math import isfinite, nan
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import ConfigError, TaskError, plain, short
+from smgrnn.errors import ConfigError, TaskError, plain, short, suggest
 from smgrnn.names import Names
 from smgrnn.storage import digest
 from smgrnn.tasks.facts import Facts
-from smgrnn.tasks.known import UNKNOWN
-from smgrnn.tasks.variants import Variant, read_variant
+from smgrnn.tasks.known import UNKNOWN, find_facts
 from smgrnn.validation import Count, Finite, Settings, Whole
 
 LONGEST_EPISODE = 10_000
 """Steps after which an episode is cut off in a task that sets no limit."""
+MIRRORED = "mirrored"
+MOST_CUES = 100
+
+
+class Variant(NamedTuple):
+    """The name of a task, read."""
+
+    id: str
+    """The name that equal variants share; usual values are left out."""
+    base: str
+    """The name without settings."""
+    facts: Facts
+    numbers: Mapping[str, float]
+    """The numbers that variants change, such as those of the physics."""
+    physics: str = ""
+    """The settings that differ from these numbers' usual values: `gravity=20,length=1`."""
+    hides: bool = False
+    """Whether velocities are hidden from a student."""
+    is_mirrored: bool = False
+    """Whether actions change places."""
+    cue: tuple[float, ...] = ()
+    """Values after an observation that tell which of several tasks it is."""
+
+
+@cache
+def read_variant(name: str) -> Variant:
+    """Read the name of a task; raise TaskError for a setting or a value that it does not have.
+
+    >>> read_variant("CartPole-v1,length=1.0,gravity=2e1,tau=0.020").id
+    'CartPole-v1,gravity=20,length=1'
+    >>> read_variant("recall,cue=2of3").cue
+    (0.0, 1.0, 0.0)
+    """
+    base, *pairs = name.split(",")
+    facts, settings = find_facts(name), {}
+    known = {"hide": "hide=velocities"} if facts.velocities else {}
+    known |= {key: f"{key}={setting.usual:g}" for key, setting in facts.settings.items()}
+    known |= {MIRRORED: MIRRORED} if facts.set_physics is not None else {}
+    known |= {} if facts.examples is not None else {"cue": "cue=1of2"}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        if key in settings or (pair != MIRRORED and (key == MIRRORED or not (key and value))):
+            raise TaskError(
+                f"A variant of a task is written as key=value, each key once, such as "
+                f"CartPole-v1,hide=velocities, or as mirrored. Got {name!r} instead."
+            )
+        settings[key] = value
+    for key in settings:
+        if key not in known:
+            hint = suggest(key, known) or f"It has {', '.join(known.values()) or 'none'}."
+            raise TaskError(f"The task {base!r} has no setting {key!r}. {hint}")
+    if settings.get("hide", "velocities") != "velocities":
+        raise TaskError(
+            f"What can be hidden of {base!r} is velocities. Got {settings['hide']!r} instead."
+        )
+    numbers: dict[str, float] = {}
+    for key, (default, low, high, is_whole) in facts.settings.items():
+        text = settings.pop(key, repr(default))
+        try:
+            numbers[key] = int(text) if is_whole else float(text)
+        except ValueError:
+            numbers[key] = nan
+        if not low <= numbers[key] <= high:
+            raise TaskError(
+                f"The setting {key!r} of {base!r} is {'an int' if is_whole else 'a number'} in "
+                f"[{low:g}, {high:g}]. Got {text!r} instead."
+            )
+        if numbers[key] != default:
+            settings[key] = repr(numbers[key]).removesuffix(".0")
+    number, _, total = settings.get("cue", "").partition("of")
+    are_whole = all(part.isascii() and part.isdecimal() for part in (number, total))
+    if "cue" in settings and not (
+        are_whole and 1 <= int(number) <= int(total) and 2 <= int(total) <= MOST_CUES
+    ):
+        raise TaskError(
+            f"A cue is the number of a task among so many, from 2 to {MOST_CUES}, such as 1of2. "
+            f"Got {settings['cue']!r} instead."
+        )
+    parts = {key: f"{key}={settings[key]}".removesuffix("=") for key in known if key in settings}
+    return Variant(
+        ",".join([base, *parts.values()]),
+        base,
+        facts,
+        numbers,
+        ",".join(part for key, part in parts.items() if key in numbers),
+        "hide" in settings,
+        MIRRORED in settings,
+        tuple(float(place == int(number)) for place in range(1, int(total or 0) + 1)),
+    )
 
 
 @dataclass(frozen=True)
