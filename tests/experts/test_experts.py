@@ -123,7 +123,7 @@ def test_experts_are_equal_when_their_numbers_are_and_observations_must_fit() ->
 # --- what is refused ------------------------------------------------------------------------------
 
 
-SHAPE = "A layer of an expert has a weight of shape (out, in) and a bias of shape (out,). Got "
+SHAPE = "A layer of an expert has numbers as weight (out, in) and bias (out,). Got"
 NAMES = "An expert of 2 layers has 1 activations, each relu or tanh. Got"
 INFINITE = "Layer 1 of the expert has a weight or bias that is not finite."
 
@@ -137,9 +137,13 @@ INFINITE = "Layer 1 of the expert has a weight or bias that is not finite."
             None,
             "Layer 2 of the expert takes 4 values, and the layer before it gives 3.",
         ),
-        ([(np.ones((3, 2)), np.ones(2))], None, f"{SHAPE}(3, 2) and (2,) in layer 1."),
+        (
+            [(np.ones((3, 2)), np.ones(2))],
+            None,
+            f"{SHAPE} float64 (3, 2) and float64 (2,) in layer 1.",
+        ),
         ([(np.full((2, 2), 1e200), np.ones(2))], None, INFINITE),
-        ([([[True]], [1.0])], None, "Layer 1 of the expert holds bool, not numbers."),
+        ([([[True]], [1.0])], None, f"{SHAPE} bool (1, 1) and float64 (1,) in layer 1."),
         (HAND, ["gelu"], f"{NAMES} ['gelu'] instead."),
     ],
 )

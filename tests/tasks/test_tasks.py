@@ -92,13 +92,6 @@ def test_what_is_read_off_an_environment(register: Callable[..., str]) -> None:
     assert find_task(make).n_inputs == FLAT.shape[0] + 3  # the wrapper that a refusal names helps
 
 
-def test_an_environment_ends_after_the_last_step() -> None:
-    env = make_env(find_task("Acrobot-v1"))
-    env.reset(seed=0)
-    ends = [env.step(1)[3] for _ in range(500)]
-    assert ends == [False] * 499 + [True]
-
-
 def test_xor_is_a_task_without_an_environment() -> None:
     assert find_task("xor") == XOR
     assert (XOR.n_inputs, XOR.n_outputs, XOR.action_low, XOR.action_high) == (2, 1, (-1,), (1,))

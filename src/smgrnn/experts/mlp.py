@@ -51,13 +51,12 @@ class Expert(NamedTuple):
         checked: list[Layer] = []
         for number, layer in enumerate(layers, start=1):
             weight, bias = (np.asarray(each) for each in layer)
-            for kind in (weight.dtype, bias.dtype):
-                if kind.kind not in "fiu":
-                    raise ExpertError(f"Layer {number} of the expert holds {kind}, not numbers.")
-            if weight.ndim != 2 or 0 in weight.shape or bias.shape != weight.shape[:1]:
+            is_shaped = weight.ndim == 2 and weight.size and bias.shape == weight.shape[:1]
+            if not is_shaped or not {weight.dtype.kind, bias.dtype.kind} <= set("fiu"):
                 raise ExpertError(
-                    f"A layer of an expert has a weight of shape (out, in) and a bias of shape "
-                    f"(out,). Got {weight.shape} and {bias.shape} in layer {number}."
+                    f"A layer of an expert has numbers as weight (out, in) and bias (out,). "
+                    f"Got {weight.dtype} {weight.shape} and {bias.dtype} {bias.shape} in layer "
+                    f"{number}."
                 )
             if checked and weight.shape[1] != checked[-1][1].size:
                 raise ExpertError(
@@ -77,13 +76,10 @@ class Expert(NamedTuple):
                 f"An expert of {n + 1} layers has {n} activations, each {' or '.join(names)}. "
                 f"Got {short(activations)} instead."
             )
-        codes = [names.index(name) for name in chosen]
-        sizes = [checked[0][0].shape[1], *(bias.size for _, bias in checked)]
+        codes = np.array([names.index(name) for name in chosen], dtype=np.int64)
+        sizes = np.array([checked[0][0].shape[1], *(bias.size for _, bias in checked)], np.int64)
         stored = [(w.T if _widens(*w.shape[::-1]) else w, b) for w, b in checked]
-        flat = [array.ravel() for layer in stored for array in layer]
-        return cls(
-            np.array(sizes, dtype=np.int64), np.concatenate(flat), np.array(codes, dtype=np.int64)
-        )
+        return cls(sizes, np.concatenate([each.ravel() for pair in stored for each in pair]), codes)
 
     @property
     def n_inputs(self) -> int:
@@ -104,7 +100,7 @@ class Expert(NamedTuple):
     @property
     def digest(self) -> str:
         """SHA-256 of its sizes, parameters and activations."""
-        codes = self.codes.tobytes() if self.codes.any() else b""  # ReLU goes without saying
+        codes = self.codes.tobytes() if self.codes.any() else b""  # nothing for ReLU
         return sha256(self.sizes.tobytes() + self.parameters.tobytes() + codes).hexdigest()
 
     def layers(self) -> list[Layer]:
@@ -118,7 +114,7 @@ class Expert(NamedTuple):
         return found
 
     def scratch(self) -> Singles:
-        """Return the room that the kernels need: two rows of the widest layer."""
+        """Return the workspace of the kernels: two rows of the widest layer."""
         return np.zeros((2, int(self.sizes.max())), dtype=np.float32)
 
     def values(self, observation: ArrayLike) -> Singles:
