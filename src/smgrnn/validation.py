@@ -174,6 +174,23 @@ def _plain(value: Any, *, is_key: bool = False) -> Any:
     return {"name": type(value).__name__}
 
 
+def flatten(content: dict[str, Any]) -> dict[str, Any]:
+    """Return nested values by dotted names; a choice goes by the name that it is known by.
+
+    >>> flatten({"a": 1, "b": {"c": 2, "d": {"name": "relay", "e": 3}}})
+    {'a': 1, 'b.c': 2, 'b.d': 'relay', 'b.d.e': 3}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, dict):
+            inner = flatten(value)
+            flat |= {name: inner.pop("name")} if "name" in inner else {}
+            flat |= {f"{name}.{part}": each for part, each in inner.items()}
+        else:
+            flat[name] = value
+    return flat
+
+
 def checked(value: Any, hint: Any, what: str) -> Any:
     """Return a value as its annotation has it, or raise ConfigError with what it must be.
 
