@@ -232,17 +232,13 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     except (SafetensorError, OSError, TypeError, AttributeError) as error:
         # the last two: a number type that numpy does not have
         raise FileFormatError(f"{path} is damaged or not a safetensors file ({error}).") from error
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # no JSON, no Unicode, a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # no JSON, no Unicode, a number too long
         raise FileFormatError(f"{path} has an unreadable header.") from error
     if not is_whole:
         raise FileFormatError(f"{path} is damaged: it is not what was written to it.")
-    found = arrays.items()
-    return header["content"], {
-        name: array.astype(np.int64) if array.dtype == np.int32 else array for name, array in found
-    }
+    for name, array in arrays.items():
+        arrays[name] = array.astype(np.int64) if array.dtype == np.int32 else array
+    return header["content"], arrays
 
 
 def _read_header(path: Path, text: str, kind: str) -> dict[str, Any]:

@@ -12,16 +12,12 @@ if TYPE_CHECKING:
     from smgrnn.runs.sequences import Sequence, sequence
 
 _HOMES = {
-    "Plan": "runs.plan",
-    "Policy": "policy",
-    "Record": "runs.record",
-    "Run": "runs.run",
-    "Sequence": "runs.sequences",
-    "distill": "runs.run",
-    "evaluate": "runs.evaluation",
-    "load": "runs.record",
-    "plan_run": "runs.plan",
-    "sequence": "runs.sequences",
+    "policy": ("Policy",),
+    "runs.evaluation": ("evaluate",),
+    "runs.plan": ("Plan", "plan_run"),
+    "runs.record": ("Record", "load"),
+    "runs.run": ("Run", "distill"),
+    "runs.sequences": ("Sequence", "sequence"),
 }
 
 __all__ = [
@@ -39,6 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"smgrnn.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"smgrnn.{home}"), name)
     raise AttributeError(f"module 'smgrnn.runs' has no attribute {name!r}")
