@@ -2,8 +2,9 @@
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from smgrnn.arrays import Floats
 from smgrnn.commands.output import Output, Terminal, say
 from smgrnn.episodes.table import Episodes
 from smgrnn.interrupts import interrupts_raised
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
+from smgrnn.runs.session import Session, Watch
 from smgrnn.text import quantity
 
 
@@ -29,13 +32,6 @@ def stoppable(sentence: str) -> Iterator[None]:
     except KeyboardInterrupt:
         say(f"Stopped. {sentence}")
         raise
-
-
-def resume_hint(command: str, folder: Path, n_runs: int) -> str:
-    """Return a sentence that says how to resume a command that was stopped in one of its runs."""
-    if n_runs > 1:
-        return f"Repeat the command to resume all {n_runs} runs."
-    return f"Resume with: smgrnn {command} --resume {shlex.quote(str(folder))}"
 
 
 class Display(bars.Progress):
@@ -92,6 +88,42 @@ class Display(bars.Progress):
         selects = plan.handover == "best" and plan.keep is None  # else that is done by now
         note = f"{'selecting' if selects else 'evaluating'} the network …"
         self.show(line, episodes.n, total=episodes.n, note=note)  # it may have ended early
+
+
+def train(
+    run: Session[Any],
+    show: Callable[[Display, Any], None],
+    output: Output,
+    n_runs: int,
+    *watches: Watch[Any],
+) -> dict[str, Any]:
+    """Train one of several runs, with progress, unless it is finished; draw and sum it up."""
+    run.begin()  # refuses what it must before anything is shown
+    plan, folder = run.plan, run.folder
+    assert folder is not None
+    hint = f"Resume with: smgrnn {plan.command} --resume {shlex.quote(str(folder))}"
+    if n_runs > 1:
+        hint = f"Repeat the command to resume all {n_runs} runs."
+    with stoppable(hint):
+        if run.held_out.size:
+            output.say(f"The run in {folder} is finished.")
+            run.train(*watches)  # which writes its results again
+        else:
+            name = f"{plan.task.id} {plan.student} seed {plan.seed}"
+            with Display(name, plan.n_episodes, is_quiet=output.quiet) as display:
+                if run.record.is_finished:  # and was stopped before it was evaluated
+                    show(display, run)
+                run.train(partial(show, display), *watches)
+    draw_pictures(run.record, folder)
+    return run.summary()
+
+
+def draw_pictures(record: Record, folder: Path) -> None:
+    """Draw the curves of a run, and its selected network, into its folder."""
+    from smgrnn.runs.pictures import draw_curves, draw_topology
+
+    draw_curves(record, folder / "curves.png")
+    draw_topology(record, folder / "topology.png")
 
 
 def print_summaries(summaries: list[dict[str, Any]], output: Output) -> None:

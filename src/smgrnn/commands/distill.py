@@ -23,7 +23,6 @@ from smgrnn.validation import flatten
 
 if TYPE_CHECKING:  # a dry run needs none of them
     from smgrnn.runs.plan import AnyPlan, Start
-    from smgrnn.runs.record import Record
     from smgrnn.runs.run import Run
     from smgrnn.runs.session import Watch
 
@@ -61,8 +60,9 @@ def run(args: Namespace, output: Output) -> None:
     if args.dry_run:
         print_plans(_plans(args), output)
         return
-    from smgrnn.commands.display import print_summaries
+    from smgrnn.commands.display import Display, print_summaries, train
     from smgrnn.experts import Expert
+    from smgrnn.runs.tensorboard import TensorBoard
 
     runs = prepare_runs(args)
     first = runs[0]  # all learn from the same expert
@@ -70,8 +70,15 @@ def run(args: Namespace, output: Output) -> None:
     if isinstance(first.teacher, Expert):
         n_hidden, n_parameters = first.teacher.sizes[1:-1].sum(), first.teacher.parameters.size
         output.say(f"The expert has {n_hidden:,} hidden units and {n_parameters:,} parameters.")
+    summaries = []
     with _live(first) if args.live else nullcontext() as show:
-        summaries = [_train(each, args, show, output, len(runs)) for each in runs]
+        for each in runs:
+            watches: list[Watch[Run]] = [] if show is None else [show]
+            if args.tensorboard and each.folder is not None:
+                watches.append(TensorBoard(each.folder / "tensorboard", first=each.episodes.n))
+            summaries.append(train(each, Display.show_run, output, len(runs), *watches))
+            if show:
+                show(each)  # with its score
     print_summaries(summaries, output)
 
 
@@ -171,39 +178,3 @@ def _live(first: "Run") -> "Iterator[Watch[Run]]":
         if open_from_terminal(view.url, opens=True):
             view.expect_page()
         yield show
-
-
-def _train(
-    run: "Run", args: Namespace, show: "Watch[Run] | None", output: Output, n_runs: int
-) -> dict[str, Any]:
-    """Train one of several runs, with progress, unless it is finished."""
-    from smgrnn.commands.display import Display, resume_hint, stoppable
-    from smgrnn.runs.tensorboard import TensorBoard
-
-    assert run.folder is not None
-    run.begin()
-    watches = [] if show is None else [show]
-    if args.tensorboard:
-        watches.append(TensorBoard(run.folder / "tensorboard", first=run.episodes.n))
-    with stoppable(resume_hint("distill", run.folder, n_runs)):
-        if run.held_out.size:
-            output.say(f"The run in {run.folder} is finished.")
-            run.train(*watches)  # which writes its results again
-        else:
-            name = f"{run.task.id} seed {run.plan.seed}"
-            with Display(name, run.plan.n_episodes, is_quiet=output.quiet) as display:
-                if run.is_finished:  # and was stopped before it was evaluated
-                    display.show_run(run)
-                run.train(display.show_run, *watches)
-    if show:
-        show(run)  # with its score
-    draw_pictures(run.record, run.folder)
-    return run.summary()
-
-
-def draw_pictures(record: "Record", folder: Path) -> None:
-    """Draw the curves of a run, and its selected network, into its folder."""
-    from smgrnn.runs.pictures import draw_curves, draw_topology
-
-    draw_curves(record, folder / "curves.png")
-    draw_topology(record, folder / "topology.png")

@@ -5,8 +5,7 @@ import shlex
 from argparse import Namespace
 from pathlib import Path
 
-from smgrnn.commands.display import Display, describe, stoppable
-from smgrnn.commands.distill import draw_pictures
+from smgrnn.commands.display import Display, describe, draw_pictures, stoppable
 from smgrnn.commands.options import RUN_SETTINGS, run_settings
 from smgrnn.commands.output import Output, aligned
 from smgrnn.runs.course import FIGURES
