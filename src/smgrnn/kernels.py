@@ -205,7 +205,7 @@ def make_handles(example: Any, *viewed: type) -> tuple[Callable[..., Handle], An
     compiled: Any = lean(lambda handle, value: write(handle, value))  # type: ignore[call-arg]
 
     def make(value: Any) -> Handle:
-        if not compiled.signatures:
+        if not compiled.overloads:
             compiled.compile((types.uint8[::1], held))
             compiled.disable_compile()  # an array of another type or layout is refused
         handle = np.zeros(SIZE, np.uint8)

@@ -414,7 +414,7 @@ class Learner:
         if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
         learned = Rows(rows, numbers, targets, ends, np.zeros(n, dtype=np.int64), np.zeros(n))
-        with self._alone():
+        with self._alone(), interrupts_deferred() as deliver:
             row, loss = 0, 0.0
             while row < n:
                 stop = self._module.next_stop(self.n_updates)
@@ -422,6 +422,7 @@ class Learner:
                 if not isfinite(loss):
                     raise self._not_finite(loss)
                 self._call_if_due(is_last=bool(ends[row - 1]))
+                deliver()
         return Outcome(learned.actions, learned.losses)
 
     def run(self, stretch: Callable[[Handle, int], tuple[float, bool]]) -> None:
@@ -434,13 +435,14 @@ class Learner:
         >>> learner.run(lambda handle, stop: (0.0, True))
         """
         is_over = False
-        with self._alone():
+        with self._alone(), interrupts_deferred() as deliver:
             while not is_over:
                 stop = self._module.next_stop(self.n_updates)
                 loss, is_over = stretch(self._engine.handle, stop)
                 if not isfinite(loss):
                     raise self._not_finite(loss)
                 self._call_if_due(is_last=is_over)
+                deliver()
 
     def forget_log(self) -> EditLog:
         """Return the log of edits and start an empty one.
