@@ -373,7 +373,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (CARTPOLE, {**KEEP, "parameters": 6}, "Give --keep or --parameters"),
     (CARTPOLE, {**KEEP, "handover": "final"}, "--keep chooses the network"),
     (CARTPOLE, {"keep": 0.9}, "--keep needs rules that follow a size"),
-    ("xor", KEEP, "--keep compares with an expert that plays, and xor has none"),
+    ("xor", KEEP, "--keep needs an expert that plays, and xor has none"),
     ("xor", {"env_backend": "gymnasium"}, "xor is learned from examples and has no environment"),
     (CARTPOLE, {"protect": 0.5}, "protect 0.5 has no effect on a run that starts from nothing"),
 ]
