@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from dataclasses import fields
 from typing import Any
 
@@ -135,8 +134,7 @@ def test_settings_survive_json(config: Settings) -> None:
 
 @pytest.mark.parametrize("settings", REQUIRED)
 def test_an_unknown_name_is_refused(settings: type[Settings]) -> None:
-    sentence = f"{settings.__name__} has no setting named 'widnow'."
-    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(ConfigError, match=f"^{settings.__name__} has no setting 'widnow'"):
         settings.from_dict({**REQUIRED[settings], "widnow": 3})
     with pytest.raises(TypeError, match="widnow"):
         settings(**{**REQUIRED[settings], "widnow": 3})

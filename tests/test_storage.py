@@ -240,7 +240,7 @@ def test_a_file_with_another_digest_is_refused(path: Path) -> None:
     ("changes", "why"),
     [
         ({"n_inputs": 0}, "The 'n_inputs' parameter of NetworkConfig must be an int"),
-        ({"colour": "red"}, "NetworkConfig has no setting named 'colour'."),
+        ({"colour": "red"}, "NetworkConfig has no setting 'colour'."),
         ({"n_inputs": 9}, "The graph has 3 inputs and 2 outputs; the network has 9 and 2."),
         ({"weight": np.ones(2, dtype=np.float32)}, "The graph has edge columns of unequal shape."),
         ({"weight": None}, "weight"),

@@ -1,8 +1,7 @@
-"""Ctrl-C: put off while a state is not whole, and not waited for while there is nothing to save.
+"""Ctrl-C: deferred while a state is incomplete, and immediate while there is nothing to save.
 
-A signal that strikes between two halves of an edit would leave the network half edited.  One that
-strikes while a command starts would end in the midst of an import or of the compiler, with a
-traceback or an abort; there the process just ends.
+A signal between two halves of an edit would leave the network half edited.  One while a command
+starts would interrupt an import or the compiler, with a traceback or an abort.
 """
 
 import os
@@ -13,14 +12,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-_DEFERRED = [
-    getattr(signal, name)
-    for name in (
-        *("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"),
-        *("SIGALRM", "SIGVTALRM", "SIGPROF"),
-    )
-    if hasattr(signal, name)
-]
+_NAMES = "SIGINT SIGTERM SIGHUP SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF"
+_DEFERRED = [getattr(signal, name) for name in _NAMES.split() if hasattr(signal, name)]
 """Signals whose handlers may raise."""
 _deferring: list[bool] = []
 """Not empty inside a block that defers them."""

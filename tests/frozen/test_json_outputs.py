@@ -54,7 +54,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "view": ("view", "runs/a", "--no-open"),
     "expert, list": ("expert", "list"),
     "expert, evaluate": ("expert", "evaluate", "CartPole-v1", "--episodes", "2"),
-    "completion": ("completion", "bash", "--out", "completion.sh"),
 }
 
 

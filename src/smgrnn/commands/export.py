@@ -10,14 +10,14 @@ from smgrnn.export.c import COMPILE, c_name, measure
 from smgrnn.export.formats import export_policy
 from smgrnn.export.wiring import facts, n_parameters
 from smgrnn.policy import BARE
-from smgrnn.runs import load
+from smgrnn.runs.record import load
 from smgrnn.text import quantity
 
 OPTIONS = f"""
 RUN                   a run, or a network that SMGrNN.save or Learner.save wrote
 --to {{{",".join(FORMATS)}}} !
                       the format
---out FILE            file to write, without its ending (default: the name of the task, beside the
+--out FILE            file to write, without its ending (default: the task's name, next to the
                       network)
 {SELECTION}"""
 
@@ -28,7 +28,7 @@ def run(args: Namespace, output: Output) -> None:
     policy = load(source, **selection(args))
     task, folder = policy.task.id, source if source.is_dir() else source.parent
     name = source.stem if task == BARE else c_name(task.split(":")[-1])
-    paths = export_policy(policy, args.to, folder / name if args.out is None else args.out)
+    paths = export_policy(policy, args.to, args.out or folder / name)
     files = {str(path): path.stat().st_size for path in paths}
     report = {"format": args.to, "files": files, **facts(policy)}
     lines = [f"{path}: {size} bytes" for path, size in files.items()]
@@ -39,9 +39,6 @@ def run(args: Namespace, output: Output) -> None:
         sizes = measure(policy, paths[-1])
         report |= sizes._asdict()
         text = f"{sizes.table_bytes} bytes of constant tables, {sizes.state_bytes} bytes of state"
-        if sizes.compiled_bytes is None:
-            lines.append(f"{text}; {sizes.obstacle}")
-        else:
-            code = f"{sizes.compiled_bytes} bytes of code and constants"
-            lines.append(f"{text}, {code} by {' '.join(COMPILE)}")
+        code = f", {sizes.compiled_bytes} bytes of code and constants by {' '.join(COMPILE)}"
+        lines.append(text + (code if sizes.compiled_bytes is not None else f"; {sizes.obstacle}"))
     output.result("\n".join(lines), report)

@@ -3,33 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from smgrnn.errors import plain
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
+from smgrnn.validation import flatten
 
 K = TypeVar("K")
 RULES = ("plasticity.growth", "plasticity.pruning")
 Stated = dict[str, str]
 """Settings as texts, by dotted names."""
-
-
-def flatten(content: dict[str, Any]) -> dict[str, Any]:
-    """Return nested values by dotted names; a choice goes by the name that it is known by.
-
-    >>> flatten({"a": 1, "b": {"c": 2, "d": {"name": "relay", "e": 3}}})
-    {'a': 1, 'b.c': 2, 'b.d': 'relay', 'b.d.e': 3}
-    """
-    flat: dict[str, Any] = {}
-    for name, value in content.items():
-        if isinstance(value, dict):
-            inner = flatten(value)
-            flat |= {name: inner.pop("name")} if "name" in inner else {}
-            flat |= {f"{name}.{part}": each for part, each in inner.items()}
-        else:
-            flat[name] = value
-    return flat
 
 
 def stated_settings(plan: AnyPlan) -> Stated:
