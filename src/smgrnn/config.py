@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
@@ -12,7 +13,6 @@ from smgrnn.errors import ConfigError, suggest
 from smgrnn.graph.settings import NetworkConfig, NetworkSettings
 from smgrnn.learning.settings import Adam, LearningConfig, LearningSettings
 from smgrnn.rules.contribution import Contribution
-from smgrnn.rules.relay import Relay
 from smgrnn.rules.settings import PlasticityConfig
 from smgrnn.settings_file import ENDING, SettingsFile, read_settings
 from smgrnn.validation import (
@@ -35,8 +35,6 @@ USUAL_PRESET: Preset = "frugal"
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
 EnvBackend = Literal["compiled", "gymnasium"]
 HandOver = Literal["best", "final"]
-RECORDINGS = (".npz", ".csv", ".safetensors")
-"""Endings of the name of a task that is a file of recorded examples."""
 NETWORK = {entry.name for entry in fields(NetworkSettings)}
 """The settings of the network, which go by their own names."""
 UNCHANGING = ("static", "mlp-100", "mlp-200")
@@ -156,11 +154,37 @@ class RunConfig(Settings):
 
     @classmethod
     @cache
-    def _start(cls, task: str, preset: Preset) -> Self:
-        values = _starting_values(task, preset)
-        network = {name: values.pop(name) for name in NETWORK & values.keys()}
-        learning = LearningSettings(**values.pop("learning", {}))
-        return cls(network=NetworkSettings(**network), learning=learning, **values)
+    def _start(cls, task: str, preset: "Preset") -> Self:
+        from smgrnn.tasks.known import find_facts  # here: a command that only helps needs no Numba
+        from smgrnn.tasks.recording import RECORDINGS
+
+        facts = find_facts(task)
+        has_examples = facts.examples is not None or task.endswith(RECORDINGS)
+        changes: list[Mapping[str, Any]] = []
+        if preset == "frugal":
+            changes.append(FRUGAL)
+            if facts.needs_memory:
+                changes.append({"carry_state": True, "learning": {"through_time": 16}})
+            if has_examples:
+                changes.append({"gain": 1.0})
+        elif has_examples:
+            rules = PlasticityConfig()
+            changes.append(
+                {"iterations": 3, "bias": True, "carry_state": False, "plasticity": rules}
+            )
+        if preset == "as_printed":
+            changes.append({"readout": "state", "plasticity": PlasticityConfig.as_printed()})
+        merged: dict[str, Any] = {}
+        for name, value in chain.from_iterable(
+            each.items() for each in (*changes, facts.presets.get(preset, {}))
+        ):
+            former = merged.get(name)
+            if isinstance(value, dict) and isinstance(former, Settings):
+                value = former.changed(**value)
+            elif isinstance(value, dict) and isinstance(former, dict):
+                value = former | value
+            merged[name] = value
+        return cls().with_changes(**merged)
 
     def with_changes(self, **changes: Any) -> Self:
         """Return the settings with some of them changed; those of the network by their own names.
@@ -370,43 +394,21 @@ def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
     return known[file.preset], file.settings
 
 
-def _starting_values(task: str, preset: Preset) -> dict[str, Any]:
-    """Return the settings of a task and a preset that are not the defaults."""
-    if preset == "frugal":
-        return _frugal_values(task)
-    values: dict[str, Any] = {}
-    if task == "xor" or task.endswith(RECORDINGS):
-        rules = PlasticityConfig()
-        values = {"iterations": 3, "bias": True, "carry_state": False, "plasticity": rules}
-    if task == "xor":
-        rules = PlasticityConfig(interval=10, growth=Relay(initial_weight=0.5))
-        values |= {"density": 1.0, "weight_std": 0.05, "stop_after": 25, "plasticity": rules}
-    if preset == "as_printed":
-        values |= {"readout": "state", "plasticity": PlasticityConfig.as_printed()}
-    return values
-
-
-def _frugal_values(task: str) -> dict[str, Any]:
-    adam = Adam(bias_correction="edge")
-    learning: dict[str, Any] = {"learning_rate": 0.003, "optimizer": adam, "schedule": "falling"}
-    values: dict[str, Any] = {
-        "episodes": 1500,
-        "handover": "best",
-        "bias": True,
-        "gain": 5.0,
-        "density": 1.0,
-        "weight_std": 0.0,
-        "iterations": 2,
-        "carry_state": False,
-        "learning": learning | {"averaging": 1e-4},
-        "plasticity": PlasticityConfig.frugal(interval="episode", least_updates=2500),
-    }
-    if task.partition(",")[0] == "recall" or ",hide=" in task:  # nothing is done without memory
-        values["carry_state"] = True
-        values["learning"] |= {"through_time": 16}
-    if task == "xor" or task.endswith(RECORDINGS):
-        values["gain"] = 1.0
-    if task == "xor":  # four examples an episode
-        values["learning"] |= {"learning_rate": 0.02}
-        values |= {"stop_after": 25, "plasticity": PlasticityConfig.frugal(interval=300)}
-    return values
+FRUGAL: dict[str, Any] = {
+    "episodes": 1500,
+    "handover": "best",
+    "bias": True,
+    "gain": 5.0,
+    "density": 1.0,
+    "weight_std": 0.0,
+    "iterations": 2,
+    "carry_state": False,
+    "learning": {
+        "learning_rate": 0.003,
+        "optimizer": Adam(bias_correction="edge"),
+        "schedule": "falling",
+        "averaging": 1e-4,
+    },
+    "plasticity": PlasticityConfig.frugal(interval="episode", least_updates=2500),
+}
+"""Settings of the preset frugal that are not the defaults, for any task."""

@@ -21,19 +21,28 @@ Handlers = dict[signal.Signals, Callable[[int, FrameType | None], Any]]
 
 
 @contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Let a Ctrl-C, or another signal with a Python handler, take effect after the block."""
+def interrupts_deferred() -> Iterator[Callable[[], None]]:
+    """Let a Ctrl-C, or another signal with a Python handler, take effect after the block.
+
+    Or before, wherever the block calls what it is given: there its state is whole.
+    """
     if _deferring or threading.current_thread() is not threading.main_thread():
-        yield  # deferred by a block around this one; or Python delivers signals elsewhere
+        yield lambda: None  # deferred by a block around this one; or Python delivers them elsewhere
         return
     arrived: list[int] = []
     former = {each: signal.getsignal(each) for each in _DEFERRED}
     handlers: Handlers = {each: handler for each, handler in former.items() if callable(handler)}
+
+    def deliver() -> None:
+        while arrived:
+            number = arrived.pop(0)
+            handlers[signal.Signals(number)](number, None)
+
     try:
         for each in handlers:
             signal.signal(each, lambda number, _: arrived.append(number))
         _deferring.append(True)
-        yield
+        yield deliver
     finally:
         _deferring.clear()
         _resume(handlers, arrived)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from smgrnn.errors import ConfigError, ExpertError, TaskError
-from smgrnn.experts.function import function_name, import_function, is_function_name
+from smgrnn.experts import find_teacher
+from smgrnn.experts.function import function_name, import_function
 from smgrnn.runs import Run, distill, load
 from smgrnn.tasks import find_task
 from support.commands import Command, refused
@@ -46,10 +47,12 @@ def test_a_function_teaches_what_a_network_that_decides_alike_does(
 
 def test_a_function_is_named_so_that_it_can_be_imported_again() -> None:
     assert import_function(function_name(np.argmax)) is np.argmax
-    assert import_function("numpy:linalg.norm") is np.linalg.norm
-    assert all(map(is_function_name, ("my_module:expert", "a.b:C.d", "__main__:<lambda>")))
-    for name in ("CartPole-v1", "expert.zip", "./my:expert.zip", "C:\\expert.zip", "my_module"):
-        assert not is_function_name(name)
+    task = find_task("CartPole-v1")
+    identity, _ = find_teacher("numpy:linalg.norm", task)
+    assert (identity.kind, identity.name) == ("function", "numpy:linalg.norm")
+    for name in ("expert.zip", "./my:expert.zip", "C:\\expert.zip", "my_module"):
+        with pytest.raises(ExpertError, match="There is no expert"):
+            find_teacher(name, task)
 
 
 def test_a_run_goes_on_with_its_function_and_no_other(tmp_path: Path) -> None:

@@ -12,22 +12,12 @@ import pytest
 import torch
 
 from smgrnn.errors import ExpertError
-from smgrnn.experts import Expert, choice, load_expert, read_expert, score_expert
-from smgrnn.experts.choice import ScoredCheckpoint, Teachability, late_returns, train_expert
-from smgrnn.experts.dqn import (
-    CHOICES,
-    Checkpoint,
-    Choice,
-    DQNConfig,
-    Recipe,
-    RecipeName,
-    changes,
-    find_recipe,
-    train,
-)
-from smgrnn.experts.evaluation import Score
+from smgrnn.experts import Expert, choice, load_expert, read_expert
+from smgrnn.experts.choice import late_returns, rank, score_expert, train_expert
+from smgrnn.experts.dqn import Choice, DQNConfig, Recipe, RecipeName, changes, find_recipe, train
+from smgrnn.experts.files import Record
 from smgrnn.runs import distill
-from smgrnn.tasks import Task, find_task, make_env
+from smgrnn.tasks import find_task, make_env
 from smgrnn.tasks.known import KNOWN
 from support.commands import call
 
@@ -59,8 +49,8 @@ class Identity(gym.Env[Any, Any]):
         return np.eye(3, dtype=np.float32)[self.answer]
 
 
-def last(checkpoints: Iterator[Checkpoint]) -> Expert:
-    return list(checkpoints)[-1].expert
+def last(checkpoints: Iterator[tuple[int, Expert]]) -> Expert:
+    return list(checkpoints)[-1][1]
 
 
 @pytest.mark.parametrize("standardise", [True, False])
@@ -78,8 +68,8 @@ def test_a_seed_gives_one_expert_whatever_the_global_generators_do() -> None:
     np.random.seed(99)  # noqa: NPY002
     assert list(train(make_env(task), config, 1)) == first
     assert list(train(make_env(task), config, 2)) != first
-    assert [checkpoint.step for checkpoint in first] == [200, 400, 450]  # the last one too
-    assert first[0].expert != first[1].expert
+    assert [step for step, _ in first] == [200, 400, 450]  # the last one too
+    assert first[0][1] != first[1][1]
 
 
 class Uneven(Identity):
@@ -165,10 +155,8 @@ def test_what_cannot_be_trained_is_refused(id: str, config: DQNConfig, sentence:
 
 
 @pytest.mark.parametrize("task_id", MIRRORS)
-@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize("name", get_args(RecipeName))
 def test_every_change_of_a_recipe_has_a_reason(name: RecipeName, task_id: str) -> None:
-    assert tuple(CHOICES) == get_args(RecipeName)
-    assert set(CHOICES.values()) == set(get_args(Choice))
     reasons = changes(find_recipe(task_id, name).config)
     assert ("policy_averaging" in reasons) == (name != "printed")
     assert "Set by hand." not in reasons.values()
@@ -192,24 +180,22 @@ def test_recipes_of_teachers_are_the_same_for_all_but_the_lander() -> None:
 
 
 CONFIG = DQNConfig(steps=2000, hidden=16, warmup=100, check_every=500, policy_averaging=0.05)
-EXPERT = Expert.from_layers([([[1.0]], [0.0])])
 
 
 @pytest.mark.parametrize("chosen_by", ["own return", "students"])
 def test_training_keeps_the_checkpoint_that_does_best_and_records_it(chosen_by: Choice) -> None:
     """None of these is good enough for students, so both choices come to the same."""
-    heard: list[ScoredCheckpoint] = []
-    recipe = Recipe(CONFIG, chosen_by)
-    expert, record = train_expert("CartPole-v1", recipe, 3, episodes=3, report=heard.append)
-    assert [each.step for each in heard] == [500, 1000, 1500, 2000]
-    assert len({each.choosing.mean for each in heard}) > 1
-    best = max(heard, key=lambda each: each.choosing.mean)
-    assert expert == best.expert
-    assert record["step"] == best.step
+    heard: list[Record] = []
+    recipe, task = Recipe(CONFIG, chosen_by), find_task("CartPole-v1")
+    expert, record = train_expert(task.id, recipe, 3, episodes=3, report=heard.append)
+    assert [each["step"] for each in heard] == [500, 1000, 1500, 2000]
+    assert len({each["choosing"]["mean"] for each in heard}) > 1
+    best = max(heard, key=lambda each: each["choosing"]["mean"])
+    assert best.items() <= record.items()
     assert record["chosen_by"] == chosen_by
-    assert record["choosing"] == best.choosing._asdict()
+    assert score_expert(expert, task, 3, "choosing") == record["choosing"]
     assert (record["disturbed"] is None) == (chosen_by == "own return")
-    assert record["held_out"] == score_expert(expert, "CartPole-v1", 3)._asdict()
+    assert record["held_out"] == score_expert(expert, task, 3, "held_out")
     assert record["config"] == CONFIG.to_dict()
     assert (record["task"], record["seed"]) == ("CartPole-v1", 3)
     assert record["changes"]["hidden"] == "Set by hand."
@@ -221,42 +207,34 @@ def test_by_its_own_return_the_first_of_the_best_is_kept_and_no_student_is_train
     """All checkpoints count as good, so that a choice by students would train some."""
     means = iter([300.0, 500.0, 500.0, 400.0])
 
-    def score(*_: Any, **settings: Any) -> Score:
-        assert not settings  # no random actions
-        return Score(next(means, 0.0), 1.0, 3, 30_000, 0.0)
+    def score(expert: Expert, *settings: Any) -> Record:
+        assert len(settings) == 3  # no random actions
+        heard.append(expert)
+        return {"mean": next(means, 0.0)}
 
     def refuse(*_: Any) -> Any:
         raise AssertionError("a student was trained")
 
-    monkeypatch.setattr(Task, "good_return", 0.0)
+    heard: list[Expert] = []
     monkeypatch.setattr(choice, "score_expert", score)
     monkeypatch.setattr(choice, "late_returns", refuse)
-    heard: list[ScoredCheckpoint] = []
-    recipe = Recipe(CONFIG, "own return")
-    expert, record = train_expert("CartPole-v1", recipe, 3, report=heard.append)
+    expert, record = train_expert("CartPole-v1", Recipe(CONFIG, "own return"), 3)
     assert (record["step"], record["choosing"]["mean"]) == (1000, 500.0)
-    assert expert == heard[1].expert != heard[2].expert
+    assert expert == heard[1] != heard[2]
     assert record["teachability"] is None
-    means = iter([300.0])
+    monkeypatch.setattr(choice, "score_expert", lambda *_: {"mean": 500.0})
     with pytest.raises(AssertionError):
         train_expert("CartPole-v1", Recipe(CONFIG, "students"), 3)
 
 
 def test_good_checkpoints_are_ranked_by_their_students_then_by_themselves() -> None:
-    def checkpoint(mean: float, disturbed: float, taught: float | None) -> ScoredCheckpoint:
-        scores = Score(mean, 0.0, 5, 30_000, 0.0), Score(disturbed, 9.0, 5, 30_000, 0.3)
-        students = None if taught is None else Teachability(taught, 1.0, 200, (1000,), 16)
-        return ScoredCheckpoint(1, EXPERT, *scores, students)
-
-    ordered = [
-        checkpoint(240.0, 90.0, None),
-        checkpoint(249.0, 80.0, None),
-        checkpoint(270.0, 70.0, 200.0),
-        checkpoint(260.0, 60.0, 210.0),
-        checkpoint(261.0, 50.0, 210.0),
-        checkpoint(261.0, 55.0, 210.0),
-    ]
-    assert all(worse.rank < better.rank for worse, better in pairwise(ordered))
+    ordered = [(240, 90, None), (249, 80, None), (270, 70, 200), (260, 60, 210), (261, 50, 210)]
+    ranks = []
+    for means in [*ordered, (261, 55, 210)]:
+        scores = [None if mean is None else {"mean": mean} for mean in means]
+        names = ("choosing", "disturbed", "teachability")
+        ranks.append(rank(dict(zip(names, scores, strict=True))))
+    assert all(worse < better for worse, better in pairwise(ranks))
 
 
 def test_the_command_trains_by_the_recipe_that_is_named(

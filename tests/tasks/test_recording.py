@@ -10,34 +10,23 @@ import pytest
 from safetensors.numpy import save_file
 
 import smgrnn
-from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.runs import Record, Run, distill, evaluate, load
 from smgrnn.seeding import stream
 from smgrnn.tasks import find_task
-from smgrnn.tasks.known import find_facts
 from smgrnn.tasks.recording import Recording, read_recording
 from support.commands import Command
 from support.flat import flat_rules
 from support.runs import RULES, contents
 
 
-def test_a_growing_network_learns_xor_on_every_seed() -> None:
+def test_a_growing_network_learns_xor_on_every_seed_and_a_static_one_does_not() -> None:
     for seed in range(5):
         run = smgrnn.distill("xor", seed=seed)
         assert run.held_out.tolist() == [4.0] * 100
         assert run.graph.n_hidden > 0
         assert run.episodes.n < 2000
 
-
-@pytest.mark.parametrize("preset", ["frugal", "paper", "as_printed"])
-def test_xor_says_what_its_presets_change_of_those_for_examples(preset: Any) -> None:
-    for_examples = RunConfig.for_task("a.npz", preset=preset)
-    changed = for_examples.with_changes(**find_facts("xor").presets[preset])
-    assert changed == RunConfig.for_task("xor", preset=preset)
-
-
-def test_a_network_that_cannot_grow_does_not() -> None:
     run = smgrnn.distill("xor", student="static", episodes=300)
     assert run.held_out.max() < 4
     assert run.episodes.n == 300
@@ -54,6 +43,10 @@ def test_a_run_stops_when_enough_episodes_in_a_row_reach_the_threshold(tmp_path:
     resumed.train()  # which is finished
     assert resumed.episodes.n == run.episodes.n
     assert contents(tmp_path / "a") == before
+    policy = smgrnn.load(tmp_path / "a")
+    for bits in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+        policy.reset()
+        assert np.sign(policy(bits)[0]) == -bits[0] * bits[1]
 
 
 def test_every_round_shows_each_pattern_once_in_an_order_of_its_own() -> None:
@@ -63,14 +56,6 @@ def test_every_round_shows_each_pattern_once_in_an_order_of_its_own() -> None:
     np.testing.assert_array_equal(run.episodes.returns, run.episodes.agreed)
     other = smgrnn.distill("xor", episodes=30, stop_after=0, seed=1)
     assert not np.array_equal(run.episodes.loss, other.episodes.loss)
-
-
-def test_a_solved_network_is_a_policy(tmp_path: Path) -> None:
-    smgrnn.distill("xor", out=tmp_path / "run")
-    policy = smgrnn.load(tmp_path / "run")
-    for bits in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
-        policy.reset()
-        assert np.sign(policy(bits)[0]) == -bits[0] * bits[1]
 
 
 RNG = np.random.default_rng(0)

@@ -2,25 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.error import DependencyNotInstalled
 
 from smgrnn.errors import ConfigError, TaskError
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import XOR, Task, find_task, make_env
 from smgrnn.tasks.known import KNOWN, find_budget
-from smgrnn.tasks.registry import WAY_TO_ACT
 
 FLAT = spaces.Box(-1, 1, (3,))
-FLATTEN = (
-    "; register it with gymnasium.wrappers.FlattenObservation around it, which can make them one"
-)
+WRAPPER = "Register it inside a wrapper, such as one of gymnasium.wrappers."
 
 
 class Still(gym.Env[Any, Any]):
@@ -56,9 +51,9 @@ def refusal(id: Any) -> str:
 @pytest.mark.parametrize(
     ("id", "shape", "facts"),
     [
-        ("CartPole-v1", (4, 2, 500, 475.0), (0, 91, 500.0, (1.0, 500.0))),
-        ("Acrobot-v1", (6, 3, 500, -100.0), (1, 109, -85.0, (-500.0, 0.0))),
-        ("LunarLander-v3", (8, 4, 1000, 200.0), (None, 136, 250.0, (-np.inf, np.inf))),
+        ("CartPole-v1", (4, 2, 500, 475.0), (0, 91, (1.0, 500.0))),
+        ("Acrobot-v1", (6, 3, 500, -100.0), (1, 109, (-500.0, 0.0))),
+        ("LunarLander-v3", (8, 4, 1000, 200.0), (None, 136, (-np.inf, np.inf))),
     ],
 )
 def test_what_is_known_of_the_paper_s_tasks(
@@ -67,13 +62,10 @@ def test_what_is_known_of_the_paper_s_tasks(
     task = find_task(id)
     names = ("n_inputs", "n_outputs", "max_steps", "reward_threshold")
     assert task == Task(id=id, is_discrete=True, **dict(zip(names, shape, strict=True)))
-    found = (task.compiled, find_budget(id), task.good_return, task.return_bounds)
-    assert found == facts
+    assert (task.compiled, find_budget(id), task.return_bounds) == facts
     assert (len(task.names.inputs), len(task.names.outputs)) == shape[:2]
-    cued = find_task(f"{id},cue=1of2")
-    assert cued.good_return == task.reward_threshold
     with pytest.raises(ConfigError, match=r"^No budget is known for"):
-        find_budget(cued.id)
+        find_budget(f"{id},cue=1of2")
 
 
 def test_facts_go_by_the_name_and_not_for_what_a_user_makes() -> None:
@@ -100,19 +92,6 @@ def test_what_is_read_off_an_environment(register: Callable[..., str]) -> None:
     assert find_task(make).n_inputs == FLAT.shape[0] + 3  # the wrapper that a refusal names helps
 
 
-def test_a_task_of_a_module_is_found_by_importing_it(
-    register: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_modules: None
-) -> None:
-    (tmp_path / "my_tasks.py").write_text(
-        "import gymnasium\n"
-        "gymnasium.register('Mine-v0', 'gymnasium.envs.classic_control:CartPoleEnv')\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    task = find_task("my_tasks:Mine-v0")
-    assert (task.id, task.n_inputs, task.compiled) == ("my_tasks:Mine-v0", 4, None)
-    assert make_env(task).observation_space.shape == (4,)
-
-
 def test_an_environment_ends_after_the_last_step() -> None:
     env = make_env(find_task("Acrobot-v1"))
     env.reset(seed=0)
@@ -136,10 +115,7 @@ def test_xor_is_a_task_without_an_environment() -> None:
     ("id", "sentence"),
     [
         ("CartPol-v1", "There is no task 'CartPol-v1'. Did you mean 'CartPole-v1'?"),
-        ("cartpole", "There is no task 'cartpole'. Did you mean 'CartPole-v1'?"),
-        ("LunarLander-v2", "There is no task 'LunarLander-v2'. Did you mean 'LunarLander-v3'?"),
         ("XOR", "There is no task 'XOR'. Did you mean 'xor'?"),
-        ("%§$", "There is no task '%§$'."),
         ("", "There is no task ''."),
         (
             3,
@@ -172,7 +148,7 @@ def test_an_unknown_task_is_refused_with_the_closest_known_one(id: Any, sentence
 def test_an_observation_must_be_a_flat_box(register: Callable[..., str], space: Any) -> None:
     assert refusal(register(kwargs={"observation_space": space})) == (
         f"The observations of a task must be a flat Box, of shape (n,). 'Still-v0' has {space} "
-        f"instead{'' if space.shape == (0,) else FLATTEN}."
+        f"instead. {WRAPPER}FlattenObservation."
     )
 
 
@@ -196,36 +172,20 @@ def test_an_action_must_be_a_choice_or_a_flat_vector_with_bounds(
 ) -> None:
     assert refusal(register(kwargs={"action_space": space})) == (
         f"The actions of a task must be two choices or more, numbered from 0 (Discrete), or a flat "
-        f"Box of floats with finite bounds. 'Still-v0' has {space} instead{WAY_TO_ACT}."
+        f"Box of floats with finite bounds. 'Still-v0' has {space} instead. "
+        f"{WRAPPER}TransformAction."
     )
 
 
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (RuntimeError("No licence found.\nAsk the vendor."), "No licence found"),
-        (ValueError("The screen is too small"), "The screen is too small"),
-        (DependencyNotInstalled("Run `pip install foo`"), "Run `pip install foo`"),
-    ],
-)
-def test_an_environment_that_fails_to_start_says_why(
-    register: Callable[..., str], error: Exception, reason: str
-) -> None:
-    def broken() -> gym.Env[Any, Any]:
-        raise error
-
-    sentence = refusal(register(broken))
-    assert sentence.startswith(f"The task 'Still-v0' cannot be made: {type(error).__name__} in ")
-    assert sentence.endswith(f": {reason}.")
-
-
-def test_an_environment_that_is_missing_or_cannot_be_closed_is_told(
+def test_an_environment_that_cannot_be_made_or_closed_says_why(
     register: Callable[..., str],
 ) -> None:
-    assert refusal(register("no_such_package.envs:Still")) == (
-        "The task 'Still-v0' cannot be made: ModuleNotFoundError: No module named "
-        "'no_such_package'."
-    )
+    def broken() -> gym.Env[Any, Any]:
+        raise RuntimeError("No licence found.\nAsk the vendor.")
+
+    sentence = refusal(register(broken))
+    assert sentence.startswith("The task 'Still-v0' cannot be made: RuntimeError in ")
+    assert sentence.endswith(": No licence found.")
 
     def stuck() -> Any:
         env = gym.make("CartPole-v1")
@@ -238,15 +198,13 @@ def test_an_environment_that_is_missing_or_cannot_be_closed_is_told(
 # --- seeds of episodes ---------------------------------------------------------------------------
 
 
-def test_the_seed_of_an_episode_never_changes() -> None:
-    assert episode_seed(0, 0, "train") == 1051823300
-    assert episode_seed(7, 1999, "train") == 1942720236
-    assert episode_seed(7, 1999, "held_out") == 879100839
-    assert episode_seed(0, 0, "choosing") == 4269802381
-
-
 def test_episodes_of_one_purpose_serve_no_other() -> None:
     """Students train on even seeds, are judged on odd ones and chosen on those from 2**31 on."""
+    assert (episode_seed(0, 0, "train"), episode_seed(7, 1999, "train")) == (1051823300, 1942720236)
+    assert (episode_seed(7, 1999, "held_out"), episode_seed(0, 0, "choosing")) == (
+        879100839,
+        4269802381,
+    )
     train, held_out, choosing = (
         [episode_seed(seed, k, purpose) for seed in range(20) for k in range(200)]
         for purpose in ("train", "held_out", "choosing")

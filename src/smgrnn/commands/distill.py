@@ -16,9 +16,10 @@ from smgrnn.commands.options import (
     run_settings,
 )
 from smgrnn.commands.output import Output, aligned, open_from_terminal, say
-from smgrnn.config import RECORDINGS, RunConfig, with_settings
+from smgrnn.config import RunConfig, with_settings
 from smgrnn.errors import ConfigError, short
 from smgrnn.machine import check_memory
+from smgrnn.tasks.recording import RECORDINGS
 from smgrnn.validation import flatten
 
 if TYPE_CHECKING:  # a dry run needs none of them

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from smgrnn.commands.options import check_count, import_from_here
 from smgrnn.commands.output import Output, aligned
@@ -10,9 +10,6 @@ from smgrnn.errors import ConfigError
 from smgrnn.experts import evaluate_expert, find_expert, shipped_experts, write_expert
 from smgrnn.storage import check_new_file
 from smgrnn.tasks import find_task
-
-if TYPE_CHECKING:  # it imports torch
-    from smgrnn.experts.choice import ScoredCheckpoint
 
 CHOSEN_BY = {"own return": "its own return", "students": "the return of MLP students"}
 
@@ -61,12 +58,14 @@ def _train(args: Namespace, output: Output) -> None:
     if args.steps is not None:
         recipe = recipe._replace(config=replace(recipe.config, steps=args.steps))
 
-    def report(checkpoint: "ScoredCheckpoint") -> None:
-        scored, disturbed = checkpoint.choosing, checkpoint.disturbed
-        words = f"step {checkpoint.step}: {scored.mean:.1f} ± {scored.std:.1f}"
-        words += "" if disturbed is None else f", with random actions {disturbed.mean:.1f}"
-        taught = checkpoint.teachability
-        output.say(words + ("" if taught is None else f"; its MLP students {taught.mean:.1f}"))
+    def report(scores: dict[str, Any]) -> None:
+        own, disturbed, taught = (
+            scores[kind] for kind in ("choosing", "disturbed", "teachability")
+        )
+        random = "" if disturbed is None else f", with random actions {disturbed['mean']:.1f}"
+        students = "" if taught is None else f"; its MLP students {taught['mean']:.1f}"
+        score = f"{own['mean']:.1f} ± {own['std']:.1f}"
+        output.say(f"step {scores['step']}: {score}{random}{students}")
 
     expert, record = train_expert(args.task, recipe, args.seed, report=report)
     write_expert(args.out, expert, record)

@@ -11,7 +11,7 @@ from smgrnn.experts import Teacher
 from smgrnn.experts.evaluation import play_expert
 from smgrnn.policy import Normalisation
 from smgrnn.seeding import episode_seed
-from smgrnn.tasks import Task, close_env, make_env
+from smgrnn.tasks import Task, closing_env, make_env
 
 EPISODES = 10
 DISTURBANCE = 0.5
@@ -19,8 +19,7 @@ DISTURBANCE = 0.5
 
 def normalisation_by(expert: Teacher, task: Task, seed: int) -> Normalisation:
     """Return the normalisation of a run in an environment."""
-    env = make_env(task)
-    try:
+    with closing_env(make_env(task), task.id) as env:
         return Normalisation.of(
             [
                 observation
@@ -30,5 +29,3 @@ def normalisation_by(expert: Teacher, task: Task, seed: int) -> Normalisation:
                 )
             ]
         )
-    finally:
-        close_env(env, task.id)

@@ -1,6 +1,6 @@
 """Experts: the frozen policies that students learn from."""
 
-from smgrnn.experts.evaluation import Score, evaluate_expert, score_expert
+from smgrnn.experts.evaluation import evaluate_expert
 from smgrnn.experts.files import read_expert, write_expert
 from smgrnn.experts.function import FunctionExpert, Teacher
 from smgrnn.experts.library import (
@@ -18,7 +18,6 @@ __all__ = [
     "Expert",
     "ExpertSource",
     "FunctionExpert",
-    "Score",
     "Teacher",
     "TeacherId",
     "evaluate_expert",
@@ -27,7 +26,6 @@ __all__ = [
     "find_teacher_again",
     "load_expert",
     "read_expert",
-    "score_expert",
     "shipped_experts",
     "write_expert",
 ]

@@ -1,33 +1,28 @@
 """From a task to an expert: train, choose a checkpoint, then judge it once.
 
-Checkpoints are compared on episodes of their own, by one of two choices.  By `own return` the first
-with the best mean return is kept, and no student has a say in it: such experts teach students that
-are then compared.  By `students` the one to keep, among those that are good, is the one whose MLP
-students return most; if these are equal, its own return decides, and then its return with many
-random actions: a teacher must be right where a student goes, not only where it goes itself.  The
-held-out episodes are played once, by the winner.
-
-An expert that is good by itself can be rugged, and then no student learns it.  The students are
-small and have seeds of their own.  To choose an expert by them still favours students of their
-kind, so experts that are chosen so are for users who want a good controller, not for comparisons.
+Checkpoints are compared on their own episodes.  By `own return` the first with the best mean return
+is kept; such experts teach students that are then compared.  By `students` it is, among the good
+ones, the one whose MLP students return most; ties go to its own return, and then to its return with
+many random actions, because a teacher must be right where a student goes.  No student learns a
+rugged expert, however good it is.  This choice favors students of their kind, so its experts are
+for users who want a good controller, not for comparisons.
 """
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
-from smgrnn.experts.dqn import Choice, Recipe, changes, train
-from smgrnn.experts.evaluation import Score, score_expert
+from smgrnn.experts.dqn import Recipe, changes, train
+from smgrnn.experts.evaluation import FIRST_SEED, Purpose, evaluate_expert
 from smgrnn.experts.files import Record
 from smgrnn.experts.mlp import Expert
 from smgrnn.graph.initial import mlp_graph
 from smgrnn.seeding import episode_seed, stream
-from smgrnn.tasks import Task, close_env, find_task, make_env
+from smgrnn.tasks import Task, closing_env, find_task, make_env
 
 DISTURBANCE = 0.3
 METHOD = "double DQN with the Huber loss and an averaged target network"
@@ -36,90 +31,70 @@ EPISODES = 200
 HIDDEN = 16
 
 
-class Teachability(NamedTuple):
-    """Late returns of MLP students of an expert, summed up."""
-
-    mean: float
-    std: float
-    episodes: int
-    seeds: tuple[int, ...]
-    hidden: int
-
-
-class ScoredCheckpoint(NamedTuple):
-    """One checkpoint and its scores."""
-
-    step: int
-    expert: Expert
-    choosing: Score
-    disturbed: Score | None = None
-    """Score on the same episodes with many random actions; None if it does not count."""
-    teachability: Teachability | None = None
-    """Returns of its MLP students; None if it is not good itself, or if they do not count."""
-
-    @property
-    def rank(self) -> tuple[float, float, float]:
-        """The scores that checkpoints are compared by: good ones first by their students."""
-        taught, disturbed = (
-            -float("inf") if each is None else each.mean
-            for each in (self.teachability, self.disturbed)
-        )
-        return taught, self.choosing.mean, disturbed
-
-
 def train_expert(
     task_id: str,
     recipe: Recipe,
     seed: int = 0,
     *,
     episodes: int = 100,
-    report: Callable[[ScoredCheckpoint], None] | None = None,
+    report: Callable[[Record], None] | None = None,
 ) -> tuple[Expert, Record]:
     """Return the best checkpoint of one training run, the first of equals, and its record.
 
-    The record has all it takes to train it again, and its scores.  `report` is called with every
-    checkpoint.
+    The record has all it takes to train it again, and its scores.  `report` is called with the step
+    and the scores of every checkpoint.
     """
-    task, checkpoints = find_task(task_id), []
-    env = make_env(task)
-    try:
-        for step, expert in train(env, recipe.config, seed, task.facts.mirror):
-            checkpoints.append(_score(step, expert, task, episodes, recipe.chosen_by))
+    task, found = find_task(task_id), []
+    facts, good = task.facts, task.reward_threshold
+    if facts.good_return is not None and task.id == task.base:
+        good = facts.good_return
+    with closing_env(make_env(task), task.id) as env:
+        for step, expert in train(env, recipe.config, seed, facts.mirror):
+            own = score_expert(expert, task, episodes, "choosing")
+            disturbed = taught = None
+            if recipe.chosen_by == "students":
+                disturbed = score_expert(expert, task, episodes, "choosing", DISTURBANCE)
+                if good is not None and own["mean"] >= good:
+                    how = {"episodes": EPISODES, "seeds": SEEDS, "hidden": HIDDEN}
+                    taught = _mean_and_std(late_returns(expert, task)) | how
+            scores: Record = {"step": step, "choosing": own, "disturbed": disturbed}
+            found.append((expert, scores | {"teachability": taught}))
             if report is not None:
-                report(checkpoints[-1])
-    finally:
-        close_env(env, task.id)
-    best = max(checkpoints, key=lambda checkpoint: checkpoint.rank)
-    disturbed, taught = best.disturbed, best.teachability
-    return best.expert, {
+                report(found[-1][1])
+    best, scores = max(found, key=lambda checkpoint: rank(checkpoint[1]))
+    return best, {
         "task": task_id,
         "method": METHOD,
         "config": recipe.config.to_dict(),
         "changes": changes(recipe.config),
         "seed": seed,
-        "step": best.step,
         "chosen_by": recipe.chosen_by,
-        "choosing": best.choosing._asdict(),
-        "disturbed": None if disturbed is None else disturbed._asdict(),
-        "teachability": None if taught is None else taught._asdict(),
+        **scores,
         "versions": {name: version(name) for name in ("gymnasium", "numpy", "torch")},
-        "held_out": score_expert(best.expert, task, episodes, "held_out")._asdict(),
+        "held_out": score_expert(best, task, episodes, "held_out"),
     }
 
 
-def _score(
-    step: int, expert: Expert, task: Task, episodes: int, chosen_by: Choice
-) -> ScoredCheckpoint:
-    own = score_expert(expert, task, episodes, "choosing")
-    if chosen_by == "own return":
-        return ScoredCheckpoint(step, expert, own)
-    disturbed = score_expert(expert, task, episodes, "choosing", disturbance=DISTURBANCE)
-    good, taught = task.good_return, None
-    if good is not None and own.mean >= good:
-        returns = late_returns(expert, task)
-        mean, std = float(returns.mean()), float(returns.std())
-        taught = Teachability(mean, std, EPISODES, SEEDS, HIDDEN)
-    return ScoredCheckpoint(step, expert, own, disturbed, taught)
+def rank(scores: Record) -> tuple[float, float, float]:
+    """Return the means that checkpoints are compared by: first that of their students, if any."""
+    taught, own, disturbed = (
+        -float("inf") if scores[kind] is None else scores[kind]["mean"]
+        for kind in ("teachability", "choosing", "disturbed")
+    )
+    return taught, own, disturbed
+
+
+def score_expert(
+    expert: Expert, task: Task, episodes: int, purpose: Purpose, disturbance: float = 0.0
+) -> Record:
+    """Return mean and standard deviation of an expert's returns, and how they were taken."""
+    returns = evaluate_expert(expert, task, episodes, purpose, disturbance=disturbance)
+    how = {"episodes": episodes, "first_seed": FIRST_SEED[purpose], "disturbance": disturbance}
+    return _mean_and_std(returns) | how
+
+
+def _mean_and_std(returns: Floats) -> Record:
+    return {"mean": float(returns.mean()), "std": float(returns.std())}
 
 
 def late_returns(
@@ -134,27 +109,21 @@ def late_returns(
         output_activation="identity",
         carry_state=False,
     )
-    static, env, late = PlasticityConfig.static(), make_env(task), []
-    try:
+    static, late = PlasticityConfig.static(), []
+    with closing_env(make_env(task), task.id) as env:
         for seed in seeds:
             graph = mlp_graph(task.n_inputs, HIDDEN, task.n_outputs, stream(seed, "init"))
             student = Learner(network, plasticity=static, graph=graph, seed=seed)
-            starts = [episode_seed(seed, number, "train") for number in range(episodes)]
-            returns = [_learn_episode(student, expert, task, env, start) for start in starts]
+            returns = []
+            for number in range(episodes):
+                observation, _ = env.reset(seed=episode_seed(seed, number, "train"))
+                total, is_over = 0.0, False
+                while not is_over:
+                    shown = task.read(observation)
+                    action = student.learn(np.append(shown, 1.0), expert.action(shown))
+                    observation, reward, is_terminal, is_truncated, _ = env.step(action)
+                    total, is_over = total + float(reward), is_terminal or is_truncated
+                student.end_episode()
+                returns.append(total)
             late.append(np.mean(returns[-max(episodes // 4, 1) :]))
-    finally:
-        close_env(env, task.id)
     return np.array(late)
-
-
-def _learn_episode(student: Learner, expert: Expert, task: Task, env: Any, seed: int) -> float:
-    """Let the student act and learn the expert's labels; return the return of the episode."""
-    observation, _ = env.reset(seed=seed)
-    total, is_over = 0.0, False
-    while not is_over:
-        shown = task.read(observation)
-        action = student.learn(np.append(shown, 1.0), expert.action(shown))
-        observation, reward, is_terminal, is_truncated, _ = env.step(action)
-        total, is_over = total + float(reward), is_terminal or is_truncated
-    student.end_episode()
-    return total

@@ -1,14 +1,12 @@
 """DQN: how experts are trained, and the recipes by which they were.  Paper: Sec. IV-A1.
 
 One hidden layer of ReLU units, Adam, ε-greedy exploration, a replay buffer and an update every few
-steps, as the paper prints.  What it does not print is chosen so that the expert is good and smooth:
-double Q-learning with a target network that follows slowly, and as the policy that is kept an
-average of the weights that moves more slowly still.
+steps, as the paper prints.  The rest is chosen so that the expert is good and smooth: double
+Q-learning with a slow target network, and slowly averaged weights as the policy.
 
-The recipe `printed` is what the paper prints.  The recipe `plain` learns more steadily, without
-mirror images or noise.  Both keep the checkpoint that returns most by itself.  The recipe `smooth`
-was made such that students learn well from its experts, and students choose its checkpoint.  What
-the tasks change, and the reasons, are in `recipes.toml`.
+The recipe `printed` is what the paper prints; `plain` learns more steadily.  Both keep the
+checkpoint that returns most by itself.  `smooth` adds mirror images and noise, and students choose
+its checkpoint.  What the tasks change, and the reasons, are in `recipes.toml`.
 """
 
 import tomllib
@@ -100,21 +98,13 @@ class Recipe(NamedTuple):
 
 
 _DATA = tomllib.loads(files("smgrnn.experts").joinpath("recipes.toml").read_text(encoding="utf-8"))
-CHOICES: dict[RecipeName, Choice] = {
-    "smooth": "students",
-    "plain": "own return",
-    "printed": "own return",
-}
-"""How each recipe chooses among checkpoints."""
 
 
 def find_recipe(task_id: str, name: RecipeName = "smooth") -> Recipe:
-    """Return a recipe for this task; one that says nothing about it is the same as for others.
-
-    A variant has the recipe of its task.
-    """
+    """Return a recipe for this task; a variant has the recipe of its task."""
     make, base = DQNConfig.paper if name == "printed" else DQNConfig, task_id.partition(",")[0]
-    return Recipe(make(**_DATA[name].get(base, {})), CHOICES[name])
+    chosen_by: Choice = "students" if name == "smooth" else "own return"
+    return Recipe(make(**_DATA[name].get(base, {})), chosen_by)
 
 
 def changes(config: DQNConfig) -> dict[str, str]:
@@ -125,17 +115,10 @@ def changes(config: DQNConfig) -> dict[str, str]:
     return {name: _DATA["reasons"].get(name, "Set by hand.") for name in different}
 
 
-class Checkpoint(NamedTuple):
-    """The averaged policy at one moment of training."""
-
-    step: int
-    expert: Expert
-
-
 def train(
     env: gym.Env[Any, Any], config: DQNConfig, seed: int, mirror: Mirror | None = None
-) -> Iterator[Checkpoint]:
-    """Train a Q-network and yield a checkpoint every `check_every` steps and at the end.
+) -> Iterator[tuple[int, Expert]]:
+    """Train a Q-network; yield step and averaged policy every `check_every` steps and at the end.
 
     `mirror` is the mirror image of the task, for settings with `mirror`.
     """
@@ -154,8 +137,10 @@ def train(
     n_hidden = config.hidden // 2 if config.mirror else config.hidden
     online = _network(n_inputs, n_hidden, n_actions, init)
     target, policy = deepcopy(online), deepcopy(online)
-    weights = [parameter.detach().numpy() for parameter in online.parameters()]  # views
-    optimizer = torch.optim.Adam(online.parameters(), lr=config.learning_rate)
+    averages = (target, config.target_averaging), (policy, config.policy_averaging)
+    parameters = [*online.parameters()]
+    weights = [parameter.detach().numpy() for parameter in parameters]  # views
+    optimizer = torch.optim.Adam(parameters, lr=config.learning_rate)
     replay = _Replay(config.replay, n_inputs)
     scale = np.ones(n_inputs, dtype=np.float32)
     observation, _ = env.reset(seed=int(rng.integers(2**31)))
@@ -190,10 +175,12 @@ def train(
                 optimizer.param_groups[0]["lr"] = config.learning_rate + progress * change
                 batch = replay.sample(rng, config.batch, scale)
                 _update(online, target, optimizer, batch, config.discount)
-                _follow(target, online, config.target_averaging)
-                _follow(policy, online, config.policy_averaging)
+                with torch.no_grad():
+                    for mean, share in averages:
+                        for mine, theirs in zip(mean.parameters(), parameters, strict=True):
+                            mine.lerp_(theirs, share)
             if step % config.check_every == 0 or step == config.steps:
-                yield Checkpoint(step, _expert(policy, scale, mirror))
+                yield step, _expert(policy, scale, mirror)
     finally:
         torch.set_num_threads(n_threads)
 
@@ -256,17 +243,8 @@ def _update(
     optimizer.step()
 
 
-@torch.no_grad()
-def _follow(average: nn.Sequential, online: nn.Sequential, share: float) -> None:
-    for mine, theirs in zip(average.parameters(), online.parameters(), strict=True):
-        mine.lerp_(theirs, share)
-
-
 def _expert(policy: nn.Sequential, scale: Singles, mirror: Mirror | None) -> Expert:
-    """Return the policy for unscaled observations: the scale goes into the first layer.
-
-    With a `mirror` it is the mean of the policy and of its mirror image, as one network.
-    """
+    """Return the policy for unscaled observations, or its mean with its mirror image."""
     first, bias, last, last_bias = (p.detach().numpy() for p in policy.parameters())
     first = first * scale
     if mirror is None:

@@ -1,32 +1,21 @@
 """How good an expert is: its returns over seeded episodes.
 
-Every purpose has seeds of its own, so that the episodes that chose an expert do not also judge it.
+Every purpose has its own seeds, so that the episodes that chose an expert do not also judge it.
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.errors import ExpertError, SmgrnnError, TaskError, failure
 from smgrnn.experts.function import Teacher
-from smgrnn.tasks import Task, close_env, find_task, make_env
+from smgrnn.tasks import Task, closing_env, find_task, make_env
 
 Purpose = Literal["held_out", "choosing"]
 FIRST_SEED: dict[Purpose, int] = {"held_out": 10_000, "choosing": 30_000}
 """Reset seed of the first episode for each purpose; students that test experts use 1000 and up."""
-
-
-class Score(NamedTuple):
-    """The returns of one policy over seeded episodes, summed up."""
-
-    mean: float
-    std: float
-    episodes: int
-    first_seed: int
-    disturbance: float
-    """Share of the actions that were random."""
 
 
 def check_expert(expert: Teacher, task: Task) -> None:
@@ -49,32 +38,15 @@ def evaluate_expert(
 ) -> Floats:
     """Return the expert's return in each of `episodes` episodes in the Gymnasium environment.
 
-    With a `disturbance` that share of the actions is random, which leads the expert into states
-    that it would not visit by itself, but a student does.
+    With a `disturbance` that fraction of the actions is random.  It leads the expert into states
+    that a student visits, and the expert by itself does not.
     """
     task = find_task(task) if isinstance(task, str) else task
     check_expert(expert, task)
-    env = make_env(task)
     seeds = range(FIRST_SEED[purpose], FIRST_SEED[purpose] + episodes)
-    try:
+    with closing_env(make_env(task), task.id) as env:
         played = (play_expert(expert, task, env, seed, disturbance) for seed in seeds)
         return np.array([sum(reward for _, reward in steps) for steps in played])
-    finally:
-        close_env(env, task.id)
-
-
-def score_expert(
-    expert: Teacher,
-    task: str | Task,
-    episodes: int = 100,
-    purpose: Purpose = "held_out",
-    *,
-    disturbance: float = 0.0,
-) -> Score:
-    """Return mean and standard deviation of `evaluate_expert`."""
-    returns = evaluate_expert(expert, task, episodes, purpose, disturbance=disturbance)
-    mean, std = float(returns.mean()), float(returns.std())
-    return Score(mean, std, episodes, FIRST_SEED[purpose], disturbance)
 
 
 def play_expert(

@@ -23,7 +23,7 @@ Record = dict[str, Any]
 
 def write_expert(path: str | Path, expert: Expert, record: Record) -> None:
     """Write an expert and the record of its training to one safetensors file."""
-    if expert.codes.any():  # ReLU goes without saying, as in the files of others
+    if expert.codes.any():  # without the entry it is ReLU, as in the files of others
         record = record | {ACTIVATIONS: expert.activations}
     arrays: Arrays = {}
     for number, (weight, bias) in enumerate(expert.layers()):
@@ -48,26 +48,22 @@ def read_expert(path: str | Path) -> tuple[Expert, Record]:
         raise ExpertError(f"{path} is damaged or not a safetensors file ({error}).") from error
     except FileFormatError as error:
         raise ExpertError(str(error)) from error
-    layers = _layers(path, arrays)
-    try:
-        return Expert.from_layers([*layers.values()], record.pop(ACTIVATIONS, None)), record
-    except (ExpertError, TypeError) as error:  # the latter: a header that names no activations
-        order = ", ".join(map(repr, layers))
-        raise ExpertError(f"{path} is no expert (layers {order}): {error}") from error
-
-
-def _layers(path: Path, arrays: Arrays) -> dict[str, tuple[Any, Any]]:
-    """Return weight and bias of each layer in the natural order of names: 10 comes after 9."""
     names = sorted({key.rpartition(".")[0] for key in arrays}, key=_natural)
-    keys = {name: [f"{name}.{part}".lstrip(".") for part in ("weight", "bias")] for name in names}
-    if not arrays or {*arrays} != {key for pair in keys.values() for key in pair}:
+    keys = [[f"{name}.{part}".lstrip(".") for part in ("weight", "bias")] for name in names]
+    if not arrays or {*arrays} != {key for pair in keys for key in pair}:
         found = ", ".join(map(repr, arrays)) or "nothing"
         raise ExpertError(
             f"{path} is no expert: each layer needs a weight and a bias. It holds {found}."
         )
-    return {name: (arrays[weight], arrays[bias]) for name, (weight, bias) in keys.items()}
+    layers = [(arrays[weight], arrays[bias]) for weight, bias in keys]
+    try:
+        return Expert.from_layers(layers, record.pop(ACTIVATIONS, None)), record
+    except (ExpertError, TypeError) as error:  # the latter: a header that names no activations
+        order = ", ".join(map(repr, names))
+        raise ExpertError(f"{path} is no expert (layers {order}): {error}") from error
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
+    """Return a key that sorts the layer 10 after the layer 9."""
     parts = re.split(r"(\d+)", name)
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

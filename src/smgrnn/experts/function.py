@@ -2,7 +2,6 @@
 
 import importlib
 import operator
-import re
 import sys
 from collections.abc import Callable
 from hashlib import sha256
@@ -36,10 +35,7 @@ class FunctionExpert:
         except TypeError:
             number = -1
         if not 0 <= number < self.n_outputs:
-            raise ExpertError(
-                f"The expert {self.name!r} must give an int from 0 to {self.n_outputs - 1}. "
-                f"Got {short(given)} instead."
-            )
+            self._refuse(given, f"an int from 0 to {self.n_outputs - 1}")
         return number
 
     def values(self, observation: Any) -> Singles:
@@ -50,10 +46,7 @@ class FunctionExpert:
         except (TypeError, ValueError):
             values = np.empty(0, np.float32)
         if values.size != self.n_outputs or not np.isfinite(values).all():
-            raise ExpertError(
-                f"The expert {self.name!r} must give finite numbers, {self.n_outputs} in all. "
-                f"Got {short(given)} instead."
-            )
+            self._refuse(given, f"finite numbers, {self.n_outputs} in all")
         return values
 
     def _ask(self, observation: Any) -> Any:
@@ -61,6 +54,11 @@ class FunctionExpert:
             return self._function(observation[: -self._n_cues] if self._n_cues else observation)
         except Exception as error:
             raise ExpertError(f"The expert {self.name!r} failed: {failure(error)}.") from error
+
+    def _refuse(self, given: Any, wanted: str) -> None:
+        raise ExpertError(
+            f"The expert {self.name!r} must give {wanted}. Got {short(given)} instead."
+        )
 
 
 Teacher = Expert | FunctionExpert
@@ -82,11 +80,6 @@ def function_name(function: Callable[[Any], Any]) -> str:
     except (AttributeError, KeyError):
         is_found = False
     return f"{module}:{name}" if is_found else f"{module}:<{name}>"
-
-
-def is_function_name(name: str) -> bool:
-    """Return whether the name of an expert has the form `module:function`."""
-    return re.fullmatch(r"[^\W\d][\w.]*:[\w.<>]+", name) is not None
 
 
 def import_function(name: str) -> Callable[[Any], Any]:

@@ -1,10 +1,10 @@
 """Teachers by name: shipped experts, files and functions, and how records name them again.
 
-A shipped expert and a file of weights are found again by their names.  A function and a file of
-Stable-Baselines3 are code: the record has their names, and whoever resumes the run gives them
-again.
+A record names its teacher.  A function and a file of Stable-Baselines3 are code: whoever resumes
+the run gives them again.
 """
 
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,17 +17,10 @@ import numpy as np
 from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experts.evaluation import check_expert
 from smgrnn.experts.files import Record, read_expert
-from smgrnn.experts.function import (
-    FunctionExpert,
-    Teacher,
-    function_name,
-    import_function,
-    is_function_name,
-)
+from smgrnn.experts.function import FunctionExpert, Teacher, function_name, import_function
 from smgrnn.experts.mlp import Expert
 from smgrnn.tasks import Task
-from smgrnn.tasks.facts import UNKNOWN
-from smgrnn.tasks.known import KNOWN
+from smgrnn.tasks.known import KNOWN, UNKNOWN
 from smgrnn.tasks.recording import read_recording
 from smgrnn.validation import Settings
 
@@ -43,8 +36,7 @@ class TeacherId(Settings):
     """The identity of a teacher, as records keep it."""
 
     kind: Kind
-    """An expert of the package; a file of weights; one of Stable-Baselines3; a function; or none,
-    where a task consists of examples."""
+    """A shipped expert, a file of weights or of Stable-Baselines3, a function, or examples."""
     name: str
     """Name or absolute path."""
     digest: str
@@ -56,37 +48,9 @@ def shipped_experts() -> dict[str, Record]:
     return {name: _read_shipped(name)[1] for name in SHIPPED}
 
 
-def shipped_name(name: str) -> str | None:
-    """Return the full name of a shipped expert; the id of a task stands for its default one.
-
-    >>> shipped_name("CartPole-v1"), shipped_name("CartPole-v1-plain-2"), shipped_name("elsewhere")
-    ('CartPole-v1-smooth', 'CartPole-v1-plain-2', None)
-    """
-    facts = KNOWN.get(name, UNKNOWN)
-    if name in SHIPPED or facts.rule is not None:
-        return name
-    return f"{name}-{facts.experts[0]}" if facts.experts else None
-
-
 def _read_shipped(name: str) -> tuple[Expert, Record]:
     with as_file(files("smgrnn.experts").joinpath("weights", f"{name}.safetensors")) as path:
         return read_expert(path)
-
-
-def _load(kind: str, name: str) -> Expert:
-    """Return an expert of the package by its full name, or the one in a file."""
-    if kind == "zip":
-        from smgrnn.experts.sb3 import load_sb3_expert
-
-        return load_sb3_expert(name)
-    if kind == "file":
-        return read_expert(name)[0]
-    if name in SHIPPED:
-        return _read_shipped(name)[0]
-    rule = KNOWN.get(name, UNKNOWN).rule
-    if rule is None:
-        raise ExpertError(f"No expert {name!r} is shipped.")
-    return Expert.from_layers([rule])
 
 
 def _identify(source: ExpertSource | None, task: Task | None = None) -> tuple[Kind, str]:
@@ -94,11 +58,14 @@ def _identify(source: ExpertSource | None, task: Task | None = None) -> tuple[Ki
     if callable(source):
         return "function", function_name(source)
     given = task.base if source is None and task is not None else str(source)
-    if (name := shipped_name(given)) is not None:
-        return "shipped", name
+    facts = KNOWN.get(given, UNKNOWN)
+    if given in SHIPPED or facts.rule is not None:
+        return "shipped", given
+    if facts.experts:  # the name of a task stands for its default one
+        return "shipped", f"{given}-{facts.experts[0]}"
     if source is None and task is not None:
         raise ExpertError(f"The package has no expert for {task.id}; give one with --expert.")
-    if task is not None and is_function_name(given):
+    if task is not None and re.fullmatch(r"[^\W\d][\w.]*:[\w.<>]+", given):
         return "function", given
     path = Path(given).resolve()
     if path.suffix == ".zip":
@@ -109,6 +76,36 @@ def _identify(source: ExpertSource | None, task: Task | None = None) -> tuple[Ki
             f"which are {', '.join(SHIPPED)}."
         )
     return "file", str(path)
+
+
+def _load(kind: str, name: str, task: Task | None = None) -> Expert:
+    """Return an expert that is not a function, as a variant of a task needs it.
+
+    It does not see the cue.  Mirrored tasks exchange the actions of a shipped expert.
+    """
+    if kind == "zip":
+        from smgrnn.experts.sb3 import load_sb3_expert
+
+        expert = load_sb3_expert(name)
+    elif kind == "file":
+        expert = read_expert(name)[0]
+    elif name in SHIPPED:
+        expert = _read_shipped(name)[0]
+    elif (rule := KNOWN.get(name, UNKNOWN).rule) is not None:
+        expert = Expert.from_layers([rule])
+    else:
+        raise ExpertError(f"No expert {name!r} is shipped.")
+    if task is None:
+        return expert
+    is_mirrored, n_cues = kind == "shipped" and task.variant.is_mirrored, len(task.cue)
+    if is_mirrored or n_cues:
+        layers = expert.layers()
+        if is_mirrored:
+            layers[-1] = (layers[-1][0][::-1], layers[-1][1][::-1])
+        layers[0] = (np.pad(layers[0][0], ((0, 0), (0, n_cues))), layers[0][1])
+        expert = Expert.from_layers(layers, expert.activations)
+    check_expert(expert, task)
+    return expert
 
 
 def load_expert(name_or_path: str | Path) -> Expert:
@@ -136,24 +133,8 @@ def find_expert(source: ExpertSource | None, task: Task) -> Teacher:
         raise ExpertError(f"{task.id!r} is learned from examples, which are its teacher.")
     kind, name = _identify(source, task)
     if kind != "function":
-        return _suited(_load(kind, name), task, is_shipped=kind == "shipped")
+        return _load(kind, name, task)
     return FunctionExpert(source if callable(source) else import_function(name), task, name)
-
-
-def _suited(expert: Expert, task: Task, *, is_shipped: bool) -> Expert:
-    """Return the expert as a variant of a task needs it: blind to the cue, if it has one.
-
-    A shipped expert is made for the task that is not mirrored, so its actions change places too.
-    """
-    is_mirrored, n_cues = is_shipped and task.is_mirrored, len(task.cue)
-    if is_mirrored or n_cues:
-        layers = expert.layers()
-        if is_mirrored:
-            layers[-1] = (layers[-1][0][::-1], layers[-1][1][::-1])
-        layers[0] = (np.pad(layers[0][0], ((0, 0), (0, n_cues))), layers[0][1])
-        expert = Expert.from_layers(layers, expert.activations)
-    check_expert(expert, task)
-    return expert
 
 
 def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Teacher | None]:
@@ -187,8 +168,7 @@ def find_teacher_again(
         identity, found = find_teacher(source, task)
         digest = identity.digest
     else:
-        read = _load(recorded.kind, recorded.name)
-        found = _suited(read, task, is_shipped=recorded.kind == "shipped")
+        found = _load(recorded.kind, recorded.name, task)
         digest = found.digest
     if digest != recorded.digest:
         raise ConfigError(

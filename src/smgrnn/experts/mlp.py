@@ -1,8 +1,8 @@
 """Experts: frozen networks of any depth, fast enough to label every step.  Paper: Sec. IV-A1.
 
-Between two layers is a ReLU, as in the paper, or a tanh, as in most PPO policies.  A layer that
-widens is stored transposed, so that the inner loop of every layer runs over its longer side, in
-contiguous memory.  Arithmetic is float32, and sums may be taken in any order.
+Between two layers is a ReLU, or a tanh as in most PPO policies.  A layer that widens is stored
+transposed, so that every inner loop runs over the longer side, in contiguous memory.  Arithmetic is
+float32, and sums may be taken in any order.
 """
 
 import math
@@ -48,12 +48,27 @@ class Expert(NamedTuple):
         """
         if not layers:
             raise ExpertError("An expert needs at least one layer.")
-        checked = [_check_layer(number, *layer) for number, layer in enumerate(layers, start=1)]
-        for number, ((_, given), (weight, _)) in enumerate(pairwise(checked), start=2):
-            if weight.shape[1] != given.size:
+        checked: list[Layer] = []
+        for number, layer in enumerate(layers, start=1):
+            weight, bias = (np.asarray(each) for each in layer)
+            for kind in (weight.dtype, bias.dtype):
+                if kind.kind not in "fiu":
+                    raise ExpertError(f"Layer {number} of the expert holds {kind}, not numbers.")
+            if weight.ndim != 2 or 0 in weight.shape or bias.shape != weight.shape[:1]:
+                raise ExpertError(
+                    f"A layer of an expert has a weight of shape (out, in) and a bias of shape "
+                    f"(out,). Got {weight.shape} and {bias.shape} in layer {number}."
+                )
+            if checked and weight.shape[1] != checked[-1][1].size:
                 raise ExpertError(
                     f"Layer {number} of the expert takes {weight.shape[1]} values, "
-                    f"and the layer before it gives {given.size}."
+                    f"and the layer before it gives {checked[-1][1].size}."
+                )
+            with np.errstate(over="ignore"):  # what overflows is not finite, and refused as such
+                checked.append((weight.astype(np.float32), bias.astype(np.float32)))
+            if not all(np.isfinite(each).all() for each in checked[-1]):
+                raise ExpertError(
+                    f"Layer {number} of the expert has a weight or bias that is not finite."
                 )
         names, n = get_args(Activation), len(checked) - 1
         chosen = ["relu"] * n if activations is None else list(activations)
@@ -108,15 +123,6 @@ class Expert(NamedTuple):
 
     def values(self, observation: ArrayLike) -> Singles:
         """Return the value of each action (n_outputs,)."""
-        scratch = self.scratch()
-        row = _compiled_values(*self, scratch, self._check(observation))
-        return scratch[row, : self.n_outputs].copy()
-
-    def action(self, observation: ArrayLike) -> int:
-        """Return the greedy action: the first with the largest value."""
-        return int(self.values(observation).argmax())
-
-    def _check(self, observation: ArrayLike) -> Singles:
         checked = np.asarray(observation, dtype=np.float32)
         if checked.shape != (self.n_inputs,):
             raise ShapeError(
@@ -124,7 +130,13 @@ class Expert(NamedTuple):
             )
         if not np.isfinite(checked).all():
             raise NonFiniteError("The observation given to the expert is not finite.")
-        return np.ascontiguousarray(checked)
+        scratch = self.scratch()
+        row = _compiled_values(*self, scratch, np.ascontiguousarray(checked))
+        return scratch[row, : self.n_outputs].copy()
+
+    def action(self, observation: ArrayLike) -> int:
+        """Return the greedy action: the first with the largest value."""
+        return int(self.values(observation).argmax())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Expert):
@@ -136,24 +148,6 @@ class Expert(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Expert({'-'.join(str(size) for size in self.sizes)})"
-
-
-def _check_layer(number: int, weight: ArrayLike, bias: ArrayLike) -> Layer:
-    """Return a layer in float32, or raise ExpertError with what is wrong."""
-    matrix, vector = np.asarray(weight), np.asarray(bias)
-    for kind in (matrix.dtype, vector.dtype):
-        if kind.kind not in "fiu":
-            raise ExpertError(f"Layer {number} of the expert holds {kind}, not numbers.")
-    if matrix.ndim != 2 or 0 in matrix.shape or vector.shape != matrix.shape[:1]:
-        raise ExpertError(
-            f"A layer of an expert has a weight of shape (out, in) and a bias of shape (out,). "
-            f"Got {matrix.shape} and {vector.shape} in layer {number}."
-        )
-    with np.errstate(over="ignore"):  # what overflows is not finite, and refused as such
-        matrix, vector = matrix.astype(np.float32), vector.astype(np.float32)
-    if not (np.isfinite(matrix).all() and np.isfinite(vector).all()):
-        raise ExpertError(f"Layer {number} of the expert has a weight or bias that is not finite.")
-    return matrix, vector
 
 
 @inlined

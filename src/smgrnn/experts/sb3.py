@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from smgrnn.errors import ExpertError, needs
-from smgrnn.experts.mlp import Activation, Expert
+from smgrnn.experts.mlp import Expert
 
-Layers = list[Any]
 ALGORITHMS = {"stable_baselines3.dqn": "DQN", "stable_baselines3.sac": "SAC"}
 """The algorithm by the package of its policy; PPO shares its package with others."""
 
@@ -29,8 +28,18 @@ def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> E
     The clipping of extreme observations, which `VecNormalize` also does, is left out.
     """
     path = Path(path)
-    algorithm = _algorithm(path)
-    with needs(f"Reading {Path(path).name}"):
+    if not path.is_file():
+        raise ExpertError(f"There is no expert file {path}.")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            data = json.loads(archive.read("data"))  # nothing is unpickled yet
+        module = str(data["policy_class"]["__module__"])
+    except (zipfile.BadZipFile, OSError, KeyError, TypeError, ValueError) as error:
+        raise ExpertError(f"{path} is damaged or not a Stable-Baselines3 file.") from error
+    package = ".".join(module.split(".")[:2])
+    if package not in ALGORITHMS and "n_epochs" not in data:
+        raise ExpertError(f"{path} holds no DQN, PPO or SAC policy, which are the ones supported.")
+    with needs(f"Reading {path.name}"):
         import_module("smgrnn.plotting")  # first: Stable-Baselines3 imports matplotlib
         library = import_module("stable_baselines3")
     warnings.warn(
@@ -39,7 +48,8 @@ def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> E
         stacklevel=2,
     )
     try:
-        policy = getattr(library, algorithm).load(path, device="cpu").policy
+        algorithm = getattr(library, ALGORITHMS.get(package, "PPO"))
+        policy = algorithm.load(path, device="cpu").policy
     except Exception as error:  # it unpickles, so anything can happen
         raise ExpertError(f"{path} cannot be read by Stable-Baselines3: {error}.") from error
     layers, activations = _network(path, policy)
@@ -48,23 +58,7 @@ def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> E
     return Expert.from_layers(layers, activations)
 
 
-def _algorithm(path: Path) -> str:
-    """Return the name of the algorithm, which is read from the zip without unpickling."""
-    if not path.is_file():
-        raise ExpertError(f"There is no expert file {path}.")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            data = json.loads(archive.read("data"))
-        module = str(data["policy_class"]["__module__"])
-    except (zipfile.BadZipFile, OSError, KeyError, TypeError, ValueError) as error:
-        raise ExpertError(f"{path} is damaged or not a Stable-Baselines3 file.") from error
-    package = ".".join(module.split(".")[:2])
-    if package in ALGORITHMS or "n_epochs" in data:
-        return ALGORITHMS.get(package, "PPO")
-    raise ExpertError(f"{path} holds no DQN, PPO or SAC policy, which are the ones supported.")
-
-
-def _network(path: Path, policy: Any) -> tuple[Layers, list[Activation]]:
+def _network(path: Path, policy: Any) -> tuple[list[Any], list[Any]]:
     """Return the layers from observation to action, and the activation after each but the last."""
     if hasattr(policy, "q_net"):
         extractor, modules = policy.q_net.features_extractor, [*policy.q_net.q_net]
@@ -76,13 +70,13 @@ def _network(path: Path, policy: Any) -> tuple[Layers, list[Activation]]:
         extractor = policy.features_extractor
     if type(extractor).__name__ != "FlattenExtractor":
         raise ExpertError(f"{path} is no plain network: it has a {type(extractor).__name__}.")
-    for place, module in enumerate(modules):
-        kind, wanted = type(module).__name__, ("ReLU", "Tanh") if place % 2 else ("Linear",)
+    kinds = [type(module).__name__ for module in modules]
+    for place, kind in enumerate(kinds):
+        wanted = ("ReLU", "Tanh") if place % 2 else ("Linear",)
         if kind not in wanted:
             raise ExpertError(f"{path} has a {kind} where an expert has a {' or '.join(wanted)}.")
     layers = [tuple(p.detach().numpy().copy() for p in (m.weight, m.bias)) for m in modules[::2]]
-    activations: Any = [type(module).__name__.lower() for module in modules[1::2]]
-    space = policy.action_space
+    activations, space = [kind.lower() for kind in kinds[1::2]], policy.action_space
     if type(space).__name__ not in ("Discrete", "Box"):
         raise ExpertError(f"{path} is for actions that no task here has: {space}.")
     if policy.squash_output:  # by a tanh, and from there to the bounds

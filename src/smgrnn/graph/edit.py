@@ -123,7 +123,7 @@ class Applied(NamedTuple):
 class EditDraft:
     """Collects changes of a graph by stable ids; a rule returns what `finish` gives.
 
-    Every change has the draft's present `cause`.  It may go on `after` another edit.
+    Every change has the draft's present `cause`.
 
     Examples
     --------
@@ -137,17 +137,13 @@ class EditDraft:
     GraphEdit(+nodes=1, +edges=2, -edges=1, -nodes=0)
     """
 
-    def __init__(
-        self, graph: Graph, cause: Cause = Cause.CUSTOM, after: GraphEdit | None = None
-    ) -> None:
-        after = GraphEdit.empty() if after is None else after
+    def __init__(self, graph: Graph, cause: Cause = Cause.CUSTOM) -> None:
         self.cause = cause
         self._graph = graph
-        self._rows: list[Sequence[int]] = after.rows.tolist()
-        self._weights: list[float] = after.weight.tolist()
-        self._removed: set[int] = set(after.ids(Operation.REMOVE_EDGE).tolist())
-        self._next_node_id = graph.next_node_id + after.count(Operation.ADD_NODE)
-        self._next_edge_id = graph.next_edge_id + after.count(Operation.ADD_EDGE)
+        self._rows: list[Sequence[int]] = []
+        self._weights: list[float] = []
+        self._removed: set[int] = set()
+        self._next_node_id, self._next_edge_id = graph.next_node_id, graph.next_edge_id
 
     def add_node(self, source: int = -1, target: int = -1) -> int:
         """Add a hidden node and return its id; source and target are those of the edge it relays.
@@ -301,8 +297,8 @@ def apply(graph: Graph, edit: GraphEdit, *, is_trusted: bool = False) -> Applied
 
 def carry(values: Floats, origin: Ints) -> Floats:
     """Rearrange the columns by `origin`; columns without an origin (-1) become 0."""
-    carried = np.zeros((values.shape[0], origin.size))
-    if values.size:
-        is_old = origin >= 0
-        carried[:, is_old] = values[:, origin[is_old]]
+    if not values.size:
+        return np.zeros((values.shape[0], origin.size))
+    carried: Floats = values.take(origin, axis=1)
+    carried[:, origin < 0] = 0.0
     return carried

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.config import RECORDINGS
 from smgrnn.episodes.backends import find_backend
 from smgrnn.errors import plain
 from smgrnn.experts import evaluate_expert, find_expert
@@ -30,6 +29,7 @@ from smgrnn.policy import Policy
 from smgrnn.runs.distillation import held_out_seeds
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.tasks import find_task
+from smgrnn.tasks.recording import RECORDINGS
 
 RANDOM, TEACHER, BEFORE, FIRST_STAGE = range(4)
 """Rows of a course; those of the stages follow."""

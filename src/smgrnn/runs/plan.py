@@ -319,8 +319,7 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
     13
     """
     check_student(config)
-    _check_task(config, task)
-    _check_size(config, task)
+    _check(config, task)
     require(
         config.protect == 0.0 or start is not None,
         f"protect {config.protect} has no effect on a run that starts from nothing: leave it out",
@@ -367,36 +366,30 @@ def require(holds: bool, sentence: str) -> None:
         raise ConfigError(f"{sentence}.")
 
 
-def _check_task(config: RunConfig, task: Task) -> None:
+def _check(config: RunConfig, task: Task) -> None:
+    """Refuse settings that contradict the task or each other."""
     losses = CHOICE_LOSSES if task.is_discrete else ("mse",)
-    actions, network = "choices" if task.is_discrete else "continuous", config.network
+    network, rules, parameters = config.network, config.plasticity, config.parameters
+    kind = "choices" if task.is_discrete else "continuous"
     require(
         config.learning.loss in (None, *losses),
-        f"learning.loss {config.learning.loss} contradicts the task {task.id}, whose actions are "
-        f"{actions}: it must be {' or '.join(losses)}",
+        f"learning.loss must be {' or '.join(losses)}: the actions of {task.id} are {kind}",
     )
     require(
         task.is_discrete or network.readout != "sum",
-        f"readout sum contradicts the task {task.id}, whose actions are continuous: it must be "
-        f"state",
+        f"readout must be state: the actions of {task.id} are continuous",
     )
     require(
         not (task.is_supervised and network.carry_state),
-        f"carry_state contradicts the task {task.id}, whose examples come in no order: it must be "
-        f"False",
+        f"carry_state must be False: the examples of {task.id} come in no order",
     )
     require(
         not config.stop_after or task.reward_threshold is not None,
-        f"stop_after {config.stop_after} contradicts the task {task.id}, which has no threshold "
-        f"to reach: it must be 0",
+        f"stop_after must be 0: {task.id} has no threshold to reach",
     )
-
-
-def _check_size(config: RunConfig, task: Task) -> None:
-    rules, parameters = config.plasticity, config.parameters
     require(
         config.bar is None or rules.follows_size,
-        f"bar {config.bar} needs rules that follow a size, such as those of the preset frugal",
+        "bar needs rules that follow a size, such as those of the preset frugal",
     )
     require(
         rules.size is None or parameters is None or rules.size <= parameters,
@@ -405,17 +398,14 @@ def _check_size(config: RunConfig, task: Task) -> None:
     )
     if config.keep is None:
         return
-    require(
-        parameters is None,
-        "--keep and --parameters are two ways to ask for a size: give one of them",
-    )
+    require(parameters is None, "Give --keep or --parameters: both ask for a size")
     require(
         not task.is_supervised,
-        f"--keep compares with an expert that plays, and {task.id} has none: use --parameters",
+        f"--keep needs an expert that plays, and {task.id} has none: use --parameters",
     )
     require(rules.follows_size, "--keep needs rules that follow a size: use --preset frugal")
-    require(config.handover == "best", "--keep chooses what is handed over: use --handover best")
-    require(config.bar is None, f"--keep sets the bar itself: leave bar {config.bar} out")
+    require(config.handover == "best", "--keep chooses the network: use --handover best")
+    require(config.bar is None, "--keep sets the bar itself: leave bar out")
 
 
 def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:

@@ -1,13 +1,10 @@
 """Acrobot-v1: swing the free end of a two-link arm, driven at the elbow only, above a height.
 
 The equations of motion are those of Sutton and Barto (1998), Sec. 11.3; one step is one
-fourth-order Runge-Kutta step of 0.2 s.  Every operation stands in the order in which Gymnasium
-performs it, so that states, observations and rewards are the same to the last bit.
-
-A state is (angle 1, angle 2, spin 1, spin 2), the cosine and sine of angle 1, and those of angle 2.
-They are stored because Gymnasium takes the first ones of an episode in single precision, by NumPy's
-own formulas, which compiled code does not have.  Then come the constants of the physics, which do
-not change.
+fourth-order Runge-Kutta step of 0.2 s.  Operations have Gymnasium's order, so that every bit is the
+same.  A state is (angle 1, angle 2, spin 1, spin 2), the cosine and sine of each angle, and the
+constants of the physics.  Gymnasium takes the first cosines and sines of an episode in single
+precision, by NumPy's formulas, which compiled code does not have; hence they are stored.
 """
 
 import math
@@ -30,15 +27,13 @@ PHYSICS = {
     "link_com_pos_2": 0.5,
     "link_moi": 1.0,
 }
-"""The physics by Gymnasium's names: length, masses, centres of mass and moment of inertia of the
-links; the length of the second one is in none of the equations."""
+"""The physics by Gymnasium's names; no equation has the length of the second link."""
 TIME_STEP = 0.2
 MOST_SPIN_1 = 4 * math.pi
 MOST_SPIN_2 = 9 * math.pi
 DIRECTION, MASS_2, INERTIA, INERTIA_1, INERTIA_2, SQUARES, SQUARE_2 = range(8, 15)
 PRODUCT, COUPLING, WEIGHT_1, WEIGHT_2 = range(15, 19)
-"""Places of the constants in a state: the sign of a torque, the mass of the second link, the moment
-of inertia of a link, and the products of masses and lengths that the equations are made of."""
+"""Indices of the constants in a state."""
 
 
 def constants(physics: Mapping[str, float] = PHYSICS, *, is_mirrored: bool = False) -> list[float]:
@@ -131,8 +126,8 @@ def _accelerations(
 def _squared(value: float) -> float:
     """Return value² as the C library's `pow` has it, which in one case of a thousand is not x·x.
 
-    The two can differ only where the exact square is about half way between two floats, so the slow
-    call is made only there: `pow` errs by less than 0.54 of a last place, and 0.5 / 1.1 < 1 - 0.54.
+    They differ only where the exact square is about half way between two floats; only there `pow`
+    is called.  It errs by less than 0.54 of a last place, and 0.5 / 1.1 < 1 - 0.54.
     """
     square = value * value
     scaled = 134217729.0 * value  # 2**27 + 1: Dekker's split into halves whose products are exact

@@ -1,11 +1,8 @@
 """CartPole-v1: push a cart left or right so that the pole hinged on it stays up.
 
 The equations of motion are those of Barto, Sutton and Anderson (1983) without friction, in the
-form of Florian (2007), stepped by Euler's method.  Every operation stands in the order in which
-Gymnasium performs it, so that states, observations and rewards are the same to the last bit.
-
-A state is (position, velocity, angle, spin) and then the constants of the physics, which do not
-change.
+form of Florian (2007), stepped by Euler's method.  Operations have Gymnasium's order, so that every
+bit is the same.  A state is (position, velocity, angle, spin) and the constants of the physics.
 """
 
 import math
@@ -27,19 +24,13 @@ PHYSICS = {
     "force_mag": 10.0,
     "tau": 0.02,
 }
-"""The physics by Gymnasium's names; a length is that from the hinge to the pole's centre of mass,
-half of the pole, and tau the time of a step."""
+"""The physics by Gymnasium's names: `length` is half of the pole, `tau` the time of a step."""
 MOST_POSITION = 2.4
-MOST_ANGLE = 12 * 2 * math.pi / 360
-"""12 degrees."""
+MOST_ANGLE = 12 * 2 * math.pi / 360  # 12 degrees
 
 
 def constants(physics: Mapping[str, float] = PHYSICS, *, is_mirrored: bool = False) -> list[float]:
-    """Return the constants of a state: gravity, three masses and lengths, the push and the time.
-
-    >>> constants()
-    [9.8, 0.1, 1.1, 0.5, 0.05, 10.0, 0.02]
-    """
+    """Return the constants of a state: gravity, masses and lengths, the push and the time."""
     pole_mass, length = physics["masspole"], physics["length"]
     push = -physics["force_mag"] if is_mirrored else physics["force_mag"]
     mass, moment = pole_mass + physics["masscart"], pole_mass * length

@@ -10,23 +10,24 @@ from smgrnn.tasks.known import observe, step
 from smgrnn.tasks.task import Task
 
 
-class Variant(gym.Wrapper[Any, Any, Any, Any]):
-    """The environment of a task as its variant has it; `whole` is what an expert sees of it.
+class VariantEnv(gym.Wrapper[Any, Any, Any, Any]):
+    """The environment of a variant of a task; an expert sees all of it, as `whole`.
 
     >>> from smgrnn.tasks import find_task
     >>> task = find_task("CartPole-v1,hide=velocities,gravity=20,cue=2of2")
-    >>> env = Variant(gym.make("CartPole-v1"), task)
+    >>> env = VariantEnv(gym.make("CartPole-v1"), task)
     >>> env.reset(seed=0)[0][2:].tolist(), env.whole.shape, env.unwrapped.gravity
     ([0.0, 1.0], (6,), 20.0)
     """
 
     def __init__(self, env: Any, task: Task) -> None:
         super().__init__(env)
-        if task.facts.set_physics is not None and task.physics_id != task.base:
-            task.facts.set_physics(env.unwrapped, task.numbers)
+        variant = task.variant
+        if variant.facts.set_physics is not None and variant.physics:
+            variant.facts.set_physics(env.unwrapped, variant.numbers)
         space, self._places = env.observation_space, [*task.places]
-        self._cue = np.array(task.cue, dtype=space.dtype)
-        self._last_action = task.n_outputs - 1 if task.is_mirrored else None
+        self._cue = np.array(variant.cue, dtype=space.dtype)
+        self._last_action = task.n_outputs - 1 if variant.is_mirrored else None
         low, high = np.append(space.low, 0 * self._cue), np.append(space.high, 0 * self._cue + 1)
         self.observation_space = Box(low[self._places], high[self._places], dtype=space.dtype)
         self.whole = np.zeros(low.size, dtype=space.dtype)
@@ -60,10 +61,9 @@ class CompiledEnv(gym.Env[Any, Any]):
 
     def __init__(self, task: Task) -> None:
         assert task.compiled is not None
-        self._task, self._code, self._n_values = task, task.compiled, len(task.facts.inputs)
-        self.observation_space = Box(-np.inf, np.inf, (self._n_values,))
+        self._task, self._code = task, task.compiled
+        self.observation_space = Box(-np.inf, np.inf, (len(task.facts.inputs),))
         self.action_space = Discrete(task.n_outputs)
-        self._state, self._n_steps = task.start_states([0])[0], 0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         """Start the episode of this seed."""
@@ -79,6 +79,6 @@ class CompiledEnv(gym.Env[Any, Any]):
         return self._observe(), reward, bool(is_over), self._n_steps == self._task.max_steps, {}
 
     def _observe(self) -> Any:
-        observation = np.zeros(self._n_values)
+        observation = np.zeros(len(self._task.facts.inputs))
         observe(self._code, self._state, observation)
         return observation.astype(np.float32)

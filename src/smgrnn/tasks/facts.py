@@ -1,4 +1,4 @@
-"""Facts: everything that the library knows about a task by its name, as one value in its file."""
+"""Facts: all that the library knows about a task by its name, as one value in the task's file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ class Mirror(NamedTuple):
     """The mirror image of a task, in which left and right change places."""
 
     signs: tuple[int, ...]
-    """Sign that each value of an observation takes."""
+    """Sign of each value of a mirrored observation."""
     order: tuple[int, ...]
-    """Where each value of the mirrored observation comes from."""
+    """Index of the value that each value of the mirrored observation comes from."""
     actions: tuple[int, ...]
     """The mirrored action of each action."""
 
@@ -57,8 +57,8 @@ class Facts:
     good_return: float | None = None
     """Mean return of an expert that is good enough to teach; the threshold if None."""
     budget: int | None = None
-    """Parameters of the paper's growing network at the end, which MLP students are measured by: the
-    mean of its ten runs in the experiment `growth-ablation`."""
+    """Mean parameters of the paper's growing network at the end, in ten runs of the experiment
+    `growth-ablation`; MLP students are measured by them."""
     needs_memory: bool = False
     """Whether no student without memory solves it."""
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -76,36 +76,22 @@ class Facts:
     packages: tuple[str, ...] = ()
     """Packages, beside Gymnasium, whose versions decide its results."""
     in_gymnasium: bool = True
-    """Whether Gymnasium has it; any other compiled task is made an environment by itself."""
+    """Whether Gymnasium has it; `CompiledEnv` is the environment of any other compiled task."""
 
     settings: Mapping[str, Setting] = field(default_factory=dict)
     """Numbers that variants change."""
     can_be_mirrored: bool = False
     """Whether the variant `mirrored`, whose actions change places, exists."""
     velocities: tuple[int, ...] = ()
-    """Places in an observation that `hide=velocities` hides from a student."""
+    """Indices of the values that `hide=velocities` hides from a student."""
     hidden: tuple[int, ...] = ()
-    """Places in an observation that a student never sees."""
+    """Indices of the values that a student never sees."""
     set_physics: Callable[[Any, Mapping[str, float]], None] | None = None
     """Sets the physics of a variant in Gymnasium's environment."""
 
     code: int | None = None
     """Number of a compiled task, for the branches in `tasks.known`."""
     start: Callable[[int], Floats] | None = None
-    """Returns how the state of a compiled task starts, by the seed of an episode."""
+    """Returns the first values of a compiled task's state by the seed of an episode."""
     constants: Callable[..., list[float]] | None = None
-    """Returns how it ends: constants by the settings and `is_mirrored`."""
-
-    @property
-    def known_settings(self) -> dict[str, str]:
-        """Settings that variants write after the name, in the order of a plain name: examples."""
-        if self.examples is not None:
-            return {}
-        hide = {"hide": "hide=velocities"} if self.velocities else {}
-        numbers = {key: f"{key}={setting.usual:g}" for key, setting in self.settings.items()}
-        mirrored = {"mirrored": "mirrored"} if self.can_be_mirrored else {}
-        return {**hide, **numbers, **mirrored, "cue": "cue=1of2"}
-
-
-UNKNOWN = Facts()
-"""The facts about any other task, of which its environment or its recording says the rest."""
+    """Returns the values after them: constants by the settings and `is_mirrored`."""

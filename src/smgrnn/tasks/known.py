@@ -4,13 +4,16 @@ A task is added here: an entry of `KNOWN`, and for a compiled one a branch of `o
 `step`, so that one fused loop plays them all.
 """
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.kernels import inlined
 from smgrnn.tasks import acrobot, cartpole, recall
-from smgrnn.tasks.facts import UNKNOWN, Facts
+from smgrnn.tasks.facts import Facts
 from smgrnn.tasks.lunarlander import LUNARLANDER
 from smgrnn.tasks.xor import XOR
 
@@ -18,15 +21,19 @@ KNOWN = {
     facts.id: facts
     for facts in (cartpole.CARTPOLE, acrobot.ACROBOT, LUNARLANDER, recall.RECALL, XOR)
 }
+UNKNOWN = Facts()
+"""The facts about any other task; its environment or its recording has the rest."""
 
 
+@cache
 def find_facts(name: str) -> Facts:
-    """Return the facts about the task of a name, with or without the settings of a variant.
+    """Return the facts about the task or the variant of this name, which is not checked.
 
     >>> find_facts("recall,delay=4").needs_memory, find_facts("Pendulum-v1").needs_memory
     (True, False)
     """
-    return KNOWN.get(name.partition(",")[0], UNKNOWN)
+    facts = KNOWN.get(name.partition(",")[0], UNKNOWN)
+    return replace(facts, needs_memory=True) if ",hide=" in name else facts
 
 
 def find_budget(task_id: str) -> int:

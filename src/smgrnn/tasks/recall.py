@@ -1,11 +1,9 @@
 """Recall: a cue, a delay, and then the question which cue it was.
 
-The first observation shows the cue, -1 or +1; then nothing is shown until the last one asks.  The
-answer to it is action 0 or 1, and action 2 is to wait.  What is seen when the question comes is the
-same for both cues, so a network without memory is right half of the time at best.
-
-A state is (time, cue, steps of an episode).  The whole observation is (cue, question, cue before):
-a student sees the first two, and the third is for the expert, which is the rule itself.
+The first observation shows the cue, -1 or +1, and the last one asks for it.  The answer is action 0
+or 1; action 2 is to wait.  The question looks the same for both cues, so a network without memory
+is right half of the time at best.  A state is (time, cue, steps of an episode).  The whole
+observation is (cue, question, cue before), of which a student does not see the third.
 """
 
 from collections.abc import Mapping
@@ -18,7 +16,7 @@ from smgrnn.tasks.facts import Facts, Setting
 
 CODE = 2
 DELAY = 8
-"""Steps between the cue and the question, unless the task's name says otherwise."""
+"""Usual number of steps between the cue and the question."""
 EXPERT = ([[0.0, 2.0, -1.0], [0.0, 2.0, 1.0], [0.0, 0.0, 0.0]], [0.0, 0.0, 1.5])
 """The expert as a layer: wait until asked, then answer by the cue."""
 

@@ -8,7 +8,6 @@ observation.
 """
 
 import csv
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,10 +18,12 @@ from safetensors.numpy import load_file
 from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import TaskError, short
 
+RECORDINGS = (".npz", ".csv", ".safetensors")
+"""Endings of the names of recordings."""
 FEWEST = 10
 """Rows that a recording must have, so that there is something to learn and to judge by."""
 SHARE = 0.1
-"""Share of the episodes that is held out; as many compare checkpoints, the rest is learned from."""
+"""Fraction of the episodes that is held out; as many compare checkpoints, the rest is learned."""
 
 
 class Recording(NamedTuple):
@@ -33,7 +34,7 @@ class Recording(NamedTuple):
     actions: Any
     """Choices (n,) as int64, or continuous actions (n, n_outputs) as float64."""
     episodes: Ints
-    """The episode of each row (n,); each row is an episode of its own if the file numbers none."""
+    """The episode of each row (n,); each row is one if the file numbers none."""
 
     @property
     def is_discrete(self) -> bool:
@@ -48,8 +49,7 @@ class Recording(NamedTuple):
     def split(self, rng: np.random.Generator) -> tuple["Recording", "Recording", "Recording"]:
         """Return rows to learn from, to compare checkpoints by, and to judge by.
 
-        Whole episodes are drawn: neighbours in time are alike, so that a row would tell too much
-        about the next.
+        Whole episodes are drawn, because a row tells too much about its neighbours in time.
         """
         names, place = np.unique(self.episodes, return_inverse=True)
         n = len(names)
@@ -67,24 +67,24 @@ class Recording(NamedTuple):
 
 
 def read_recording(path: Path) -> Recording:
-    """Read a recording, or raise TaskError with one sentence on why it is none."""
+    """Read a recording, or raise TaskError with one sentence on what is wrong with it."""
     if not path.is_file():
         raise TaskError(f"There is no recording {path}.")
     try:
-        arrays = _READERS[path.suffix](path)
+        if path.suffix == ".csv":
+            arrays = _read_csv(path)
+        elif path.suffix == ".npz":
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+        else:
+            arrays = load_file(path)
     except TaskError:
         raise
     except Exception as error:  # each format has its own way to be damaged
         raise TaskError(f"{path} is damaged or not a {path.suffix} file.") from error
-    for name in ("observations", "actions"):
-        if name not in arrays:
-            found = ", ".join(sorted(arrays)) or "nothing"
-            raise TaskError(f"A recording has 'observations' and 'actions'. {path} has {found}.")
-    return _check(path, arrays)
-
-
-def _check(path: Path, arrays: dict[str, Any]) -> Recording:
-    """Return the arrays of a file as a recording, or raise TaskError with what is wrong."""
+    if not {"observations", "actions"} <= arrays.keys():
+        names = ", ".join(sorted(arrays)) or "nothing"
+        raise TaskError(f"A recording has 'observations' and 'actions'. {path} has {names}.")
     observations = arrays["observations"]
     if observations.ndim != 2 or 0 in observations.shape or observations.dtype.kind not in "fiu":
         raise TaskError(
@@ -94,10 +94,10 @@ def _check(path: Path, arrays: dict[str, Any]) -> Recording:
     n = len(observations)
     actions, episodes = _column(arrays["actions"]), _column(arrays.get("episodes", np.arange(n)))
     if arrays["actions"].ndim == 1 and actions.dtype.kind == "f":
-        found = np.unique(actions)  # all whole numbers from 0 up are choices, and no values
-        if found.size > 1 and np.array_equal(found, np.arange(found.size)):
+        values = np.unique(actions)  # all whole numbers from 0 up are choices, and no values
+        if values.size > 1 and np.array_equal(values, np.arange(values.size)):
             raise TaskError(
-                f"The actions of {path} are the whole numbers 0 to {found[-1]:.0f}, written as "
+                f"The actions of {path} are the whole numbers 0 to {values[-1]:.0f}, written as "
                 f"floats. Write choices as ints, such as 1 for 1.0; if they are continuous, give "
                 f"an array of shape ({n}, 1) in an .npz file."
             )
@@ -136,15 +136,11 @@ def _column(array: Any) -> Any:
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
-def _read_npz(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
 def _read_csv(path: Path) -> dict[str, Any]:
     """Return the columns of a table by their names; refuse ragged rows and text."""
     with path.open(newline="", encoding="utf-8") as file:
         header, *rows = [row for row in csv.reader(file) if row]
+    columns: dict[str, list[Any]] = {"observations": [], "actions": [], "episodes": []}
     for number, row in enumerate(rows, 1):
         if len(row) != len(header):
             raise TaskError(
@@ -160,27 +156,16 @@ def _read_csv(path: Path) -> dict[str, Any]:
                     f"in the column {short(name.strip(), 40)}; write numbers for it, or leave the "
                     f"column out."
                 ) from None
-    parts: dict[str, list[Any]] = {"observations": [], "actions": [], "episodes": []}
     for name, *column in zip(map(str.strip, header), *rows, strict=True):
         is_action, is_episode = name.startswith("action"), name == "episode"
         part = "actions" if is_action else "episodes" if is_episode else "observations"
-        parts[part].append(column)
+        columns[part].append(column)
     arrays = {}
-    for part, columns in parts.items():
-        cells: Any = np.array(columns, dtype=str).T
+    for part in [part for part, found in columns.items() if found]:
+        cells: Any = np.array(columns[part], dtype=str).T
         try:
             array = cells.astype(np.int64)
         except ValueError:
             array = cells.astype(np.float64)
-        if columns:
-            arrays[part] = array if part == "observations" else _column(array)
+        arrays[part] = array if part == "observations" else _column(array)
     return arrays
-
-
-_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
-    ".npz": _read_npz,
-    ".csv": _read_csv,
-    ".safetensors": load_file,
-}
-RECORDINGS = tuple(_READERS)
-"""Endings of the names of recordings."""

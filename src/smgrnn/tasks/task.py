@@ -11,22 +11,21 @@ from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError, TaskError, plain, short
 from smgrnn.names import Names
 from smgrnn.storage import digest
-from smgrnn.tasks.facts import UNKNOWN, Facts
-from smgrnn.tasks.known import KNOWN
-from smgrnn.tasks.variants import MIRRORED, read_cue, read_numbers, split_name
+from smgrnn.tasks.facts import Facts
+from smgrnn.tasks.known import UNKNOWN
+from smgrnn.tasks.variants import Variant, read_variant
 from smgrnn.validation import Count, Finite, Settings, Whole
 
 LONGEST_EPISODE = 10_000
-"""Steps after which an episode is cut off in a task that sets no limit of its own."""
+"""Steps after which an episode is cut off in a task that sets no limit."""
 
 
 @dataclass(frozen=True)
 class Task(Settings):
-    """A task as records keep it; what follows from its name is in `facts`."""
+    """A task as records keep it; what follows from its name is in `variant` and `facts`."""
 
     id: str
-    """A Gymnasium id, "xor", "recall", or the name of a file or of an environment; with the
-    settings of a variant."""
+    """A name with the settings of a variant, or that of a file or of a user's environment."""
     n_inputs: Count
     """Values of an observation, as far as a student sees it."""
     n_outputs: Count
@@ -44,9 +43,9 @@ class Task(Settings):
     recording: str | None = None
     """Path of the recorded examples that the task consists of."""
     is_made: bool = False
-    """Whether a function of the user's own makes the environment."""
+    """Whether a user's function makes the environment."""
     seen: tuple[Whole, ...] | None = None
-    """Places of what a student sees in the whole observation, which an expert sees; None is all."""
+    """Indices of the values in the whole observation that a student sees; None is all."""
     n_whole: Count | None = None
     """Values of the whole observation; None is as many as a student sees."""
     make: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
@@ -58,20 +57,20 @@ class Task(Settings):
             raise TaskError(f"The name {short(self.id)} of a task has characters that are no text.")
 
     @property
-    def _parts(self) -> tuple[str, dict[str, str]]:
-        """The name without settings, and these; only a name that we make tasks by has any."""
-        is_named = self.recording is None and not self.is_made
-        return split_name(self.id) if is_named else ("", {})
+    def variant(self) -> Variant:
+        """Its name, read; nothing follows from the name of a user's own task."""
+        is_own = self.recording is not None or self.is_made
+        return Variant(self.id, self.id, UNKNOWN, {}) if is_own else read_variant(self.id)
 
     @property
     def base(self) -> str:
         """The name without the settings of a variant, for which there is an expert."""
-        return self._parts[0] or self.id
+        return self.variant.base
 
     @property
     def facts(self) -> Facts:
-        """The facts about the task of this name; none are known of a user's own."""
-        return KNOWN.get(self._parts[0], UNKNOWN)
+        """The facts about the task of this name."""
+        return self.variant.facts
 
     @property
     def compiled(self) -> int | None:
@@ -79,37 +78,14 @@ class Task(Settings):
         return self.facts.code
 
     @property
-    def numbers(self) -> dict[str, float]:
-        """The numbers that variants change, such as those of the physics."""
-        return read_numbers(self._parts[1], self.facts)
-
-    @property
-    def is_mirrored(self) -> bool:
-        """Whether its actions have changed places."""
-        return MIRRORED in self._parts[1]
-
-    @property
     def cue(self) -> tuple[float, ...]:
-        """The values behind those of an observation that say which of several tasks it is."""
-        return read_cue(self._parts[1])
-
-    @property
-    def needs_memory(self) -> bool:
-        """Whether no student without memory solves it, as far as is known."""
-        return self.facts.needs_memory or "hide" in self._parts[1]
-
-    @property
-    def good_return(self) -> float | None:
-        """Mean return of an expert that is good enough to teach."""
-        good = self.facts.good_return if self.id == self.base else None
-        return self.reward_threshold if good is None else good
+        """Values after an observation that tell which of several tasks it is."""
+        return self.variant.cue
 
     @property
     def physics_id(self) -> str:
-        """The name of the variant by its numbers alone, which decide how good its teacher is."""
-        settings = self._parts[1].items()
-        own = [f"{key}={value}" for key, value in settings if key in self.facts.settings]
-        return ",".join([self.base, *own])
+        """The name with the settings of its physics alone."""
+        return ",".join(filter(None, (self.base, self.variant.physics)))
 
     @property
     def teacher_score(self) -> tuple[float, float] | None:
@@ -119,7 +95,7 @@ class Task(Settings):
         >>> find_task("Acrobot-v1,link_mass_2=2,cue=1of2").teacher_score
         (-128.14, 38.91)
         """
-        return self.facts.teacher_scores.get(self.physics_id.partition(",")[2])
+        return self.facts.teacher_scores.get(self.variant.physics)
 
     @property
     def names(self) -> Names:
@@ -142,7 +118,7 @@ class Task(Settings):
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Places of what a student sees in the whole observation."""
+        """Indices of the values in the whole observation that a student sees."""
         return tuple(range(self.n_inputs)) if self.seen is None else self.seen
 
     @property
@@ -152,7 +128,7 @@ class Task(Settings):
 
     @property
     def is_own_code(self) -> bool:
-        """Whether making the task runs code of the user's own: a function, or a module."""
+        """Whether making the task runs a user's code: a function, or a module."""
         return self.recording is None and (self.is_made or ":" in self.id)
 
     @property
@@ -167,7 +143,7 @@ class Task(Settings):
 
     @property
     def most_steps(self) -> int:
-        """Steps after which an episode is cut off, whether the task says so or not."""
+        """Steps after which an episode is cut off, whether the task sets a limit or not."""
         return self.max_steps or LONGEST_EPISODE
 
     @property
@@ -183,7 +159,7 @@ class Task(Settings):
 
     @property
     def key(self) -> str:
-        """Its name in the keys of stored runs; code of the user's own can change under its name."""
+        """Its name in the keys of stored runs; a user's code can change under its name."""
         return f"{self.id} {self.digest}" if self.is_own_code else self.id
 
     def start_states(self, seeds: Sequence[int]) -> Floats:
@@ -196,14 +172,14 @@ class Task(Settings):
         start, constants = self.facts.start, self.facts.constants
         assert start is not None
         assert constants is not None
-        tail = constants(self.numbers, is_mirrored=self.is_mirrored)
+        tail = constants(self.variant.numbers, is_mirrored=self.variant.is_mirrored)
         states = np.empty((len(seeds), len(start(0)) + len(tail)))
         for row, seed in zip(states, seeds, strict=True):
             row[:] = [*start(seed), *tail]
         return states
 
     def read(self, observation: Any, *, is_whole: bool = False) -> Any:
-        """Return an observation as an array, or raise TaskError with what is wrong with it."""
+        """Return an observation as an array; raise TaskError unless it is finite numbers."""
         n = self.n_observed if is_whole else self.n_inputs
         try:
             array = np.asarray(observation)
@@ -228,11 +204,9 @@ class Task(Settings):
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Rebuild a task from `to_dict`, to use what was learned on it without its environment."""
         task = super().from_dict(values | {"make": None})
-        if task.seen is not None and (
-            len(task.seen) != task.n_inputs or max(task.seen) >= task.n_observed
-        ):
+        seen, bounds = task.seen, () if task.is_discrete else (task.action_low, task.action_high)
+        if seen is not None and (len(seen) != task.n_inputs or max(seen) >= task.n_observed):
             raise ConfigError(f"{task.id!r} shows other values than it has.")
-        bounds = () if task.is_discrete else (task.action_low, task.action_high)
         if any(bound is None or len(bound) != task.n_outputs for bound in bounds):
             raise ConfigError(
                 f"{task.id!r} has no bounds for each of its {task.n_outputs} actions."

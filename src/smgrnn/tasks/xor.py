@@ -1,8 +1,8 @@
 """XOR: the smallest task that needs a hidden node, learned from examples instead of by acting.
 
-Both bits are coded as -1/+1 and so is the target.  The network needs a constant third input (the
-`bias` of a run): without one it is an odd function, which XOR in this coding is not.  An episode is
-the four patterns, its return the number of them that were answered right.
+Bits and target are coded as -1/+1.  The network needs a constant third input (the `bias` of a run):
+without one it is an odd function, which XOR is not.  An episode is the four patterns, its return
+the number of right answers.
 """
 
 from typing import Any
