@@ -48,24 +48,6 @@ def test_json_reports_files_and_sizes(
         assert report["table_bytes"] < report["compiled_bytes"] < report["table_bytes"] + 2000
 
 
-def test_the_student_that_is_asked_for_is_exported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    record = trained(tmp_path, handover="best", seed=5).record
-    smallest = min(each.n_parameters for each in record.family)
-    for name, which, words in (
-        ("a", {}, ()),
-        ("b", {"final": True}, ("--final",)),
-        ("c", {"parameters": smallest}, ("--parameters", smallest)),
-    ):
-        out = ("--out", tmp_path / name, "--json")
-        call("export", tmp_path / "run", "--to", "json", *out, *words)
-        (file,) = json.loads(capsys.readouterr().out)["files"]
-        edges = json.loads(Path(file).read_text())["edges"]
-        graph = record.student(**which).policy.graph
-        assert sorted(edge["weight"] for edge in edges) == sorted(graph.weight.tolist())
-
-
 def test_a_compiler_that_fails_is_not_a_missing_one(
     run: Path,
     tmp_path: Path,
