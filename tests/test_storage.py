@@ -212,7 +212,7 @@ HEADERS: dict[str, list[Any]] = {
     "has no content.": [OURS, OURS | {"content": None}, OURS | {"content": [3, 2]}],
     "is damaged: it is not what was written to it.": [
         {**OURS, "content": network().config.to_dict(), "digest": wrong}
-        for wrong in (None, 3, "0" * 64, [])
+        for wrong in (None, 3, "0" * 64, [0])
     ],
 }
 

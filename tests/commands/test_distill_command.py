@@ -217,7 +217,7 @@ def test_a_run_that_is_stopped_says_how_it_goes_on(
         ("distill xor --out file/run", "cannot be made"),
         ("distill CartPole-v1 --student mlp-100 --set iterations=3 --dry-run", "it must be 2."),
         ("distill CartPole-v1 --expert Acrobot-v1.safetensors", "6 inputs and gives 3 outputs"),
-        ("distill Pendulum-v1", "The package has no expert for Pendulum-v1"),
+        ("distill Pendulum-v1", "No bundled expert for Pendulum-v1"),
         ("distill --resume run --episodes 99", "A run is resumed with its own settings."),
         ("distill --resume run --seeds 2", "A run is resumed with its own settings."),
         ("distill --resume run --set gain=2", "A run is resumed with its own settings."),

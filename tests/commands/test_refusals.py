@@ -59,7 +59,6 @@ register("Mine")
 register("Move", acts=MOVE)
 register("Bare", Bare)
 register("Image", sees=spaces.Box(0, 255, (8, 8, 3), np.uint8))
-register("Several", sees=spaces.Sequence(FLAT))
 register("Longer", shows=(0.0, 0.0, 0.0, 0.0))
 register("Named", shows={"a": 1.0})
 register("Ragged", shows=(0.0, [1.0, 2.0]))
@@ -103,8 +102,7 @@ WALK_LINE = MODULE.partition("shown[7]")[0].count("\n") + 1
 """Line in which its environment fails."""
 ENVIRONMENTS = {
     "Bare": "The observations of a task must be a flat Box, of shape (n,)",
-    "Image": "gymnasium.wrappers.FlattenObservation around it",
-    "Several": "gymnasium.wrappers.TransformObservation around it",
+    "Image": "gymnasium.wrappers.FlattenObservation",
     "Longer": "my_tasks:Longer-v0 gave an observation of shape (4,) and type float64 instead of 3",
     "Named": "my_tasks:Named-v0 gave an observation of shape () and type object instead of 3",
     "Ragged": "my_tasks:Ragged-v0 gave an observation of shape () and type object instead of 3",
@@ -127,7 +125,7 @@ EXPERTS = {
     ("Move", "my_tasks:word"): "must give finite numbers, 1 in all. Got 'left' instead",
     ("Move", "my_tasks:nan"): "must give finite numbers, 1 in all. Got nan instead",
     ("Move", "my_tasks:two"): "must give finite numbers, 1 in all. Got [0.1, 0.2] instead",
-    ("Mine", None): "The package has no expert for my_tasks:Mine-v0; give one with",
+    ("Mine", None): "No bundled expert for my_tasks:Mine-v0. Pass --expert",
     ("Mine", "absent.safetensors"): "There is no expert 'absent.safetensors'",
     ("Mine", "other.safetensors"): "The expert takes 4 inputs and gives 2 outputs",
 }

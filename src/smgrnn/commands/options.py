@@ -140,14 +140,14 @@ class Parser(ArgumentParser):
         """Return the values of all options; refuse unknown ones, and name the closest."""
         args: Namespace
         args, unknown = self.parse_known_args(words or ["--help"])
-        if unknown:
-            word = next((word for word in unknown if word.startswith("-")), unknown[0])
-            args.parser.refuse(word.partition("=")[0])
         args.program = self
+        if unknown:
+            args.parser.refuse(unknown)
         return args
 
-    def refuse(self, word: str) -> NoReturn:
-        """End the process with a sentence on an unknown word."""
+    def refuse(self, words: Sequence[str]) -> NoReturn:
+        """End the process with a sentence on the first unknown option, or word."""
+        word = next((word for word in words if word.startswith("-")), words[0]).split("=")[0]
         if not word.startswith("-"):
             self.error(f"unexpected argument {word!r}")
         known = [flag for action in self._actions for flag in action.option_strings]

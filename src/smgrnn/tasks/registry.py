@@ -95,7 +95,7 @@ def find_again(recorded: Task, source: TaskSource | Task | None = None) -> Task:
     """
     if source is None and recorded.is_own_code:
         raise TaskError(
-            f"The task {recorded.id!r} of this run is code of your own; give it again: as TASK or "
+            f"The task {recorded.id!r} of this run is your own code. Pass it again: as TASK or "
             f"--task on the command line, as task= in Python."
         )
     if source is None and recorded.recording is not None:

@@ -356,8 +356,8 @@ class Study:
         for failure in progress.failures:
             if not failure.is_own:
                 raise ConfigError(
-                    f"The study stopped where no worker could run a trial, and goes on by the same "
-                    f"command: {failure.error}"
+                    f"The study stopped because no worker could run a trial; the same command "
+                    f"resumes it: {failure.error}"
                 )
         results = []
         for trial in trials:
