@@ -80,7 +80,6 @@ EXTRAS = {
     "bokeh": ("Bokeh", "view"),
     "cma": ("cma", "paper"),
     "distributed": ("Dask", "cluster"),
-    "imageio_ffmpeg": ("ffmpeg", "film"),
     "loky": ("loky", "paper"),
     "neat": ("neat-python", "paper"),
     "networkx": ("networkx", "view"),
