@@ -19,9 +19,6 @@ from smgrnn.runs.family import Member
 from smgrnn.runs.pictures import FEW, draw_course, draw_curves, draw_topology
 from support.runs import trained
 
-KEYS = ("input", "output", "hidden", "positive weight", "negative · width = |weight|")
-"""The legend."""
-
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
@@ -38,15 +35,16 @@ def words(record: Record, graph: Graph, folder: Path) -> list[str]:
     return [each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", text)]
 
 
-def test_a_small_network_has_its_ends_named_and_its_weights_written(
+def test_a_small_network_has_its_ends_named_and_its_weights_written_and_a_large_one_not(
     record: Record, tmp_path: Path
 ) -> None:
     edges = [(0, 5, 0.51234), (4, 7, -1.0), (7, 6, 63.75)]
     found = words(record, Graph.from_edges(5, 2, 1, edges=edges), tmp_path)
-    ends = ["position", "velocity", "angle", "angular velocity", "bias", "left", "right"]
-    title = "CartPole-v1: 3 parameters, 1 hidden node"
-    score = f"Selected network: {record.held_out.mean():.1f} ± 0.0 over 1 new episode"
-    assert sorted(found) == sorted([*ends, "+0.512", "-1", "+63.8", title, score, *KEYS])
+    ends = {"position", "velocity", "angle", "angular velocity", "bias", "left", "right"}
+    assert ends | {"+0.512", "-1", "+63.8"} < set(found)
+    n = FEW + 1
+    large = Graph.from_edges(5, 2, n - 2, edges=[(0, 5 + k, 1.0) for k in range(n)])
+    assert "+1" not in words(replace(record, held_out=np.empty(0)), large, tmp_path)
 
 
 def test_the_curves_mark_when_the_job_was_done_and_what_is_handed_over(
@@ -65,17 +63,6 @@ def test_the_curves_mark_when_the_job_was_done_and_what_is_handed_over(
     assert "solved in episode 115" in text
     assert "selected" in text
     assert "solved in" not in (tmp_path / "short.svg").read_text(encoding="utf-8")
-
-
-def test_a_large_network_has_no_weights_and_one_without_hidden_nodes_no_word_for_them(
-    record: Record, tmp_path: Path
-) -> None:
-    n = FEW + 1
-    large = Graph.from_edges(5, 2, n - 2, edges=[(0, 5 + k, 1.0) for k in range(n)])
-    found = words(replace(record, held_out=np.empty(0)), large, tmp_path)
-    assert f"CartPole-v1: {n} parameters, {n - 2} hidden nodes" in found
-    assert "+1" not in found
-    assert "hidden" not in words(record, Graph.from_edges(5, 2, edges=[(0, 5, 1.0)]), tmp_path)
 
 
 @pytest.fixture
