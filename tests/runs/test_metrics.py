@@ -10,7 +10,6 @@ from smgrnn.runs.metrics import (
     convergence_episode,
     early_lost,
     late_periods,
-    late_share,
     pruning_period,
     summarise,
     sustained_episode,
@@ -55,16 +54,6 @@ def test_the_summary_of_eight_episodes_is_the_one_computed_by_hand() -> None:
         "agreement": 0.75,  # (40 + 110) / (50 + 150): per step, not per episode
         "late_loss": 0.01,  # 2 / (50 + 150)
     }
-
-
-@pytest.mark.parametrize(
-    ("n_episodes", "n_late"), [(1, 1), (3, 1), (4, 1), (7, 1), (8, 2), (2000, 500)]
-)
-def test_the_late_episodes_are_the_final_quarter_and_at_least_one(
-    n_episodes: int, n_late: int
-) -> None:
-    numbers = np.arange(n_episodes)[late_share(n_episodes)]
-    assert numbers.tolist() == list(range(n_episodes - n_late, n_episodes))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +122,17 @@ def test_late_sizes_are_over_whole_pruning_periods() -> None:
 
 @pytest.mark.parametrize(
     ("n_episodes", "period", "n_late"),
-    [(2000, 30, 480), (2000, 1, 500), (150, 30, 30), (100, 30, 30), (30, 30, 30), (20, 30, 5)],
+    [
+        (2000, 30, 480),
+        (2000, 1, 500),
+        (1, 1, 1),
+        (7, 1, 1),
+        (8, 1, 2),
+        (150, 30, 30),
+        (100, 30, 30),
+        (30, 30, 30),
+        (20, 30, 5),
+    ],
 )
 def test_whole_periods_fill_the_final_quarter_and_are_at_least_one(
     n_episodes: int, period: int, n_late: int

@@ -78,22 +78,14 @@ def test_a_folder_and_a_file_of_the_store_hold_the_same(folder: Path, tmp_path: 
     record, store = Record.load(folder), Store(tmp_path)
     store.save(replace(record, resume=None))
     path = store.path(record.plan.key())
-    kept = Record.load(path)
-    assert kept.fingerprint == record.fingerprint
-    assert np.array_equal(evaluate(kept, 3), evaluate(record, 3))
+    assert Record.load(path).fingerprint == record.fingerprint
+    assert np.array_equal(evaluate(Record.load(path), 3), evaluate(record, 3))
     assert smgrnn.load(path).graph == smgrnn.load(folder).graph
-    assert Run.read(path).episodes.n == 30
-    with pytest.raises(ConfigError, match="it cannot go on"):
-        Run.resume(path)
-
-
-def test_a_run_that_was_read_is_kept_as_it_was(folder: Path, tmp_path: Path) -> None:
-    record = Record.load(folder)
-    replace(record, resume=None).save(tmp_path / "results.safetensors")
-    Run.read(tmp_path / "results.safetensors").save(tmp_path / "copy")
+    Run.read(path).save(tmp_path / "copy")
     assert Record.load(tmp_path / "copy").resume is None
-    with pytest.raises(ConfigError, match="it cannot go on"):
-        Run.read(tmp_path / "copy").train()
+    for use in (lambda: Run.resume(path), lambda: Run.read(tmp_path / "copy").train()):
+        with pytest.raises(ConfigError, match="it cannot go on"):
+            use()
     Run.read(folder).save(tmp_path / "whole")
     assert Run.resume(tmp_path / "whole").train().fingerprint == record.fingerprint
 
@@ -114,20 +106,6 @@ def test_times_and_versions_are_no_results_and_the_rest_is(folder: Path) -> None
         replace(record, family=(record.family[0]._replace(returns=np.ones(4)), *record.family[1:])),
     ]
     assert len({each.fingerprint for each in (record, *others)}) == 10
-
-
-def test_a_file_with_any_byte_changed_is_refused(folder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "a.safetensors"
-    data = (folder / MODEL).read_bytes()
-    rng = np.random.default_rng(0)
-    places = {*range(0, 200, 7), *rng.integers(0, len(data), 150).tolist(), len(data) - 1}
-    for place in sorted(places):
-        spoiled = bytearray(data)
-        spoiled[place] ^= 1 << int(rng.integers(8))
-        path.write_bytes(spoiled)
-        with pytest.raises(FileFormatError) as caught:
-            Record.load(path)
-        assert str(path) in str(caught.value)
 
 
 CONTRADICTIONS: dict[str, tuple[Any, ...]] = {
@@ -212,12 +190,26 @@ def test_arrays_of_wrong_types_are_refused_or_harmless(
     assert n_refused > 15
 
 
+LACKING = (
+    *("episodes.loss", "edits.rows", "snapshots.weight", "held_out", "family.0.graph.source"),
+    *("students.final.graph.weight", "resume.trace", "resume.rng"),
+)
+SHORTENED = (
+    *("resume.moments", "resume.watched.history.blocks", "resume.watched.history.running"),
+    *("resume.watched.history.born", "resume.calls", "resume.aim"),
+)
+
+
 def test_arrays_that_cannot_be_are_refused(folder: Path, tmp_path: Path) -> None:
+    """Compiled code does not check bounds: such a file would let it write anywhere."""
     content, arrays = content_of(folder / MODEL)
+    slot = "resume.watched.history.slot"
     odd: list[dict[str, Any]] = [
+        *({name: None} for name in LACKING),
+        *({name: arrays[name][..., :1].copy()} for name in SHORTENED),
+        {slot: arrays[slot] + 10**6},
         *({"family.0.returns": np.array(each)} for each in ([], [np.nan], [1])),
         {"family.0.graph.weight": np.frombuffer(b"x", np.uint8)},
-        {"family.0.graph.source": None},
     ]
     for column, code in ((0, -1), (0, 99), (1, -1), (1, 99)):  # an operation, a cause
         rows = arrays["edits.rows"].copy()
@@ -226,33 +218,8 @@ def test_arrays_that_cannot_be_are_refused(folder: Path, tmp_path: Path) -> None
     for each in odd:
         whole = {name: array for name, array in (arrays | each).items() if array is not None}
         write_arrays(tmp_path / "a.safetensors", "run", content, whole)
-        with pytest.raises(FileFormatError, match="does not describe a run"):
-            smgrnn.load(tmp_path / "a.safetensors")
-
-
-@pytest.mark.parametrize("name", ["task", "teacher"])
-def test_nothing_is_imported_that_a_file_names(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """A stranger's record could name a module of theirs that lies beside it."""
-    (tmp_path / "my_trap.py").write_text("raise SystemExit('caught')")
-    monkeypatch.syspath_prepend(tmp_path)
-    content, arrays = content_of(folder / MODEL)
-    changes: list[dict[str, Any]] = (
-        [{"id": "my_trap:Env-v0"}, {"recording": "my_trap:Env-v0"}]
-        if name == "task"
-        else [{"name": "my_trap:act", "kind": kind} for kind in ("shipped", "file", "function")]
-    )
-    changes += [] if name == "task" else [{"name": "/my_trap.zip", "kind": "file"}]
-    path = tmp_path / "run" / MODEL
-    path.parent.mkdir()
-    for change in changes:
-        plan = content["plan"] | {name: content["plan"][name] | change}
-        write_arrays(path, "run", content | {"plan": plan}, arrays)
         with pytest.raises(SmgrnnError):
-            Run.resume(path.parent).train()
-        smgrnn.load(path.parent)
-        Run.read(path.parent)
+            Run.resume(tmp_path / "a.safetensors")
 
 
 # --- the same again, from the record alone --------------------------------------------------------

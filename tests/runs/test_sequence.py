@@ -110,6 +110,9 @@ def child(folder: Path, moment: str, settings: dict[str, Any]) -> subprocess.Pop
 def test_a_sequence_that_is_killed_goes_on_exactly(tmp_path: Path) -> None:
     settings = {**SHORT, "tasks": [PLAIN, MIRRORED], "protect": 0.5, "cue": True}
     whole, place = smgrnn.sequence(**settings), tmp_path / "run"
+    (place / "stage-1").mkdir(parents=True)
+    with pytest.raises(FileFormatError, match="holds no stage of a sequence yet"):
+        call("view", place, "--no-open")
     for moment in ("1 20", "between", "2 10"):
         with child(place, moment, settings) as process:
             assert process.wait() == -signal.SIGKILL
@@ -185,21 +188,6 @@ def test_a_stage_of_another_student_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="goes on from another student"):
         learned(PLAIN, MIRRORED, episodes=3, out=tmp_path / "a")
     assert one.record.episodes.n == 3
-
-
-def test_what_has_begun_can_be_looked_at(tmp_path: Path) -> None:
-    """A stage without a record, one without an episode, and a folder of another name."""
-    folder = tmp_path / "run"
-    (folder / "stage-1").mkdir(parents=True)
-    with pytest.raises(FileFormatError, match="holds no stage of a sequence yet"):
-        call("view", folder, "--no-open")
-    made = learned(PLAIN, MIRRORED, episodes=2)
-    Run(made.plans[0], folder / "stage-1").begin()
-    (folder / "stage-old").mkdir()
-    (folder / "stage-2").mkdir()
-    call("view", folder, "--no-open")
-    page = (folder / "growth.html").read_text(encoding="utf-8")
-    assert "interrupted after 0 of 2 episodes" in page
 
 
 @pytest.mark.parametrize(

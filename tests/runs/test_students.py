@@ -132,21 +132,6 @@ def test_the_expert_labels_once_per_step_and_never_acts(
     assert n_disagreed > 20  # or the student's choice could not be told from the expert's
 
 
-def test_every_episode_starts_where_its_own_seed_says(
-    tmp_path: Path, recorded: list[Recorder]
-) -> None:
-    plan = planned(tmp_path, env_backend="gymnasium")
-    Distillation(plan).train(0, 3)
-    Distillation(plan).train(1, 3)
-    whole, later = (recorder.steps for recorder in recorded)
-
-    def starts(steps: list[tuple[Any, Any, bool]]) -> list[Any]:
-        firsts = [0, *(1 + np.flatnonzero([is_over for _, _, is_over in steps])[:-1])]
-        return [steps[first][0].tolist() for first in firsts]
-
-    assert starts(whole)[1:] == starts(later)
-
-
 # --- continuous actions --------------------------------------------------------------------------
 
 
