@@ -94,7 +94,6 @@ EXTRAS = {
     "bokeh": ("Bokeh", "view"),
     "cma": ("cma", "paper"),
     "distributed": ("Dask", "cluster"),
-    "imageio_ffmpeg": ("ffmpeg", "film"),
     "loky": ("loky", "paper"),
     "neat": ("neat-python", "paper"),
     "networkx": ("networkx", "view"),

@@ -11,7 +11,7 @@ from smgrnn import Graph, NetworkConfig
 from smgrnn.errors import ConfigError
 from smgrnn.export import export_policy
 from smgrnn.export.c import c_name, fixed_bytes
-from smgrnn.export.wiring import n_parameters
+from smgrnn.export.wiring import facts
 from smgrnn.runs import Policy, load
 from smgrnn.tasks import Task
 from smgrnn_paper import evolve
@@ -93,7 +93,7 @@ def test_tables_are_as_large_as_counted_by_hand() -> None:
     Edges into inputs are left out.
     """
     small = choosing(Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (2, 0, 1.0)]))
-    assert n_parameters(small) == 1
+    assert facts(small)["n_parameters"] == 1
     assert fixed_bytes(choosing(LOOP)) == (22, 8)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from smgrnn.commands.options import SELECTION, selection
 from smgrnn.commands.output import Output
 from smgrnn.export import FORMATS
-from smgrnn.export.c import COMPILE, c_name, measure
+from smgrnn.export.c import c_name, fixed_bytes
 from smgrnn.export.formats import export_policy
-from smgrnn.export.wiring import facts, n_parameters
+from smgrnn.export.wiring import facts
 from smgrnn.policy import BARE
 from smgrnn.runs.record import load
 from smgrnn.text import quantity
@@ -33,12 +33,11 @@ def run(args: Namespace, output: Output) -> None:
     report = {"format": args.to, "files": files, **facts(policy)}
     lines = [f"{path}: {size} bytes" for path, size in files.items()]
     what = ", ".join(filter(None, (task, policy.student)))
-    parameters = quantity(n_parameters(policy), "parameter")
+    parameters = quantity(report["n_parameters"], "parameter")
     lines.append(f"{what}: {parameters}, {quantity(policy.graph.n_hidden, 'hidden node')}")
     if args.to == "c":
-        sizes = measure(policy, paths[-1])
-        report |= sizes._asdict()
-        text = f"{sizes.table_bytes} bytes of constant tables, {sizes.state_bytes} bytes of state"
-        code = f", {sizes.compiled_bytes} bytes of code and constants by {' '.join(COMPILE)}"
-        lines.append(text + (code if sizes.compiled_bytes is not None else f"; {sizes.obstacle}"))
+        report["table_bytes"], report["state_bytes"] = fixed_bytes(policy)
+        lines.append(
+            "{table_bytes} bytes of constant tables, {state_bytes} bytes of state".format(**report)
+        )
     output.result("\n".join(lines), report)

@@ -12,28 +12,21 @@ from smgrnn.validation import flatten
 
 K = TypeVar("K")
 RULES = ("plasticity.growth", "plasticity.pruning")
-Stated = dict[str, str]
-"""Settings as texts, by dotted names."""
+Stated = dict[str, str]  # settings as texts, by dotted names
 
 
 def stated_settings(plan: AnyPlan) -> Stated:
-    """Return the settings of a run but its seed.
-
-    Left out are the density of a layered graph, when a module without rules would be called, and
-    how often a checkpoint is kept.
-
-    >>> import smgrnn
-    >>> stated = stated_settings(smgrnn.distill("xor", episodes=1).plan)
-    >>> stated["learning.loss"], stated["network.iterations"]
-    ('mse', '2')
-    """
+    """Return the settings of a run but its seed, without those of no effect."""
     content = plan.to_dict() | {"task": plan.task.id}
     del content["seed"]
     if plan.task.is_own_code:
         content["task facts"] = f"SHA-256 {plan.task.digest[:12]}"
     if isinstance(plan, Plan):
         del content["ancestor"], content["origin"], content["asked"]
-        content |= {"teacher": _teacher(plan), "bias": plan.network.n_inputs > plan.task.n_inputs}
+        kind, name, digest = plan.teacher.kind, plan.teacher.name, plan.teacher.digest
+        teacher = kind if kind == "examples" else f"{kind} {name.rpartition('/')[2]}"
+        content["teacher"] = f"{teacher}, SHA-256 {digest[:12]}" if digest else teacher
+        content["bias"] = plan.network.n_inputs > plan.task.n_inputs
         useless = ["episodes.checkpoint_every"]
         if plan.plasticity.is_static:
             named = ("growth", "pruning")
@@ -55,16 +48,10 @@ def stated_settings(plan: AnyPlan) -> Stated:
     return texts | no_rules
 
 
-def _teacher(plan: Plan) -> str:
-    kind, name, digest = plan.teacher.kind, plan.teacher.name, plan.teacher.digest
-    what = kind if kind == "examples" else f"{kind} {name.rpartition('/')[2]}"
-    return f"{what}, SHA-256 {digest[:12]}" if digest else what
-
-
 def alike(records: Mapping[K, Record]) -> list[dict[K, Record]]:
-    """Return runs, by any names, in groups that differ in nothing but their seed, in its order.
+    """Return runs in groups that differ in nothing but their seed, in the order of the seeds.
 
-    Of several runs with one seed and the same results the last counts, as they are the same run.
+    Of runs with the same seed and results, only the last counts.
     """
     found: dict[frozenset[tuple[str, str]], dict[tuple[int, str], K]] = {}
     for name, record in records.items():

@@ -26,6 +26,11 @@ LABEL_WIDTH = 17
 
 def draw_curves(record: Record, path: Path) -> None:
     """Draw return and size over the episodes, and how close the student came to its teacher."""
+    _write(curves_figure(record), path)
+
+
+def curves_figure(record: Record) -> Any:
+    """Return the figure of return, size and likeness, with one panel each."""
     from smgrnn.plotting import Figure
 
     episodes, plan = record.episodes, record.plan
@@ -52,7 +57,7 @@ def draw_curves(record: Record, path: Path) -> None:
     _mark_moments(panels, record)
     for ax in panels:
         ax.spines[["top", "right"]].set_visible(False)
-    _write(figure, path)
+    return figure
 
 
 def _mark_moments(panels: Any, record: Record) -> None:
