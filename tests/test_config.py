@@ -158,17 +158,6 @@ def test_the_defaults_are_those_of_table_a_iii() -> None:
     assert (pruning.prune_fraction, config.prune_period) == (0.8, 30)
 
 
-def test_a_variant_of_the_rules_takes_changes() -> None:
-    static = PlasticityConfig.static(window=7)
-    assert (static.growth, static.pruning, static.orphan_removal) == (None, None, False)
-    assert static.window == 7
-    growing = PlasticityConfig.growth_only(window=7).to_dict()
-    usual = PlasticityConfig(window=7).to_dict()
-    assert growing == {**usual, "pruning": None, "orphan_removal": False}
-    with pytest.raises(ConfigError, match="'window'"):
-        PlasticityConfig.static(window=0)
-
-
 # --- changes --------------------------------------------------------------------------------------
 
 
@@ -256,12 +245,8 @@ def test_a_text_that_sets_nothing_is_refused(text: str, sentence: str) -> None:
     [
         ("--plasticity.window", "plasticity.window"),
         ("--plasticity.interval-width", "growth.interval_width"),
-        ("--plasticity.n-candidates", "growth.n_candidates"),
         ("--plasticity.weight-threshold", "pruning.weight_threshold"),
-        ("--plasticity.growth", "plasticity.growth"),
-        ("--learning.optimizer", "learning.optimizer"),
         ("--learning.beta1", "optimizer.beta1"),
-        ("--learning.alpha", "optimizer.alpha"),
         ("--learning.trace-decay", "rule.trace_decay"),
         ("--no-carry-state", "carry_state"),
         ("--n-hidden", "n_hidden"),
