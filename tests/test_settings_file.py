@@ -104,7 +104,7 @@ def test_a_file_made_from_a_file_stands_alone(file: Path, tmp_path: Path) -> Non
         ("= 40", '= "forty"', "must be an int in [1, inf). Got 'forty' instead"),
         ("= 40", "= {a = 1}", "must be an int in [1, inf)"),
         ("= 40", "=", "is not a settings file: Invalid value"),
-        ('"paper"', '"papr"', "'papr', which does not exist. Did you mean 'paper'?"),
+        ('"paper"', '"papr"', "There is no preset 'papr'. Did you mean 'paper'?"),
         ('preset = "paper"', "", "does not name the preset"),
         ("preset =", "prest =", "unknown entry 'prest'. Did you mean 'preset'?"),
         ("[settings]", "[setings]", "unknown entry 'setings'. Did you mean 'settings'?"),

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.graph.settings import NetworkConfig, NetworkSettings
@@ -38,7 +38,7 @@ HandOver = Literal["best", "final"]
 NETWORK = {entry.name for entry in fields(NetworkSettings)}
 """The settings of the network, which go by their own names."""
 UNCHANGING = ("static", "mlp-100", "mlp-200")
-"""The students whose graph stays as it is."""
+"""The students with a fixed graph."""
 LAYERED = ("mlp-100", "mlp-200", "mlp-pruned")
 """The students that are MLPs; they have biases by default."""
 PARTS = ("learning", "plasticity")
@@ -174,7 +174,7 @@ class RunConfig(Settings):
             )
         if preset == "as_printed":
             changes.append({"readout": "state", "plasticity": PlasticityConfig.as_printed()})
-        merged: dict[str, Any] = {}
+        merged: dict[str, Any] = {"plasticity": PlasticityConfig.paper()}
         for name, value in chain.from_iterable(
             each.items() for each in (*changes, facts.presets.get(preset, {}))
         ):
@@ -184,7 +184,9 @@ class RunConfig(Settings):
             elif isinstance(value, dict) and isinstance(former, dict):
                 value = former | value
             merged[name] = value
-        return cls().with_changes(**merged)
+        network = {name: merged.pop(name) for name in NETWORK & merged.keys()}
+        learning = LearningSettings(**merged.pop("learning", {}))
+        return cls(network=NetworkSettings(**network), learning=learning, **merged)
 
     def with_changes(self, **changes: Any) -> Self:
         """Return the settings with some of them changed; those of the network by their own names.
@@ -237,18 +239,17 @@ def _student_changes(student: str, start: RunConfig) -> dict[str, Any]:
 def check_student(config: RunConfig) -> None:
     """Refuse settings that contradict the student."""
     student, rules = config.student, config.plasticity
-    is_kept = {
+    fitting = {
         "smgrnn": True,
         "growth-only": rules.pruning is None and not rules.orphan_removal,
         "mlp-pruned": rules.growth is None and rules.follows_size,
-    }.get(student, rules.is_static)
-    if not is_kept:
+    }
+    if not fitting.get(student, rules.is_static):
         raise ConfigError(f"The growth or pruning rule contradicts the student {student}.")
-    wanted = _student_changes(student, config)
-    for name in [name for name in wanted if name in NETWORK]:
-        if (value := getattr(config.network, name)) != wanted[name]:
+    for name, wanted in _student_changes(student, config).items():
+        if name in NETWORK and (value := getattr(config.network, name)) != wanted:
             raise ConfigError(
-                f"{name} {value} contradicts the student {student}: it must be {wanted[name]}."
+                f"{name} {value} contradicts the student {student}: it must be {wanted}."
             )
     if config.budget is not None and student not in LAYERED:
         raise ConfigError(f"budget measures an MLP, and {student} is not one: leave it out.")
@@ -378,20 +379,14 @@ def settings_file(
 
 def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
     """Return the preset of this name, or the one that a file starts from and what it changes."""
-    known = {str(name): name for name in get_args(Preset)}
-    if str(preset) in known:
-        return known[str(preset)], {}
-    path = Path(preset)
-    if path.suffix != ENDING:
-        names = f"Use {', '.join(known)} or a settings file, which ends in {ENDING}."
-        hint = suggest(str(preset), known)
-        raise ConfigError(f"There is no preset {str(preset)!r}. {hint or names}")
-    file = read_settings(path)
-    if file.preset not in known:
-        hint = suggest(file.preset, known)
-        sentence = f"{path} starts from the preset {file.preset!r}, which does not exist. {hint}"
-        raise ConfigError(sentence.strip())
-    return known[file.preset], file.settings
+    base, own, known = str(preset), dict[str, Any](), get_args(Preset)
+    if base.endswith(ENDING):
+        base, own, _ = read_settings(Path(preset))
+    if base not in known:
+        usual = f"Use {', '.join(known)} or a settings file, which ends in {ENDING}."
+        where = "" if base == str(preset) else f"{preset} cannot be used. "
+        raise ConfigError(f"{where}There is no preset {base!r}. {suggest(base, known) or usual}")
+    return cast(Preset, base), own
 
 
 FRUGAL: dict[str, Any] = {

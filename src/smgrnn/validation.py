@@ -21,9 +21,6 @@ class Within:
         self._above = operator.ge if interval[0] == "[" else operator.gt
         self._below = operator.le if interval[-1] == "]" else operator.lt
 
-    def __repr__(self) -> str:
-        return f"Within({self.interval!r})"
-
     def __contains__(self, value: float) -> bool:
         return bool(self._above(value, self._low) and self._below(value, self._high))
 
@@ -105,7 +102,8 @@ class Settings:
     @classmethod
     def _choices(cls, name: str) -> "list[type[Choice]]":
         """Return the settings classes that a field chooses from."""
-        return [kind for kind in choices(annotations(cls)[name]) if _is_settings(kind, Choice)]
+        kinds = choices(annotations(cls)[name])
+        return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Choice)]
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -133,8 +131,10 @@ class Settings:
                 if kind.name == value["name"]:
                     return kind.from_dict({k: v for k, v in value.items() if k != "name"})
             raise ConfigError(f"{cls.__name__} has no {name} {short(value['name'])}.")
-        kinds = [kind for kind in choices(annotations(cls)[name]) if _is_settings(kind)]
-        return kinds[0].from_dict(value) if kinds else value
+        for kind in choices(annotations(cls)[name]):
+            if isinstance(kind, type) and issubclass(kind, Settings):
+                return kind.from_dict(value)
+        return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,10 +197,6 @@ def checked(value: Any, hint: Any, what: str) -> Any:
     raise ConfigError(f"{what} must be {expected}. Got {short(value)} instead.")
 
 
-def _is_settings(hint: Any, base: type = Settings) -> bool:
-    return isinstance(hint, type) and issubclass(hint, base)
-
-
 def annotations(settings: Any) -> dict[str, Any]:
     """Return the annotation of each setting by name, with the interval that it must lie in."""
     return _annotations(settings)
@@ -253,7 +249,7 @@ def _kind(hint: Any) -> _Kind:
         )
     if origin is Callable:
         return callable, same, "a function"
-    if _is_settings(hint, Choice):  # by its name, too
+    if isinstance(hint, type) and issubclass(hint, Choice):  # by its name, too
         return (
             lambda value: isinstance(value, hint) or value == hint.name,
             lambda value: hint() if isinstance(value, str) else value,

@@ -220,7 +220,7 @@ def run_settings(args: Namespace, task: str, seed: int = 0) -> "RunConfig":
     """Return the settings of a run on a task, as the options ask for."""
     from smgrnn.config import USUAL_PRESET, RunConfig, with_settings
 
-    given = {"seed": seed} | given_settings(args)
+    given = ({"seed": seed} if seed else {}) | given_settings(args)
     config = RunConfig.for_task(task, preset=args.preset or USUAL_PRESET, **given)
     return with_settings(config, args.set)
 
