@@ -57,15 +57,8 @@ NO_PRESETS = ("seed", "student", "expert", "env_backend", "checkpoint_every", "h
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunConfig(Settings):
-    """Settings of a distillation run; with the task they suffice to repeat it (Sec. IV-A).
-
-    Examples
-    --------
-    >>> from smgrnn import PlasticityConfig, RunConfig
-    >>> RunConfig(episodes=100, plasticity=PlasticityConfig(window=50)).learning.optimizer.name
-    'adam'
-    """
+class RunSettings(Settings):
+    """The settings that a plan takes over as they were asked for."""
 
     student: Student = "smgrnn"
     """The growing network; a fixed graph; growth without pruning; an MLP of 100 % or 200 % of the
@@ -76,12 +69,6 @@ class RunConfig(Settings):
     """Stop after this many episodes in a row that reach the task's threshold; 0 disables it."""
     seed: Whole = 0
     """Seed of the initial graph, of the rules' choices and of the episodes."""
-    expert: str | None = None
-    """A shipped expert, a file of weights, or a function as module:function; None is the smooth
-    expert of the package."""
-    env_backend: EnvBackend | None = None
-    """Where the task runs; None is compiled code if task and expert allow it, and Gymnasium
-    otherwise."""
     checkpoint_every: Count = 100
     """Episodes between two checkpoints, from which an interrupted run resumes."""
     held_out: Count = 100
@@ -93,10 +80,6 @@ class RunConfig(Settings):
     keep: Share | None = None
     """Select the smallest network that keeps this fraction of the expert's return beyond that of a
     random policy; None disables it."""
-    budget: Count | None = None
-    """Parameters of a 100 % MLP; None is the average number of the growing network."""
-    bias: bool = False
-    """Add an input that is always 1; its edges are biases."""
     normalise: bool = False
     """Scale observations to mean 0 and deviation 1, by statistics of the run."""
     gain: Positive = 1.0
@@ -107,6 +90,29 @@ class RunConfig(Settings):
     protect: Probability = 0.0
     """Slow updates to important inherited edges by this fraction, and do not prune them.  For
     --from, and for the later stages of a sequence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(RunSettings):
+    """Settings of a distillation run; with the task they suffice to repeat it (Sec. IV-A).
+
+    Examples
+    --------
+    >>> from smgrnn import PlasticityConfig, RunConfig
+    >>> RunConfig(episodes=100, plasticity=PlasticityConfig(window=50)).learning.optimizer.name
+    'adam'
+    """
+
+    expert: str | None = None
+    """A shipped expert, a file of weights, or a function as module:function; None is the smooth
+    expert of the package."""
+    env_backend: EnvBackend | None = None
+    """Where the task runs; None is compiled code if task and expert allow it, and Gymnasium
+    otherwise."""
+    budget: Count | None = None
+    """Parameters of a 100 % MLP; None is the average number of the growing network."""
+    bias: bool = False
+    """Add an input that is always 1; its edges are biases."""
     network: NetworkSettings = field(default_factory=NetworkSettings)
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)

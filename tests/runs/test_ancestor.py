@@ -133,7 +133,7 @@ def test_the_command_line_goes_on_from_a_run(smgrnn: Command, first: Run) -> Non
     assert summary["run_dir"] == f"runs/CartPole-v1-smgrnn-from-{key[:8]}-3"
     plan = json.loads((Path(summary["run_dir"]) / "run.json").read_text())["plan"]
     assert plan["ancestor"]["run"] == key
-    assert plan["episodes"]["number"] == 4
+    assert plan["episodes"] == 4
     both = smgrnn("distill", "CartPole-v1", "--from", first.folder, "--preset", "paper")
     assert (both.code, "neither --preset" in both.err) == (2, True)
     resumed = smgrnn("distill", "--resume", first.folder, "--dry-run", "--episodes", 777)

@@ -227,7 +227,7 @@ def test_the_summary_says_whether_what_is_handed_over_keeps_its_share(folder: Pa
     record = Record.load(folder)
     assert isinstance(record.plan, Plan)
     assert "kept" not in record.summary()
-    plan = replace(record.plan, episodes=replace(record.plan.episodes, keep=0.9))
+    plan = replace(record.plan, keep=0.9)
     returns = [0.0] * 25 + [9.0, 11.0] * 50  # chosen by the first 25, judged by the others
     bound = pytest.approx(10.0 - 1.645 * np.sqrt(1.0 / 99))  # the mean less 1.645 standard errors
     for bar, is_reached in ((9.0, True), (9.9, False)):

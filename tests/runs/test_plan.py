@@ -60,7 +60,7 @@ def test_the_network_fits_the_task(tasks: dict[str, Task], task: str, student: s
     assert (graph.n_inputs, graph.n_hidden) == (plan.network.n_inputs, plan.network.n_hidden)
     kinds = {"CartPole-v1": "compiled", "Acrobot-v1": "compiled"}
     usual = "examples" if found.is_supervised else "gymnasium"
-    assert plan.episodes.backend == kinds.get(task, usual)
+    assert plan.backend == kinds.get(task, usual)
     assert Plan.from_dict(plan.to_dict()) == plan
     made = new_learner(plan)
     assert (made.config, made.learning, made.plasticity) == (
@@ -101,7 +101,7 @@ def test_a_plan_keeps_what_was_asked_for_beside_what_follows_from_it(
 def test_a_compiled_task_runs_in_gymnasium_where_it_must(tasks: dict[str, Task]) -> None:
     changes: list[Any] = [{"normalise": True}, {"env_backend": "gymnasium"}, {"teacher": FUNCTION}]
     for each in changes:
-        assert planned(tasks["CartPole-v1"], **each).episodes.backend == "gymnasium"
+        assert planned(tasks["CartPole-v1"], **each).backend == "gymnasium"
 
 
 OTHER = {

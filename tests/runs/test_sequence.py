@@ -208,8 +208,8 @@ def test_a_course_that_a_stranger_wrote_imports_nothing(
     made = learned(PLAIN, MIRRORED, episodes=2, out=tmp_path / "run")
     first = made.records[0]
     assert isinstance(first.plan, Plan)
-    episodes = replace(first.plan.episodes, course=course, number=9)
-    replace(first, plan=replace(first.plan, episodes=episodes)).save(tmp_path / "run" / "stage-1")
+    plan = replace(first.plan, task_sequence=course, episodes=9)
+    replace(first, plan=plan).save(tmp_path / "run" / "stage-1")
     with pytest.raises(FileFormatError, match=r"a task of its sequence|its scores are of other"):
         Run.resume(tmp_path / "run" / "stage-1").train()
     replace(first, course=np.zeros((9, 2))).save(tmp_path / "a.safetensors")

@@ -70,7 +70,7 @@ class Display(bars.Progress):
 
     def show_run(self, run: Run) -> None:
         """Show the progress of a run: give this method as a watch."""
-        episodes, plan = run.episodes, run.plan.episodes
+        episodes, plan = run.episodes, run.plan
         recent = slice(max(0, episodes.n - 50), episodes.n)
         n_recent = max(int(episodes.steps[recent].sum()), 1)
         if run.task.has_agreement:

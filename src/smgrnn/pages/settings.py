@@ -27,7 +27,7 @@ def stated_settings(plan: AnyPlan) -> Stated:
         teacher = kind if kind == "examples" else f"{kind} {name.rpartition('/')[2]}"
         content["teacher"] = f"{teacher}, SHA-256 {digest[:12]}" if digest else teacher
         content["bias"] = plan.network.n_inputs > plan.task.n_inputs
-        useless = ["episodes.checkpoint_every"]
+        useless = ["checkpoint_every"]
         if plan.plasticity.is_static:
             named = ("growth", "pruning")
             own = [entry.name for entry in fields(plan.plasticity) if entry.name not in named]

@@ -148,7 +148,7 @@ def draw_course(record: Record, path: Path) -> None:
 
     plan = record.plan
     assert isinstance(plan, Plan)
-    scores, tasks = normalised(record.course), plan.episodes.course
+    scores, tasks = normalised(record.course), plan.task_sequence
     stages = ["before", *(stage.task.id for stage in plan.stages)]
     size = (2.5 + 1.6 * len(tasks), 1.6 + 0.5 * len(stages))
     figure = Figure(figsize=size, layout="constrained")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.config import HandOver, RunConfig, Student, check_student
+from smgrnn.config import RunConfig, RunSettings, check_student
 from smgrnn.errors import ConfigError, plain, short
 from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph, mlp_graph, mlp_width
@@ -27,7 +27,7 @@ from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
 from smgrnn.tasks.known import find_budget
-from smgrnn.validation import Count, Finite, Positive, Probability, Settings, Share, Whole
+from smgrnn.validation import Count, Finite, Settings, Whole
 
 CHOICE_LOSSES: tuple[Loss, ...] = ("cross_entropy", "one_hot", "plus_minus")
 """The losses of tasks whose actions are choices."""
@@ -110,35 +110,6 @@ class Ancestor(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpisodePlan(Settings):
-    """The episodes of a run: how many there are, where they happen, and their purposes."""
-
-    number: Count
-    """Training episodes."""
-    stop_after: Whole
-    """Stop after this many episodes in a row that reach the task's threshold; 0 is never."""
-    backend: Literal["compiled", "gymnasium", "examples"]
-    """Compiled code, the Gymnasium environment, or rounds through examples."""
-    normalise: bool
-    """Whether observations are normalised for the network."""
-    checkpoint_every: Count
-    """Episodes between two checkpoints."""
-    held_out: Count
-    """Held-out episodes that judge the student that is handed over."""
-    handover: HandOver = "final"
-    """The student to hand over: the best one that the run saw, or the final one."""
-    keep: Share | None = None
-    """Share of the expert's return beyond a random policy that the smallest student is to keep."""
-    gain: Positive = 1.0
-    """Factor of the student's inputs, which its weights absorb in the end."""
-    bar: Finite | None = None
-    """Mean return of the last episodes at which nothing grows any more; None is none."""
-    course: tuple[str, ...] = ()
-    """Names of the tasks of a sequence, on all of which the student is scored; none for a run of
-    its own."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class AnyPlan(Settings):
     """What the plans of all kinds of runs have; a kind adds its own settings."""
 
@@ -204,14 +175,14 @@ def find_plan(kind: Any) -> type[AnyPlan]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(AnyPlan):
+class Plan(AnyPlan, RunSettings):
     """A distillation: all that the engine gets, resolved.
 
     Examples
     --------
     >>> import smgrnn
     >>> plan = smgrnn.distill("xor", episodes=1).plan
-    >>> plan.learning.loss, plan.episodes.backend
+    >>> plan.learning.loss, plan.backend
     ('mse', 'examples')
     >>> plan.make_graph()
     Graph(3 inputs, 0 hidden, 1 outputs, 3 edges)
@@ -222,8 +193,6 @@ class Plan(AnyPlan):
     kind: ClassVar[str] = "distillation"
     command: ClassVar[str] = "distill"
 
-    student: Student
-    """The kind of student."""
     teacher: TeacherId
     """The identity of the teacher."""
     network: NetworkConfig
@@ -234,14 +203,12 @@ class Plan(AnyPlan):
     """Optimizer and loss."""
     plasticity: PlasticityConfig
     """Rules of growth and pruning."""
-    episodes: EpisodePlan
-    """How many episodes, and where."""
-    parameters: Count | None = None
-    """Most parameters of what is handed over; None is any number."""
+    backend: Literal["compiled", "gymnasium", "examples"]
+    """Compiled code, the Gymnasium environment, or rounds through examples."""
+    task_sequence: tuple[str, ...] = ()
+    """Names of the tasks of a sequence, on all of which the student is scored."""
     ancestor: Ancestor | None = None
     """The student of an earlier run to go on from; None starts from a new one."""
-    protect: Probability = 0.0
-    """Share by which updates of the ancestor's edges are held back, as far as they matter."""
     origin: "Plan | None" = None
     """The stage before in a sequence, whose student is the ancestor; None is a run of its own."""
     asked: RunConfig | None = None
@@ -260,18 +227,13 @@ class Plan(AnyPlan):
     @property
     def n_episodes(self) -> int:
         """Training episodes."""
-        return self.episodes.number
-
-    @property
-    def held_out(self) -> int:
-        """Held-out episodes that judge the student that is handed over."""
-        return self.episodes.held_out
+        return self.episodes
 
     def make_graph(self) -> Graph:
         """Return the graph that the student starts from; its ablations start from the same one."""
         if self.ancestor is not None:
             graph = self.ancestor.graph
-            gain = np.where(graph.source < self.task.n_inputs, self.episodes.gain, 1.0)
+            gain = np.where(graph.source < self.task.n_inputs, self.gain, 1.0)
             return graph._replace(weight=graph.weight / gain)
         rng = stream(self.seed, "init")
         if self.first_graph == "random":
@@ -325,30 +287,17 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
         f"protect {config.protect} has no effect on a run that starts from nothing: leave it out",
     )
     check_episodes(config.held_out)
+    taken = {entry.name: getattr(config, entry.name) for entry in fields(RunSettings)}
     plan = Plan(
+        **taken | {"bar": _bar(config, task)},
         task=replace(task, make=None),
-        student=config.student,
-        seed=config.seed,
         teacher=teacher,
         network=_network(config, task),
         first_graph="layered" if config.student in MLP_SHARES else "random",
         learning=_learning(config, task),
         plasticity=_plasticity(config, task),
-        episodes=EpisodePlan(
-            number=config.episodes,
-            stop_after=config.stop_after,
-            backend=_backend(config, task, teacher),
-            normalise=config.normalise,
-            checkpoint_every=config.checkpoint_every,
-            held_out=config.held_out,
-            handover=config.handover,
-            keep=config.keep,
-            gain=config.gain,
-            bar=_bar(config, task),
-        ),
-        parameters=config.parameters,
+        backend=_backend(config, task, teacher),
         ancestor=None if start is None else _ancestor(config, task, start),
-        protect=config.protect,
         asked=config,
     )
     _check_limit(config, plan)
