@@ -104,8 +104,7 @@ class RunConfig(RunSettings):
     """
 
     expert: str | None = None
-    """A shipped expert, a file of weights, or a function as module:function; None is the smooth
-    expert of the package."""
+    """A bundled expert, a file of weights or module:function; None is the bundled smooth expert."""
     env_backend: EnvBackend | None = None
     """Where the task runs; None is compiled code if task and expert allow it, and Gymnasium
     otherwise."""

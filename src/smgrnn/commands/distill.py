@@ -90,11 +90,11 @@ def prepare_runs(args: Namespace) -> "list[Run]":
     if args.resume is not None:
         return [Run.resume(args.resume, task=args.task, expert=args.expert)]
     task, configs, start = _asked(args)
-    mark = "" if start is None else f"-from-{start.ancestor.run[:8]}"
-    names = [(each.student + mark, each.seed) for each in configs]
-    folders = [run_folder(task, *name, args.out, args.seeds) for name in names]
-    pairs = zip(configs, folders, strict=True)
-    return [new_run(task, config, folder, start=start) for config, folder in pairs]
+    mark, runs = "" if start is None else f"-from-{start.ancestor.run[:8]}", []
+    for each in configs:
+        folder = run_folder(task, each.student + mark, each.seed, args.out, args.seeds)
+        runs.append(new_run(task, each, folder, start=start))
+    return runs
 
 
 def _plans(args: Namespace) -> "list[AnyPlan]":
