@@ -112,7 +112,7 @@ def test_the_shortest_evolution_runs(method: str) -> None:
 
 @pytest.mark.parametrize("noun", ["seeds", "episodes"])
 def test_none_are_too_few(noun: str) -> None:
-    with pytest.raises(ConfigError, match=rf"number of {noun} must be at least 1\. Got 0 instead"):
+    with pytest.raises(ConfigError, match=rf"number of {noun} must be .*Got 0"):
         asking({"a": CARTPOLE}).scaled(**{noun: 0})
 
 

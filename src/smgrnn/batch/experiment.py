@@ -1,7 +1,4 @@
-"""Experiments as data: a question, the conditions that answer it, and the runs that they need.
-
-A condition is one way to run a task, whatever the seed.  The store knows its runs by their plans.
-"""
+"""Experiments as data: a question, the conditions that answer it, and the runs that they need."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +16,7 @@ from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
 from smgrnn.runs.sequences import Sequence, plan_sequence
 from smgrnn.tasks import find_task
+from smgrnn.validation import Count, checked
 
 Value = TypeVar("Value", covariant=True)
 
@@ -186,9 +184,8 @@ class Experiment:
 
     def scaled(self, *, seeds: int | None = None, episodes: int | None = None) -> Self:
         """Return the experiment with another number of seeds, without `more`, or of episodes."""
-        for noun, n in {"seeds": seeds, "episodes": episodes}.items():
-            if n is not None and n < 1:
-                raise ConfigError(f"The number of {noun} must be at least 1. Got {n} instead.")
+        checked(seeds, Count | None, "The number of seeds")
+        checked(episodes, Count | None, "The number of episodes")
         n_runs = len(self.conditions) * (seeds or len(self.seeds))
         check_memory(1e4 * n_runs, f"A list of {n_runs} runs")
         found = self

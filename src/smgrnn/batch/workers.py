@@ -28,11 +28,9 @@ def find_executor(jobs: int | None, scheduler: str | None) -> Executor:
     """Return the cluster at an address or, without one, processes here: one for each core."""
     if jobs is not None and jobs < 1:
         raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
-    if scheduler is None:
-        return LocalProcesses(jobs or usable_cores())
-    if jobs is not None:
+    if jobs is not None and scheduler is not None:
         raise ConfigError("A cluster has the workers it has; give --jobs or --scheduler, not both.")
-    return Cluster(scheduler)
+    return LocalProcesses(jobs or usable_cores()) if scheduler is None else Cluster(scheduler)
 
 
 class LocalProcesses(ThreadPoolExecutor):

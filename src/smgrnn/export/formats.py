@@ -41,12 +41,9 @@ def export_policy(
     Examples
     --------
     >>> import smgrnn
-    >>> run = smgrnn.distill("xor", episodes=20, out="a-run")
-    >>> header, source = export_policy(smgrnn.load("a-run"), "c", "controller.c")
-    >>> source.name
-    'controller.c'
-    >>> [file.name for file in export_policy(smgrnn.SMGrNN(4, 2), "json", "own")]
-    ['own.json']
+    >>> run = smgrnn.distill("xor", episodes=20)
+    >>> [file.name for file in export_policy(run, "c", "controller")]
+    ['controller.h', 'controller.c']
     """
     out, policy = Path(out), policy_of(network, is_choice=is_choice)
     if to not in FORMATS:

@@ -42,10 +42,11 @@ def stated_settings(plan: AnyPlan) -> Stated:
         useless = []
         if text := content.pop("neat_settings"):
             content["neat_settings"] = f"SHA-256 {sha256(text.encode()).hexdigest()[:12]}"
-    flat = {name: value for name, value in flatten(content).items() if name not in useless}
-    texts = {name: plain(str(value)) for name, value in flat.items()}
-    no_rules = {name: "none" for name in RULES if name in flat and flat[name] is None}
-    return texts | no_rules
+    return {
+        name: "none" if value is None and name in RULES else plain(str(value))
+        for name, value in flatten(content).items()
+        if name not in useless
+    }
 
 
 def alike(records: Mapping[K, Record]) -> list[dict[K, Record]]:

@@ -31,14 +31,8 @@ COLOURS = {
     "edge": ("#0b9a9e", "#3fc6c9"),
 }
 """Colours by what they are for, in a light window, as in films, and in a dark one."""
-TONES = {
-    Cause.RELAY: "node",
-    Cause.EXPLORATION: "edge",
-    Cause.CANDIDATE: "node",
-    Cause.GRADIENT: "edge",
-    Cause.SPLIT: "node",
-    Cause.DUPLICATE: "node",
-}
+TONES = dict.fromkeys((Cause.RELAY, Cause.CANDIDATE, Cause.SPLIT, Cause.DUPLICATE), "node")
+TONES |= dict.fromkeys((Cause.EXPLORATION, Cause.GRADIENT), "edge")
 """Names of the colours of nodes and edges that have just been added, by cause."""
 GROWN = {cause: COLOURS[tone][0] for cause, tone in TONES.items()}
 GLOW, FADE = 0.012, 0.006
