@@ -27,7 +27,7 @@ smgrnn list
 """
 WITH_EXTRAS = """
 smgrnn view "a run" --no-open
-smgrnn report "a run" --quiet
+smgrnn evolve CartPole-v1 --rollouts 20 --population 10 --out evolved --quiet
 """
 
 

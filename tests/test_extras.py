@@ -9,7 +9,7 @@ from smgrnn.errors import EXTRAS
 from support.commands import python
 
 PROGRAM = """
-import contextlib, io, json, os, shlex, sys
+import contextlib, io, json, shlex, sys
 from smgrnn.errors import EXTRAS
 
 hidden = set(EXTRAS)
@@ -20,7 +20,6 @@ class Finder:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Finder())
-os.environ["PATH"] = ""  # or there might be ffmpeg
 from smgrnn.cli import main
 
 def said_by(line):
@@ -49,7 +48,6 @@ WORKS = (
     "import smgrnn; smgrnn.load('run')._repr_html_()",
 )
 CLUSTER = "smgrnn reproduce baseline-comparison-v2 --smoke --scheduler tcp://127.0.0.1:1"
-FILM = "smgrnn view run --no-open --record a.mp4"
 REFUSED = {
     "smgrnn view run --no-open": ("Viewing", "bokeh"),
     "smgrnn distill xor --live --out other": ("Viewing", "bokeh"),
@@ -68,10 +66,9 @@ REFUSED = {
     "smgrnn evolve CartPole-v1 --method ndp --out fourth": ("This", "cma"),
     CLUSTER: ("A cluster", "distributed"),
     "smgrnn tune CartPole-v1": ("Tuning", "optuna"),
-    FILM: ("An .mp4 file", "imageio_ffmpeg"),
 }
 """What a line cannot do, and the package that it lacks."""
-SHOWN = {CLUSTER: "neat", FILM: "bokeh"}
+SHOWN = {CLUSTER: "neat"}
 """A package that is there from a line on, since it is needed before the one that the line lacks."""
 
 

@@ -179,7 +179,7 @@ def test_every_command_and_flag_of_a_page_exists(page: str) -> None:
         for line in block.code.splitlines() if block.language == "console" else ():
             if line.startswith("smgrnn "):
                 _, *arguments = shlex.split(re.split(" [#>|]", line)[0])
-                assert cli.parse(arguments).body  # or the process ends
+                assert cli.parser().parse(arguments).body  # or the process ends
     text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.M | re.S)
     for span in re.findall(r"`smgrnn ([^`]+)`", text):
         command, *rest = span.split()

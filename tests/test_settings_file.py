@@ -103,8 +103,8 @@ def test_a_file_made_from_a_file_stands_alone(file: Path, tmp_path: Path) -> Non
         ("version = 2", "", "Did you mean version = 2?"),
         ("= 40", '= "forty"', "must be an int in [1, inf). Got 'forty' instead"),
         ("= 40", "= {a = 1}", "must be an int in [1, inf)"),
-        ("= 40", "=", "is no settings file: Invalid value"),
-        ('"paper"', '"papr"', "starts from 'papr', which is no preset. Did you mean 'paper'?"),
+        ("= 40", "=", "is not a settings file: Invalid value"),
+        ('"paper"', '"papr"', "There is no preset 'papr'. Did you mean 'paper'?"),
         ('preset = "paper"', "", "does not name the preset"),
         ("preset =", "prest =", "unknown entry 'prest'. Did you mean 'preset'?"),
         ("[settings]", "[setings]", "unknown entry 'setings'. Did you mean 'settings'?"),
@@ -125,7 +125,7 @@ def test_what_is_wrong_is_met_by_one_sentence(
 def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path: Path, smgrnn: Command) -> None:
     path = tmp_path / "bytes.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    assert "is no settings file" in refused(smgrnn("distill", "xor", "--preset", path))
+    assert "is not a settings file" in refused(smgrnn("distill", "xor", "--preset", path))
     missing = refused(smgrnn("distill", "xor", "--preset", "missing.toml"))
     assert "missing.toml cannot be read: No such file" in missing
     with pytest.raises(SmgrnnError, match=r"no preset 'frugl'.*Did you mean 'frugal'\?"):

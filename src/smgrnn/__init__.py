@@ -7,54 +7,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smgrnn.config import (
-        LearningConfig,
-        NetworkConfig,
-        PlasticityConfig,
-        RunConfig,
-    )
+    from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig, RunConfig
     from smgrnn.engine import Learner
     from smgrnn.errors import GrowthLimitWarning, SmgrnnError
     from smgrnn.graph import EditDraft, Graph, GraphEdit
     from smgrnn.nn import SMGrNN, StructuralPlasticity
     from smgrnn.policy import Policy
     from smgrnn.rules import UpdateHistory
-    from smgrnn.runs import (
-        Plan,
-        Record,
-        Run,
-        Sequence,
-        distill,
-        evaluate,
-        load,
-        sequence,
-    )
+    from smgrnn.runs import Plan, Record, Run, Sequence, distill, evaluate, load, sequence
 
 __version__ = "0.3.0"
 
 _HOMES = {
-    "EditDraft": "graph",
-    "Graph": "graph",
-    "GraphEdit": "graph",
-    "GrowthLimitWarning": "errors",
-    "Learner": "engine",
-    "Plan": "runs",
-    "Policy": "policy",
-    "Record": "runs",
-    "Run": "runs",
-    "RunConfig": "config",
-    "Sequence": "runs",
-    "distill": "runs",
-    "evaluate": "runs",
-    "load": "runs",
-    "sequence": "runs",
-    "LearningConfig": "config",
-    "NetworkConfig": "config",
-    "PlasticityConfig": "config",
-    "SMGrNN": "nn",
-    "SmgrnnError": "errors",
-    "StructuralPlasticity": "nn",
-    "UpdateHistory": "rules",
+    "config": ("LearningConfig", "NetworkConfig", "PlasticityConfig", "RunConfig"),
+    "engine": ("Learner",),
+    "errors": ("GrowthLimitWarning", "SmgrnnError"),
+    "graph": ("EditDraft", "Graph", "GraphEdit"),
+    "nn": ("SMGrNN", "StructuralPlasticity"),
+    "policy": ("Policy",),
+    "rules": ("UpdateHistory",),
+    "runs": ("Plan", "Record", "Run", "Sequence", "distill", "evaluate", "load", "sequence"),
 }
 
 __all__ = [
@@ -84,18 +56,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(_load(_HOMES[name]), name)
-    if name in _HOMES.values():
-        return _load(name)
-    raise AttributeError(f"module 'smgrnn' has no attribute {name!r}")
-
-
-def _load(home: str) -> Any:
     from smgrnn.errors import needs
 
-    with needs():
-        return import_module(f"smgrnn.{home}")
+    for home, names in _HOMES.items():
+        if name == home or name in names:
+            with needs():
+                module = import_module(f"smgrnn.{home}")
+            return module if name == home else getattr(module, name)
+    raise AttributeError(f"module 'smgrnn' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

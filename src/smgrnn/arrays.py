@@ -36,15 +36,7 @@ def to_arrays(value: Any, prefix: str = "") -> Arrays:
 
 
 def from_arrays(kind: type[Named], arrays: Mapping[str, Any], prefix: str = "") -> Named:
-    """Rebuild a named tuple from `to_arrays`; a missing field is a KeyError.
-
-    >>> from typing import NamedTuple
-    >>> class Point(NamedTuple):
-    ...     x: int
-    ...     y: int
-    >>> from_arrays(Point, {"at.x": np.array(1), "at.y": np.array(2)}, "at.")
-    Point(x=1, y=2)
-    """
+    """Rebuild a named tuple from `to_arrays`; a missing field is a KeyError."""
     fields = {}
     for name, hint in get_type_hints(kind).items():
         if hasattr(hint, "_fields"):

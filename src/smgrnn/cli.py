@@ -1,7 +1,6 @@
 """The command line: one parse, one command, and one sentence if something is wrong.
 
-A command is one file in `commands`, with its options and its body.  It is imported when it is
-named, so that the list of commands needs neither NumPy nor Numba.
+A command is one file in `commands`, imported when it is named: `smgrnn --help` needs no NumPy.
 """
 
 import gc
@@ -11,8 +10,7 @@ import sys
 import traceback
 import warnings
 from argparse import Namespace
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from smgrnn import __version__
 from smgrnn.commands.options import Parser
@@ -57,18 +55,13 @@ def parser() -> Parser:
     return made
 
 
-def parse(words: Sequence[str]) -> Namespace:
-    """Return the options of the command that the words name, and its body."""
-    return parser().parse(words)
-
-
 def main() -> None:
     """Run the command line; a user's mistake ends it with one sentence and exit code 2."""
     gc.set_threshold(GARBAGE)
     args = Namespace(debug=False)
     try:
         with warnings.catch_warnings(), needs():
-            args = parse(sys.argv[1:])
+            args = parser().parse(sys.argv[1:])
             warnings.showwarning = _warn  # type: ignore[assignment]
             if args.quiet:
                 warnings.simplefilter("ignore")
@@ -85,7 +78,15 @@ def main() -> None:
     except (SmgrnnError, OSError, MemoryError, UnicodeEncodeError) as error:
         if args.debug:
             traceback.print_exc()
-        _refuse(error)
+        sentence = str(error)
+        if isinstance(error, MemoryError):
+            sentence = f"There is not enough memory: {reason(error)}."
+        elif isinstance(error, OSError) and not isinstance(error, SmgrnnError):
+            sentence = f"{error.filename or 'A file'} cannot be written: {error.strerror}."
+        elif isinstance(error, UnicodeEncodeError):  # half of a character, as a name of a file
+            sentence = f"Argument is not valid text: {short(error.object)}."
+        print(f"smgrnn: {plain(sentence)}", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 
@@ -94,16 +95,3 @@ def _warn(message: Warning | str, *_: Any) -> None:
     """Print a warning as a sentence, without the place in our code that gave it."""
     text = re.sub(r"\x1b\[[\d;]*m", "", str(message))  # Gymnasium's are coloured
     print(f"smgrnn: {plain(text)}", file=sys.stderr)
-
-
-def _refuse(error: Exception) -> NoReturn:
-    """End the process with the one sentence that says why a command failed."""
-    sentence = str(error)
-    if isinstance(error, MemoryError):
-        sentence = f"There is not enough memory: {reason(error)}."
-    elif isinstance(error, OSError) and not isinstance(error, SmgrnnError):
-        sentence = f"{error.filename or 'A file'} cannot be written: {error.strerror}."
-    elif isinstance(error, UnicodeEncodeError):  # half of a character, as a name of a file
-        sentence = f"Argument is not valid text: {short(error.object)}."
-    print(f"smgrnn: {plain(sentence)}", file=sys.stderr)
-    sys.exit(2)

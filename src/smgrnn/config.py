@@ -1,11 +1,13 @@
 """Settings: frozen dataclasses, validated once, on construction."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.graph.settings import NetworkConfig, NetworkSettings
@@ -36,13 +38,62 @@ HandOver = Literal["best", "final"]
 NETWORK = {entry.name for entry in fields(NetworkSettings)}
 """The settings of the network, which go by their own names."""
 UNCHANGING = ("static", "mlp-100", "mlp-200")
-"""The students whose graph stays as it is."""
+"""The students with a fixed graph."""
 LAYERED = ("mlp-100", "mlp-200", "mlp-pruned")
-"""The students that are MLPs; they have biases unless told otherwise."""
+"""The students that are MLPs; they have biases by default."""
+PARTS = ("learning", "plasticity")
+"""Parts of a RunConfig whose settings go by dotted names; those of the network by their own."""
+CHOICES = {
+    "growth": ("plasticity", "growth"),
+    "pruning": ("plasticity", "pruning"),
+    "optimizer": ("learning", "optimizer"),
+    "rule": ("learning", "rule"),
+}
+"""Things to choose within these parts, whose own settings go by dotted names too."""
+RULES = ("plasticity", "growth", "pruning")
+"""First parts of the names of the settings of growth and pruning."""
+NO_PRESETS = ("seed", "student", "expert", "env_backend", "checkpoint_every", "held_out")
+"""Settings that no preset has: they identify the run, say how it is stored, or name code to run."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunConfig(Settings):
+class RunSettings(Settings):
+    """The settings that a plan takes over as they were asked for."""
+
+    student: Student = "smgrnn"
+    """The growing network; a fixed graph; growth without pruning; an MLP of 100 % or 200 % of the
+    budget; or one of 100 % that is pruned to `parameters`."""
+    episodes: Count = 2000
+    """Training episodes."""
+    stop_after: Whole = 0
+    """Stop after this many episodes in a row that reach the task's threshold; 0 disables it."""
+    seed: Whole = 0
+    """Seed of the initial graph, of the rules' choices and of the episodes."""
+    checkpoint_every: Count = 100
+    """Episodes between two checkpoints, from which an interrupted run resumes."""
+    held_out: Count = 100
+    """New episodes that evaluate the selected network."""
+    handover: HandOver = "final"
+    """Select the best network of the run, on separate episodes, or the final one."""
+    parameters: Count | None = None
+    """Maximum parameters of the result; training may exceed it temporarily.  None is any number."""
+    keep: Share | None = None
+    """Select the smallest network that keeps this fraction of the expert's return beyond that of a
+    random policy; None disables it."""
+    normalise: bool = False
+    """Scale observations to mean 0 and deviation 1, by statistics of the run."""
+    gain: Positive = 1.0
+    """Multiplies inputs during training; folded into the weights afterwards."""
+    bar: Finite | None = None
+    """Stop growing once the recent mean return reaches this value, for rules that follow a size;
+    None is the task's threshold where no size is asked for, and never elsewhere."""
+    protect: Probability = 0.0
+    """Slow updates to important inherited edges by this fraction, and do not prune them.  For
+    --from, and for the later stages of a sequence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(RunSettings):
     """Settings of a distillation run; with the task they suffice to repeat it (Sec. IV-A).
 
     Examples
@@ -52,46 +103,15 @@ class RunConfig(Settings):
     'adam'
     """
 
-    student: Student = "smgrnn"
-    """The growing network; the same graph kept as it is; growth without pruning; an MLP of 100 % or
-    200 % of the budget; or one of the budget that is pruned to `parameters`."""
-    episodes: Count = 2000
-    """Training episodes."""
-    stop_after: Whole = 0
-    """Stop after this many episodes in a row that reach the task's threshold; 0 disables it."""
-    seed: Whole = 0
-    """Seed of the initial graph, of the rules' choices and of the episodes."""
     expert: str | None = None
-    """A shipped expert, a file of weights, or a function as module:function; None is the smooth
-    expert of the package."""
+    """A bundled expert, a file of weights or module:function; None is the bundled smooth expert."""
     env_backend: EnvBackend | None = None
     """Where the task runs; None is compiled code if task and expert allow it, and Gymnasium
     otherwise."""
-    checkpoint_every: Count = 100
-    """Episodes between two checkpoints, from which an interrupted run resumes."""
-    held_out: Count = 100
-    """New episodes that evaluate the selected network."""
-    handover: HandOver = "final"
-    """Select the best network that the run saw, on episodes of their own, or the final one."""
-    parameters: Count | None = None
-    """Maximum parameters of the result; training may exceed it temporarily.  None is any number."""
-    keep: Share | None = None
-    """Select the smallest network that keeps this fraction of the expert's return beyond that of a
-    random policy; None disables it."""
     budget: Count | None = None
-    """Parameters of a 100 % MLP; None is the number that the growing network has on average."""
+    """Parameters of a 100 % MLP; None is the average number of the growing network."""
     bias: bool = False
     """Add an input that is always 1; its edges are biases."""
-    normalise: bool = False
-    """Scale observations to mean 0 and deviation 1, by statistics that the run keeps."""
-    gain: Positive = 1.0
-    """Multiplies inputs during training; folded into the weights afterwards."""
-    bar: Finite | None = None
-    """Stop growing once the recent mean return reaches this value, for rules that follow a size;
-    None is the task's threshold where no size is asked for, and never elsewhere."""
-    protect: Probability = 0.0
-    """Slow updates to important inherited edges by this fraction, and do not prune them.  For
-    --from, and for the later stages of a sequence."""
     network: NetworkSettings = field(default_factory=NetworkSettings)
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)
@@ -101,10 +121,7 @@ class RunConfig(Settings):
 
     def __post_init__(self) -> None:
         if type(self.learning) is LearningConfig:
-            own = {
-                entry.name: getattr(self.learning, entry.name) for entry in fields(LearningConfig)
-            }
-            object.__setattr__(self, "learning", LearningSettings(**own))
+            object.__setattr__(self, "learning", LearningSettings(**vars(self.learning)))
         super().__post_init__()
 
     @classmethod
@@ -113,21 +130,16 @@ class RunConfig(Settings):
     ) -> Self:
         """Return the settings to start from for a task and a student, with changes.
 
-        The preset "frugal" ends with the smallest network that does the job, or with as many
-        parameters as are asked for.  In an environment "paper" is the reading of the rules that
-        comes closest to the paper's sizes; "as_printed" reads them word for word.  Examples, those
-        of XOR and recorded ones, come in no order, so that nothing is carried from one to the next,
-        a hidden node needs an iteration of its own to be heard, and growth is not counted in
-        episodes.  A path ending in .toml is a settings file, which changes one of these presets;
-        `smgrnn tune` writes such files.  An MLP is two iterations of a layered graph with biases,
-        from zero states to linear outputs.
+        "frugal" ends with the smallest network that solves the task, or with the parameters asked
+        for.  "paper" comes closest to the paper's sizes; "as_printed" follows its text word for
+        word.  A path ending in .toml is a settings file, such as `smgrnn tune` writes.  XOR and
+        recordings have examples in no order: no state is carried, and growth counts updates.  An
+        MLP is two iterations of a layered graph with biases, from zero states to linear outputs.
 
         >>> RunConfig.for_task("xor", seed=1).network.iterations
         3
         >>> RunConfig.for_task("CartPole-v1", preset="as_printed").plasticity.interval
         1
-        >>> RunConfig.for_task("CartPole-v1", student="mlp-100", n_hidden=0).network.iterations
-        2
         """
         base, own = _open_preset(preset)
         if student in get_args(Method):
@@ -167,16 +179,24 @@ class RunConfig(Settings):
             )
         if preset == "as_printed":
             changes.append({"readout": "state", "plasticity": PlasticityConfig.as_printed()})
-        start = cls()
-        for each in (*changes, facts.presets.get(preset, {})):
-            start = start.with_changes(**each)
-        return start
+        merged: dict[str, Any] = {"plasticity": PlasticityConfig.paper()}
+        for name, value in chain.from_iterable(
+            each.items() for each in (*changes, facts.presets.get(preset, {}))
+        ):
+            former = merged.get(name)
+            if isinstance(value, dict) and isinstance(former, Settings):
+                value = former.changed(**value)
+            elif isinstance(value, dict) and isinstance(former, dict):
+                value = former | value
+            merged[name] = value
+        network = {name: merged.pop(name) for name in NETWORK & merged.keys()}
+        learning = LearningSettings(**merged.pop("learning", {}))
+        return cls(network=NetworkSettings(**network), learning=learning, **merged)
 
     def with_changes(self, **changes: Any) -> Self:
-        """Return the settings with some of them changed.
+        """Return the settings with some of them changed; those of the network by their own names.
 
-        Settings of the network can also be given by their own names; `network`, `learning` and
-        `plasticity` are whole settings, or a dict of the changes in them.
+        `network`, `learning` and `plasticity` are whole settings, or a dict of changes in them.
 
         >>> RunConfig().with_changes(iterations=2, plasticity={"window": 50}).plasticity.interval
         'episode'
@@ -204,27 +224,19 @@ class RunConfig(Settings):
 def _student_changes(student: str, start: RunConfig) -> dict[str, Any]:
     """Return the settings that define a student."""
     changes: dict[str, Any] = {} if student == "smgrnn" else {"student": student}
-    if student in LAYERED:
-        changes |= {
-            "bias": True,
-            "n_hidden": 0,  # the budget says how many there are
-            "density": NetworkSettings.density,
-            "weight_std": NetworkSettings.weight_std,
-            "iterations": 2,
-            "output_activation": "identity",
-            "carry_state": False,
-        }
+    if student in LAYERED:  # the budget gives the number of hidden nodes
+        usual = NetworkSettings()
+        changes |= {"bias": True, "density": usual.density, "weight_std": usual.weight_std}
+        changes |= {"n_hidden": 0, "iterations": 2, "output_activation": "identity"}
+        changes |= {"carry_state": False}
     if student in UNCHANGING:
         changes["plasticity"] = PlasticityConfig.static()
     elif student == "growth-only":
-        rules = {"pruning": None, "orphan_removal": False}
-        changes["plasticity"] = start.plasticity.changed(**rules)
+        changes["plasticity"] = start.plasticity.changed(pruning=None, orphan_removal=False)
     elif student == "mlp-pruned":
+        pruning = Contribution(dense_until=0.3)
         changes["plasticity"] = PlasticityConfig.frugal(
-            growth=None,
-            pruning=Contribution(dense_until=0.3),
-            interval="episode",
-            least_updates=2500,
+            growth=None, pruning=pruning, interval="episode", least_updates=2500
         )
     return changes
 
@@ -232,39 +244,23 @@ def _student_changes(student: str, start: RunConfig) -> dict[str, Any]:
 def check_student(config: RunConfig) -> None:
     """Refuse settings that contradict the student."""
     student, rules = config.student, config.plasticity
-    is_kept = {
+    fitting = {
         "smgrnn": True,
         "growth-only": rules.pruning is None and not rules.orphan_removal,
         "mlp-pruned": rules.growth is None and rules.follows_size,
-    }.get(student, rules.is_static)
-    if not is_kept:
+    }
+    if not fitting.get(student, rules.is_static):
         raise ConfigError(f"The growth or pruning rule contradicts the student {student}.")
-    wanted = _student_changes(student, config)
-    for name in [name for name in wanted if name in NETWORK]:
-        if (value := getattr(config.network, name)) != wanted[name]:
+    for name, wanted in _student_changes(student, config).items():
+        if name in NETWORK and (value := getattr(config.network, name)) != wanted:
             raise ConfigError(
-                f"{name} {value} contradicts the student {student}: it must be {wanted[name]}."
+                f"{name} {value} contradicts the student {student}: it must be {wanted}."
             )
     if config.budget is not None and student not in LAYERED:
         raise ConfigError(f"budget measures an MLP, and {student} is not one: leave it out.")
 
 
-PARTS = ("learning", "plasticity")
-"""Parts of a RunConfig whose settings go by dotted names; those of the network by their own."""
-CHOICES = {
-    "growth": ("plasticity", "growth"),
-    "pruning": ("plasticity", "pruning"),
-    "optimizer": ("learning", "optimizer"),
-    "rule": ("learning", "rule"),
-}
-"""Things to choose within these parts, whose own settings go by dotted names too."""
-RULES = ("plasticity", "growth", "pruning")
-"""First parts of the names of the settings of growth and pruning."""
-NO_PRESETS = ("seed", "student", "expert", "env_backend", "checkpoint_every", "held_out")
-"""Settings that no preset has: they say which run it is and how it is kept, or name code to run."""
-
-
-def preset_settings(config: "RunConfig | None" = None) -> dict[str, Any]:
+def preset_settings(config: RunConfig | None = None) -> dict[str, Any]:
     """Return the annotation of each setting that a preset may have, by its name.
 
     >>> "plasticity.window" in preset_settings(), "growth.interval_width" in preset_settings()
@@ -291,14 +287,12 @@ def parse_value(text: str) -> Any:
     >>> [parse_value(each) for each in ("3", "0.5", "None", "true", "relay")]
     [3, 0.5, None, True, 'relay']
     """
-    plain = {"none": None, "true": True, "false": False}
-    if text.lower() in plain and text != "none":  # "none" is a rule
-        return plain[text.lower()]
+    words = {"none": None, "true": True, "false": False}
+    if text.lower() in words and text != "none":  # "none" is a rule
+        return words[text.lower()]
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text
 
 
@@ -317,11 +311,8 @@ def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
     return config.with_named(given, in_run=True)
 
 
-def find_setting(name: str, config: "RunConfig | None" = None, *, in_run: bool = False) -> Any:
-    """Return the annotation of a setting by its name; refuse one that there is not.
-
-    Some settings are of a run only, and not of a preset.
-    """
+def find_setting(name: str, config: RunConfig | None = None, *, in_run: bool = False) -> Any:
+    """Return the annotation of a setting of a preset, or of a run, by its name."""
     known = preset_settings(config)
     if in_run:
         known |= {each: annotations(RunConfig)[each] for each in NO_PRESETS}
@@ -329,8 +320,7 @@ def find_setting(name: str, config: "RunConfig | None" = None, *, in_run: bool =
         raise ConfigError(f"The setting {name!r} belongs to a run, not to a preset: leave it out.")
     if name not in known:
         ends = {place.rpartition(".")[2]: place for place in known}
-        last = name.rpartition(".")[2]
-        close = [last] if last in ends else get_close_matches(last, ends, n=1)
+        close = get_close_matches(name.rpartition(".")[2], ends, n=1)
         hint = f"Did you mean {ends[close[0]]!r}?" if close else suggest(name, known)
         raise ConfigError(f"The setting {name!r} does not exist. {hint}".strip())
     return known[name]
@@ -361,32 +351,11 @@ def _path(name: str) -> tuple[str, ...]:
     return (*CHOICES.get(first, (first,) if first else ()), last)
 
 
-def settings_file(
-    task: str, preset: str | Path, config: RunConfig, about: dict[str, str]
-) -> SettingsFile:
-    """Return the settings file that gives a task these settings, starting from a preset.
-
-    A preset that is itself a file is not referred to: the new one holds what both of them change.
-    """
-    base, _ = _open_preset(preset)
-    start = RunConfig.for_task(task, preset=base, student=config.student)
-    found = {name: setting_of(config, name) for name in preset_settings(config)}
-    known = preset_settings(start)
-    changed = {
-        name: each
-        for name, each in found.items()
-        if name not in known or each != setting_of(start, name)
-    }
-    return SettingsFile(base, changed, about)
-
-
 def setting_of(config: RunConfig, name: str) -> Any:
     """Return the value of a setting by its name; a choice by its own name.
 
-    >>> setting_of(RunConfig(), "iterations"), setting_of(RunConfig(), "growth.max_relays")
-    (1, 1)
-    >>> setting_of(RunConfig(), "plasticity.growth")
-    'relay'
+    >>> setting_of(RunConfig(), "growth.max_relays"), setting_of(RunConfig(), "plasticity.growth")
+    (1, 'relay')
     """
     path = _path(name)
     found: Any = config.network if path[0] in NETWORK else config
@@ -397,21 +366,32 @@ def setting_of(config: RunConfig, name: str) -> Any:
     return found
 
 
+def settings_file(
+    task: str, preset: str | Path, config: RunConfig, about: dict[str, str]
+) -> SettingsFile:
+    """Return the settings file that gives a task these settings, starting from a preset.
+
+    A preset that is itself a file is not referred to: the new one holds the changes of both.
+    """
+    base, _ = _open_preset(preset)
+    start = RunConfig.for_task(task, preset=base, student=config.student)
+    found, known = (
+        {name: setting_of(c, name) for name in preset_settings(c)} for c in (config, start)
+    )
+    changed = {name: each for name, each in found.items() if (name, each) not in known.items()}
+    return SettingsFile(base, changed, about)
+
+
 def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
     """Return the preset of this name, or the one that a file starts from and what it changes."""
-    known = {str(name): name for name in get_args(Preset)}
-    if str(preset) in known:
-        return known[str(preset)], {}
-    path = Path(preset)
-    if path.suffix != ENDING:
-        hint = suggest(str(preset), known)
-        names = f"there are {', '.join(known)}, and settings files, which end in {ENDING}"
-        raise ConfigError(f"There is no preset {str(preset)!r}; {names}. {hint}".strip())
-    file = read_settings(path)
-    if file.preset not in known:
-        hint = suggest(file.preset, known)
-        raise ConfigError(f"{path} starts from {file.preset!r}, which is no preset. {hint}".strip())
-    return known[file.preset], file.settings
+    base, own, known = str(preset), dict[str, Any](), get_args(Preset)
+    if base.endswith(ENDING):
+        base, own, _ = read_settings(Path(preset))
+    if base not in known:
+        usual = f"Use {', '.join(known)} or a settings file, which ends in {ENDING}."
+        where = "" if base == str(preset) else f"{preset} cannot be used. "
+        raise ConfigError(f"{where}There is no preset {base!r}. {suggest(base, known) or usual}")
+    return cast(Preset, base), own
 
 
 FRUGAL: dict[str, Any] = {

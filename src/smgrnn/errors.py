@@ -11,11 +11,11 @@ from typing import Self
 from unicodedata import category
 
 _UNPRINTED = ("Cc", "Cs", "Zl", "Zp")
-"""Kinds of characters that are no text: control characters, halves of characters, line breaks."""
+"""Categories that are not text: control characters, halves of characters, line breaks."""
 _BIDIRECTIONAL = {
     code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
-"""Characters that change the direction of others, and so what a reader takes them for."""
+"""Characters that change the direction of others, and so how a reader reads them."""
 
 
 class SmgrnnError(Exception):
@@ -57,7 +57,7 @@ class FileFormatError(SmgrnnError, ValueError):
 
 
 class TaskError(SmgrnnError, ValueError):
-    """A task is unknown, cannot be made, or is of a kind the network cannot be put to."""
+    """A task is unknown, cannot be made, or does not suit the network."""
 
 
 class ExpertError(SmgrnnError, ValueError):
@@ -65,22 +65,35 @@ class ExpertError(SmgrnnError, ValueError):
 
 
 class MetricError(SmgrnnError, ValueError):
-    """A metric is asked for that runs of this kind do not have."""
+    """A run of this kind does not have this metric."""
 
 
 class SampleError(SmgrnnError, ValueError):
-    """A sample is one that no statistic can be computed from."""
+    """A sample does not suffice for a statistic."""
 
 
 class MissingPackageError(SmgrnnError, ImportError):
     """Something needs a package that is not installed."""
 
 
+class GrowthLimitWarning(UserWarning):
+    """Growth stopped because the network reached `max_nodes` or `max_edges`."""
+
+    @classmethod
+    def at(cls, size: str, max_nodes: int, max_edges: int) -> Self:
+        """Return a warning that states the size at which growth stopped, and the limits.
+
+        >>> print(GrowthLimitWarning.at("90 nodes", max_nodes=90, max_edges=500))
+        Growth stopped at 90 nodes: it reached max_nodes=90 or max_edges=500.
+        """
+        limits = f"max_nodes={max_nodes} or max_edges={max_edges}"
+        return cls(f"Growth stopped at {size}: it reached {limits}.")
+
+
 EXTRAS = {
     "bokeh": ("Bokeh", "view"),
     "cma": ("cma", "paper"),
     "distributed": ("Dask", "cluster"),
-    "imageio_ffmpeg": ("ffmpeg", "film"),
     "loky": ("loky", "paper"),
     "neat": ("neat-python", "paper"),
     "networkx": ("networkx", "view"),
@@ -115,31 +128,6 @@ def needs(purpose: str = "This") -> Iterator[None]:
         raise MissingPackageError(sentence, name=package) from error
 
 
-class GrowthLimitWarning(UserWarning):
-    """Growth stopped because the network reached `max_nodes` or `max_edges`.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import smgrnn
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", smgrnn.GrowthLimitWarning)
-    ...     run = smgrnn.distill("xor", episodes=100, parameters=5)
-    >>> run.graph.n_edges <= 5
-    True
-    """
-
-    @classmethod
-    def at(cls, size: str, max_nodes: int, max_edges: int) -> Self:
-        """Return a warning that states the size at which growth stopped, and the limits.
-
-        >>> print(GrowthLimitWarning.at("90 nodes", max_nodes=90, max_edges=500))
-        Growth stopped at 90 nodes: it reached max_nodes=90 or max_edges=500.
-        """
-        limits = f"max_nodes={max_nodes} or max_edges={max_edges}"
-        return cls(f"Growth stopped at {size}: it reached {limits}.")
-
-
 def reason(error: Exception) -> str:
     """Return the first line of a foreign error's message, fit to end a sentence.
 
@@ -147,32 +135,21 @@ def reason(error: Exception) -> str:
     'The pole broke'
     """
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    return _cut(plain(" ".join(lines[0].split())), 200).rstrip(".")
+    return _in_line(lines[0], 200).rstrip(".")
 
 
 def failure(error: Exception) -> str:
-    """Describe an error in code that is not ours: its kind, its place and its words.
-
-    >>> try:
-    ...     int("one")
-    ... except ValueError as error:
-    ...     failure(error)
-    "ValueError: invalid literal for int() with base 10: 'one'"
-    """
-    place, kind, words = _place(error), type(error).__name__, reason(error)
+    """Describe an error in code that is not ours: its kind, its place and its words."""
+    kind, words, place = type(error).__name__, reason(error), ""
+    if isinstance(error, SyntaxError) and error.filename:  # it was read, not run
+        place = f"{_near(Path(error.filename))}, line {error.lineno}"
+    else:
+        for frame in extract_tb(error.__traceback__):  # the last line of the user's own code
+            path = Path(frame.filename)
+            if path.is_file() and not any(path.is_relative_to(each) for each in _libraries()):
+                place = f"{_near(path)}, line {frame.lineno}"
     what = f"{kind} in {plain(place)}" if place else kind
     return what if words == kind else f"{what}: {words}"
-
-
-def _place(error: Exception) -> str:
-    """Return file and line of the user's own code that an error comes from, if any of it does."""
-    if isinstance(error, SyntaxError) and error.filename:  # it was read, not run
-        return f"{_near(Path(error.filename))}, line {error.lineno}"
-    for frame in reversed(extract_tb(error.__traceback__)):
-        path = Path(frame.filename)
-        if path.is_file() and not any(path.is_relative_to(each) for each in _libraries()):
-            return f"{_near(path)}, line {frame.lineno}"
-    return ""
 
 
 def _near(path: Path) -> Path:
@@ -184,11 +161,8 @@ def _near(path: Path) -> Path:
 @cache
 def _libraries() -> tuple[Path, ...]:
     """Return the folders of this package, of installed ones and of Python itself."""
-    paths = sysconfig.get_paths()
-    return (
-        Path(__file__).parent,
-        *(Path(paths[name]) for name in ("stdlib", "purelib", "platlib")),
-    )
+    folders = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
+    return Path(__file__).parent, *map(Path, folders)
 
 
 def short(thing: object, length: int = 60) -> str:
@@ -208,11 +182,16 @@ def short(thing: object, length: int = 60) -> str:
         text = f"an {type(thing).__name__} too long to print"
     except RecursionError:
         text = f"a {type(thing).__name__} nested too deeply to print"
-    return _cut(plain(" ".join(text.split())), length)
+    return _in_line(text, length)
+
+
+def _in_line(text: str, length: int) -> str:
+    line = plain(" ".join(text.split()))
+    return line if len(line) <= length else f"{line[: length - 3]}..."
 
 
 def plain(text: str) -> str:
-    """Return text in one line, with what a terminal would not show but obey spelled out.
+    """Return text in one line; characters that a terminal would obey, not show, are escaped.
 
     >>> plain("harmless, " + chr(27) + "[31mred") == "harmless, " + repr(chr(27))[1:-1] + "[31mred"
     True
@@ -221,10 +200,6 @@ def plain(text: str) -> str:
         each.encode("unicode_escape").decode() if category(each) in _UNPRINTED else each
         for each in text
     ).translate(_BIDIRECTIONAL)
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 def suggest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

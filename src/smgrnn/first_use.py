@@ -1,4 +1,4 @@
-"""First use: code has to be compiled before it can run, and is kept until its source changes."""
+"""First use: code is compiled before it runs, and kept until its source changes."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -24,13 +24,7 @@ def watching_compilation(watch: Callable[[], None]) -> Iterator[None]:
 
 
 def tell_of_compilation() -> None:
-    """Call those who want to know, each once.
-
-    >>> with watching_compilation(lambda: print("compiling")):
-    ...     tell_of_compilation()
-    ...     tell_of_compilation()
-    compiling
-    """
+    """Call every watch, once."""
     while _watches:
         _watches.pop()()
 
@@ -53,6 +47,6 @@ def warn_uncached(why: str) -> None:
     """Warn, once, that compiled code cannot be kept."""
     warnings.warn(
         f"Compiled code cannot be kept: {why}. Every start compiles again, for ten seconds or "
-        f"more; NUMBA_CACHE_DIR can name another folder.",
+        "more. Set NUMBA_CACHE_DIR to another folder.",
         stacklevel=2,
     )

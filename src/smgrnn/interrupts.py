@@ -1,8 +1,7 @@
-"""Ctrl-C: put off while a state is not whole, and not waited for while there is nothing to save.
+"""Ctrl-C: deferred while a state is incomplete, and immediate while there is nothing to save.
 
-A signal that strikes between two halves of an edit would leave the network half edited.  One that
-strikes while a command starts would end in the midst of an import or of the compiler, with a
-traceback or an abort; there the process just ends.
+A signal between two halves of an edit would leave the network half edited.  One while a command
+starts would interrupt an import or the compiler, with a traceback or an abort.
 """
 
 import os
@@ -13,14 +12,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-_DEFERRED = [
-    getattr(signal, name)
-    for name in (
-        *("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"),
-        *("SIGALRM", "SIGVTALRM", "SIGPROF"),
-    )
-    if hasattr(signal, name)
-]
+_NAMES = "SIGINT SIGTERM SIGHUP SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF"
+_DEFERRED = [getattr(signal, name) for name in _NAMES.split() if hasattr(signal, name)]
 """Signals whose handlers may raise."""
 _deferring: list[bool] = []
 """Not empty inside a block that defers them."""
@@ -28,19 +21,28 @@ Handlers = dict[signal.Signals, Callable[[int, FrameType | None], Any]]
 
 
 @contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Let a Ctrl-C, or another signal with a Python handler, take effect after the block."""
+def interrupts_deferred() -> Iterator[Callable[[], None]]:
+    """Let a Ctrl-C, or another signal with a Python handler, take effect after the block.
+
+    Or before, wherever the block calls what it is given: there its state is whole.
+    """
     if _deferring or threading.current_thread() is not threading.main_thread():
-        yield  # deferred by a block around this one; or Python delivers signals elsewhere
+        yield lambda: None  # deferred by a block around this one; or Python delivers them elsewhere
         return
     arrived: list[int] = []
     former = {each: signal.getsignal(each) for each in _DEFERRED}
     handlers: Handlers = {each: handler for each, handler in former.items() if callable(handler)}
+
+    def deliver() -> None:
+        while arrived:
+            number = arrived.pop(0)
+            handlers[signal.Signals(number)](number, None)
+
     try:
         for each in handlers:
             signal.signal(each, lambda number, _: arrived.append(number))
         _deferring.append(True)
-        yield
+        yield deliver
     finally:
         _deferring.clear()
         _resume(handlers, arrived)

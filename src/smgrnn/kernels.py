@@ -1,14 +1,12 @@
 """How kernels are compiled and cached, and how they share a learner's state.
 
-This is the one module that reaches into Numba, for what has no public way and saves a tenth of a
-step or of a first run.  Floating point is strict, except in a `reduction`.
+Only this module reaches into Numba, where that saves a tenth of a step or of a first run.
 """
 
 import os
 import pickle
 from collections.abc import Callable
 from contextlib import ExitStack, chdir, suppress
-from functools import update_wrapper
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,12 +27,10 @@ with ExitStack() as elsewhere:
     from numba.core.caching import FunctionCache
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
-    from numba.core.imputils import impl_ret_borrowed
     from numba.core.serialize import dumps
     from numba.core.typing.templates import AttributeTemplate
 
-intrinsic = extending.intrinsic
-__all__ = ["Handle", "inlined", "intrinsic", "kernel", "lean", "make_handles", "reduction", "types"]
+__all__ = ["Handle", "extending", "inlined", "kernel", "lean", "make_handles", "reduction", "types"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Handle = NDArray[np.uint8]
@@ -46,14 +42,14 @@ _numba.reload_config()
 
 def kernel(function: Function, **options: Any) -> Function:
     """Compile `function` to machine code on first use and keep the result on disk."""
-    usual: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    compiled: Any = njit(**usual, **options)(function)
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    made: Any = njit(**options)(function)
     try:
         if not _numba.DISABLE_JIT and "pipeline_class" not in options:
-            compiled._cache = CompileCache(function)
+            made._cache = CompileCache(function)
     except (RuntimeError, OSError):  # Numba found no folder that it can write to
         warn_uncached("no folder for it can be written to")
-    return cast(Function, compiled)
+    return cast(Function, made)
 
 
 def lean(function: Function) -> Function:
@@ -61,14 +57,20 @@ def lean(function: Function) -> Function:
     return kernel(function, _nrt=False)
 
 
-def inlined(function: Function) -> Function:
-    """Compile a `lean` kernel for other kernels to call; its code is copied into theirs."""
-    return cast(Function, _Inlined(function, pipeline_class=_Fragments))
+def inlined(function: Function, **options: Any) -> Function:
+    """Compile a `lean` kernel into those that call it; Python calls it as it is written."""
+    own = {"forceinline": True, "_nrt": False, "no_cpython_wrapper": True}
+    own |= options or {"pipeline_class": _Fragments}
+    if not _numba.DISABLE_JIT:
+        marked: Any = function
+        marked.compiled = kernel(function, **own)  # which the type refers to weakly
+        marked._numba_type_ = _Unliteral(marked.compiled)
+    return function
 
 
 def reduction(function: Function) -> Function:
     """Compile an `inlined` kernel that only sums, in any order, by vector instructions."""
-    return cast(Function, _Inlined(function, fastmath={"reassoc"}))
+    return inlined(function, fastmath={"reassoc"})
 
 
 class _Fragment(JITCodeLibrary):
@@ -93,27 +95,12 @@ class _Unliteral(types.Dispatcher):
         return super().get_call_type(context, tuple(map(types.unliteral, args)), kws)
 
 
-class _Inlined:
-    """A function that kernels call compiled, and Python, to save compile time, as it is written."""
-
-    def __init__(self, function: Any, **options: Any) -> None:
-        update_wrapper(self, function)
-        self.py_func = function
-        own = {"forceinline": True, "_nrt": False, "no_cpython_wrapper": True}
-        self._compiled = kernel(function, **own, **options)  # the type refers to it weakly
-        if not _numba.DISABLE_JIT:
-            self._numba_type_ = _Unliteral(self._compiled)
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self.py_func(*arguments)
-
-
 class CompileCache(FunctionCache):
     """Keeps machine code until a file with kernels changes: a file per signature, with a digest."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._cache_file: Any = self  # in place of Numba's, which trusts what a power cut left
+        self._cache_file: Any = self  # Numba's own trusts what a power cut left
 
     def _file(self, key: Any) -> Path:
         digest = sha256(repr(key).encode()).hexdigest()
@@ -121,7 +108,7 @@ class CompileCache(FunctionCache):
 
     def load(self, key: Any) -> Any:
         """Return the code of a key, or None if it is not there, damaged or out of date."""
-        with suppress(OSError, ImportError, AttributeError):  # or it names a class that has moved
+        with suppress(OSError):
             content = self._file(key).read_bytes()
             if stamped(content[32:]) == content[:32]:
                 return pickle.loads(content[32:])
@@ -145,12 +132,12 @@ class View(types.Type):
         super().__init__(name=f"View({seen.instance_class.__name__})")
         self.seen = seen
 
-    def type_of(self, field: str) -> Any:  # of a pointer, if its class is viewed
+    def type_of(self, field: str) -> Any:
         found = self.seen.types[self.seen.fields.index(field)]
         return View(found) if getattr(found, "instance_class", None) in _VIEWED else found
 
 
-_VIEWED: set[type] = set()
+_VIEWED: set[type] = set()  # classes of fields that are pointers too
 for kind in (View, _Unliteral):
     extending.register_model(kind)(extending.models.OpaqueModel)
 
@@ -167,20 +154,17 @@ class _ViewFields(AttributeTemplate):
 def _read_field(context: Any, builder: Any, view: View, pointer: Any, field: str) -> Any:
     place = builder.bitcast(pointer, context.get_value_type(view.seen).as_pointer())
     found = cgutils.gep_inbounds(builder, place, 0, view.seen.fields.index(field))
-    if isinstance(kind := view.type_of(field), View):
-        return builder.bitcast(found, context.get_value_type(kind))
-    return impl_ret_borrowed(context, builder, kind, builder.load(found))
+    value_type = context.get_value_type(view.type_of(field))
+    is_view = isinstance(view.type_of(field), View)
+    return builder.bitcast(found, value_type) if is_view else builder.load(found)
 
 
 def make_handles(example: Any, *viewed: type) -> tuple[Callable[..., Handle], Any]:
-    """Return two functions for named tuples like `example`: one makes handles, one reads them.
-
-    A handle is a block of bytes that keeps no array alive; `lean` kernels read fields through it.
-    """
+    """Return functions that make and, in `lean` kernels, read handles of tuples like `example`."""
     held, view = typeof(example), View(typeof(example))
     _VIEWED.update(viewed)
 
-    @intrinsic
+    @extending.intrinsic
     def view_of(typing_context: Any, handle: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             if context.enable_nrt:
@@ -190,11 +174,10 @@ def make_handles(example: Any, *viewed: type) -> tuple[Callable[..., Handle], An
 
         return view(handle), codegen
 
-    @intrinsic
+    @extending.intrinsic
     def write(typing_context: Any, handle: Any, value: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            if context.get_abi_sizeof(args[1].type) > SIZE:
-                raise TypeError("A handle is too small for the state of a learner.")
+            assert context.get_abi_sizeof(args[1].type) <= SIZE
             block = context.make_array(handle)(context, builder, args[0])
             kind = context.get_value_type(held).as_pointer()
             builder.store(args[1], builder.bitcast(block.data, kind))
@@ -205,7 +188,7 @@ def make_handles(example: Any, *viewed: type) -> tuple[Callable[..., Handle], An
     compiled: Any = lean(lambda handle, value: write(handle, value))  # type: ignore[call-arg]
 
     def make(value: Any) -> Handle:
-        if not compiled.signatures:
+        if not compiled.overloads:
             compiled.compile((types.uint8[::1], held))
             compiled.disable_compile()  # an array of another type or layout is refused
         handle = np.zeros(SIZE, np.uint8)

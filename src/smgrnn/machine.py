@@ -1,4 +1,4 @@
-"""The machine: its cores, and its memory, of which nothing is asked that cannot be had."""
+"""The machine: its cores and its memory."""
 
 import os
 import sys
@@ -10,13 +10,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def check_memory(n_bytes: float, what: str) -> None:
-    """Refuse a thing that takes more memory than the machine has.
-
-    >>> check_memory(8e18, "A window of 10^15 updates")
-    ... # doctest: +IGNORE_EXCEPTION_DETAIL
-    Traceback (most recent call last):
-    smgrnn.errors.ConfigError: A window of 10^15 updates would take 8.0 EB of memory; ...
-    """
+    """Refuse sizes that exceed the memory of the machine."""
     most = machine_memory()
     if n_bytes > most:
         raise ConfigError(
@@ -25,7 +19,7 @@ def check_memory(n_bytes: float, what: str) -> None:
 
 
 def machine_memory() -> float:
-    """Return the memory of this machine in bytes; infinity where it cannot be asked."""
+    """Return the memory of this machine in bytes; infinity where it is unknown."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):

@@ -6,15 +6,11 @@ from typing import Any, NamedTuple, Self
 from smgrnn.errors import ConfigError, plain
 
 LONGEST = 40
-"""Most characters of a name: it stands beside a node in pictures."""
+"""Most characters of a name, which labels a node in pictures."""
 
 
 class Names(NamedTuple):
-    """Names of what goes into a network and of what comes out of it.
-
-    >>> Names.given(["x", "y"], ["left", "right"], n_inputs=2, n_outputs=2).outputs
-    ('left', 'right')
-    """
+    """Names of the inputs and outputs of a network."""
 
     inputs: tuple[str, ...]
     """Of the values of an observation; constant inputs are all called bias."""
@@ -24,7 +20,7 @@ class Names(NamedTuple):
     def given(
         cls, inputs: Iterable[Any], outputs: Iterable[Any], *, n_inputs: int, n_outputs: int
     ) -> Self:
-        """Return names that a user gave; refuse too few, and what cannot be printed."""
+        """Return the user's names; refuse a wrong number of them, and those that do not print."""
         found = cls(tuple(map(str, inputs)), tuple(map(str, outputs)))
         for names, n, what in zip(found, (n_inputs, n_outputs), ("inputs", "outputs"), strict=True):
             if len(names) != n:
@@ -38,9 +34,9 @@ class Names(NamedTuple):
 
     @classmethod
     def numbered(cls, n_inputs: int, n_outputs: int) -> Self:
-        """Return numbers, as in observations and actions, for want of names."""
-        inputs, outputs = range(n_inputs), range(n_outputs)
-        return cls(tuple(f"in {n}" for n in inputs), tuple(f"out {n}" for n in outputs))
+        """Return names made of numbers."""
+        inputs = tuple(f"in {n}" for n in range(n_inputs))
+        return cls(inputs, tuple(f"out {n}" for n in range(n_outputs)))
 
     def of_nodes(self, n_inputs: int) -> tuple[str, ...]:
         """Return the names of a network's inputs, of which the last may be constant, and outputs.

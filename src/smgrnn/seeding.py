@@ -21,9 +21,9 @@ def stream(seed: int, name: Stream) -> np.random.Generator:
 def episode_seed(seed: int, episode: int, purpose: Purpose) -> int:
     """Return the seed that resets the environment of one episode, an int below 2**32.
 
-    It depends on nothing but the arguments, so a run can resume at any episode.  Below 2**31,
-    training seeds are even and held-out seeds odd; those to choose among students by are above: a
-    network is never judged on an episode that it could have trained on or been chosen by.
+    It depends on the arguments alone, so a run can resume at any episode.  Below 2**31, training
+    seeds are even and held-out seeds odd; seeds for selection are above.  So no network is
+    evaluated on an episode of its training or of its selection.
 
     >>> episode_seed(0, 0, "train"), episode_seed(0, 0, "held_out")
     (1051823300, 1083867629)

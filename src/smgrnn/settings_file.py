@@ -1,12 +1,11 @@
-"""Settings files: presets of your own, such as `smgrnn tune` writes.
+"""Settings files: your presets, such as `smgrnn tune` writes.
 
-A file is TOML that people read and change.  It names the preset that it starts from, and each
-setting that differs by the name that `--set` takes.  The text "None" stands for None there too.
+A file is TOML.  It names the preset that it starts from, and each setting that differs by the name
+that `--set` takes.  The text "None" stands for None.
 """
 
 import json
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,12 +44,17 @@ class SettingsFile(NamedTuple):
         <BLANKLINE>
         """
         head = {"smgrnn": KIND, "version": VERSION, "preset": self.preset}
-        tables: dict[str, dict[str, Any]] = {"about": self.about, "settings": {}}
+        tables: dict[str, dict[str, Any]] = {"": head, "about": self.about, "settings": {}}
         for place, value in self.settings.items():
             part, _, name = place.rpartition(".")
             tables.setdefault(f"settings.{part}".rstrip("."), {})[name] = value
-        blocks = [_lines(head)]
-        blocks += [f"[{name}]\n{_lines(table)}" for name, table in tables.items() if table]
+        blocks = []
+        for title, table in tables.items():
+            lines = [f"[{title}]\n"] if title else []
+            for name, value in table.items():  # JSON writes plain values as TOML does
+                text = json.dumps("None" if value is None else value, ensure_ascii=False)
+                lines.append(f"{name} = {text}\n")
+            blocks += ["".join(lines)] if table else []
         return "\n".join(blocks)
 
 
@@ -61,12 +65,21 @@ def read_settings(path: Path) -> SettingsFile:
     except OSError as error:
         raise FileFormatError(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:  # no Unicode; no TOML; nested too deep
-        raise FileFormatError(f"{path} is no settings file: {reason(error)}.") from error
+        raise FileFormatError(f"{path} is not a settings file: {reason(error)}.") from error
     if content.get("smgrnn") != KIND:
         raise FileFormatError(
-            f'{path} is no settings file: it does not begin with smgrnn = "{KIND}".'
+            f'{path} is not a settings file: it does not begin with smgrnn = "{KIND}".'
         )
-    _check_version(path, content.get("version"))
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
+        hint = f"Did you mean version = {VERSION}?"
+        if type(version) is int and version > VERSION:
+            hint = "A newer smgrnn wrote it."
+        elif version == 1:
+            hint = "smgrnn 0.2 wrote it; `smgrnn settings` lists the new names of its settings."
+        raise FileFormatError(
+            f"{path} has version {short(version)}, and this smgrnn reads version {VERSION}. {hint}"
+        )
     for name, value in content.items():
         if name not in KEYS:
             hint = suggest(name, KEYS) or "Settings belong under [settings]."
@@ -76,34 +89,9 @@ def read_settings(path: Path) -> SettingsFile:
             raise FileFormatError(f"The {name!r} of {path} must be a {kind}. Got {short(value)}.")
     if "preset" not in content:
         raise FileFormatError(f"{path} does not name the preset that it starts from.")
-    settings = {name: None if value == "None" else value for name, value in _flat(content).items()}
-    return SettingsFile(content["preset"], settings, content.get("about", {}))
-
-
-def _check_version(path: Path, version: Any) -> None:
-    if type(version) is not int or version != VERSION:
-        hint = f" Did you mean version = {VERSION}?"
-        if type(version) is int and version > VERSION:
-            hint = " A newer smgrnn wrote it."
-        elif version == 1:
-            hint = " smgrnn 0.2 wrote it; `smgrnn settings` lists what its settings are called now."
-        raise FileFormatError(
-            f"{path} has version {short(version)}, and this smgrnn reads version {VERSION}.{hint}"
-        )
-
-
-def _flat(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings by dotted names."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in content.get("settings", {}).items():
         inner = value if isinstance(value, dict) else {"": value}
-        found |= {f"{name}.{part}".rstrip("."): each for part, each in inner.items()}
-    return found
-
-
-def _lines(table: Mapping[str, Any]) -> str:
-    """Return the lines of a table; JSON writes plain values as TOML does."""
-    texts = {name: "None" if value is None else value for name, value in table.items()}
-    return "".join(
-        f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in texts.items()
-    )
+        for part, each in inner.items():
+            settings[f"{name}.{part}".rstrip(".")] = None if each == "None" else each
+    return SettingsFile(content["preset"], settings, content.get("about", {}))

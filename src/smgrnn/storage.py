@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
@@ -28,7 +27,6 @@ VERSIONS = {"run": 3, "learner": 3}
 """Versions of the kinds whose content has changed since; smgrnn 0.2 wrote 2 of all of them."""
 HEADER = "smgrnn"
 """Name of our entry in the metadata of a safetensors file."""
-_BEGINNING = '{"kind": "'
 LOCK = ".lock"
 """Name of the file by which a process owns a folder."""
 
@@ -46,21 +44,30 @@ def check_folder_of(path: Path) -> None:
         raise ConfigError(f"{path} cannot be written: its folder is missing or read-only.")
 
 
-def write_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
-    """Write a file whole or not at all; when this returns it is on the disk, not on its way.
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn the error of a full disk, or of missing permission, into a one-sentence ConfigError."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
 
-    One that is not durable outlives the process at once, but a power cut only after a while.
+
+def write_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
+    """Write a file whole or not at all; when this returns it is on the disk.
+
+    A file that is not durable survives the end of the process, but perhaps not a power cut.
     """
     _replace(path, data, is_durable=is_durable)
     if is_durable:
-        sync_folder(path.parent)
+        _sync_folder(path.parent)
 
 
 def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Write files by name, each whole or not at all; when this returns all are on the disk."""
     for name, data in contents.items():
         _replace(folder / name, data, is_durable=True)
-    sync_folder(folder)
+    _sync_folder(folder)
 
 
 def _replace(path: Path, data: bytes, *, is_durable: bool) -> None:
@@ -85,33 +92,32 @@ def make_folder(path: Path) -> list[Path]:
     except OSError as error:
         raise ConfigError(f"{path} cannot be made: {error.strerror}.") from error
     for each in missing:
-        sync_folder(each.parent)
+        _sync_folder(each.parent)
     return missing
 
 
 def remove_empty(folders: list[Path]) -> None:
-    """Remove folders, from the innermost on, up to one that something is in."""
+    """Remove folders, from the innermost on, up to one that is not empty."""
     with suppress(OSError):
         for each in folders:
             each.rmdir()
 
 
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Wait until the names in a folder are on the disk."""
-    if os.name != "posix":  # elsewhere a folder cannot be opened
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    if os.name == "posix":  # elsewhere a folder cannot be opened
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Own a folder while the block runs; a process that has ended, however it did, owns none.
+    """Own a folder while the block runs; the system frees it when the process ends.
 
-    Windows, and file systems without locks, keep nobody out.
+    On Windows, and on file systems without locks, several processes can own it.
     """
     path = folder / LOCK
     file = _open_locked(path)
@@ -123,58 +129,37 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Return whether a process owns a folder; never where nobody is kept out."""
+    """Return whether a process owns a folder; never where there are no locks."""
     try:
         with (folder / LOCK).open("rb") as file:
             if sys.platform != "win32":
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # there is no lock, or there are none
-        return False
+    except OSError as error:  # another is that there is no file, or that there are no locks
+        return isinstance(error, BlockingIOError)
     return False
 
 
 def _open_locked(path: Path) -> BinaryIO:
     """Return the open file of a lock, which is free again when it is closed."""
+    flags = getattr(os, "O_NOFOLLOW", 0)  # a stranger may have left a link there
     while True:
         with writing(path):
-            file = open(path, "ab", opener=_open_itself)  # noqa: SIM115
+            file = open(path, "ab", opener=lambda name, mode: os.open(name, mode | flags, 0o666))  # noqa: SIM115
         try:
             if sys.platform != "win32":
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                return file
         except BlockingIOError as error:
             file.close()
             raise ConfigError(
                 f"{path.parent} is in use: another process is running what it holds."
             ) from error
+        except FileNotFoundError:
+            pass
         except OSError:
             return file  # a file system without locks
-        if _is_named(path, file):
-            return file
         file.close()  # its last owner removed it between the two steps
-
-
-def _open_itself(path: str, flags: int) -> int:
-    """Open a file, but not what a link leads to."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
-
-
-def _is_named(path: Path, file: BinaryIO) -> bool:
-    """Return whether a path still is that of an open file."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
-    except FileNotFoundError:
-        return False
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn the error of a full disk, or of missing permission, into a one-sentence ConfigError."""
-    try:
-        yield
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def digest(kind: str, content: Any, arrays: Arrays) -> str:
@@ -183,44 +168,50 @@ def digest(kind: str, content: Any, arrays: Arrays) -> str:
     >>> digest("a", {"x": 1, "y": 2}, {}) == digest("a", {"y": 2, "x": 1}, {})
     True
     """
-    sums = sha256(f"{kind}\n{_canonical(content)}".encode())
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    sums = sha256(f"{kind}\n{text}".encode())
     for name, array in sorted(arrays.items()):
         sums.update(f"\n{name} {array.dtype} {array.shape}\n".encode())
         sums.update(array.tobytes())
     return sums.hexdigest()
 
 
-def _canonical(content: Any) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
 def write_arrays(
-    path: str | Path,
-    kind: str,
-    content: dict[str, Any],
-    arrays: Arrays,
-    *,
-    is_durable: bool = True,
+    path: str | Path, kind: str, content: dict[str, Any], arrays: Arrays, *, is_durable: bool = True
 ) -> None:
     """Write plain values and arrays to one file, whole or not at all.
 
-    Whole numbers of eight bytes take four where they fit, and are read as eight.
+    Integers of eight bytes take four where they fit, and are read as eight.
     """
-    arrays = {name: _shorten(np.asarray(array, order="C")) for name, array in arrays.items()}
+    stored = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    for name, array in stored.items():
+        is_wide = array.dtype == np.int64 and array.size > 0
+        if is_wide and array.min() >= -(2**31) and array.max() < 2**31:
+            stored[name] = array.astype(np.int32)
     version = VERSIONS.get(kind, FORMAT_VERSION)
-    header = {"kind": kind, "version": version, "digest": digest(kind, content, arrays)}
+    header = {"kind": kind, "version": version, "digest": digest(kind, content, stored)}
     text = json.dumps(header | {"content": content})
-    write_file(Path(path), save(arrays, metadata={HEADER: text}), is_durable=is_durable)
+    write_file(Path(path), save(stored, metadata={HEADER: text}), is_durable=is_durable)
 
 
 def is_ours(metadata: Mapping[str, str] | None) -> bool:
-    """Return whether a safetensors file is one of ours, if with the name of its header spoiled.
+    """Return whether a safetensors file is one of ours, even if its header has another name.
 
     >>> is_ours({"smgrnn": "{}"}), is_ours({"format": "pt"}), is_ours(None)
     (True, False, False)
     """
     found = metadata or {}
-    return HEADER in found or any(text.startswith(_BEGINNING) for text in found.values())
+    return HEADER in found or any(text.startswith('{"kind": "') for text in found.values())
+
+
+def kind_of(path: str | Path) -> str | None:
+    """Return the kind that a file of ours states, unchecked; None for any other file."""
+    try:
+        with safe_open(Path(path), framework="numpy") as file:
+            kind = json.loads((file.metadata() or {}).get(HEADER, "{}"))["kind"]
+    except (SafetensorError, OSError, ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return kind if isinstance(kind, str) else None
 
 
 def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
@@ -230,37 +221,28 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
         raise FileFormatError(f"There is no file {path}.")
     try:
         with safe_open(path, framework="numpy") as file:
-            header = _read_header(path, file.metadata() or {}, kind)
+            text = (file.metadata() or {}).get(HEADER, "{}")
+            header = _read_header(path, text, kind)
             arrays = {name: file.get_tensor(name) for name in file.offset_keys()}
+        # A bit that turns 1e-08 into 1E-08 changes no number, and so no digest.
+        is_whole = json.dumps(header) == text
+        is_whole &= header.get("digest") == digest(kind, header["content"], arrays)
+    except FileFormatError:
+        raise
     except (SafetensorError, OSError, TypeError, AttributeError) as error:
         # the last two: a number type that numpy does not have
         raise FileFormatError(f"{path} is damaged or not a safetensors file ({error}).") from error
-    try:
-        is_whole = header.get("digest") == digest(kind, header["content"], arrays)
-    except (ValueError, RecursionError) as error:  # text that is no Unicode; nested too deep
+    except (ValueError, RecursionError) as error:  # no JSON, no Unicode, a number too long
         raise FileFormatError(f"{path} has an unreadable header.") from error
     if not is_whole:
         raise FileFormatError(f"{path} is damaged: it is not what was written to it.")
-    return header["content"], {name: _widen(array) for name, array in arrays.items()}
+    for name, array in arrays.items():
+        arrays[name] = array.astype(np.int64) if array.dtype == np.int32 else array
+    return header["content"], arrays
 
 
-def kind_of(path: str | Path) -> str | None:
-    """Return the kind that a file of ours says it is of, unchecked; None if it is none of ours."""
-    try:
-        with safe_open(Path(path), framework="numpy") as file:
-            kind = json.loads((file.metadata() or {}).get(HEADER, "{}"))["kind"]
-    except (SafetensorError, OSError, ValueError, TypeError, LookupError, RecursionError):
-        return None
-    return kind if isinstance(kind, str) else None
-
-
-def _read_header(path: Path, metadata: dict[str, str], kind: str) -> dict[str, Any]:
-    try:
-        text = metadata.get(HEADER, "{}")
-        header = json.loads(text)
-        is_as_written = json.dumps(header) == text
-    except (ValueError, RecursionError) as error:  # no JSON, or a number of thousands of digits
-        raise FileFormatError(f"{path} has an unreadable header.") from error
+def _read_header(path: Path, text: str, kind: str) -> dict[str, Any]:
+    header = json.loads(text)
     if not isinstance(header, dict) or header.get("kind") != kind:
         raise FileFormatError(f"{path} does not hold a smgrnn {kind}.")
     version, readable = header.get("version"), VERSIONS.get(kind, FORMAT_VERSION)
@@ -273,18 +255,4 @@ def _read_header(path: Path, metadata: dict[str, str], kind: str) -> dict[str, A
         )
     if not isinstance(header.get("content"), dict):
         raise FileFormatError(f"{path} has no content.")
-    if not is_as_written:  # a bit that turns 1e-08 into 1E-08 changes no number
-        raise FileFormatError(f"{path} is damaged: it is not what was written to it.")
     return header
-
-
-def _shorten(array: NDArray[Any]) -> NDArray[Any]:
-    """Store whole numbers in half the room if they all fit."""
-    if array.dtype != np.int64 or not array.size:
-        return array
-    fits = array.min() >= -(2**31) and array.max() < 2**31
-    return array.astype(np.int32) if fits else array
-
-
-def _widen(array: NDArray[Any]) -> NDArray[Any]:
-    return array.astype(np.int64) if array.dtype == np.int32 else array

@@ -46,10 +46,7 @@ def duration(seconds: float) -> str:
     >>> duration(42), duration(200), duration(7300)
     ('42 s', '3 min 20 s', '2 h 1 min')
     """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, left = divmod(whole, 60)
+    minutes, left = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {left} s"
+        return f"{minutes} min {left} s" if minutes else f"{left} s"
     return f"{minutes // 60} h {minutes % 60} min"

@@ -2,7 +2,7 @@
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
 from numbers import Integral, Real
@@ -20,9 +20,6 @@ class Within:
         self._low, self._high = float(low), float(high)
         self._above = operator.ge if interval[0] == "[" else operator.gt
         self._below = operator.le if interval[-1] == "]" else operator.lt
-
-    def __repr__(self) -> str:
-        return f"Within({self.interval!r})"
 
     def __contains__(self, value: float) -> bool:
         return bool(self._above(value, self._low) and self._below(value, self._high))
@@ -43,10 +40,9 @@ class Settings:
     """Base of all settings: checks every field against its annotation."""
 
     def __post_init__(self) -> None:
-        settings: Any = type(self)
-        for name, kinds in _kinds_by_name(settings):
+        for name, hint in annotations(type(self)).items():
             what = f"The '{name}' parameter of {type(self).__name__}"
-            object.__setattr__(self, name, _read(getattr(self, name), kinds, what))
+            object.__setattr__(self, name, checked(getattr(self, name), hint, what))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON.
@@ -58,7 +54,7 @@ class Settings:
         return {entry.name: _plain(getattr(self, entry.name)) for entry in fields(self)}
 
     def key_content(self) -> dict[str, Any]:
-        """Return the settings that differ from their defaults: what a stored result depends on."""
+        """Return the settings that differ from their defaults, on which a stored result depends."""
         return {name: _plain(value, is_key=True) for name, value in self._differing().items()}
 
     def _differing(self) -> dict[str, Any]:
@@ -74,43 +70,40 @@ class Settings:
     def changed(self, **changes: Any) -> Self:
         """Return the settings with some of them changed.
 
-        A dict changes some of the settings that a setting consists of; the name of a choice takes
-        over what was changed in the present one and it has too.
+        A dict changes settings within a setting.  The name of a choice replaces the present choice
+        and keeps the changed settings that both have.
 
         >>> from smgrnn import PlasticityConfig
         >>> PlasticityConfig().changed(growth={"interval_width": 0.3}).growth.interval_width
         0.3
         """
-        if not changes:
-            return self
-        known = {entry.name for entry in fields(self)}
-        unknown = sorted(set(changes) - known)
-        if unknown:
-            hint = suggest(unknown[0], known)
-            raise ConfigError(
-                f"{type(self).__name__} has no setting {unknown[0]!r}. {hint}".strip()
-            )
+        self._check_names(changes)
         values = {name: self._change(name, value) for name, value in changes.items()}
-        return replace(self, **values)
+        return replace(self, **values) if changes else self
 
     def _change(self, name: str, value: Any) -> Any:
-        former, kinds = getattr(self, name), {each.name: each for each in self._choices(name)}
-        inner = dict(value) if isinstance(value, dict) else {"name": value}
-        chosen = inner.get("name")
-        if isinstance(chosen, str) and chosen in kinds:
-            del inner["name"]
-            kind = kinds[chosen]
-            own = former._differing() if isinstance(former, Choice) else {}
-            known = {entry.name for entry in fields(kind)}
-            shared = {each: value for each, value in own.items() if each in known}
-            return kind(**shared).changed(**inner)
+        former, inner = getattr(self, name), value if isinstance(value, dict) else {"name": value}
+        for kind in self._choices(name):
+            if kind.name == inner.get("name"):
+                own = former._differing() if isinstance(former, Choice) else {}
+                known = {entry.name for entry in fields(kind)}
+                shared = {each: own[each] for each in own.keys() & known}
+                return kind(**shared).changed(**{k: v for k, v in inner.items() if k != "name"})
         is_nested = isinstance(value, dict) and isinstance(former, Settings)
         return former.changed(**inner) if is_nested else value
 
     @classmethod
+    def _check_names(cls, names: Iterable[str]) -> None:
+        known = {entry.name for entry in fields(cls)}
+        if unknown := sorted(set(names) - known):
+            what, hint = short(unknown[0]), suggest(unknown[0], known)
+            raise ConfigError(f"{cls.__name__} has no setting {what}. {hint}".strip())
+
+    @classmethod
     def _choices(cls, name: str) -> "list[type[Choice]]":
         """Return the settings classes that a field chooses from."""
-        return [kind for kind in choices(annotations(cls)[name]) if _is_settings(kind, Choice)]
+        kinds = choices(annotations(cls)[name])
+        return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Choice)]
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -123,9 +116,7 @@ class Settings:
         if not isinstance(values, dict):
             kind = type(values).__name__
             raise ConfigError(f"{cls.__name__} must be settings by name. Got a {kind} instead.")
-        unknown = sorted(set(values) - {entry.name for entry in fields(cls)})
-        if unknown:
-            raise ConfigError(f"{cls.__name__} has no setting named {unknown[0]!r}.")
+        cls._check_names(values)
         try:
             return cls(**{name: cls._read_field(name, value) for name, value in values.items()})
         except TypeError as error:
@@ -136,12 +127,14 @@ class Settings:
         if not isinstance(value, dict):
             return value
         if "name" in value and (known := cls._choices(name)):
-            chosen = [kind for kind in known if kind.name == value["name"]]
-            if not chosen:
-                raise ConfigError(f"{cls.__name__} has no {name} {short(value['name'])}.")
-            return chosen[0].from_dict({k: v for k, v in value.items() if k != "name"})
-        kinds = [kind for kind in choices(annotations(cls)[name]) if _is_settings(kind)]
-        return kinds[0].from_dict(value) if kinds else value
+            for kind in known:
+                if kind.name == value["name"]:
+                    return kind.from_dict({k: v for k, v in value.items() if k != "name"})
+            raise ConfigError(f"{cls.__name__} has no {name} {short(value['name'])}.")
+        for kind in choices(annotations(cls)[name]):
+            if isinstance(kind, type) and issubclass(kind, Settings):
+                return kind.from_dict(value)
+        return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,15 +156,31 @@ class Choice(Settings):
 
 
 def _plain(value: Any, *, is_key: bool = False) -> Any:
-    """Return a value as JSON has it; an object of the user's own by its name and its fields."""
+    """Return a value as JSON has it; a user's object by its name and its fields."""
     if isinstance(value, Settings):
         return value.key_content() if is_key else value.to_dict()
-    if is_dataclass(value) and not isinstance(value, type):
-        own = {entry.name: repr(getattr(value, entry.name)) for entry in fields(value)}
-        return {"name": type(value).__name__, **own}
     if value is None or isinstance(value, bool | int | float | str | list | tuple | dict):
         return value
-    return {"name": type(value).__name__}
+    is_data = is_dataclass(value) and not isinstance(value, type)
+    own = {each.name: repr(getattr(value, each.name)) for each in fields(value)} if is_data else {}
+    return {"name": type(value).__name__, **own}
+
+
+def flatten(content: dict[str, Any]) -> dict[str, Any]:
+    """Return nested values by dotted names; a choice is the name that it is known by.
+
+    >>> flatten({"a": 1, "b": {"c": 2, "d": {"name": "relay", "e": 3}}})
+    {'a': 1, 'b.c': 2, 'b.d': 'relay', 'b.d.e': 3}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, dict):
+            inner = flatten(value)
+            flat |= {name: inner.pop("name")} if "name" in inner else {}
+            flat |= {f"{name}.{part}": each for part, each in inner.items()}
+        else:
+            flat[name] = value
+    return flat
 
 
 def checked(value: Any, hint: Any, what: str) -> Any:
@@ -180,20 +189,21 @@ def checked(value: Any, hint: Any, what: str) -> Any:
     >>> checked(1, Probability, "The share")
     1.0
     """
-    return _read(value, _kinds(hint), what)
-
-
-def _is_settings(hint: Any, base: type = Settings) -> bool:
-    return isinstance(hint, type) and issubclass(hint, base)
+    kinds = _kinds(hint)
+    for admits, plain, _ in kinds:
+        if admits(value):
+            return plain(value)
+    expected = " or ".join(words for _, _, words in kinds)
+    raise ConfigError(f"{what} must be {expected}. Got {short(value)} instead.")
 
 
 def annotations(settings: Any) -> dict[str, Any]:
     """Return the annotation of each setting by name, with the interval that it must lie in."""
-    return _read_annotations(settings)
+    return _annotations(settings)
 
 
 @cache
-def _read_annotations(settings: Any) -> dict[str, Any]:
+def _annotations(settings: Any) -> dict[str, Any]:
     hints = get_type_hints(settings, include_extras=True)
     return {name: hint for name, hint in hints.items() if get_origin(hint) is not ClassVar}
 
@@ -213,34 +223,23 @@ _Kind = tuple[Callable[[Any], bool], Callable[[Any], Any], str]
 """Whether a value is of a kind and in its range; the value as a plain number or tuple; words."""
 
 
-def _read(value: Any, kinds: tuple[_Kind, ...], what: str) -> Any:
-    """Return a value as the first kind that admits it has it, or raise ConfigError."""
-    for admits, plain, _ in kinds:
-        if admits(value):
-            return plain(value)
-    expected = " or ".join(words for _, _, words in kinds)
-    raise ConfigError(f"{what} must be {expected}. Got {short(value)} instead.")
-
-
 @cache
-def _kinds_by_name(settings: Any) -> tuple[tuple[str, tuple[_Kind, ...]], ...]:
-    """Return the kinds that each setting may be of; experiments have thousands of settings."""
-    hints = annotations(settings)
-    return tuple((entry.name, _kinds(hints[entry.name])) for entry in fields(settings))
-
-
 def _kinds(hint: Any) -> tuple[_Kind, ...]:
     return tuple(_kind(choice) for choice in choices(hint))
 
 
 def _kind(hint: Any) -> _Kind:
     """Return the kind that a member of a union asks for."""
+
+    def same(value: Any) -> Any:
+        return value
+
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is type(None):
-        return (lambda value: value is None), _same, "None"
+        return (lambda value: value is None), same, "None"
     if origin is Literal:
         words = " or ".join(repr(choice) for choice in arguments)
-        return (lambda value: isinstance(value, str) and value in arguments), _same, words
+        return (lambda value: isinstance(value, str) and value in arguments), same, words
     if origin is tuple:  # of any length, all of one kind
         admits, plain, words = _kind(arguments[0])
         return (
@@ -249,8 +248,8 @@ def _kind(hint: Any) -> _Kind:
             f"a tuple, each of it {words}",
         )
     if origin is Callable:
-        return callable, _same, "a function"
-    if _is_settings(hint, Choice):  # by its name, too
+        return callable, same, "a function"
+    if isinstance(hint, type) and issubclass(hint, Choice):  # by its name, too
         return (
             lambda value: isinstance(value, hint) or value == hint.name,
             lambda value: hint() if isinstance(value, str) else value,
@@ -258,20 +257,13 @@ def _kind(hint: Any) -> _Kind:
         )
     if isinstance(hint, type):
         words = "True or False" if hint is bool else f"a {hint.__name__}"
-        return (lambda value: isinstance(value, hint)), _same, words
-    return _number(*arguments)
-
-
-def _number(kind: type, within: Within) -> _Kind:
+        return (lambda value: isinstance(value, hint)), same, words
+    kind, within = arguments
     is_int = kind is int
     number, largest = (Integral, 2**63 - 1) if is_int else (Real, sys.float_info.max)
 
-    def admits(value: Any) -> bool:
+    def is_within(value: Any) -> bool:
         is_number = isinstance(value, number) and not isinstance(value, bool)
         return bool(is_number and abs(value) <= largest and value in within)
 
-    return admits, kind, f"{'an int' if is_int else 'a float'} in {within.interval}"
-
-
-def _same(value: Any) -> Any:
-    return value
+    return is_within, kind, f"{'an int' if is_int else 'a float'} in {within.interval}"

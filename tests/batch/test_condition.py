@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from smgrnn.batch import AnyCondition, Condition
-from smgrnn.batch.experiment import queue_runs
 from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError, ExpertError
 from smgrnn.experts import Expert, find_teacher, write_expert
@@ -17,7 +16,6 @@ from smgrnn.runs import plan
 from smgrnn.tasks import find_task
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.evolution.evolution import new_evolution
-from support.flat import rules
 from support.trials import asking, teacher
 
 CARTPOLE = Condition.distill("CartPole-v1")
@@ -45,19 +43,6 @@ def test_all_of_the_content_and_the_seed_make_the_key(monkeypatch: pytest.Monkey
     assert CARTPOLE.key(0) != key
 
 
-def test_the_order_of_settings_and_the_name_of_the_experiment_do_not_count() -> None:
-    changes = {"window": 50, "prune_period": 9}
-    one, other = (
-        Condition.distill("CartPole-v1", plasticity=dict(each))
-        for each in (changes.items(), reversed(changes.items()))
-    )
-    experiments = [
-        asking({"here": one}, n_seeds=2, name="one-v1"),
-        asking({"there": other}, n_seeds=3, name="other-v1"),
-    ]
-    assert [run.seed for run in queue_runs(experiments)] == [0, 1, 2]
-
-
 def test_of_an_expert_file_the_content_counts_and_not_the_path(tmp_path: Path) -> None:
     first = teacher(tmp_path)
     copy = shutil.copy(first, tmp_path / "copy.safetensors")
@@ -75,9 +60,9 @@ def test_runs_take_the_teachers_in_turn_and_their_plans_say_which(tmp_path: Path
     for seed in range(4):
         alone = Condition.distill("CartPole-v1", expert=taught.expert(seed))
         assert alone.key(seed) == taught.key(seed) != CARTPOLE.key(seed)
-    with pytest.raises(ConfigError, match="whose settings name no expert"):
+    with pytest.raises(ConfigError, match="not both"):
         Condition("CartPole-v1", RunConfig(expert="CartPole-v1-smooth"), teachers=(str(own),))
-    with pytest.raises(ExpertError, match="The package has no expert for Pendulum-v1"):
+    with pytest.raises(ExpertError, match="No bundled expert for Pendulum-v1"):
         Condition.distill("Pendulum-v1").key(0)
 
 
@@ -108,16 +93,6 @@ def test_of_neat_settings_the_content_counts(tmp_path: Path) -> None:
     assert own.key(0) != key
 
 
-def test_changes_apply_to_the_settings_of_the_task() -> None:
-    found = Condition.distill("xor", plasticity={"window": 7}).settings.plasticity
-    assert found == replace(RunConfig.for_task("xor").plasticity, window=7) != rules(window=7)
-
-
-def test_a_shortened_distillation_has_as_many_episodes_and_no_checkpoint_on_the_way() -> None:
-    short = CARTPOLE.with_episodes(12)
-    assert (short.episodes, short.settings.checkpoint_every) == (12, 12)
-
-
 @pytest.mark.parametrize(
     ("n", "population", "generations"),
     [(2000, 50, 40), (1000, 50, 20), (120, 50, 2), (99, 49, 2), (20, 10, 2), (1, 4, 2)],
@@ -137,20 +112,20 @@ def test_the_shortest_evolution_runs(method: str) -> None:
 
 @pytest.mark.parametrize("noun", ["seeds", "episodes"])
 def test_none_are_too_few(noun: str) -> None:
-    with pytest.raises(ConfigError, match=rf"number of {noun} must be at least 1\. Got 0 instead"):
+    with pytest.raises(ConfigError, match=rf"number of {noun} must be .*Got 0"):
         asking({"a": CARTPOLE}).scaled(**{noun: 0})
 
 
 AS_PRINTED: dict[str, Any] = {"preset": "as_printed", "readout": "sum"}
 PINNED: dict[str, tuple[AnyCondition, int]] = {
-    "e1ee0d7bdfba2033": (CARTPOLE, 0),
-    "7c4ba4167ae3c0f9": (CARTPOLE, 7),
-    "d0742c641e7ff61e": (Condition.distill("Acrobot-v1", student="static"), 0),
-    "41193de2b4ee7a86": (Condition.distill("LunarLander-v3", student="growth-only"), 0),
-    "48f447eea8c0b789": (Condition.distill("CartPole-v1", student="mlp-100", budget=80), 0),
-    "1a83d1a6d12c9e1a": (Condition.distill("CartPole-v1", student="mlp-200", budget=60), 0),
-    "79acfa29a5efaf3c": (Condition.distill("xor"), 0),
-    "74baeb8ad97d0c6c": (Condition.distill("CartPole-v1", **AS_PRINTED, n_hidden=3), 0),
+    "b8f0e45374030421": (CARTPOLE, 0),
+    "4b5064546e5343c0": (CARTPOLE, 7),
+    "ea104d1912f8301a": (Condition.distill("Acrobot-v1", student="static"), 0),
+    "9d36e4c47e06293a": (Condition.distill("LunarLander-v3", student="growth-only"), 0),
+    "a4b9ff96df7ce064": (Condition.distill("CartPole-v1", student="mlp-100", budget=80), 0),
+    "61d9594100717d73": (Condition.distill("CartPole-v1", student="mlp-200", budget=60), 0),
+    "2bd476510c20a7ad": (Condition.distill("xor"), 0),
+    "4e4b0c7c7a908abb": (Condition.distill("CartPole-v1", **AS_PRINTED, n_hidden=3), 0),
     "4b26f527065f8568": (EvolutionCondition.evolve("CartPole-v1"), 0),
     "4af33f9e48289c4c": (EvolutionCondition.evolve("Acrobot-v1", method="ndp"), 3),
 }

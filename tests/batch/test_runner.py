@@ -116,16 +116,14 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path: Path, store: Store) -> No
     assert run_experiments([experiment], store, executor).n_found == 6
 
 
-def test_a_watch_sees_every_run_and_the_time_left(tmp_path: Path, store: Store) -> None:
+def test_a_watch_sees_every_run(tmp_path: Path, store: Store) -> None:
     seen = []
 
     def watch(progress: Progress) -> None:
-        left = progress.seconds_left
-        seen.append((progress.n_done, progress.latest and progress.latest[0], left is None))
+        seen.append((progress.n_done, progress.latest and progress.latest[0]))
 
     run_experiments([asking({"a": tiny(tmp_path)})], store, Inline(), watch=watch)
-    name = "trial-v1 a seed "
-    assert seen == [(0, None, True), (1, f"{name}0", False), (2, f"{name}1", False)]
+    assert seen == [(0, None), (1, "trial-v1 a seed 0"), (2, "trial-v1 a seed 1")]
 
 
 def test_the_record_of_a_sequence_counts_the_effort_of_all_its_stages(store: Store) -> None:

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from textwrap import fill
 
 import numpy as np
 import pytest
@@ -65,19 +64,6 @@ def test_a_folder_of_runs_stands_for_all_of_them(folder: Path, smgrnn: Command) 
     assert told["settings"] == {
         "learning.learning_rate": {str(folder / "fast"): "0.02", str(folder / "slow"): "0.01"}
     }
-
-
-def test_words_are_filled_to_the_width_of_a_terminal(
-    folder: Path, smgrnn: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They were filled to 100 letters, and each line broken again."""
-    monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    lines = [line.rstrip() for line in smgrnn("compare", folder).out.splitlines()]
-    begin = next(place for place, line in enumerate(lines) if line.startswith("Runs that differ"))
-    note = lines[begin : lines.index("Settings that differ:")]
-    assert len(note) == len(fill(" ".join(note), 60).splitlines())
-    assert min(map(len, note[:-1])) > 40
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from smgrnn.errors import SmgrnnError
-from smgrnn.export import FORMATS, c
+from smgrnn.export import FORMATS
 from support import exports
 from support.commands import call
 from support.runs import trained
@@ -41,50 +41,8 @@ def test_json_reports_files_and_sizes(
     assert (report["format"], report["task"], report["student"]) == (to, "CartPole-v1", "smgrnn")
     assert report["files"] == {str(file): file.stat().st_size for file in tmp_path.iterdir()}
     if to == "c":
-        exports.tool("cc")
-        exports.tool("size")
         assert report["table_bytes"] >= 5 * report["n_parameters"]
         assert report["state_bytes"] == 4 * (2 + report["n_hidden"])
-        assert report["table_bytes"] < report["compiled_bytes"] < report["table_bytes"] + 2000
-
-
-def test_the_student_that_is_asked_for_is_exported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    record = trained(tmp_path, handover="best", seed=5).record
-    smallest = min(each.n_parameters for each in record.family)
-    for name, which, words in (
-        ("a", {}, ()),
-        ("b", {"final": True}, ("--final",)),
-        ("c", {"parameters": smallest}, ("--parameters", smallest)),
-    ):
-        out = ("--out", tmp_path / name, "--json")
-        call("export", tmp_path / "run", "--to", "json", *out, *words)
-        (file,) = json.loads(capsys.readouterr().out)["files"]
-        edges = json.loads(Path(file).read_text())["edges"]
-        graph = record.student(**which).policy.graph
-        assert sorted(edge["weight"] for edge in edges) == sorted(graph.weight.tolist())
-
-
-def test_a_compiler_that_fails_is_not_a_missing_one(
-    run: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """That no compiler was found was said, too, where the code did not compile."""
-    monkeypatch.setattr(c, "COMPILE", ("false",))
-    call("export", run, "--to", "c", "--out", tmp_path / "x", "--json")
-    report = json.loads(capsys.readouterr().out)
-    assert (report["compiled_bytes"], report["obstacle"]) == (None, "false failed: exit code 1")
-    monkeypatch.setattr(c, "COMPILE", ("cc", "-std=c99", "-DINPUTS=1+"))
-    call("export", run, "--to", "c", "--out", tmp_path / "y")
-    said = capsys.readouterr().out
-    assert "bytes of state; cc -std=c99 -DINPUTS=1+ failed: " in said
-    assert "error" in said
-    monkeypatch.setenv("PATH", str(tmp_path))
-    call("export", run, "--to", "c", "--out", tmp_path / "z")
-    assert "bytes of state; no C compiler was found" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The manner of the command line: alike for every command, and fit for a shell."""
+"""The command line: alike for every command, and fit for a shell."""
 
 import json
 import os
@@ -37,15 +37,16 @@ def test_every_command_has_a_help_page_with_the_options_that_all_have(command: P
     assert all(action.help for action in command._actions)
 
 
-def test_the_version_is_that_of_the_package(smgrnn: Command) -> None:
+def test_the_version_is_that_of_the_package_and_no_words_ask_for_help(smgrnn: Command) -> None:
     assert smgrnn("--version") == Said(0, f"smgrnn {package.__version__}\n", "")
+    assert smgrnn() == smgrnn("--help")
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence", "where"),
     [
         ("benhc", "Unknown command 'benhc'. Did you mean 'bench'?", ""),
-        ("", "The following arguments are required: COMMAND.", ""),
+        ("expert", "The following arguments are required: COMMAND.", "expert"),
         ("expert lits", "Unknown command 'lits'. Did you mean 'list'?", "expert"),
         ("expert list --jsn", "Unknown option --jsn. Did you mean '--json'?", "expert list"),
         ("bench --reapets=3", "Unknown option --reapets. Did you mean '--repeats'?", "bench"),
@@ -193,9 +194,10 @@ def test_bash_completes_commands_options_and_values(
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_there_is_a_script_for_each_shell(smgrnn: Command, tmp_path: Path, name: str) -> None:
-    assert smgrnn("completion", name, "--out", "script").out == "script\n"
-    assert (tmp_path / "script").read_text(encoding="utf-8") == smgrnn("completion", name).out
+def test_there_is_a_script_for_each_shell(smgrnn: Command, name: str) -> None:
+    script = smgrnn("completion", name).out
+    assert "mlp-pruned" in script
+    assert "{values}" not in script
 
 
 # --- interrupts ------------------------------------------------------------------------
@@ -244,16 +246,16 @@ print("not ended")
 """
 
 
-def test_an_interrupt_where_there_is_something_to_save_is_raised() -> None:
-    command = [sys.executable, "-c", SAVING]
+@pytest.mark.parametrize(
+    ("handler", "outcome"),
+    [
+        ("default_int_handler", (130, "saved\n", "")),
+        ("SIG_IGN", (0, "not stopped\nnot ended\n", "")),  # as a shell starts background jobs
+    ],
+)
+def test_an_interrupt_is_raised_where_there_is_something_to_save_unless_it_is_ignored(
+    handler: str, outcome: tuple[int, str, str]
+) -> None:
+    command = [sys.executable, "-c", SAVING.replace("default_int_handler", handler)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "saved\n", "")
-
-
-def test_an_interrupt_that_is_ignored_stays_so() -> None:
-    """A shell starts the jobs of its background that way."""
-    script = SAVING.replace("default_int_handler", "SIG_IGN")
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "not stopped\nnot ended\n")
+    assert (done.returncode, done.stdout, done.stderr) == outcome

@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from smgrnn.errors import SmgrnnError
-from smgrnn.runs import distill
+from smgrnn.runs import Record, distill
 from smgrnn.tasks import Task
 from support.commands import Command, refused
 from support.runs import teacher
@@ -25,15 +25,23 @@ FLAT, CHOICE, MOVE = spaces.Box(-1, 1, (3,)), spaces.Discrete(2), spaces.Box(-1,
 
 
 class Mine(gym.Env):
-    def __init__(self, sees=FLAT, acts=CHOICE, shows=(0.0, 0.0, 0.0), pays=0.0, ends=False):
+    n_episodes = 0
+
+    def __init__(
+        self, sees=FLAT, acts=CHOICE, shows=(0.0, 0.0, 0.0), pays=0.0, ends=False, fault="", at=()
+    ):
         self.observation_space, self.action_space = sees, acts
-        self.shows, self.pays, self.ends = shows, pays, ends
+        self.shows, self.pays, self.ends, self.fault, self.at = shows, pays, ends, fault, at
 
     def reset(self, seed=None, options=None):
+        self.n_episodes, self.n_steps = self.n_episodes + 1, 0
         return np.zeros(3, np.float32), {}
 
     def step(self, action):
+        self.n_steps += 1
         shown = self.shows
+        if (self.n_episodes, self.n_steps) == self.at:
+            shown = shown[7] if self.fault == "raise" else (0.0, 0.0, np.nan)
         if not isinstance(shown, dict):
             shown = [*shown] if isinstance(shown[-1], list) else np.array(shown)
         return shown, self.pays, self.ends, False, {}
@@ -51,11 +59,6 @@ register("Mine")
 register("Move", acts=MOVE)
 register("Bare", Bare)
 register("Image", sees=spaces.Box(0, 255, (8, 8, 3), np.uint8))
-register("Several", sees=spaces.Sequence(FLAT))
-register("Many", acts=spaces.MultiDiscrete([2, 3]))
-register("One", acts=spaces.Discrete(1))
-register("Nowhere", acts=spaces.Box(1, 1, (1,)))
-register("Endless", acts=spaces.Box(-np.inf, np.inf, (1,)))
 register("Longer", shows=(0.0, 0.0, 0.0, 0.0))
 register("Named", shows={"a": 1.0})
 register("Ragged", shows=(0.0, [1.0, 2.0]))
@@ -64,6 +67,9 @@ register("Worded", shows=("a", "b", "c"))
 register("Unpaid", pays=np.inf)
 register("Priceless", pays=None)
 register("Undecided", ends=np.array([False, True]))
+for fault in ("raise", "nan"):
+    for episode in (1, 3):
+        register(f"{fault}-{episode}", fault=fault, at=(episode, 4))
 
 
 def good(observation):
@@ -92,14 +98,11 @@ beyond, below, half, none, word, nan, two = map(
 
 LINE = MODULE.partition("raise RuntimeError")[0].count("\n") + 1
 """Line of the module in which its expert fails."""
+WALK_LINE = MODULE.partition("shown[7]")[0].count("\n") + 1
+"""Line in which its environment fails."""
 ENVIRONMENTS = {
     "Bare": "The observations of a task must be a flat Box, of shape (n,)",
-    "Image": "gymnasium.wrappers.FlattenObservation around it",
-    "Several": "gymnasium.wrappers.TransformObservation around it",
-    "Many": "gymnasium.wrappers.TransformAction around it",
-    "One": "The actions of a task must be two choices or more, numbered from 0",
-    "Nowhere": "The actions of a task must be two choices or more, numbered from 0",
-    "Endless": "The actions of a task must be two choices or more, numbered from 0",
+    "Image": "gymnasium.wrappers.FlattenObservation",
     "Longer": "my_tasks:Longer-v0 gave an observation of shape (4,) and type float64 instead of 3",
     "Named": "my_tasks:Named-v0 gave an observation of shape () and type object instead of 3",
     "Ragged": "my_tasks:Ragged-v0 gave an observation of shape () and type object instead of 3",
@@ -122,7 +125,7 @@ EXPERTS = {
     ("Move", "my_tasks:word"): "must give finite numbers, 1 in all. Got 'left' instead",
     ("Move", "my_tasks:nan"): "must give finite numbers, 1 in all. Got nan instead",
     ("Move", "my_tasks:two"): "must give finite numbers, 1 in all. Got [0.1, 0.2] instead",
-    ("Mine", None): "The package has no expert for my_tasks:Mine-v0; give one with",
+    ("Mine", None): "No bundled expert for my_tasks:Mine-v0. Pass --expert",
     ("Mine", "absent.safetensors"): "There is no expert 'absent.safetensors'",
     ("Mine", "other.safetensors"): "The expert takes 4 inputs and gives 2 outputs",
 }
@@ -180,6 +183,48 @@ def test_an_environment_that_cannot_work_is_one_sentence(module: Command, name: 
     flags = ("distill", task, "--expert", expert, "--episodes", 1, "--quiet")
     assert expected in refused(module(*flags))
     refused(module(*flags, "--set", "normalise=true"))  # then its expert plays first
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("raise", f"failed: IndexError in my_tasks.py, line {WALK_LINE}: tuple index out of range"),
+        ("nan", "gave an observation whose value 2 is nan"),
+    ],
+)
+def test_a_failing_environment_is_told_with_its_place_episode_and_step(
+    module: Command, tmp_path: Path, fault: str, words: str
+) -> None:
+    def walk(task: str) -> str:
+        flags = ("--expert", "my_tasks:good", "--episodes", 6, "--handover", "final", "--quiet")
+        return refused(module("distill", f"my_tasks:{task}-v0", *flags, "--out", "a b/run"))
+
+    for is_there in (False, True):  # a folder that was there stays
+        sentence = walk(f"{fault}-1")
+        assert sentence.startswith(f"my_tasks:{fault}-1-v0 {words}")
+        assert sentence.endswith(" (step 4 of episode 1).")
+        assert [each.name for each in tmp_path.glob("a b*/**")] == ["a b"] * is_there
+        (tmp_path / "a b").mkdir(exist_ok=True)
+    assert "(step 4 of episode 3)" in walk(f"{fault}-3")
+    assert Record.load(tmp_path / "a b/run").episodes.n == 2
+
+
+def test_a_search_that_fails_at_once_leaves_no_folder_behind(
+    module: Command, tmp_path: Path
+) -> None:
+    flags = ("--rollouts", 20, "--population", 10, "--out", "bred", "--quiet")
+    sentence = refused(module("evolve", "my_tasks:raise-1-v0", *flags))
+    assert f"IndexError in my_tasks.py, line {WALK_LINE}" in sentence
+    assert not (tmp_path / "bred").exists()
+
+
+def test_a_module_that_python_cannot_read_is_told_with_its_line(
+    smgrnn: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_typo.py").write_text("import gymnasium\n\nclass Walk(:\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    sentence = refused(smgrnn("distill", "my_typo:Walk-v0", "--expert", "my_typo:expert"))
+    assert "cannot be imported: SyntaxError in my_typo.py, line 3: invalid syntax" in sentence
 
 
 @pytest.mark.parametrize(("name", "expert"), EXPERTS)

@@ -59,7 +59,7 @@ def test_a_task_that_a_folder_names_is_not_imported(smgrnn: Command, tmp_path: P
     task = Record.load(trained(tmp_path, name="other", episodes=4).folder or "").plan.task
     crafted(tmp_path, task=replace(task, id="my_trap:Trap-v0"))
     for words in ("evaluate run", "distill --resume run"):
-        assert "is code of your own; give it again" in refused(smgrnn(*words.split()))
+        assert "is your own code. Pass it again" in refused(smgrnn(*words.split()))
     for words in ("view run --no-open", "export run --to json"):
         assert smgrnn(*words.split()).code == 0
     assert not (tmp_path / "trapped").exists()

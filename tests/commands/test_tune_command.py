@@ -30,7 +30,6 @@ def test_it_leaves_settings_a_front_a_table_and_a_page(smgrnn: Command, tmp_path
     page = (folder / "index.html").read_text()
     assert "Settings tuned on CartPole-v1" in page
     assert "learning.learning_rate" in page
-    assert f"<dd>{found['area']:.1f}" in page
     config = RunConfig.for_task("CartPole-v1", preset=folder / "settings.toml")
     assert (config.episodes, config.held_out) == (2, 100)
     assert config.gain == found["best"]["settings"].get("gain", 5.0)

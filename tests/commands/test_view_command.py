@@ -1,7 +1,6 @@
 """`smgrnn view`: for every kind of run a page, for wrong input one sentence, and films."""
 
 import re
-import subprocess
 import sys
 import webbrowser
 from dataclasses import replace
@@ -22,8 +21,6 @@ from smgrnn.view.timeline import Timeline
 from smgrnn_paper import evolve
 from support.commands import Command, call, refused
 from support.runs import RULES, settings, trained
-
-README_PICTURE = Path(__file__).parents[2] / "docs" / "figures" / "growth.gif"
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +156,7 @@ def test_the_names_in_a_film_are_whole_or_cut_at_their_ends(
     [
         (["nowhere"], "There is no run folder nowhere."),
         (["."], "There is no run here."),
-        (["{folder}", "--record", "a.png"], "A film is a .gif or an .mp4 file. Got a.png instead."),
+        (["{folder}", "--record", "a.png"], "A film is a .gif file. Got a.png instead."),
         (["{folder}", "--out", "no/a.html"], "no/a.html cannot be written"),
         (
             ["{folder}", "--live", "--final"],
@@ -173,27 +170,6 @@ def test_wrong_input_is_refused_with_one_sentence(
 ) -> None:
     assert sentence in refused(smgrnn("view", *(word.format(folder=folder) for word in words)))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_mp4_is_recorded_where_there_is_no_ffmpeg_but_the_extra(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The film has 32 frames, 8 in a second, and stays 2 seconds on the last."""
-    from imageio_ffmpeg import get_ffmpeg_exe
-
-    monkeypatch.setenv("PATH", str(tmp_path))
-    call("view", folder, "--no-open", "--record", tmp_path / "a.mp4")
-    played = subprocess.run(
-        [get_ffmpeg_exe(), "-i", tmp_path / "a.mp4", "-f", "rawvideo", "-pix_fmt", "gray", "-"],
-        capture_output=True,
-        check=True,
-    )
-    (facts,) = re.findall(rb"Stream.*Video: (.*)", played.stderr)[:1]
-    for fact in (b"h264", b"yuv420p", b"600x400", b" 8 fps"):  # which every player shows
-        assert fact in facts
-    pictures = np.frombuffer(played.stdout, dtype=np.uint8).reshape(-1, 400, 600)
-    assert len(pictures) == 32 + 16
-    assert (np.abs(pictures[0].astype(int) - pictures[31]) > 20).mean() > 0.005
 
 
 def test_names_from_a_file_cannot_write_markup(folder: Path, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_run_goes_on_with_its_function_and_no_other(tmp_path: Path) -> None:
     distill("CartPole-v1", expert=right, episodes=2, out=tmp_path / "run")
     run = Run.resume(tmp_path / "run")
     assert run.score(1).size == 1  # which needs no expert
-    with pytest.raises(ExpertError, match="give it again: as --expert on the command line"):
+    with pytest.raises(ExpertError, match="Pass it again: as --expert on the command line"):
         run.train()
     with pytest.raises(ConfigError, match="begun with another expert"):
         Run.resume(tmp_path / "run", expert=left).train()
@@ -108,7 +108,7 @@ def test_a_policy_loads_without_its_environment(tmp_path: Path) -> None:
     policy = load(tmp_path / "run")
     assert policy.graph == run.graph
     assert policy([1.0, 0.0, 0.0]).shape == (1,)
-    with pytest.raises(TaskError, match="'PendulumEnv' of this run is code of your own"):
+    with pytest.raises(TaskError, match="'PendulumEnv' of this run is your own code"):
         Run.resume(tmp_path / "run")
     with pytest.raises(TaskError, match="made with the task 'PendulumEnv', which this is not"):
         Run.resume(tmp_path / "run", task="Pendulum-v1")
@@ -158,7 +158,7 @@ def test_a_file_of_one_s_own_is_all_it_takes(
     best = json.loads(smgrnn("expert", "evaluate", *common, "--json").out)["mean"]
     assert summary["held_out_mean"] > 2 * best  # -240; the static graph comes to -2800
     sentence = refused(smgrnn("evaluate", "run", "--episodes", 5))
-    assert sentence.startswith("The task 'my_slide:Slide-v0' of this run is code of your own;")
+    assert sentence.startswith("The task 'my_slide:Slide-v0' of this run is your own code.")
     assert smgrnn("evaluate", "run", "--episodes", 5, "--task", common[0]).code == 0
     assert smgrnn("distill", *common, "--resume", "run").code == 0
     assert smgrnn("export", "run", "--to", "c").code == 0

@@ -11,7 +11,7 @@ from smgrnn import Graph, NetworkConfig
 from smgrnn.errors import ConfigError
 from smgrnn.export import export_policy
 from smgrnn.export.c import c_name, fixed_bytes
-from smgrnn.export.wiring import n_parameters
+from smgrnn.export.wiring import facts
 from smgrnn.runs import Policy, load
 from smgrnn.tasks import Task
 from smgrnn_paper import evolve
@@ -57,25 +57,18 @@ def test_an_action_is_never_beyond_its_bounds(tmp_path: Path) -> None:
     np.testing.assert_array_equal(actions, exports.BOUNDS)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_an_observation_that_is_not_finite_is_refused_and_changes_nothing(
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e20])
+def test_a_step_that_is_not_finite_is_refused_and_changes_nothing(
     value: float, tmp_path: Path
 ) -> None:
-    policy = random_policy(3, is_discrete=True, has_bias=False)
-    played = random_rows(policy)
-    played.observations[5, 0] = value
-    actions, states = replay(policy, played, build(policy, tmp_path, *SANITIZED))
-    assert actions[5] == -1
-    np.testing.assert_array_equal(states[5], states[4])
-    assert (np.delete(actions, 5) >= 0).all()
-
-
-def test_an_output_that_overflows_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    """The last observation is finite, and its output overflows."""
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 1e30), (0, 2, 1.0)])
     policy = choosing(graph, output_activation="identity")
-    played = exports.play_rows(policy, [True, False], np.array([[1.0], [1e20]], np.float32))
+    rows = np.array([[1.0], [value], [1.0]], np.float32)
+    played = exports.play_rows(policy, [True, False, False], np.ones((3, 1), np.float32))
+    played = played._replace(observations=rows)
     actions, states = replay(policy, played, build(policy, tmp_path, *SANITIZED))
-    assert actions.tolist() == [0, -1]
+    assert actions.tolist() == [0, -1, 0]
     np.testing.assert_array_equal(states[1], states[0])
 
 
@@ -93,7 +86,7 @@ def test_tables_are_as_large_as_counted_by_hand() -> None:
     Edges into inputs are left out.
     """
     small = choosing(Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (2, 0, 1.0)]))
-    assert n_parameters(small) == 1
+    assert facts(small)["n_parameters"] == 1
     assert fixed_bytes(choosing(LOOP)) == (22, 8)
 
 

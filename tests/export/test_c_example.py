@@ -18,7 +18,7 @@ def test_a_controller_in_c_is_small_and_plays(tmp_path: Path) -> None:
     assert outcome.n_parameters <= 6
     assert outcome.returns.size == 3
     assert outcome.returns.min() > 50  # a random policy falls after about 20 steps
-    assert outcome.sizes.table_bytes < 100
+    assert outcome.table_bytes < 100 < outcome.code_bytes
     assert outcome.nanoseconds > 0
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from smgrnn.export import export_policy
 from smgrnn.export.to_onnx import OPSET
-from smgrnn.export.wiring import n_parameters
+from smgrnn.export.wiring import facts
 from smgrnn.runs import Policy
 from support import exports
 from support.exports import TOLERANCE, Played, check, every_case, random_policy, random_rows
@@ -97,6 +97,6 @@ def test_the_model_says_what_it_is(tmp_path: Path) -> None:
     (file,) = export_policy(policy, "onnx", tmp_path / "controller.onnx")
     model = onnx.load(file)
     assert [(entry.domain, entry.version) for entry in model.opset_import] == [("", OPSET)]
-    facts = {entry.key: entry.value for entry in model.metadata_props}
-    told = {"task": "random", "iterations": "3", "readout": "sum"}
-    assert told.items() | {("n_parameters", str(n_parameters(policy)))} <= facts.items()
+    properties = {entry.key: entry.value for entry in model.metadata_props}
+    assert {name: str(fact) for name, fact in facts(policy).items()}.items() <= properties.items()
+    assert (properties["task"], properties["iterations"]) == ("random", "3")

@@ -19,6 +19,7 @@ from smgrnn.runs.run import new_run, start_from
 from support.commands import Command
 
 SHORT: dict[str, Any] = {"episodes": 30, "held_out": 3, "checkpoint_every": 10}
+FINAL: dict[str, Any] = {"handover": "final"}
 
 
 @pytest.fixture(scope="module")
@@ -45,27 +46,19 @@ def test_a_run_starts_as_the_student_that_was_handed_over(first: Run) -> None:
     assert np.array_equal(answers(run.record.students["final"]), answers(given))
 
 
-def test_it_has_the_settings_of_its_ancestor_and_the_changes(first: Run) -> None:
-    run = smgrnn.distill("CartPole-v1", start=first, episodes=5, seed=8)
+def test_it_has_the_settings_and_changes_and_is_rebuilt_from_its_own_record(
+    first: Run, tmp_path: Path
+) -> None:
+    run = smgrnn.distill("CartPole-v1", start=first, out=tmp_path / "second", episodes=12, seed=8)
     assert run.plan.ancestor is not None
-    assert run.plan.ancestor.run == first.plan.key()
-    assert run.plan.ancestor.seed == 3
+    assert (run.plan.ancestor.run, run.plan.ancestor.seed) == (first.plan.key(), 3)
     same = replace(run.plan, ancestor=None, seed=3, asked=first.plan.asked)
-    assert replace(same, episodes=first.plan.episodes) == first.plan
-    assert (asked(run).episodes, asked(run).seed, asked(run).gain) == (5, 8, asked(first).gain)
-    assert run.episodes.n == 5
-
-
-def test_keys_tell_runs_with_and_without_an_ancestor_apart(first: Run) -> None:
-    run = new_run("CartPole-v1", asked(first), start=start_from(first))
-    assert run.plan.key() != first.plan.key()
-    assert replace(run.plan, ancestor=None).key() == first.plan.key()
-
-
-def test_it_is_rebuilt_from_its_own_record(first: Run, tmp_path: Path) -> None:
-    run = smgrnn.distill("CartPole-v1", start=first, out=tmp_path / "second", episodes=12)
+    same = replace(same, episodes=first.plan.episodes)
+    assert same == first.plan
+    assert replace(same, ancestor=run.plan.ancestor).key() != first.plan.key()
+    assert (asked(run).episodes, asked(run).seed, asked(run).gain) == (12, 8, asked(first).gain)
+    assert run.episodes.n == 12
     record = Record.load(tmp_path / "second")
-    assert isinstance(record.plan, Plan)
     assert record.plan == run.plan
     assert Run(record.plan).train().fingerprint == record.fingerprint
 
@@ -88,7 +81,7 @@ def test_what_normalises_goes_on_normalising_as_it_did(tmp_path: Path) -> None:
     rows = rng.normal(5, 3, (60, 2))
     np.savez(tmp_path / "a.npz", observations=rows, actions=(rows[:, 0] > 5).astype(int))
     np.savez(tmp_path / "b.npz", observations=rows + 9, actions=(rows[:, 1] > 5).astype(int))
-    one = smgrnn.distill(tmp_path / "a.npz", episodes=3, normalise=True)
+    one = smgrnn.distill(tmp_path / "a.npz", episodes=3, normalise=True, **FINAL)
     two = smgrnn.distill(tmp_path / "b.npz", episodes=3, start=one)
     before, after = (run.record.students["final"].normalisation for run in (one, two))
     assert before is not None
@@ -98,15 +91,22 @@ def test_what_normalises_goes_on_normalising_as_it_did(tmp_path: Path) -> None:
         smgrnn.distill(tmp_path / "b.npz", episodes=3, start=one, normalise=False)
 
 
-def test_a_task_of_another_shape_is_refused_in_one_sentence(first: Run) -> None:
-    with pytest.raises(ConfigError) as refused:
-        smgrnn.distill("Acrobot-v1", start=first)
-    assert str(refused.value) == (
-        "A run goes on only with a task of the same shape: CartPole-v1 has 4 inputs and 2 choices, "
-        "and Acrobot-v1 6 inputs and 3 choices."
-    )
-    with pytest.raises(ConfigError, match=r"^iterations 3 contradicts the run to go on from"):
-        smgrnn.distill("CartPole-v1", start=first, iterations=3)
+@pytest.mark.parametrize(
+    ("task", "changes", "sentence"),
+    [
+        ("Acrobot-v1", {}, "only with a task of the same shape: CartPole-v1 has 4 inputs and 2 ch"),
+        ("CartPole-v1", {"iterations": 3}, "^iterations 3 contradicts the run to go on from"),
+        ("CartPole-v1", {"n_hidden": 5}, "contradicts the run to go on from, whose network has"),
+        ("CartPole-v1", {"density": 0.5}, "contradicts the run to go on from, whose network has"),
+        ("CartPole-v1", {"weight_std": 3.0}, "contradicts the run to go on from, whose network"),
+        ("CartPole-v1", {"preset": "paper"}, "leave `preset` out"),
+    ],
+)
+def test_what_the_run_before_contradicts_is_refused(
+    first: Run, task: str, changes: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        smgrnn.distill(task, start=first, **changes)
 
 
 def test_an_evolution_has_no_settings_to_go_on_with() -> None:
@@ -116,7 +116,7 @@ def test_an_evolution_has_no_settings_to_go_on_with() -> None:
 
 
 def test_a_record_whose_ancestor_is_no_graph_is_refused(first: Run, tmp_path: Path) -> None:
-    run = smgrnn.distill("CartPole-v1", start=first, episodes=1)
+    run = new_run("CartPole-v1", asked(first), start=start_from(first))
     content = run.plan.to_dict()
     content["ancestor"]["source"] = [99] * len(content["ancestor"]["source"])
     with pytest.raises(smgrnn.SmgrnnError, match=r"ends in a node that does not exist"):
@@ -133,35 +133,18 @@ def test_the_command_line_goes_on_from_a_run(smgrnn: Command, first: Run) -> Non
     assert summary["run_dir"] == f"runs/CartPole-v1-smgrnn-from-{key[:8]}-3"
     plan = json.loads((Path(summary["run_dir"]) / "run.json").read_text())["plan"]
     assert plan["ancestor"]["run"] == key
-    assert plan["episodes"]["number"] == 4
-    shown = smgrnn("distill", "CartPole-v1", "--from", first.folder, "--dry-run")
-    assert dict(line.split(maxsplit=1) for line in shown.out.splitlines())["ancestor.run"] == key
-    refused = smgrnn("distill", "Acrobot-v1", "--from", first.folder)
-    assert refused.code == 2
-    assert refused.err.startswith("smgrnn: A run goes on only with a task of the same shape")
-    for preset in ("paper", "frugal"):
-        both = smgrnn("distill", "CartPole-v1", "--from", first.folder, "--preset", preset)
-        assert (both.code, "neither --preset" in both.err) == (2, True)
+    assert plan["episodes"] == 4
+    both = smgrnn("distill", "CartPole-v1", "--from", first.folder, "--preset", "paper")
+    assert (both.code, "neither --preset" in both.err) == (2, True)
     resumed = smgrnn("distill", "--resume", first.folder, "--dry-run", "--episodes", 777)
     assert (resumed.code, "resumed with its own settings" in resumed.err) == (2, True)
-
-
-@pytest.mark.parametrize("changes", [{"n_hidden": 5}, {"density": 0.5}, {"weight_std": 3.0}])
-def test_a_first_graph_that_is_not_drawn_is_refused(first: Run, changes: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="contradicts the run to go on from, whose network has"):
-        smgrnn.distill("CartPole-v1", start=first, **changes)
-
-
-def test_a_preset_says_nothing_to_a_run_that_goes_on(first: Run) -> None:
-    with pytest.raises(ConfigError, match="leave `preset` out"):
-        smgrnn.distill("CartPole-v1", start=first, preset="paper")
 
 
 def test_a_function_that_taught_must_be_given_again() -> None:
     def lean(observation: Any) -> int:
         return int(observation[2] > 0)
 
-    taught = smgrnn.distill("CartPole-v1", expert=lean, **SHORT)
+    taught = smgrnn.distill("CartPole-v1", expert=lean, **SHORT, **FINAL)
     with pytest.raises(ConfigError, match=r"learned from .*lean>, which is code of your own; give"):
         smgrnn.distill("CartPole-v1", start=taught)
     assert smgrnn.distill("CartPole-v1", start=taught, expert=lean, **SHORT).episodes.n == 30

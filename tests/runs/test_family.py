@@ -1,6 +1,5 @@
 """A run hands over the best student that it saw, and keeps the best one of every size."""
 
-import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -8,19 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors import safe_open
-from safetensors.numpy import load_file
 
-import smgrnn
 from smgrnn.arrays import Floats
-from smgrnn.errors import ConfigError, FileFormatError
+from smgrnn.errors import ConfigError
 from smgrnn.policy import Policy
 from smgrnn.runs import Plan, Record, Run, evaluate, load
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.family import FIRST_ROUND, ROUNDS, Family, best, halved, joined, offers
 from smgrnn.runs.run import new_run
 from smgrnn.seeding import episode_seed
-from smgrnn.storage import write_arrays
 from smgrnn.tasks import find_task
 from support.evolutions import evolved
 from support.runs import contents, planned, played, settings, trained
@@ -36,6 +31,9 @@ def sizes(family: Family) -> list[int]:
 
 
 def test_a_member_that_is_neither_smaller_nor_better_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = ROUNDS[0][0]  # so many of the best stay, though a smaller one is better
+    family = joined((), [played(1, 100.0), *(played(size, -size) for size in range(2, 40))])
+    assert sizes(family) == list(range(1, n + 1))
     monkeypatch.setattr("smgrnn.runs.family.ROUNDS", ((1, 15),))
     family = joined((), [played(20, 5.0), played(10, 3.0), played(15, 3.0), played(30, 4.0)])
     assert sizes(family) == [20, 10]
@@ -43,36 +41,20 @@ def test_a_member_that_is_neither_smaller_nor_better_goes(monkeypatch: pytest.Mo
     assert sizes(joined(family, [played(10, 6.0)])) == [10]
 
 
-def test_the_best_few_stay_though_a_smaller_one_is_better() -> None:
-    n = ROUNDS[0][0]
-    family = joined((), [played(1, 100.0), *(played(size, -size) for size in range(2, 40))])
-    assert sizes(family) == list(range(1, n + 1))
-
-
-def test_of_equals_the_smaller_and_then_the_later_is_best() -> None:
-    family = (played(9, 5.0, episode=3), played(8, 5.0, episode=1), played(8, 5.0, episode=2))
-    found = best(family)
-    assert found is not None
-    assert (found.n_parameters, found.episode) == (8, 2)
-
-
-def test_who_got_further_outranks_who_did_better_in_fewer_episodes() -> None:
+def test_the_best_got_furthest_then_did_best_then_is_smaller_then_later() -> None:
     family = (played(9, 9.0), played(8, 1.0, 1.0), played(3, 2.0), played(4, 3.0))
-    for limit, size in ((99, 8), (8, 8), (7, 4), (3, 3)):
-        found = best(family, limit)
-        assert found is not None
-        assert found.n_parameters == size
-    assert best(family, 2) is None
-    assert best(()) is None
-
-
-def by_luck(policy: Policy, first: int, last: int) -> Floats:
-    """Return returns by which a smaller student is better, but after its first episodes only."""
-    return np.full(last - first, -float(policy.graph.n_edges))
+    for limit, size in ((99, 8), (8, 8), (7, 4), (3, 3), (2, None)):
+        assert getattr(best(family, limit), "n_parameters", None) == size
+    family = (played(9, 5.0, episode=3), played(8, 5.0, episode=1), played(8, 5.0, episode=2))
+    assert best(family) is family[2]
 
 
 def test_the_best_of_few_episodes_play_more_and_the_best_of_these_many() -> None:
     """Of 12 the eight that were best at once play on; of these the three that are the smallest."""
+
+    def by_luck(policy: Policy, first: int, last: int) -> Floats:
+        return np.full(last - first, -float(policy.graph.n_edges))
+
     family = tuple(played(size, *[size] * FIRST_ROUND) for size in range(1, 13))
     *_, last = halved(family, by_luck)
     counts = {each.n_parameters: each.returns.size for each in last}
@@ -80,32 +62,11 @@ def test_the_best_of_few_episodes_play_more_and_the_best_of_these_many() -> None
     assert counts == {**few, 5: 119, 6: 119, 7: 119, **dict.fromkeys(range(8, 13), 19)}
     winner = best(last)
     assert winner is not None
-    assert winner.n_parameters == 5
     assert winner.returns.tolist() == [5.0] * 4 + [-5.0] * 115
-
-
-def test_a_choice_that_was_stopped_goes_on_to_the_same_end() -> None:
-    family = tuple(played(size, *[size] * FIRST_ROUND) for size in range(1, 13))
-    stages = list(halved(family, by_luck))
-    assert len(stages) == sum(n for n, _ in ROUNDS)
-    for number, stage in enumerate(stages):
-        later = list(halved(stage, by_luck))
-        assert len(later) == len(stages) - number - 1
-        if later:
-            assert [each.rank for each in later[-1]] == [each.rank for each in stages[-1]]
-
-
-def test_all_students_are_tried_on_the_same_episodes_of_their_own(tmp_path: Path) -> None:
-    distillation = Distillation(planned(tmp_path, seed=3))
-    seeds = [episode_seed(3, number, "choosing") for number in range(6)]
-    expected = distillation.backend.play(distillation.policy, seeds).returns
-    assert distillation.try_out(distillation.policy, 0, 6).tolist() == expected.tolist()
-    assert distillation.try_out(distillation.policy, 4, 6).tolist() == expected[4:].tolist()
 
 
 def test_a_student_above_the_limit_is_not_offered(tmp_path: Path) -> None:
     plan = planned(tmp_path, parameters=20)
-    assert plan.parameters == 20
     assert len(Distillation(plan).candidates) == 1
     assert Distillation(replace(plan, parameters=1)).candidates == []
 
@@ -125,9 +86,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("task", "changes"),
     [
         ("CartPole-v1", {"episodes": 70}),
-        ("CartPole-v1", {"episodes": 20, "env_backend": "gymnasium"}),
         ("CartPole-v1", {"episodes": 5, "normalise": True}),
-        ("Pendulum-v1", {"episodes": 3}),
+        ("Pendulum-v1", {"episodes": 1}),
         ("xor", {"episodes": 70}),
     ],
 )
@@ -170,7 +130,8 @@ def test_a_run_hands_over_the_winner_of_all_that_it_saw(tmp_path: Path) -> None:
     for first, last in pairwise([0, *offers(60)]):
         replayed.train(first, last)
         offered.append(replayed.policy)
-    rows = np.array([replayed.try_out(policy, 0, LAST) for policy in offered])
+    seeds = [episode_seed(5, number, "choosing") for number in range(LAST)]  # the same for all
+    rows = np.array([replayed.backend.play(policy, seeds).returns for policy in offered])
     left = np.arange(len(offered))
     for (n, _), n_played in zip(ROUNDS, (FIRST_ROUND, FIRST_ROUND + ROUNDS[0][1]), strict=True):
         keys = [(rows[i, :n_played].mean(), -offered[i].graph.n_edges, i) for i in left]
@@ -224,23 +185,6 @@ def test_an_interrupt_while_students_play_on_loses_nothing(
 # --- what is kept, and what is taken --------------------------------------------------------------
 
 
-def test_a_family_comes_back_as_it_was(folder: Path, tmp_path: Path) -> None:
-    record = Record.load(folder)
-    record.save(tmp_path / "copy.safetensors")
-    copy = Record.load(tmp_path / "copy.safetensors")
-    assert copy.fingerprint == record.fingerprint
-    assert [each.rank for each in copy.family] == [each.rank for each in record.family]
-    for ours, theirs in zip(copy.family, record.family, strict=True):
-        assert ours.policy.graph == theirs.policy.graph
-        assert ours.returns.tolist() == theirs.returns.tolist()
-    others = [
-        replace(record, family=record.family[1:]),
-        replace(record, family=(record.family[0]._replace(episode=1), *record.family[1:])),
-        replace(record, family=(record.family[0]._replace(returns=np.ones(4)), *record.family[1:])),
-    ]
-    assert len({each.fingerprint for each in (record, *others)}) == 4
-
-
 def test_load_takes_what_is_handed_over_the_final_or_one_of_few_parameters(folder: Path) -> None:
     record = Record.load(folder)
     assert load(folder).graph == record.handed_over.policy.graph != record.graph
@@ -257,7 +201,7 @@ def test_load_takes_what_is_handed_over_the_final_or_one_of_few_parameters(folde
     assert not np.array_equal(evaluate(record, 100, final=True), record.held_out)
 
 
-def test_the_summary_has_what_is_handed_over(folder: Path, tmp_path: Path) -> None:
+def test_the_summary_has_what_is_handed_over(folder: Path) -> None:
     record = Record.load(folder)
     assert record.summary()["handed_over"] == {
         "n_parameters": load(folder).graph.n_edges,
@@ -267,12 +211,6 @@ def test_the_summary_has_what_is_handed_over(folder: Path, tmp_path: Path) -> No
         "episode": record.handed_over.episode,
     }
     assert record.summary()["n_parameters"] == record.graph.n_edges
-    final = trained(tmp_path, episodes=4).summary()
-    assert final["handed_over"] == {
-        **{name: final[name] for name in ("n_parameters", "n_nodes")},
-        **{name: final[name] for name in ("held_out_mean", "held_out_std")},
-        "episode": 4,
-    }
 
 
 def test_a_champion_is_taken_if_it_is_small_enough(tmp_path: Path) -> None:
@@ -282,59 +220,18 @@ def test_a_champion_is_taken_if_it_is_small_enough(tmp_path: Path) -> None:
         load(tmp_path / "run", parameters=champion.n_edges - 1)
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"episode": 61}, "did not play"),
-        ({"episode": "two"}, "must be an int"),
-        ({"network": {}}, "incomplete"),
-        ({"returns": np.empty(0)}, "did not play"),
-        ({"returns": np.array([np.nan])}, "is not what it should be"),
-        ({"returns": np.array([1])}, "is not what it should be"),
-        ({"graph.weight": np.array(["x"], dtype="S1").view(np.uint8)}, "is not what it should be"),
-        ({"graph.source": None}, "family.0.graph.source"),
-    ],
-)
-def test_a_family_that_contradicts_itself_is_refused(
-    folder: Path, tmp_path: Path, change: dict[str, Any], reason: str
-) -> None:
-    path = folder / "model.safetensors"
-    arrays = load_file(path)
-    with safe_open(path, framework="numpy") as file:
-        content = json.loads(file.metadata()["smgrnn"])["content"]
-    for name, value in change.items():
-        if name in content["family"][0]:
-            content["family"][0][name] = value
-        elif value is None:
-            del arrays[f"family.0.{name}"]
-        else:
-            arrays[f"family.0.{name}"] = value
-    write_arrays(tmp_path / "a.safetensors", "run", content, arrays)
-    with pytest.raises(FileFormatError, match=reason) as caught:
-        smgrnn.load(tmp_path / "a.safetensors")
-    assert "does not describe a run" in str(caught.value)
-
-
 # --- the share of the expert's return that was asked for ------------------------------------------
 
 
-@pytest.mark.parametrize(("bar", "is_reached"), [(9.0, True), (9.9, False)])
-def test_the_summary_says_whether_what_is_handed_over_keeps_its_share(
-    tmp_path: Path, bar: float, is_reached: bool
-) -> None:
-    record = trained(tmp_path, name=None, episodes=2).record
+def test_the_summary_says_whether_what_is_handed_over_keeps_its_share(folder: Path) -> None:
+    record = Record.load(folder)
     assert isinstance(record.plan, Plan)
     assert "kept" not in record.summary()
-    plan = replace(record.plan, episodes=replace(record.plan.episodes, keep=0.9))
+    plan = replace(record.plan, keep=0.9)
     returns = [0.0] * 25 + [9.0, 11.0] * 50  # chosen by the first 25, judged by the others
-    family = (played(5, *returns),)
-    bound = 10.0 - 1.645 * np.sqrt(1.0 / 99)  # the mean less 1.645 standard errors
-    kept = replace(record, plan=plan, family=family, bar=bar).summary()["kept"]
-    assert kept == {
-        "share": 0.9,
-        "bar": bar,
-        "lower_bound": pytest.approx(bound),
-        "is_reached": is_reached,
-    }
-    kept = replace(record, plan=plan, bar=bar).summary()["kept"]
+    bound = pytest.approx(10.0 - 1.645 * np.sqrt(1.0 / 99))  # the mean less 1.645 standard errors
+    for bar, is_reached in ((9.0, True), (9.9, False)):
+        kept = replace(record, plan=plan, family=(played(5, *returns),), bar=bar).summary()["kept"]
+        assert kept == {"share": 0.9, "bar": bar, "lower_bound": bound, "is_reached": is_reached}
+    kept = replace(record, plan=plan, family=(), bar=bar).summary()["kept"]
     assert (kept["lower_bound"], kept["is_reached"]) == (None, False)  # not judged yet

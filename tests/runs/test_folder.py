@@ -11,17 +11,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
-from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
 
 from smgrnn.errors import ConfigError, FileFormatError, NonFiniteError, SmgrnnError, TaskError
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs import Plan, distill, load
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.run import Run
-from smgrnn.storage import digest
 from support.flat import flat_rules
-from support.runs import RULES, contents, settings, trained
+from support.runs import RULES, contents, trained
 
 MODEL = "model.safetensors"
 Settings = dict[str, Any]
@@ -97,70 +94,15 @@ def test_a_folder_that_exists_is_never_written_over(finished: Path, tmp_path: Pa
     assert contents(finished) == before
 
 
-def test_a_folder_without_permission_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(self: Path, *_: Any, **__: Any) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", str(self))
-
-    config = settings(tmp_path)
-    monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(ConfigError, match=r"cannot be made: Permission denied\.$"):
-        distill("CartPole-v1", out=tmp_path / "run", expert=config.expert)
-
-
-def rewrite(path: Path, arrays: Any = None, **changes: Any) -> None:
-    """Write a model file again with other arrays, or other entries in its header; digest it."""
-    with safe_open(path, framework="numpy") as file:
-        header = json.loads(file.metadata()["smgrnn"])
-    header.update(changes)
-    arrays = load_file(path) if arrays is None else arrays
-    header["digest"] = digest("run", header["content"], arrays)
-    save_file(arrays, path, {"smgrnn": json.dumps(header)})
-
-
-def test_a_file_that_is_damaged_newer_or_of_another_kind_is_refused(finished: Path) -> None:
+def test_a_file_that_is_damaged_or_of_another_kind_is_refused(finished: Path) -> None:
     path = finished / MODEL
-    data = path.read_bytes()
-    noise = np.random.default_rng(0).bytes(5000)
-    for spoiled in (b"", data[:5], data[: len(data) // 2], data[:-50], noise):
-        path.write_bytes(spoiled)
-        assert MODEL in resuming(finished)
-    for changes, words in (
-        ({"version": 99}, "newer"),
-        ({"content": {"run": "distillation", "plan": {"colour": 1}}}, "does not describe a run"),
-    ):
-        path.write_bytes(data)
-        rewrite(path, **changes)
-        assert words in resuming(finished)
+    path.write_bytes(path.read_bytes()[:-50])
+    assert MODEL in resuming(finished)
     write_expert(path, Expert.from_layers([([[1.0]], [0.0])]), {})
     assert "does not hold a smgrnn run" in resuming(finished)
     path.unlink()
     assert resuming(finished) == f"There is no run in {finished}."
     assert "no run folder" in resuming(finished / "nowhere")
-
-
-LACKING = (
-    *("episodes.loss", "edits.rows", "snapshots.weight", "held_out"),
-    *("students.best.graph.weight", "resume.trace", "resume.rng"),
-)
-SHORTENED = (
-    *("resume.moments", "resume.watched.history.blocks", "resume.watched.history.running"),
-    *("resume.watched.history.born", "resume.calls", "resume.aim"),
-)
-
-
-def test_a_file_that_lacks_an_array_or_has_another_shape_is_refused(finished: Path) -> None:
-    """Compiled code does not check bounds: such a file would let it write anywhere."""
-    whole = load_file(finished / MODEL)
-    history = {"resume.watched.history.slot": whole["resume.watched.history.slot"] + 10**6}
-    spoiled = [{name: each for name, each in whole.items() if name != lost} for lost in LACKING]
-    spoiled += [whole | {name: whole[name][..., :1].copy()} for name in SHORTENED]
-    for arrays in (*spoiled, whole | history):
-        rewrite(finished / MODEL, arrays)
-        with pytest.raises(SmgrnnError) as caught:
-            Run.resume(finished)
-        assert is_one_sentence(caught.value)
 
 
 # --- a full disk ---------------------------------------------------------------------------------
@@ -181,32 +123,22 @@ def fill_disk(monkeypatch: pytest.MonkeyPatch, name: str, n_writes: int) -> None
     monkeypatch.setattr(os, "fsync", limited)
 
 
-def test_a_full_disk_leaves_the_last_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "n_writes", "n_left"),
+    [(MODEL, 3, 20), ("episodes.csv", 0, 30), ("edits.csv", 0, 30), ("run.json", 0, 30)],
+)
+def test_a_full_disk_leaves_the_last_checkpoint_to_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, n_writes: int, n_left: int
 ) -> None:
     monkeypatch.setattr(RunFolder, "keep", RunFolder.save)  # also where that takes long
-    fill_disk(monkeypatch, MODEL, 3)  # the start, 10 and 20 episodes
-    with pytest.raises(ConfigError, match="No space left on device") as caught:
-        trained(tmp_path)
-    assert is_one_sentence(caught.value)
-    monkeypatch.undo()
-    resumed = Run.resume(tmp_path / "run")
-    assert resumed.episodes.n == 20
-    resumed.train()
-    trained(tmp_path, name="whole")
-    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
-
-
-@pytest.mark.parametrize("name", ["episodes.csv", "edits.csv", "run.json"])
-def test_a_disk_that_is_full_at_the_end_leaves_a_run_to_resume(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    fill_disk(monkeypatch, name, 0)
+    fill_disk(monkeypatch, name, n_writes)  # of the model at the start, at 10 and 20 episodes
     with pytest.raises(SmgrnnError, match="No space left on device") as caught:
         trained(tmp_path)
     assert is_one_sentence(caught.value)
     monkeypatch.undo()
-    Run.resume(tmp_path / "run").train()
+    resumed = Run.resume(tmp_path / "run")
+    assert resumed.episodes.n == n_left
+    resumed.train()
     trained(tmp_path, name="whole")
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 

@@ -1,6 +1,5 @@
 """The smallest student that keeps a share: stages, the bar, and runs that go on exactly."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,7 @@ from smgrnn.runs.keep import (
     judge,
     lower_bound,
     next_size,
-    progress_of,
     smallest_kept,
-    stage_ends,
-    stage_of,
-    stage_offers,
 )
 from smgrnn.runs.run import new_run
 from support.runs import TEACHERS, contents, played, teacher
@@ -36,30 +31,6 @@ BAR = 10.0
 def member(size: int, mean: float, episode: int = 1, n: int = TRIED + JUDGED) -> Member:
     """Return a student of so many parameters whose judged returns are around a mean."""
     return played(size, *(mean + np.resize([1.0, -1.0], n)), episode=episode)
-
-
-# --- stages --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [2000, 1500, 60, 7, 1])
-def test_every_episode_is_in_one_stage_and_offers_are_late_in_theirs(n: int) -> None:
-    ends = stage_ends(n)
-    assert ends[-1] == n
-    assert sorted(ends) == ends
-    for episode in range(n):
-        first, end = stage_of(episode, n)
-        assert first <= episode < end
-        assert end in ends
-        assert 0.0 <= progress_of(episode, n) < 1.0
-    found = stage_offers(n)
-    assert set(ends) - {0} <= set(found)
-    assert all(0 <= episode <= n for episode in found)
-
-
-def test_a_stage_is_the_second_half_of_a_run() -> None:
-    assert [progress_of(n, 2000) for n in (0, 999, 1000, 1099, 1100)] == (
-        pytest.approx([0.0, 0.999, 0.5, 0.995, 0.5])
-    )
 
 
 # --- judging -------------------------------------------------------------------------------------
@@ -151,10 +122,9 @@ def test_a_run_hands_over_the_smallest_that_it_judged_good_enough(folder: Path) 
     sizes = [each.n_parameters for each in record.family if lower_bound(each) >= record.bar]
     assert len(sizes) > 2
     assert sizes == sorted(sizes, reverse=True)  # while they are good enough
-    assert replace(record, bar=1.0).fingerprint != record.fingerprint
 
 
-@pytest.mark.parametrize("episode", [7, 41, 55])
+@pytest.mark.parametrize("episode", [7, 55])
 def test_a_run_that_was_stopped_in_a_stage_goes_on_to_the_same_student(
     folder: Path, tmp_path: Path, episode: int
 ) -> None:

@@ -69,10 +69,7 @@ def test_the_student_learns_as_a_torch_network_does() -> None:
     ("task", "budget", "width", "parameters"),
     [
         ("CartPole-v1", 84, 12, 86),
-        ("CartPole-v1", 168, 24, 170),
         ("Acrobot-v1", 119, 12, 123),
-        ("Acrobot-v1", 238, 24, 243),
-        ("LunarLander-v3", 140, 10, 134),
         ("LunarLander-v3", 280, 21, 277),
     ],
 )
@@ -86,12 +83,6 @@ def test_the_width_brings_the_parameters_closest_to_the_budget(
     for other in (width - 1, width + 1):
         there = other * (n_inputs + 1) + n_outputs * (other + 1)
         assert abs(there - budget) >= abs(parameters - budget)
-
-
-@pytest.mark.parametrize(("student", "share"), [("mlp-100", 1), ("mlp-200", 2)])
-def test_a_student_has_its_share_of_the_budget(student: Any, share: int) -> None:
-    learner = student_of(CARTPOLE, student=student, budget=100)
-    assert abs(learner.graph.n_edges - 100 * share) <= 4
 
 
 def test_a_student_without_biases_has_none_and_as_many_parameters() -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from smgrnn.config import preset_settings, setting_of
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import Expert, write_expert
@@ -101,10 +100,9 @@ def killed_and_repeated(*arguments: Any, **changes: Any) -> list[int]:
 @pytest.mark.parametrize(
     ("backend", "episodes", "most", "n_kills", "changes"),
     [
-        ("compiled", 1500, 40, 20, {}),
-        ("compiled", 1500, 40, 20, {"handover": "best"}),
-        ("gymnasium", 150, 30, 8, {}),
-        ("gymnasium", 150, 30, 8, {"normalise": True, "handover": "best"}),
+        ("compiled", 600, 40, 10, {}),
+        ("compiled", 600, 40, 10, {"handover": "best"}),
+        ("gymnasium", 100, 30, 6, {"normalise": True, "handover": "best"}),
     ],
 )
 def test_a_run_killed_at_random_moments_ends_bit_identical(
@@ -122,8 +120,8 @@ def test_a_search_killed_at_random_moments_loses_one_generation_and_ends_bit_ide
     tmp_path: Path, method: str
 ) -> None:
     """It was written when all was over: whatever stopped it before lost it all."""
-    changes = {"method": method, "rollouts": 300, "population": 10, "seed": 1}
-    counts = killed_and_repeated("evolution", str(tmp_path), 12, 8, **changes)
+    changes = {"method": method, "rollouts": 150, "population": 10, "seed": 1}
+    counts = killed_and_repeated("evolution", str(tmp_path), 12, 5, **changes)
     assert all(count % 10 == 0 for count in counts)
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
     tables = [(tmp_path / name / "generations.csv").read_bytes() for name in ("killed", "whole")]
@@ -139,47 +137,7 @@ def test_a_search_that_was_bred_by_other_versions_does_not_go_on(tmp_path: Path)
         Evolution.resume(tmp_path / "run").train()
 
 
-INTERRUPTED = """
-import os, signal
-from smgrnn.commands import display
-from smgrnn.cli import main
-
-class Interrupting(display.Display):
-    def show_run(self, run):
-        super().show_run(run)
-        if run.episodes.n >= 300:
-            os.kill(os.getpid(), signal.SIGINT)
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background ignores
-display.Display = Interrupting
-main()
-"""
-
-
-def test_an_interrupted_run_saves_says_how_to_resume_and_goes_on_identically(
-    tmp_path: Path,
-) -> None:
-    config, folder = settings(tmp_path), tmp_path / "interrupted"
-    names = preset_settings(config).keys() - {"episodes"}
-    texts = [f"{name}={setting_of(config, name)}" for name in names]
-    rules = [word for text in (*texts, "checkpoint_every=200") for word in ("--set", text)]
-    command = [sys.executable, "-c", INTERRUPTED, "distill", "CartPole-v1", "--out", str(folder)]
-    command += ["--expert", str(config.expert), "--episodes", "900"]
-    command += ["--preset", "paper"]
-    done = subprocess.run([*command, *rules], capture_output=True, text=True, check=False)
-    assert done.returncode == 130
-    assert f"smgrnn distill --resume {folder}" in done.stderr.replace("\n", "")
-    assert "Traceback" not in done.stderr
-
-    resumed = Run.resume(folder)
-    assert resumed.episodes.n == 300
-    resumed.train()
-    trained(tmp_path, name="whole", episodes=900, checkpoint_every=200)
-    assert contents(folder) == contents(tmp_path / "whole")
-
-
-@pytest.mark.parametrize("handover", ["best", "final"])
-@pytest.mark.parametrize("student", ["smgrnn", "mlp-100"])
+@pytest.mark.parametrize(("student", "handover"), [("smgrnn", "best"), ("mlp-100", "final")])
 def test_an_interrupt_between_checkpoints_loses_no_episode(
     tmp_path: Path, student: str, handover: str
 ) -> None:
@@ -217,26 +175,6 @@ def test_what_was_noted_after_the_record_is_gone_on_from_unless_it_is_damaged(
     Run.resume(folder).train()
     assert not noted.exists()
     assert contents(folder) == contents(tmp_path / "later")
-
-
-def test_checkpoints_wait_for_the_disk_for_a_small_part_of_the_time_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    record, clock = interrupted(tmp_path).record, [100.0]
-    monkeypatch.setattr("smgrnn.runs.folder.time.monotonic", lambda: clock[0])
-    waited: list[float] = []
-
-    def save(self: Record, path: Path, *, is_durable: bool = True) -> None:
-        if is_durable:
-            waited.append(clock[0])
-            clock[0] += 0.1
-
-    monkeypatch.setattr(Record, "save", save)
-    home = RunFolder(tmp_path / "run")
-    for _ in range(1000):
-        clock[0] += 0.5
-        home.keep(record)
-    assert 0.1 * len(waited) == pytest.approx(0.01 * 500, rel=0.2)
 
 
 def test_how_often_a_run_is_saved_does_not_change_what_it_learns(tmp_path: Path) -> None:

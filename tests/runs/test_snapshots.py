@@ -17,15 +17,6 @@ def taken(last: int, graph: Graph = GRAPH) -> Snapshots:
     return found
 
 
-def test_a_snapshot_holds_every_edge_by_its_id() -> None:
-    graph = Graph.from_edges(2, 1, edges=[(0, 2, 0.5), (1, 2, -0.25)])
-    found = Snapshots.start().followed_by(7, graph)
-    assert found.episode.tolist() == [7]
-    assert found.n_edges.tolist() == [2]
-    assert found.edge_ids.tolist() == graph.edge_ids.tolist()
-    assert found.weight.tolist() == [0.5, -0.25]
-
-
 def test_too_many_moments_are_halved_and_stay_even(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "MOST_MOMENTS", 4)
     assert taken(3).episode.tolist() == [0, 1, 2, 3]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import smgrnn
-from smgrnn.cli import parse
+from smgrnn.cli import parser
 from smgrnn.commands.output import Output
 
 
@@ -42,5 +42,5 @@ def python(*words: str, folder: Path, **environment: str) -> subprocess.Complete
 
 def call(*words: object) -> None:
     """Run a command; what it refuses is raised."""
-    args = parse([str(word) for word in words])
+    args = parser().parse([str(word) for word in words])
     args.body(args, Output(as_json=args.json, quiet=args.quiet))

@@ -37,9 +37,6 @@ def tool(name: str) -> str:
     return path
 
 
-policy_of = Policy
-
-
 class Played(NamedTuple):
     """What a policy saw, did and became, step by step."""
 

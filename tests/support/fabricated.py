@@ -60,7 +60,7 @@ def _course(plan: AnyPlan, rng: np.random.Generator) -> Floats:
     """Return scores between those of a random policy and of a teacher, if it is a sequence."""
     if not isinstance(plan, Plan) or plan.origin is None:
         return EMPTY_COURSE
-    course = rng.uniform(20, 500, (FIRST_STAGE + len(plan.stages), len(plan.episodes.course)))
+    course = rng.uniform(20, 500, (FIRST_STAGE + len(plan.stages), len(plan.task_sequence)))
     course[:2] = [[20.0], [500.0]]
     return course
 

@@ -115,10 +115,6 @@ def trace(
     return seen
 
 
-def forward(graph: SlowGraph, *arguments: Any) -> dict[int, float]:
-    return trace(graph, *arguments)[-1]
-
-
 # --- the update history, Sec. III-D --------------------------------------------------------------
 
 

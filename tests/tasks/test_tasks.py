@@ -15,7 +15,7 @@ from smgrnn.tasks import XOR, Task, find_task, make_env
 from smgrnn.tasks.known import KNOWN, find_budget
 
 FLAT = spaces.Box(-1, 1, (3,))
-WRAPPER = "Register it inside a wrapper, such as one of gymnasium.wrappers."
+WRAPPER = "Register it inside a wrapper, such as gymnasium.wrappers."
 
 
 class Still(gym.Env[Any, Any]):

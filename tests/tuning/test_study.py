@@ -208,7 +208,7 @@ def test_a_run_that_no_worker_could_run_stops_the_study_and_is_run_again(
     whole = outcomes(_with(Inline(), tmp_path / "whole").run(4))
     folder = tmp_path / "stopped"
     _with(Inline(), folder).run(0)  # the preset itself
-    with pytest.raises(ConfigError, match="goes on by the same command: .*" + sentence):
+    with pytest.raises(ConfigError, match="Repeat the command to resume it: .*" + sentence):
         _with(Replacing(Inline(), fn), folder).run(4)
     assert not (folder / "failed.json").exists()
     assert outcomes(_with(Inline(), folder).run(4)) == whole

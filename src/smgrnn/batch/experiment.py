@@ -1,7 +1,4 @@
-"""Experiments as data: a question, the conditions that answer it, and the runs that they need.
-
-A condition is one way to run a task, whatever the seed.  The store knows its runs by their plans.
-"""
+"""Experiments as data: a question, the conditions that answer it, and the runs that they need."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,17 +16,14 @@ from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
 from smgrnn.runs.sequences import Sequence, plan_sequence
 from smgrnn.tasks import find_task
+from smgrnn.validation import Count, checked
 
 Value = TypeVar("Value", covariant=True)
 
 THEN = " > "
 """Stands between the tasks of a sequence."""
-COMPILED_SECONDS, GYMNASIUM_SECONDS = 0.001, 0.025
-"""Rough seconds per episode of tasks that are compiled, and of all others."""
-SLOW_STUDENT, SLOW_FACTOR = "growth-only", 10.0
-"""A student whose episodes take many times as long as those of the standard one."""
-RUN_SECONDS = 0.05
-"""Rough seconds that every run takes beside its episodes, such as for evaluating the student."""
+SLOW_TASK, SLOW_STUDENT = 25.0, 10.0
+"""Rough factors by which episodes take longer in Gymnasium, and with a student that only grows."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +33,9 @@ class AnyCondition(ABC):
     task: str
     """A Gymnasium id, or "xor"; those of a sequence with " > " between them."""
     settings: Any
-    """The settings of its runs; the seed in them is 0."""
+    """The settings of its runs; their seed is 0."""
     teachers: tuple[str, ...] = ()
-    """Experts that the seeds take in turn; none leaves the expert to the settings."""
+    """Experts that the seeds use in turn; without any, the settings name the expert."""
 
     @abstractmethod
     def with_episodes(self, n: int) -> Self:
@@ -85,14 +79,13 @@ class Condition(AnyCondition):
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", replace(self.settings, seed=0))
         if self.teachers and self.settings.expert is not None:
-            raise ConfigError("Teachers are for a distillation whose settings name no expert.")
+            raise ConfigError("Give teachers, or an expert in the settings, not both.")
 
     @classmethod
     def distill(cls, task: str, *, teachers: tuple[str, ...] = (), **changes: Any) -> Self:
         """Return a distillation with the task's starting settings and some changes.
 
-        A run that is stopped is run again from its start, so it has no checkpoints on the way:
-        scoring each of them on held-out episodes takes a tenth of the time.
+        A stopped run starts again, so checkpoints on the way would only cost time.
 
         >>> Condition.distill("CartPole-v1", plasticity={"window": 50}).settings.plasticity.window
         50
@@ -102,46 +95,29 @@ class Condition(AnyCondition):
 
     @classmethod
     def sequence(cls, tasks: tuple[str, ...], *, cue: bool = False, **changes: Any) -> Self:
-        """Return tasks learned one after the other, with the settings of the first.
-
-        >>> Condition.sequence(("CartPole-v1", "CartPole-v1,mirrored"), episodes=9).stages
-        ('CartPole-v1', 'CartPole-v1,mirrored')
-        """
+        """Return tasks learned one after the other, with the settings of the first."""
         return replace(cls.distill(tasks[0], **changes), task=THEN.join(tasks), cue=cue)
 
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """The tasks, one after the other; usually there is one."""
-        return tuple(self.task.split(THEN))
-
     def with_episodes(self, n: int) -> Self:
-        """Return the condition with runs of `n` episodes.
-
-        >>> Condition.distill("CartPole-v1").with_episodes(20).settings.held_out
-        20
-        """
+        """Return the condition with runs of `n` episodes, and as many held-out ones at most."""
         held_out = min(self.settings.held_out, n)
         short = replace(self.settings, episodes=n, checkpoint_every=n, held_out=held_out)
         return replace(self, settings=short)
 
     def expert(self, seed: int) -> str | None:
-        """Return the expert of a run: of several teachers the one whose turn it is by the seed.
-
-        >>> Condition.distill("CartPole-v1", teachers=("one", "other")).expert(seed=3)
-        'other'
-        """
+        """Return the expert of a run; several teachers take turns by the seed."""
         if self.teachers:
             return self.teachers[seed % len(self.teachers)]
         return self.settings.expert
 
     def plan(self, seed: int) -> Plan:
-        """Return the plan of a run; files, such as the expert's, enter it by their content."""
+        """Return the plan of a run."""
         expert = self.expert(seed)
         changed = Path(expert).stat().st_mtime_ns if expert and Path(expert).is_file() else 0
         return _reseeded(_first_plan(self, expert, changed), seed)
 
     def train(self, plan: Plan) -> Record:
-        """Run a plan of this condition and return its record."""
+        """Run a plan and return its record."""
         if plan.origin is not None:
             made = Sequence(plan.stages).train()
             return replace(made.record, before=made.spent_before)
@@ -150,12 +126,10 @@ class Condition(AnyCondition):
 
 @cache
 def _first_plan(condition: Condition, expert: str | None, _: int) -> Plan:
-    """Return the plan with seed 0; a report asks for that of every run several times.
-
-    It is found again when the file of the expert has changed.
-    """
-    if len(condition.stages) > 1:
-        return plan_sequence(condition.stages, condition.settings, cue=condition.cue)[-1]
+    """Return the plan with seed 0, made again when the file of the expert has changed."""
+    stages = tuple(condition.task.split(THEN))
+    if len(stages) > 1:
+        return plan_sequence(stages, condition.settings, cue=condition.cue)[-1]
     task = find_task(condition.task)
     return plan_run(condition.settings, task, find_teacher(expert, task)[0])
 
@@ -166,11 +140,7 @@ def _reseeded(plan: Plan, seed: int) -> Plan:
 
 
 class LazyMapping(Mapping[str, Value]):
-    """A mapping that a function makes when its content is first asked for.
-
-    >>> dict(LazyMapping(lambda: {"a": 1}))
-    {'a': 1}
-    """
+    """A mapping that a function makes when its content is first asked for."""
 
     def __init__(self, make: Callable[[], Mapping[str, Value]]) -> None:
         self._made = cache(make)
@@ -190,36 +160,32 @@ class Experiment:
     """A question, the runs that answer it, and the tables and figures that show the answer."""
 
     id: str
-    """Its name, ending in -vN; N is raised when what it runs changes."""
-    question: str
+    """Its name, ending in -vN; N rises when its runs change."""
+    question: str = ""
     """The question in one sentence."""
-    artefacts: tuple[str, ...]
-    """Tables and figures that it fills, by their numbers in the paper or, if ours, by name."""
+    artefacts: tuple[str, ...] = ()
+    """Tables and figures that it fills, by number in the paper or by name."""
     conditions: Mapping[str, AnyCondition]
     """The conditions by name; the same condition may have several."""
     seeds: tuple[int, ...]
-    """Seeds of each condition, as many as the paper has: tables and figures are over them."""
+    """Seeds of each condition; tables and figures are over them."""
     more: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Further seeds by the name of the condition; all of its seeds together decide claims."""
+    """Further seeds by the name of the condition; claims use all seeds."""
 
     def all_seeds(self, name: str) -> tuple[int, ...]:
-        """Return the seeds of a condition: those of every condition, and its further ones."""
+        """Return all seeds of a condition."""
         return (*self.seeds, *self.more.get(name, ()))
 
     def runs(self) -> Iterator[tuple[str, AnyCondition, int]]:
-        """Go through all runs: the name of a condition, the condition, a seed."""
+        """Yield all runs: the name of a condition, the condition, a seed."""
         for name, condition in self.conditions.items():
             for seed in self.all_seeds(name):
                 yield name, condition, seed
 
     def scaled(self, *, seeds: int | None = None, episodes: int | None = None) -> Self:
-        """Return the experiment with another number of seeds or episodes; None leaves them.
-
-        A number of seeds is that of each condition: there are no further ones.
-        """
-        for noun, n in {"seeds": seeds, "episodes": episodes}.items():
-            if n is not None and n < 1:
-                raise ConfigError(f"The number of {noun} must be at least 1. Got {n} instead.")
+        """Return the experiment with another number of seeds, without `more`, or of episodes."""
+        checked(seeds, Count | None, "The number of seeds")
+        checked(episodes, Count | None, "The number of episodes")
         n_runs = len(self.conditions) * (seeds or len(self.seeds))
         check_memory(1e4 * n_runs, f"A list of {n_runs} runs")
         found = self
@@ -230,31 +196,29 @@ class Experiment:
 
 
 class QueuedRun(NamedTuple):
-    """A run that some experiments need."""
+    """A run, named by the first experiment and condition that need it, and the seed."""
 
     key: str
     condition: AnyCondition
     seed: int
     name: str
-    """Its name: the first experiment and condition that need it, and the seed."""
-    seconds: float
-    """Rough seconds that it will take."""
+    length: float
+    """Rough time that it takes, in compiled episodes."""
 
 
 def queue_runs(experiments: Iterable[Experiment]) -> list[QueuedRun]:
     """Return the runs of all experiments, those of equal content once, the longest first.
 
-    Started last, a long run would keep one worker busy while all the others have nothing to do.
+    A long run that starts last would keep one worker busy while all others are idle.
     """
     runs: dict[str, QueuedRun] = {}
     for experiment in experiments:
         for name, condition, seed in experiment.runs():
             plan = condition.plan(seed)
             is_fast = plan.task.compiled is not None or plan.task.is_supervised
-            episode = COMPILED_SECONDS if is_fast else GYMNASIUM_SECONDS
-            factor = SLOW_FACTOR if plan.student == SLOW_STUDENT else 1.0
-            seconds = RUN_SECONDS + factor * episode * plan.n_episodes
-            seconds *= len(condition.task.split(THEN))
+            length = float(plan.n_episodes * len(condition.task.split(THEN)))
+            length *= 1.0 if is_fast else SLOW_TASK
+            length *= SLOW_STUDENT if plan.student == "growth-only" else 1.0
             called = f"{experiment.id} {name} seed {seed}"
-            runs.setdefault(key := plan.key(), QueuedRun(key, condition, seed, called, seconds))
-    return sorted(runs.values(), key=lambda run: -run.seconds)
+            runs.setdefault(key := plan.key(), QueuedRun(key, condition, seed, called, length))
+    return sorted(runs.values(), key=lambda run: -run.length)

@@ -1,8 +1,7 @@
 """Run the runs that a store lacks on any executor, and lose no finished one.
 
-The store has a file for each record, named by the key of its plan.  It is written beside its place
-and then moved there, so any number of processes may write and read at once.  It carries a digest of
-itself, so that a damaged file is never taken for a result.
+The store has a file for each record, named by the key of its plan.  Files are replaced as a whole,
+so any number of processes may write and read; each carries a digest that reveals damage.
 """
 
 import time
@@ -11,6 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -37,11 +37,11 @@ class Store:
         """Records that `find` could not read, and why; saving them again repairs them."""
 
     def path(self, key: str) -> Path:
-        """Return the file of a record; many small folders are faster than one large one."""
+        """Return the file of a record, in one of 256 folders."""
         return self.folder / key[:2] / f"{key}.safetensors"
 
     def find(self, key: str) -> Record | None:
-        """Return a record if there is one, whole and readable."""
+        """Return a record if there is one that can be read."""
         try:
             return self.load(key)
         except FileFormatError as error:
@@ -58,19 +58,19 @@ class Store:
         return record
 
     def save(self, record: Record) -> None:
-        """Keep a record, whole or not at all; an earlier one of the same plan is replaced."""
+        """Save a record, whole or not at all, in place of an earlier one of the same plan."""
         path = self.path(record.plan.key())
         make_folder(path.parent)
         record.save(path)
 
     def check_writable(self) -> None:
-        """Make the folder; raise ConfigError now if nothing could be written to it later."""
+        """Make the folder; raise ConfigError if it cannot be written to."""
         make_folder(self.folder)
         with writing(self.folder):
             TemporaryFile(dir=self.folder).close()
 
     def lengths(self) -> dict[int, int]:
-        """Return how long the runs are that are here: episodes, and seeds of runs that long."""
+        """Return the lengths of the runs, in episodes, and the number of seeds of each."""
         seeds: dict[int, int] = {}
         for path in self.folder.glob("*/*.safetensors"):
             if (record := self.find(path.stem)) is not None:
@@ -79,7 +79,7 @@ class Store:
         return seeds
 
     def records(self, experiment: Experiment) -> dict[str, list[Record]]:
-        """Return the records found of an experiment: by condition, in the order of its seeds."""
+        """Return the records of an experiment by condition, in the order of the seeds."""
         found: dict[str, list[Record]] = {name: [] for name in experiment.conditions}
         for name, condition, seed in experiment.runs():
             if (record := self.find(condition.key(seed))) is not None:
@@ -88,14 +88,13 @@ class Store:
 
 
 class OtherWorkerError(ConfigError):
-    """A worker would answer another question than its driver asked."""
+    """A worker has another smgrnn, or other experts, than its driver."""
 
 
 class Failure(NamedTuple):
     """A run that has no record: it raised an error, or no worker could run it."""
 
     name: str
-    """Name of the run."""
     error: str
     """The error in one line."""
     details: str
@@ -115,26 +114,22 @@ class Progress:
     n_found: int
     """Runs that the store had already."""
     n_done: int = 0
-    """Runs that were run and are in the store now."""
+    """Runs that are in the store since."""
     n_lost: int = 0
     """Times that a run was lost with its worker."""
     steps: int = 0
-    """Environment steps of the runs that were run."""
+    """Environment steps of the runs that are done."""
     seconds: float = 0.0
     """Seconds since the start."""
-    seconds_left: float | None = None
-    """Rough seconds still to go; None as long as no run has finished."""
     latest: tuple[str, Record] | None = None
-    """The run that finished last, its name and its record."""
+    """Name and record of the run that finished last."""
     failures: list[Failure] = field(default_factory=list)
-    """Runs that failed."""
 
 
 def execute(condition: AnyCondition, seed: int, key: str) -> Record:
     """Run a condition with a seed, in any process, and return its record.
 
-    The key is computed again here: a worker with another version or another expert would answer
-    another question than the one that was asked.
+    The key is computed again: a worker with another version or another expert must not answer.
     """
     plan = condition.plan(seed)
     if plan.key() != key:
@@ -153,26 +148,16 @@ def run_experiments(
 ) -> Progress:
     """Run every run that the experiments need and the store lacks; return the final progress.
 
-    A run that fails does not stop the others, and a run whose worker is lost is run again.  Ctrl-C,
-    or an executor that is gone for good, keeps what is finished and gives up the rest; it is up to
-    the caller to shut the executor down.
-
-    Parameters
-    ----------
-    experiments
-        Experiments to run; runs that several of them need are run once.
-    store
-        Where records are looked for and kept.  Only this process writes to it.
-    executor
-        Any executor whose workers have this package.
-    watch
-        Called with the progress after every run, and once a second.
+    A run that fails does not stop the others, and a run whose worker is lost is run again.  After
+    Ctrl-C, or if the executor is gone for good, finished runs are kept.  Only this process writes
+    to the store.  The workers of the executor need this package; the caller shuts it down.  `watch`
+    is called with the progress after every run, and once a second.
     """
     store.check_writable()
     runs = queue_runs(experiments)
     missing = [run for run in runs if store.find(run.key) is None]
     progress = Progress(n_runs=len(runs), n_found=len(runs) - len(missing))
-    start, expected = time.perf_counter(), sum(run.seconds for run in missing)
+    start = time.perf_counter()
     under_way: dict[Future[Record], QueuedRun] = {}
     ended: SimpleQueue[Future[Record]] = SimpleQueue()
     losses: Counter[str] = Counter()
@@ -215,17 +200,11 @@ def run_experiments(
         for run in missing:
             submit(run)
         while under_way:
-            try:
+            with suppress(Empty):
                 future = ended.get(timeout=1.0)
-            except Empty:
-                pass
-            else:
                 with interrupts_deferred():
                     take_in(future)
             progress.seconds = time.perf_counter() - start
-            if progress.n_done:  # expected seconds, scaled by how long runs took so far
-                left = sum(run.seconds for run in under_way.values())
-                progress.seconds_left = progress.seconds * left / (expected - left)
             watch(progress)
     except (KeyboardInterrupt, ConfigError):  # the latter: nobody is left to run anything
         with interrupts_deferred():
@@ -241,9 +220,8 @@ def run_experiments(
 
 
 def is_loss(error: BaseException) -> bool:
-    """Return whether it was the worker, or the way to it, that failed, not the run."""
-    # Dask need not be installed to know the name of its error.
-    is_killed = type(error).__name__ == "KilledWorker"
+    """Return whether the worker, or the way to it, failed, not the run."""
+    is_killed = type(error).__name__ == "KilledWorker"  # of Dask, which need not be installed
     # An error of the system has a number; those of Dask's connections have none.
     is_cut_off = isinstance(error, OSError) and error.errno is None
     is_lost = isinstance(error, BrokenExecutor | CancelledError | ConnectionError | TimeoutError)

@@ -28,20 +28,17 @@ def find_executor(jobs: int | None, scheduler: str | None) -> Executor:
     """Return the cluster at an address or, without one, processes here: one for each core."""
     if jobs is not None and jobs < 1:
         raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
-    if scheduler is None:
-        return LocalProcesses(jobs or usable_cores())
-    if jobs is not None:
+    if jobs is not None and scheduler is not None:
         raise ConfigError("A cluster has the workers it has; give --jobs or --scheduler, not both.")
-    return Cluster(scheduler)
+    return LocalProcesses(jobs or usable_cores()) if scheduler is None else Cluster(scheduler)
 
 
 class LocalProcesses(ThreadPoolExecutor):
     """Calls functions in up to `n_workers` processes of this machine, one thread in each.
 
-    A pool of processes breaks as a whole when one of them dies.  So each process is a pool of its
-    own, with a thread here, and one that dies loses only its own call.  Leaving the `with` block by
-    an exception, such as a Ctrl-C, stops the processes at once; they also end when this process is
-    killed.
+    A pool breaks as a whole when one of its processes dies.  So each process is a pool, with a
+    thread here, and one that dies loses only its own call.  Leaving the `with` block by an
+    exception stops the processes at once; they also end when this process is killed.
     """
 
     def __init__(self, n_workers: int) -> None:
@@ -110,9 +107,8 @@ def _follow_driver(connection: Connection) -> None:
 class Cluster(Executor):
     """The workers of the Dask scheduler at an address, such as tcp://10.0.0.1:8786.
 
-    Workers need smgrnn, no disk in common, and one thread each (`dask worker --nthreads 1`):
-    threads of one process would wait for each other in tasks that are not compiled.  Calls are
-    refused once the scheduler is gone.
+    Workers need smgrnn and one thread each (`dask worker --nthreads 1`): threads of one process
+    would wait for each other in tasks that are not compiled.
     """
 
     def __init__(self, address: str) -> None:

@@ -1,11 +1,12 @@
-"""Display: live progress on stderr, of a run or of a session of many, and results in words."""
+"""Live progress on stderr, and the results of runs in words."""
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich import progress as bars
@@ -16,22 +17,10 @@ from smgrnn.arrays import Floats
 from smgrnn.commands.output import Output, Terminal, say
 from smgrnn.episodes.table import Episodes
 from smgrnn.interrupts import interrupts_raised
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
-from smgrnn.tasks import XOR
-from smgrnn.text import duration, quantity
-
-if TYPE_CHECKING:  # it imports all experiments
-    from smgrnn.batch.runner import Progress as SessionProgress
-
-N_SHOWN = 10
-"""Most failures of a session that are listed one by one."""
-
-
-def resume_hint(command: str, folder: Path, n_runs: int) -> str:
-    """Return a sentence that says how to resume a command that was stopped in one of its runs."""
-    if n_runs > 1:
-        return f"Repeat the command to resume all {n_runs} runs."
-    return f"Resume with: smgrnn {command} --resume {shlex.quote(str(folder))}"
+from smgrnn.runs.session import Session, Watch
+from smgrnn.text import quantity
 
 
 @contextmanager
@@ -54,7 +43,7 @@ class Display(bars.Progress):
     def __init__(self, name: str, total: int | None, *, is_quiet: bool = False) -> None:
         self.line, self.note = "compiling …", ""  # first, as a bar is rendered when it is made
         super().__init__(
-            bars.TextColumn("{task.description}", markup=False),  # a name is no markup
+            bars.TextColumn("{task.description}", markup=False),
             bars.BarColumn(bar_width=20),
             bars.MofNCompleteColumn(),
             bars.TimeRemainingColumn(),
@@ -81,7 +70,7 @@ class Display(bars.Progress):
 
     def show_run(self, run: Run) -> None:
         """Show the progress of a run: give this method as a watch."""
-        episodes = run.episodes
+        episodes, plan = run.episodes, run.plan
         recent = slice(max(0, episodes.n - 50), episodes.n)
         n_recent = max(int(episodes.steps[recent].sum()), 1)
         if run.task.has_agreement:
@@ -89,44 +78,52 @@ class Display(bars.Progress):
         else:
             likeness = f"loss {episodes.loss[recent].sum() / n_recent:.3f}"
         speed = episodes.steps.sum() / max(run.seconds, 1e-9)
-        last, mean = episodes.returns[-1], episodes.returns[recent].mean()
-        # The return of a recording is its likeness.
-        score = f"return {last:.0f} (of 50: {mean:.1f}) · " if run.task.recording is None else ""
-        line = f"{score}{size_text(episodes)} · {likeness} · {short_text(speed)} steps/s"
+        line = f"{size_text(episodes)} · {likeness} · {short_text(speed)} steps/s"
+        if run.task.recording is None:  # which has no return
+            mean = episodes.returns[recent].mean()
+            line = f"return {episodes.returns[-1]:.0f} (of 50: {mean:.1f}) · {line}"
         if not run.is_finished:
             self.show(line, episodes.n)
             return
-        asked = run.plan.episodes
-        selects = asked.handover == "best" and asked.keep is None  # else that is done by now
+        selects = plan.handover == "best" and plan.keep is None  # else that is done by now
         note = f"{'selecting' if selects else 'evaluating'} the network …"
         self.show(line, episodes.n, total=episodes.n, note=note)  # it may have ended early
 
-    def show_session(self, progress: "SessionProgress") -> None:
-        """Show the progress of a session of many runs."""
-        n_failed = len(progress.failures)
-        line = f"{n_failed} failed · " if n_failed else ""
-        if progress.latest is not None:
-            name, record = progress.latest
-            late = record.summary()["late_return"]
-            size = size_text(record.episodes)
-            line += f"{name}: late return {late:.1f}, {size} · {duration(record.spent.seconds)}"
-        self.show(line, progress.n_found + progress.n_done + n_failed, total=progress.n_runs)
+
+def train(
+    run: Session[Any],
+    show: Callable[[Display, Any], None],
+    output: Output,
+    n_runs: int,
+    *watches: Watch[Any],
+) -> dict[str, Any]:
+    """Train one of several runs, with progress, unless it is finished; draw and sum it up."""
+    run.begin()  # refuses what it must before anything is shown
+    plan, folder = run.plan, run.folder
+    assert folder is not None
+    hint = f"Resume with: smgrnn {plan.command} --resume {shlex.quote(str(folder))}"
+    if n_runs > 1:
+        hint = f"Repeat the command to resume all {n_runs} runs."
+    with stoppable(hint):
+        if run.held_out.size:
+            output.say(f"The run in {folder} is finished.")
+            run.train(*watches)  # which writes its results again
+        else:
+            name = f"{plan.task.id} {plan.student} seed {plan.seed}"
+            with Display(name, plan.n_episodes, is_quiet=output.quiet) as display:
+                if run.record.is_finished:  # and was stopped before it was evaluated
+                    show(display, run)
+                run.train(partial(show, display), *watches)
+    draw_pictures(run.record, folder)
+    return run.summary()
 
 
-def describe_session(progress: "SessionProgress", folder: object) -> str:
-    """Return the results of a session in a few sentences."""
-    failures = progress.failures
-    lines = [
-        f"{progress.n_runs} runs: {progress.n_found} were in {folder}, {progress.n_done} were run "
-        f"in {duration(progress.seconds)} ({progress.steps / 1e6:.1f}M steps), "
-        f"{len(failures)} failed."
-    ]
-    if progress.n_lost:
-        lines.append(f"Workers were lost {progress.n_lost} times and their runs run again.")
-    lines += [f"{failure.name} failed: {failure.error}" for failure in failures[:N_SHOWN]]
-    if len(failures) > N_SHOWN:
-        lines.append(f"And {len(failures) - N_SHOWN} more failed; --json has them all.")
-    return "\n".join(lines)
+def draw_pictures(record: Record, folder: Path) -> None:
+    """Draw the curves of a run, and its selected network, into its folder."""
+    from smgrnn.runs.pictures import draw_curves, draw_topology
+
+    draw_curves(record, folder / "curves.png")
+    draw_topology(record, folder / "topology.png")
 
 
 def print_summaries(summaries: list[dict[str, Any]], output: Output) -> None:
@@ -141,33 +138,45 @@ def describe(summary: dict[str, Any]) -> str:
     """Return the summary of a finished run, or of a search, in a few lines."""
     given = summary.get("handed_over", summary)  # a search has one network, its champion
     size = f"{quantity(given['n_parameters'], 'parameter')}, {quantity(given['n_nodes'], 'node')}"
-    if "held_out_agreement" in summary or "held_out_mse" in summary:  # of a recording
-        score, late = describe_likeness(summary), ""
-    else:
-        n = summary["held_out_episodes"]
-        score = describe_score(given["held_out_mean"], given["held_out_std"], n)
-        late = (
-            f"; late return {summary['late_return']:.1f} (final quarter), best "
-            f"{summary['best_return']:.1f}{_convergence(summary)}"
-        )
+    mean, std, n = given["held_out_mean"], given["held_out_std"], summary["held_out_episodes"]
+    score = score_text(mean, std, n, summary)
     spent = f"{short_text(summary['steps'])} steps in {summary['seconds']:.1f} s"
+    converged = ""
+    if summary["threshold"] is not None:
+        episode = summary["convergence_episode"]
+        when = "never reached" if episode is None else f"first reached in episode {episode}"
+        converged = f"; threshold {summary['threshold']:g} {when}"
     if "generations" in summary:
         lines = [
             f"Champion: {score}; {size} ({summary['n_hidden']} hidden).",
             f"Search: {quantity(summary['generations'], 'generation')} of "
             f"{summary['population']}, {spent}; best of the last {summary['generation_best']:.1f}, "
             f"champion {summary['champion_return']:.1f} in generation "
-            f"{summary['champion_generation']}{_convergence(summary)}.",
+            f"{summary['champion_generation']}{converged}.",
         ]
     else:
+        late = f"; late return {summary['late_return']:.1f} (final quarter), best "
+        late += f"{summary['best_return']:.1f}{converged}"
+        if "held_out_agreement" in summary or "held_out_mse" in summary:  # a recording
+            late = ""
         lines = [f"Selected network: {score}; {size}, from episode {given['episode']}."]
-        lines += [_describe_kept(summary["kept"])] if "kept" in summary else []
+        if kept := summary.get("kept"):
+            fraction = f"{100 * kept['share']:g}% of the expert's return beyond chance"
+            asked, bound = f"{kept['bar']:.1f}", f"{kept['lower_bound']:.1f} (lower bound)"
+            if kept["is_reached"]:
+                lines.append(f"It keeps {fraction}: at least {bound}, and {asked} was asked for.")
+            else:
+                lines.append(f"No network kept {fraction}, {asked}: the best one is selected.")
+        if summary["agreement"] is None:
+            likeness = f"late loss {summary['late_loss']:.4f}"
+        else:
+            likeness = f"agreement {summary['agreement']:.1%} on the late steps"
         lines += [
             f"Training: {quantity(summary['episodes'], 'episode')}, {spent}{late}.",
             f"Final network: {quantity(summary['n_nodes'], 'node')} ({summary['n_hidden']} "
             f"hidden), {quantity(summary['n_edges'], 'edge')}; net growth "
             f"{summary['net_growth_nodes']:+} nodes and {summary['net_growth_edges']:+} edges, "
-            f"churn ratio {summary['churn_ratio']:.1f}; {_describe_late(summary)}.",
+            f"churn ratio {summary['churn_ratio']:.1f}; {likeness}.",
         ]
     run = f"{summary['task']}, {summary['student']}, seed {summary['seed']}"
     if folder := summary["run_dir"]:
@@ -175,68 +184,39 @@ def describe(summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def describe_score(mean: float, std: float, n: int) -> str:
-    """Return a mean return in words."""
+def score_text(mean: float, std: float, n: int, likeness: dict[str, Any]) -> str:
+    """Return a mean return in words, or the likeness to a recording, which has no returns."""
+    if "held_out_agreement" in likeness:
+        return f"agrees with {likeness['held_out_agreement']:.1%} of the held-out examples"
+    if "held_out_mse" in likeness:
+        error = f"mean squared error {likeness['held_out_mse']:.4f}"
+        return f"{error} on the held-out examples, with actions scaled to ±1"
     return f"{mean:.1f} ± {std:.1f} over {quantity(n, 'new episode')}"
-
-
-def describe_likeness(figures: dict[str, Any]) -> str:
-    """Return in words how well a network matches the held-out rows of a recording."""
-    if "held_out_agreement" in figures:
-        return f"agrees with {figures['held_out_agreement']:.1%} of the held-out examples"
-    mse = figures["held_out_mse"]
-    return f"mean squared error {mse:.4f} on the held-out examples, with actions scaled to ±1"
-
-
-def _describe_kept(kept: dict[str, Any]) -> str:
-    share = f"{100 * kept['share']:g}% of the expert's return beyond chance"
-    if kept["is_reached"]:
-        return (
-            f"It keeps {share}: at least {kept['lower_bound']:.1f} (lower bound), where "
-            f"{kept['bar']:.1f} was asked for."
-        )
-    return f"No network kept {share}, {kept['bar']:.1f}: the best one is selected."
-
-
-def _convergence(summary: dict[str, Any]) -> str:
-    if summary["threshold"] is None:
-        return ""
-    episode = summary["convergence_episode"]
-    when = "never reached" if episode is None else f"first reached in episode {episode}"
-    return f"; threshold {summary['threshold']:g} {when}"
-
-
-def _describe_late(summary: dict[str, Any]) -> str:
-    if summary["agreement"] is None:
-        return f"late loss {summary['late_loss']:.4f}"
-    verb = "is right" if summary["task"] == XOR.id else "agrees with the expert"
-    return f"{verb} on {summary['agreement']:.1%} of the late steps"
 
 
 def describe_all(summaries: list[dict[str, Any]]) -> str:
     """Return mean ± std over several seeds."""
+
+    def spread(values: list[float], digits: int) -> str:
+        return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
+
     given = [summary.get("handed_over", summary) for summary in summaries]
-    n, size = len(summaries), _spread([each["n_parameters"] for each in given], 0)
+    n, size = len(summaries), spread([each["n_parameters"] for each in given], 0)
     for name in ("held_out_agreement", "held_out_mse"):
-        if name in summaries[0]:  # of a recording, which has no returns
-            score = _spread([summary[name] for summary in summaries], 4)
+        if name in summaries[0]:
+            score = spread([summary[name] for summary in summaries], 4)
             return f"{n} seeds: {name.replace('_', ' ')} {score}, {size} parameters."
-    held_out = _spread([each["held_out_mean"] for each in given], 1)
-    late = _spread([summary["late_return"] for summary in summaries], 1)
+    held_out = spread([each["held_out_mean"] for each in given], 1)
+    late = spread([summary["late_return"] for summary in summaries], 1)
     return f"{n} seeds: held-out return {held_out}, {size} parameters; late return {late}."
 
 
-def _spread(values: list[float], digits: int) -> str:
-    return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
-
-
 def print_scores(scores: Iterable[tuple[str, Floats, dict[str, float]]], output: Output) -> None:
-    """Print mean returns, or the likeness to a recording, which has no returns."""
+    """Print mean returns, or the likeness to a recording."""
     lines, figures = [], []
     for what, returns, likeness in scores:
         mean, std, n = float(returns.mean()), float(returns.std()), returns.size
-        words = describe_likeness(likeness) if likeness else describe_score(mean, std, n)
-        lines.append(f"{what}: {words}")
+        lines.append(f"{what}: {score_text(mean, std, n, likeness)}")
         figures.append({"what": what, **(likeness or {"episodes": n, "mean": mean, "std": std})})
     output.result("\n".join(lines), figures[0] if len(figures) == 1 else figures)
 
@@ -249,7 +229,6 @@ def size_text(episodes: Episodes) -> str:
 
 def short_text(number: float) -> str:
     """Return a number with its suffix for thousands or millions."""
-    for size, suffix in ((1e6, "M"), (1e3, "k")):
-        if number >= size:
-            return f"{number / size:.1f}{suffix}"
-    return f"{number:.0f}"
+    if number < 1e3:
+        return f"{number:.0f}"
+    return f"{number / 1e3:.1f}k" if number < 1e6 else f"{number / 1e6:.1f}M"

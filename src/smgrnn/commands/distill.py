@@ -5,25 +5,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smgrnn.commands.options import (
     RUN_SETTINGS,
     TASK,
+    check_count,
     given_settings,
     import_from_here,
     run_settings,
 )
 from smgrnn.commands.output import Output, aligned, open_from_terminal, say
-from smgrnn.config import with_settings
+from smgrnn.config import RunConfig, with_settings
 from smgrnn.errors import ConfigError, short
-from smgrnn.experts import Expert
 from smgrnn.machine import check_memory
-from smgrnn.pages.settings import flatten
-from smgrnn.runs.record import Record
-from smgrnn.runs.run import Run, new_run, settings_to_go_on, start_from
-from smgrnn.runs.session import Watch
 from smgrnn.tasks.recording import RECORDINGS
+from smgrnn.validation import flatten
+
+if TYPE_CHECKING:  # a dry run needs none of them
+    from smgrnn.runs.plan import AnyPlan, Start
+    from smgrnn.runs.run import Run
+    from smgrnn.runs.session import Watch
 
 OPTIONS = f"""{TASK}{RUN_SETTINGS}
 the run:
@@ -42,8 +44,6 @@ the run:
 
 def run(args: Namespace, output: Output) -> None:
     """Train one run per seed, or the one to resume, and print summaries; or print the plans."""
-    from smgrnn.commands.display import print_summaries
-
     if getattr(args, "from") is not None and (args.preset is not None or args.resume is not None):
         raise ConfigError(
             "--from starts from the settings of that run: give neither --preset nor --resume."
@@ -58,40 +58,75 @@ def run(args: Namespace, output: Output) -> None:
             "only if they are your own code."
         )
     import_from_here(args.task, args.expert)
-    if args.dry_run and args.resume is not None:
-        show_plans([Record.load(args.resume).plan], output)
-        return
-    runs = prepare_runs(args)
     if args.dry_run:
-        show_plans([each.plan for each in runs], output)
+        print_plans(_plans(args), output)
         return
+    from smgrnn.commands.display import Display, print_summaries, train
+    from smgrnn.experts import Expert
+    from smgrnn.runs.tensorboard import TensorBoard
+
+    runs = prepare_runs(args)
     first = runs[0]  # all learn from the same expert
     first.begin()  # refuses what it must before anything is printed
     if isinstance(first.teacher, Expert):
         n_hidden, n_parameters = first.teacher.sizes[1:-1].sum(), first.teacher.parameters.size
         output.say(f"The expert has {n_hidden:,} hidden units and {n_parameters:,} parameters.")
+    summaries = []
     with _live(first) if args.live else nullcontext() as show:
-        summaries = [_train(each, args, show, output, len(runs)) for each in runs]
+        for each in runs:
+            watches: list[Watch[Run]] = [] if show is None else [show]
+            if args.tensorboard and each.folder is not None:
+                watches.append(TensorBoard(each.folder / "tensorboard", first=each.episodes.n))
+            summaries.append(train(each, Display.show_run, output, len(runs), *watches))
+            if show:
+                show(each)  # with its score
     print_summaries(summaries, output)
 
 
-def prepare_runs(args: Namespace) -> list[Run]:
-    """Return the runs to train, each in a folder of its own unless nothing is to be written."""
+def prepare_runs(args: Namespace) -> "list[Run]":
+    """Return the runs to train, each in its folder."""
+    from smgrnn.runs.run import Run, new_run
+
     if args.resume is not None:
         return [Run.resume(args.resume, task=args.task, expert=args.expert)]
-    task, mark, start = named(args.task), "", None
-    if getattr(args, "from") is None:
-        config = run_settings(args, task)
-    else:
-        start = start_from(getattr(args, "from"))
-        mark = f"-from-{start.ancestor.run[:8]}"
-        config = settings_to_go_on(start, task).with_changes(**given_settings(args))
-        config = with_settings(config, args.set)
-    runs = []
-    for each in each_seed(config, args.seeds):
-        folder = run_folder(task, f"{each.student}{mark}", each.seed, args.out, args.seeds)
-        runs.append(new_run(task, each, None if args.dry_run else folder, start=start))
+    task, configs, start = _asked(args)
+    mark, runs = "" if start is None else f"-from-{start.ancestor.run[:8]}", []
+    for each in configs:
+        folder = run_folder(task, each.student + mark, each.seed, args.out, args.seeds)
+        runs.append(new_run(task, each, folder, start=start))
     return runs
+
+
+def _plans(args: Namespace) -> "list[AnyPlan]":
+    """Return the plans of a dry run, which makes no run unless it starts from one."""
+    if args.resume is not None:
+        from smgrnn.runs.record import Record
+
+        return [Record.load(args.resume).plan]
+    task, configs, start = _asked(args)
+    if start is not None:
+        from smgrnn.runs.run import new_run
+
+        return [new_run(task, each, start=start).plan for each in configs]
+    from smgrnn.experts.library import find_teacher
+    from smgrnn.runs.plan import plan_run
+    from smgrnn.tasks.registry import find_task
+
+    found = find_task(task)
+    teacher, _ = find_teacher(configs[0].expert, found)
+    return [plan_run(each, found, teacher) for each in configs]
+
+
+def _asked(args: Namespace) -> "tuple[str, list[RunConfig], Start | None]":
+    """Return the task, the settings for each seed, and the network to start from."""
+    task, source = named(args.task), getattr(args, "from")
+    if source is None:
+        return task, each_seed(run_settings(args, task), args.seeds), None
+    from smgrnn.runs.run import settings_to_go_on, start_from
+
+    start = start_from(source)
+    config = settings_to_go_on(start, task).with_changes(**given_settings(args))
+    return task, each_seed(with_settings(config, args.set), args.seeds), start
 
 
 def named(task: str | None) -> str:
@@ -103,22 +138,20 @@ def named(task: str | None) -> str:
 
 def each_seed(config: Any, n_seeds: int) -> list[Any]:
     """Return the settings for each seed, counting up from their own."""
-    if n_seeds < 1:
-        raise ConfigError(f"The number of seeds must be at least 1. Got {n_seeds} instead.")
+    check_count(n_seeds, "seeds")
     check_memory(1e5 * n_seeds, f"A list of {n_seeds} runs")
     return [config, *(replace(config, seed=config.seed + n) for n in range(1, n_seeds))]
 
 
 def run_folder(task: str, student: str, seed: int, out: Path | None, n_seeds: int) -> Path:
-    """Return the folder of a run: `out`, or one of its own in `out` if there are several."""
+    """Return the folder of a run: `out`, or one of several below it."""
     short = Path(task).stem if task.endswith(RECORDINGS) else task.split(":")[-1].split("/")[-1]
-    name = f"{short}-{student}-{seed}"
-    if out is None:
-        return Path("runs") / name
-    return out if n_seeds == 1 else out / name
+    if out is not None and n_seeds == 1:
+        return out
+    return (out or Path("runs")) / f"{short}-{student}-{seed}"
 
 
-def show_plans(plans: list[Any], output: Output) -> None:
+def print_plans(plans: "list[AnyPlan]", output: Output) -> None:
     """Print plans as lines of a setting and its value, or as JSON."""
     figures, paragraphs = [plan.to_dict() for plan in plans], []
     for content in figures:
@@ -132,13 +165,13 @@ def show_plans(plans: list[Any], output: Output) -> None:
 
 
 @contextmanager
-def _live(first: Run) -> Iterator[Watch[Run]]:
-    """Serve a page that shows the run under way, and open it; yield what shows it another run."""
+def _live(first: "Run") -> "Iterator[Watch[Run]]":
+    """Open a page that shows the run under way; yield what shows another run on it."""
     from smgrnn.view.live import LiveView  # which imports Bokeh
 
     shown = [first.record]
 
-    def show(run: Run) -> None:
+    def show(run: "Run") -> None:
         shown[0] = run.record
 
     with LiveView(lambda: shown[0]) as view:
@@ -146,39 +179,3 @@ def _live(first: Run) -> Iterator[Watch[Run]]:
         if open_from_terminal(view.url, opens=True):
             view.expect_page()
         yield show
-
-
-def _train(
-    run: Run, args: Namespace, show: Watch[Run] | None, output: Output, n_runs: int
-) -> dict[str, Any]:
-    """Train one of several runs, with progress, unless it is finished."""
-    from smgrnn.commands.display import Display, resume_hint, stoppable
-    from smgrnn.runs.tensorboard import TensorBoard
-
-    assert run.folder is not None
-    run.begin()
-    watches = [] if show is None else [show]
-    if args.tensorboard:
-        watches.append(TensorBoard(run.folder / "tensorboard", first=run.episodes.n))
-    with stoppable(resume_hint("distill", run.folder, n_runs)):
-        if run.held_out.size:
-            output.say(f"The run in {run.folder} is finished.")
-            run.train(*watches)  # which writes its results again
-        else:
-            name = f"{run.task.id} seed {run.plan.seed}"
-            with Display(name, run.plan.n_episodes, is_quiet=output.quiet) as display:
-                if run.is_finished:  # and was stopped before it was evaluated
-                    display.show_run(run)
-                run.train(display.show_run, *watches)
-    if show:
-        show(run)  # with its score
-    draw_pictures(run.record, run.folder)
-    return run.summary()
-
-
-def draw_pictures(record: Record, folder: Path) -> None:
-    """Draw the curves of a run, and its selected network, into its folder."""
-    from smgrnn.runs.pictures import draw_curves, draw_topology
-
-    draw_curves(record, folder / "curves.png")
-    draw_topology(record, folder / "topology.png")

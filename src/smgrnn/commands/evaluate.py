@@ -3,9 +3,8 @@
 from argparse import Namespace
 
 from smgrnn.commands.display import print_scores
-from smgrnn.commands.options import SELECTION, import_from_here, selection
+from smgrnn.commands.options import SELECTION, check_count, import_from_here, selection
 from smgrnn.commands.output import Output
-from smgrnn.errors import ConfigError
 from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.folder import load_runs
 from smgrnn.runs.metrics import held_out_likeness
@@ -20,15 +19,12 @@ RUN ...               a run, or a folder of runs
 def run(args: Namespace, output: Output) -> None:
     """Score the network of each run."""
     import_from_here(args.task)
-    if args.episodes < 1:
-        raise ConfigError(
-            f"The number of episodes must be at least 1. Got {args.episodes} instead."
-        )
+    check_count(args.episodes, "episodes")
     scores = []
     for name, record in load_runs(args.runs).items():
+        task, student = record.plan.task, record.student(**selection(args))
         returns = evaluate(record, args.episodes, task=args.task, **selection(args))
-        student = record.student(**selection(args))
         moment = "the champion" if record.is_evolved else f"episode {student.episode}"
-        what = f"{record.plan.task.id}, {student.n_parameters} parameters, {moment} of {name}"
-        scores.append((what, returns, held_out_likeness(record.plan.task, returns)))
+        what = f"{task.id}, {student.n_parameters} parameters, {moment} of {name}"
+        scores.append((what, returns, held_out_likeness(task, returns)))
     print_scores(scores, output)

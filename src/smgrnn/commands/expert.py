@@ -4,7 +4,7 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from smgrnn.commands.options import import_from_here
+from smgrnn.commands.options import check_count, import_from_here
 from smgrnn.commands.output import Output, aligned
 from smgrnn.errors import ConfigError
 from smgrnn.experts import evaluate_expert, find_expert, shipped_experts, write_expert
@@ -18,12 +18,9 @@ def _evaluate(args: Namespace, output: Output) -> None:
     from smgrnn.commands.display import print_scores
 
     import_from_here(args.task, args.expert)
-    if args.episodes < 1:
-        raise ConfigError(
-            f"The number of episodes must be at least 1. Got {args.episodes} instead."
-        )
-    found = find_task(args.task)
-    returns = evaluate_expert(find_expert(args.expert, found), found, args.episodes)
+    check_count(args.episodes, "episodes")
+    task = find_task(args.task)
+    returns = evaluate_expert(find_expert(args.expert, task), task, args.episodes)
     what = f"{args.task}, expert {args.expert or 'of the package'}"
     print_scores([(what, returns, {})], output)
 
@@ -34,14 +31,12 @@ def _convert(args: Namespace, output: Output) -> None:
     check_new_file(args.out)
     expert = load_sb3_expert(args.zip, args.statistics)
     write_expert(args.out, expert, {"method": "Stable-Baselines3"})
-    sizes, n_parameters = expert.sizes.tolist(), expert.parameters.size
-    figures = {"file": str(args.out), "sizes": sizes, "n_parameters": n_parameters}
-    output.result(f"{args.out}: {expert}", figures)
+    figures = {"sizes": expert.sizes.tolist(), "n_parameters": expert.parameters.size}
+    output.result(f"{args.out}: {expert}", {"file": str(args.out), **figures})
 
 
 def _list(args: Namespace, output: Output) -> None:
-    records = shipped_experts()
-    rows = []
+    records, rows = shipped_experts(), []
     for name, record in records.items():
         mean, std, n = (record["held_out"][key] for key in ("mean", "std", "episodes"))
         by = CHOSEN_BY[record["chosen_by"]]
@@ -74,34 +69,33 @@ def _train(args: Namespace, output: Output) -> None:
 
     expert, record = train_expert(args.task, recipe, args.seed, report=report)
     write_expert(args.out, expert, record)
-    held_out = record["held_out"]
-    words = f"{args.out}: {held_out['mean']:.1f} ± {held_out['std']:.1f} on new episodes"
-    output.result(words, record)
+    mean, std = record["held_out"]["mean"], record["held_out"]["std"]
+    output.result(f"{args.out}: {mean:.1f} ± {std:.1f} on new episodes", record)
 
 
 TRAIN = """
 TASK                  a Gymnasium id
 --out FILE !          .safetensors file to write
 --recipe {smooth,plain,printed} [smooth]
-                      smooth is selected by its students' return; plain, and printed (the paper's
-                      settings), by their own
+                      select the checkpoint by its students' return (smooth), or by its own (plain;
+                      printed, with the paper's settings)
 --seed N [0]          seed of the training
 --steps N             environment steps (default: the recipe's)
 """
 CONVERT = """
-ZIP                   a policy of Stable-Baselines3 that you trust: reading it can run code
+ZIP                   a Stable-Baselines3 policy that you trust: reading it can run code
 --out FILE !          .safetensors file to write, which cannot run code
---statistics FILE     file that VecNormalize saved beside it; reading it can run code too
+--statistics FILE     file that VecNormalize saved with it; reading it can run code too
 """
 EVALUATE = """
 TASK                  a Gymnasium id
---expert EXPERT       a shipped expert, a file of weights, or your own module:function (default: the
-                      smooth expert of the package)
+--expert EXPERT       a bundled expert, a file of weights, or your own module:function (default: the
+                      bundled smooth expert)
 --episodes N [100]    new episodes to play
 """
 COMMANDS = {
     "train": ("Train an expert by deep Q-learning.", TRAIN, _train),
     "convert": ("Convert a Stable-Baselines3 policy to an expert file.", CONVERT, _convert),
-    "list": ("List the shipped experts and their scores.", "", _list),
+    "list": ("List the bundled experts and their scores.", "", _list),
     "evaluate": ("Evaluate an expert on new episodes.", EVALUATE, _evaluate),
 }

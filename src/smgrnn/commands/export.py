@@ -6,18 +6,18 @@ from pathlib import Path
 from smgrnn.commands.options import SELECTION, selection
 from smgrnn.commands.output import Output
 from smgrnn.export import FORMATS
-from smgrnn.export.c import COMPILE, c_name, measure
+from smgrnn.export.c import c_name, fixed_bytes
 from smgrnn.export.formats import export_policy
-from smgrnn.export.wiring import facts, n_parameters
+from smgrnn.export.wiring import facts
 from smgrnn.policy import BARE
-from smgrnn.runs import load
+from smgrnn.runs.record import load
 from smgrnn.text import quantity
 
 OPTIONS = f"""
 RUN                   a run, or a network that SMGrNN.save or Learner.save wrote
 --to {{{",".join(FORMATS)}}} !
                       the format
---out FILE            file to write, without its ending (default: the name of the task, beside the
+--out FILE            file to write, without its ending (default: the task's name, next to the
                       network)
 {SELECTION}"""
 
@@ -28,20 +28,16 @@ def run(args: Namespace, output: Output) -> None:
     policy = load(source, **selection(args))
     task, folder = policy.task.id, source if source.is_dir() else source.parent
     name = source.stem if task == BARE else c_name(task.split(":")[-1])
-    paths = export_policy(policy, args.to, folder / name if args.out is None else args.out)
+    paths = export_policy(policy, args.to, args.out or folder / name)
     files = {str(path): path.stat().st_size for path in paths}
     report = {"format": args.to, "files": files, **facts(policy)}
     lines = [f"{path}: {size} bytes" for path, size in files.items()]
     what = ", ".join(filter(None, (task, policy.student)))
-    parameters = quantity(n_parameters(policy), "parameter")
+    parameters = quantity(report["n_parameters"], "parameter")
     lines.append(f"{what}: {parameters}, {quantity(policy.graph.n_hidden, 'hidden node')}")
     if args.to == "c":
-        sizes = measure(policy, paths[-1])
-        report |= sizes._asdict()
-        text = f"{sizes.table_bytes} bytes of constant tables, {sizes.state_bytes} bytes of state"
-        if sizes.compiled_bytes is None:
-            lines.append(f"{text}; {sizes.obstacle}")
-        else:
-            code = f"{sizes.compiled_bytes} bytes of code and constants"
-            lines.append(f"{text}, {code} by {' '.join(COMPILE)}")
+        report["table_bytes"], report["state_bytes"] = fixed_bytes(policy)
+        lines.append(
+            "{table_bytes} bytes of constant tables, {state_bytes} bytes of state".format(**report)
+        )
     output.result("\n".join(lines), report)

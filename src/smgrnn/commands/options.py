@@ -16,6 +16,7 @@ import shutil
 import sys
 from argparse import Action, ArgumentError, ArgumentParser, HelpFormatter, Namespace
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -37,24 +38,23 @@ TASK = """
 """
 RUN_SETTINGS = """
 the network:
-  --preset PRESET     frugal grows the smallest network that does the job, paper is the reading
-                      closest to the paper's sizes, as_printed follows its text; or a settings file,
-                      as `smgrnn tune` writes (default: frugal)
+  --preset PRESET     frugal grows the smallest network that solves the task; paper comes closest to
+                      the paper's sizes; as_printed follows its text; or a settings file, such as
+                      `smgrnn tune` writes (default: frugal)
   --student {smgrnn,static,growth-only,mlp-100,mlp-200,mlp-pruned}
-                      a network that grows and prunes; one that keeps its first graph; growth
-                      without pruning; MLPs of 100 % and 200 % of the budget; an MLP pruned to
-                      --parameters (default: smgrnn)
+                      a network that grows and prunes; one with a fixed graph; growth without
+                      pruning; MLPs of 100 % and 200 % of the budget; an MLP pruned to --parameters
+                      (default: smgrnn)
   --parameters N      maximum parameters of the result; training may exceed it temporarily
   --keep FRACTION     find the smallest network that keeps this fraction of the expert's return
                       beyond that of a random policy
   --handover {best,final}
-                      select the best network that the run saw, or the final one (default: the
-                      preset's)
+                      select the best network of the run, or the final one (default: the preset's)
   --set NAME=VALUE *  change any other setting, such as growth.interval_width=0.4; repeat it for
                       several; `smgrnn settings` lists them
 training:
-  --expert EXPERT     a shipped expert, a file of weights, or your own module:function (default: the
-                      smooth expert of the package)
+  --expert EXPERT     a bundled expert, a file of weights, or your own module:function (default: the
+                      bundled smooth expert)
   --episodes N        training episodes (default: the preset's)
   --held-out N        new episodes that evaluate the selected network (default: 100)
   --seed N            seed of graph, rules and episodes (default: 0)
@@ -80,11 +80,6 @@ output:
 """
 STORE = Path("results/store")
 """Folder of finished runs, below the working directory."""
-RUN_OPTIONS = (
-    *("student", "parameters", "keep", "handover", "expert", "episodes", "held_out", "seed"),
-    "env_backend",
-)
-"""The settings of a run that have an option of their own."""
 
 
 class Parser(ArgumentParser):
@@ -108,8 +103,7 @@ class Parser(ArgumentParser):
     def load(self) -> None:
         """Import the command and add its options, once."""
         if self.module:
-            command = import_module(self.module)
-            self.module = ""
+            command, self.module = import_module(self.module), ""
             if hasattr(command, "OPTIONS"):
                 self.add_options(command.OPTIONS, command.run)
             for name, (summary, text, body) in getattr(command, "COMMANDS", {}).items():
@@ -138,25 +132,25 @@ class Parser(ArgumentParser):
         self.set_defaults(body=body, parser=self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse what follows the name of the command."""
+        """Parse the words after the name of the command."""
         self.load()
         return super().parse_known_args(args, namespace)
 
     def parse(self, words: Sequence[str]) -> Namespace:
         """Return the values of all options; refuse unknown ones, and name the closest."""
-        args, unknown = self.parse_known_args(words)
-        if unknown:
-            word = next((word for word in unknown if word.startswith("-")), unknown[0])
-            args.parser.refuse(word.partition("=")[0])
+        args: Namespace
+        args, unknown = self.parse_known_args(words or ["--help"])
         args.program = self
-        found: Namespace = args
-        return found
+        if unknown:
+            args.parser.refuse(unknown)
+        return args
 
-    def refuse(self, word: str) -> NoReturn:
-        """End the process with a sentence on an unknown word."""
-        known = [flag for action in self._actions for flag in action.option_strings]
+    def refuse(self, words: Sequence[str]) -> NoReturn:
+        """End the process with a sentence on the first unknown option, or word."""
+        word = next((word for word in words if word.startswith("-")), words[0]).split("=")[0]
         if not word.startswith("-"):
             self.error(f"unexpected argument {word!r}")
+        known = [flag for action in self._actions for flag in action.option_strings]
         if "--set" in known:
             from smgrnn.commands.settings import renamed
 
@@ -176,8 +170,8 @@ class Parser(ArgumentParser):
         sentence = plain(message.strip())
         end = "" if sentence.endswith((".", "?")) else "."
         what = "commands" if self.commands else "options"
-        told = f"smgrnn: {sentence[0].upper()}{sentence[1:]}{end}"
-        print(f"{told}\n`{self.prog} --help` lists the {what}.", file=sys.stderr)
+        print(f"smgrnn: {sentence[0].upper()}{sentence[1:]}{end}", file=sys.stderr)
+        print(f"`{self.prog} --help` lists the {what}.", file=sys.stderr)
         sys.exit(2)
 
 
@@ -194,19 +188,18 @@ def _declared(spec: str) -> tuple[str, dict[str, Any]]:
     >>> _declared("--out FILE !")[1]["required"], _declared("[RUN ...]")[0]
     (True, 'runs')
     """
-    if not spec.startswith("-"):
-        value, *more = spec.strip("[]").split()
-        nargs = {"": None, "...": "+", "[": "?", "[...": "*"}[
-            "[" * (spec[0] == "[") + "".join(more)
-        ]
-        kind = {"metavar": value, "type": TYPES.get(value, str), "nargs": nargs}
-        return value.lower() + "s" * bool(more), kind
-    flag, value, mark = (*spec.split(), "", "")[:3]
+    is_flag, is_optional = spec[0] == "-", spec[0] == "["
+    parts = spec.split() if is_flag else ["", *spec.strip("[]").split()]
+    flag, value, mark = (*parts, "", "")[:3]
     if not value:
         return flag, {"action": "store_true"}
     settings: dict[str, Any] = {"metavar": value, "type": TYPES.get(value, str)}
     if value.startswith("{"):
         settings = {"choices": value[1:-1].split(",")}
+    if not is_flag:
+        several = mark == "..."
+        nargs = ("*" if is_optional else "+") if several else ("?" if is_optional else None)
+        return value.lower() + "s" * several, settings | {"nargs": nargs}
     marks: dict[str, dict[str, Any]] = {
         "!": {"required": True},
         "*": {"action": "append", "default": []},
@@ -216,8 +209,10 @@ def _declared(spec: str) -> tuple[str, dict[str, Any]]:
 
 
 def given_settings(args: Namespace) -> dict[str, Any]:
-    """Return the settings that have an option of their own and were given."""
-    found = {name: getattr(args, name) for name in RUN_OPTIONS}
+    """Return the settings of a run that were given by an option."""
+    from smgrnn.config import RunConfig
+
+    found = {entry.name: getattr(args, entry.name, None) for entry in fields(RunConfig)}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -225,9 +220,7 @@ def run_settings(args: Namespace, task: str, seed: int = 0) -> "RunConfig":
     """Return the settings of a run on a task, as the options ask for."""
     from smgrnn.config import USUAL_PRESET, RunConfig, with_settings
 
-    given = given_settings(args)
-    if seed:
-        given.setdefault("seed", seed)
+    given = ({"seed": seed} if seed else {}) | given_settings(args)
     config = RunConfig.for_task(task, preset=args.preset or USUAL_PRESET, **given)
     return with_settings(config, args.set)
 
@@ -244,3 +237,9 @@ def import_from_here(*names: str | None) -> None:
     """
     if any(name is not None and ":" in name for name in names):
         sys.path.append(str(Path.cwd()))
+
+
+def check_count(n: int, what: str) -> None:
+    """Refuse a number of things below 1."""
+    if n < 1:
+        raise ConfigError(f"The number of {what} must be at least 1. Got {n} instead.")

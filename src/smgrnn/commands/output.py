@@ -31,22 +31,24 @@ def say(text: str, file: TextIO | None = None) -> None:
 
 
 def line_width() -> int:
-    """Return how many letters a line of stdout has: those of a terminal, if it has fewer."""
+    """Return the letters of a line of stdout: at most those of a terminal."""
     terminal = Terminal(file=sys.stdout)
     return min(terminal.width, WIDTH) if terminal.is_terminal else WIDTH
 
 
 def aligned(rows: Sequence[Sequence[str]], n_left: int | None = None) -> list[str]:
     """Return rows as lines of columns, the first `n_left` or all of them aligned to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = ["<"] * len(widths) if n_left is None else ["<"] * n_left + [">"] * len(widths)
-    line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=False))
-    return [line.format(*row).rstrip() for row in rows]
+    lines, columns = [""] * len(rows), list(zip(*rows, strict=True))
+    for place, column in enumerate(columns):
+        side = "<" if n_left is None or place < n_left else ">"
+        width = max(map(len, column))
+        lines = [f"{line}{cell:{side}{width}}  " for line, cell in zip(lines, column, strict=True)]
+    return [line.rstrip() for line in lines]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """How a command tells its result, alike for all of them."""
+    """Prints the result of a command, in the same way for all commands."""
 
     as_json: bool = False
     quiet: bool = False

@@ -4,10 +4,8 @@ import json
 import shlex
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
-from smgrnn.commands.display import Display, describe, stoppable
-from smgrnn.commands.distill import draw_pictures
+from smgrnn.commands.display import Display, describe, draw_pictures, stoppable
 from smgrnn.commands.options import RUN_SETTINGS, run_settings
 from smgrnn.commands.output import Output, aligned
 from smgrnn.runs.course import FIGURES
@@ -18,8 +16,7 @@ from smgrnn.storage import write_file, writing
 SUMMARY, COURSE = "sequence.json", "course.png"
 
 OPTIONS = f"""
-[TASK ...]            tasks of one shape in the order in which they are learned; a task may come
-                      again
+[TASK ...]            tasks of one shape, in the order of learning; a task may be repeated
 {RUN_SETTINGS}
 the sequence:
   --cue               add one input per task that names it
@@ -48,20 +45,16 @@ def run(args: Namespace, output: Output) -> None:
         summary = made.summary()
         with writing(folder / SUMMARY):
             write_file(folder / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode())
-        if "course" in summary:
-            draw_course(made.record, folder / COURSE)
-    output.result(_describe_course(summary) if "course" in summary else describe(summary), summary)
-
-
-def _describe_course(summary: dict[str, Any]) -> str:
-    """Return the results of a sequence in a few lines: returns by stage and task, then figures."""
+        if "course" not in summary:
+            output.result(describe(summary), summary)
+            return
+        draw_course(made.record, folder / COURSE)
     course, sizes = summary["course"], summary["n_parameters_by_stage"]
     rows = [("", *course["tasks"], "parameters")]
     names = ("before the first stage", *course["stages"])
     for name, returns, size in zip(names, course["returns"], ("", *sizes), strict=True):
         rows.append((name, *(f"{value:.1f}" for value in returns), str(size)))
-    lines = aligned(rows, 1)
     figures = {name.replace("_", " "): summary[name] for name in FIGURES}
     words = (f"{word} {value:.2f}" for word, value in figures.items() if value is not None)
-    lines.append(f"As fractions of the experts' return beyond random: {', '.join(words)}.")
-    return "\n".join(lines)
+    last = f"As fractions of the experts' return beyond random: {', '.join(words)}."
+    output.result("\n".join([*aligned(rows, 1), last]), summary)

@@ -23,6 +23,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "rule": dict(LEARNING),
 }
 """All that can be chosen, by the first part of the names of its settings."""
+TITLES = {"growth": "growth rule", "pruning": "pruning rule", "rule": "learning rule"}
 OWNERS_BEFORE = {
     "plasticity": ("plasticity", "growth", "pruning"),
     "learning": ("learning", "optimizer", "rule"),
@@ -38,7 +39,7 @@ OPTIONS = ""
 
 
 def run(args: Namespace, output: Output) -> None:
-    """List every setting, in words or as JSON."""
+    """List every setting, in words or as JSON; in words those of a kind of rule once."""
     listed: dict[str, dict[str, dict[str, Any]]] = {}
     for owner, kind, prefix in _owners():
         known, table = _meanings(kind), listed.setdefault(owner, {})
@@ -52,13 +53,21 @@ def run(args: Namespace, output: Output) -> None:
                 table[name] = {"default": value, "meaning": known[entry.name]}
     rows = [(name, str(row["default"])) for table in listed.values() for name, row in table.items()]
     wide, narrow = (max(map(len, column)) + 2 for column in zip(*rows, strict=True))
-    lines = []
+    lines: list[str] = []
+    shown: dict[str, dict[str, Any]] = {}
+    width = line_width()
     for owner, table in listed.items():
-        lines += ["", f"{owner}:"] if table else ["", f"{owner}: no settings"]
+        again = [name for name, row in table.items() if shown.get(name) == row]
+        words = f"{owner}: {', '.join(again)} as above" if again else f"{owner}:"
+        words += "" if table else " no settings"
+        lines += ["", *textwrap.wrap(words, width, subsequent_indent="  ")]
         for name, row in table.items():
-            head = f"  {name:<{wide}}{row['default']!s:<{narrow}}"
-            width = max(line_width(), len(head) + 30)
-            lines += textwrap.wrap(head + row["meaning"], width, subsequent_indent=" " * len(head))
+            if name not in again:
+                head = f"  {name:<{wide}}{row['default']!s:<{narrow}}"
+                most = max(width, len(head) + 30)
+                indent = " " * len(head)
+                lines += textwrap.wrap(head + row["meaning"], most, subsequent_indent=indent)
+        shown |= table
     output.result("\n".join([*lines[1:], "", NOTE]), listed)
 
 
@@ -81,10 +90,9 @@ def _owners() -> Iterator[tuple[str, Any, str]]:
     yield "network", NetworkSettings, ""
     yield "learning", LearningSettings, "learning."
     yield "plasticity module", PlasticityConfig, "plasticity."
-    titles = {"growth": "growth rule", "pruning": "pruning rule", "rule": "learning rule"}
     for first, table in TABLES.items():
         for name, kind in table.items():
-            yield f"{titles.get(first, first)} {name}", kind, f"{first}."
+            yield f"{TITLES.get(first, first)} {name}", kind, f"{first}."
 
 
 def _meanings(kind: type) -> dict[str, str]:

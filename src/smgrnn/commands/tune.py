@@ -9,7 +9,6 @@ import shlex
 import sys
 import time
 from argparse import Namespace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,29 +83,58 @@ def run(args: Namespace, output: Output) -> None:
         stoppable(f"Finished trials are in {folder}; repeat the command to resume."),
         find_executor(args.jobs, args.scheduler) as executor,
     ):
-        _check_identity(folder, identity)
+        _check_identity(folder, {"smgrnn": KIND, "version": VERSION, **identity})
         study = Study(question, Store(folder / STORE), executor)
         n_shown = args.batch * math.ceil(args.trials / args.batch)
         with Display("trials", n_shown, is_quiet=output.quiet) as display:
-            found = study.run(args.trials, until=until, watch=partial(_show, display))
+
+            def show(found: Found) -> None:
+                line = "the preset itself …"
+                if found.trials:
+                    best = describe_point(found.best.point)
+                    line = f"best: {best} · front of {len(found.front)}"
+                line += f" · {quantity(found.n_runs, 'run')}, {found.n_stored} found"
+                display.show(line, max(len(found.trials) - 1, 0))
+
+            found = study.run(args.trials, until=until, watch=show)
+        importances = study.importances()
         with writing(folder):
-            figures = _write(study, found, args.preset or USUAL_PRESET, folder)
-    output.result(_describe(found, folder), figures)
+            _write(found, importances, args.preset or USUAL_PRESET, folder)
+    n_stopped = sum(not each.is_whole and not each.error for each in found.trials)
+    n_failed = sum(bool(each.error) for each in found.trials)
+    n_trials, best, page = len(found.trials) - 1, folder / BEST, folder / "index.html"
+    words = (
+        f"The preset: {describe_point(found.start.point)}. {describe_best(found)}\n"
+        f"{quantity(n_trials, 'trial')} ({n_stopped} stopped early, {n_failed} failed), "
+        f"{quantity(found.n_runs, 'run')}; {found.n_stored} were in the store.\n"
+        f"Use the settings by --preset {shlex.quote(str(best))}; the whole front is in "
+        f"{folder / FRONT}, and {page} shows it."
+    )
+    figures = {
+        "task": task,
+        "trials": n_trials,
+        "runs": found.n_runs,
+        "found": found.n_stored,
+        "preset": _figures(found.start),
+        "best": _figures(found.best),
+        "front": [_figures(each) for each in found.front],
+        "area": found.area,
+        "importances": importances,
+        "settings": str(best),
+        "page": str(page),
+    }
+    output.result(words, figures)
 
 
-def _show(display: Display, found: Found) -> None:
-    """Show the progress of the study."""
-    runs = f"{quantity(found.n_runs, 'run')}, {found.n_stored} found"
-    line = f"the preset itself … · {runs}"
-    if found.trials:
-        best = describe_point(found.best.point)
-        line = f"best: {best} · front of {len(found.front)} · {runs}"
-    display.show(line, max(len(found.trials) - 1, 0))
+def _figures(trial: Trial) -> dict[str, Any]:
+    mean, parameters = trial.point
+    shown = {"trial": trial.number, "return": mean, "parameters": parameters}
+    return shown | {"settings": trial.settings}
 
 
-def _check_identity(folder: Path, identity: dict[str, Any]) -> None:
-    """Write what the study asks into a new folder; refuse that of another study, or of none."""
-    path, content = folder / IDENTITY, {"smgrnn": KIND, "version": VERSION, **identity}
+def _check_identity(folder: Path, content: dict[str, Any]) -> None:
+    """Write what the study asks into a new folder; refuse a folder of anything else."""
+    path = folder / IDENTITY
     if not path.exists():
         if any(not each.name.startswith(".") for each in folder.iterdir()):  # a lock is no content
             raise ConfigError(f"{folder} holds other things than a study: choose another --out.")
@@ -123,70 +151,34 @@ def _check_identity(folder: Path, identity: dict[str, Any]) -> None:
         )
 
 
-def _write(study: Study, found: Found, preset: str, folder: Path) -> dict[str, Any]:
-    """Write the settings files, the table of trials and the page; return the result as values."""
-    importances = study.importances()
-    results = {
-        BEST: _file(found, found.best, preset),
-        "trials.csv": _table(found).encode(),
-        "index.html": html(tuning_page(found, importances)).encode(),
-    }
-    files = {f"{each.number}.toml": _file(found, each, preset) for each in found.front}
-    make_folder(folder / FRONT)
-    for old in (folder / FRONT).iterdir():
-        if re.fullmatch(r"[0-9]+\.toml", old.name) and old.name not in files:
-            old.unlink()
-    write_files(folder, results)
-    write_files(folder / FRONT, files)
-    figures: dict[str, Any] = {
-        "task": found.question.task,
-        "trials": len(found.trials) - 1,
-        "runs": found.n_runs,
-        "found": found.n_stored,
-    }
-    figures |= {"preset": _figures(found.start), "best": _figures(found.best)}
-    figures |= {"front": [_figures(each) for each in found.front], "area": found.area}
-    paths = {"settings": str(folder / BEST), "page": str(folder / "index.html")}
-    return figures | {"importances": importances} | paths
-
-
-def _figures(trial: Trial) -> dict[str, Any]:
-    mean, parameters = trial.point
-    shown = {"trial": trial.number, "return": mean, "parameters": parameters}
-    return shown | {"settings": trial.settings}
-
-
-def _file(found: Found, trial: Trial, preset: str) -> bytes:
+def _write(found: Found, importances: dict[str, float], preset: str, folder: Path) -> None:
+    """Write the settings files, the table of trials and the page."""
     question = found.question
-    about = {
-        "command": shlex.join(["smgrnn", *sys.argv[1:]]),
-        "result": f"{describe_point(trial.point)}, where the preset has "
-        f"{describe_point(found.start.point)}; means over seeds {question.seeds[0]} to "
-        f"{question.seeds[-1]}, which chose the settings",
-    }
-    config = question.start.with_changes(**by_part(trial.settings))
-    return settings_file(question.task, preset, config, about).text().encode()
 
+    def settings(trial: Trial) -> bytes:
+        about = {
+            "command": shlex.join(["smgrnn", *sys.argv[1:]]),
+            "result": f"{describe_point(trial.point)}, where the preset has "
+            f"{describe_point(found.start.point)}; means over seeds {question.seeds[0]} to "
+            f"{question.seeds[-1]}, which chose the settings",
+        }
+        config = question.start.with_changes(**by_part(trial.settings))
+        return settings_file(question.task, preset, config, about).text().encode()
 
-def _table(found: Found) -> str:
-    names, text = [each.name for each in found.question.space], io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    names, table = [each.name for each in question.space], io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
     writer.writerow(["trial", "seeds", "return", "parameters", "front", "error", *names])
     for each in found.trials:
         point = each.point if each.returns else ("", "")
         file = f"{each.number}.toml" if each in found.front else ""
         values = [each.settings.get(name, "") for name in names]
         writer.writerow([each.number, len(each.returns), *point, file, each.error, *values])
-    return text.getvalue()
-
-
-def _describe(found: Found, folder: Path) -> str:
-    n_stopped = sum(not each.is_whole and not each.error for each in found.trials)
-    n_failed = sum(bool(each.error) for each in found.trials)
-    return (
-        f"The preset: {describe_point(found.start.point)}. {describe_best(found)}\n"
-        f"{quantity(len(found.trials) - 1, 'trial')} ({n_stopped} stopped early, {n_failed} "
-        f"failed), {quantity(found.n_runs, 'run')}; {found.n_stored} were in the store.\n"
-        f"Use the settings by --preset {shlex.quote(str(folder / BEST))}; the whole front is in "
-        f"{folder / FRONT}, and {folder / 'index.html'} shows it."
-    )
+    page = html(tuning_page(found, importances)).encode()
+    results = {BEST: settings(found.best), "trials.csv": table.getvalue().encode()}
+    files = {f"{each.number}.toml": settings(each) for each in found.front}
+    make_folder(folder / FRONT)
+    for old in (folder / FRONT).iterdir():
+        if re.fullmatch(r"[0-9]+\.toml", old.name) and old.name not in files:
+            old.unlink()
+    write_files(folder, results | {"index.html": page})
+    write_files(folder / FRONT, files)

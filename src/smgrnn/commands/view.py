@@ -15,7 +15,7 @@ from smgrnn.interrupts import interrupts_raised
 OPTIONS = f"""
 RUN                   a run, a sequence, or a network that SMGrNN.save or Learner.save wrote
 --out PAGE            page to write (default: growth.html in the run folder)
---record FILM         also record a film: a .gif or, with ffmpeg or the extra film, an .mp4
+--record FILM         also record a film, a .gif
 --live                follow a run under way until Ctrl-C, on a page that only this machine can open
 --no-open             do not open the page
 {SELECTION}"""
@@ -29,7 +29,7 @@ def run(args: Namespace, output: Output) -> None:
     from smgrnn.runs.sequences import Sequence, holds_sequence
     from smgrnn.storage import kind_of
     from smgrnn.view.page import write_page
-    from smgrnn.view.recording import check_film, film
+    from smgrnn.view.recording import film
 
     path: Path = args.run
     if args.live:
@@ -37,8 +37,6 @@ def run(args: Namespace, output: Output) -> None:
             raise ConfigError("--live follows the run as it trains and takes no other option.")
         _follow(path, opens=not args.no_open)
         return
-    if args.record is not None:
-        check_film(args.record)
     if holds_sequence(path):
         record = Sequence.read(path).joined()
     elif kind_of(path) in NETWORK_KINDS:
@@ -48,9 +46,9 @@ def run(args: Namespace, output: Output) -> None:
     student = record.student(**selection(args))
     page = args.out or (path / "growth.html" if path.is_dir() else path.with_suffix(".html"))
     with _contradictions_refused(path):
-        write_page(record, page, student)
         if args.record is not None:
             film(record, args.record, student)
+        write_page(record, page, student)
     written = {"page": str(page)} | ({} if args.record is None else {"film": str(args.record)})
     output.result("\n".join(written.values()), written)
     opens = not args.no_open and args.record is None

@@ -69,9 +69,8 @@ class Outcome(NamedTuple):
 class Learner:
     """Learns one example at a time and restructures itself, at the speed of compiled code.
 
-    It is the same network, optimizer and rules as `SMGrNN`, a `torch.optim` optimizer and
-    `StructuralPlasticity`: from the same seed both take the same decisions, if the other has
-    `dtype=torch.float64` too, until rounding tells them apart.
+    It has the network, optimizer and rules of `SMGrNN`, `torch.optim` and `StructuralPlasticity`:
+    from the same seed, and in double precision, both take the same decisions.
 
     Parameters
     ----------
@@ -80,11 +79,9 @@ class Learner:
     learning
         Optimizer and loss.
     plasticity
-        Rules of growth and pruning; by default those of the preset frugal, with a call every 1000
-        updates, and a size that follows the error.  `PlasticityConfig()` has the paper's rules with
-        a call every 100 updates; `PlasticityConfig.paper()`, for loops with episodes, is the
-        reading that comes closest to the paper's sizes.  A rule of one's own is an object with
-        `decide(evidence, rng)`, as growth or as pruning.
+        Rules of growth and pruning; by default those of the preset frugal, called every 1000
+        updates.  `PlasticityConfig.paper()`, for loops with episodes, comes closest to the paper.
+        Your own rule is an object with `decide(evidence, rng)`.
     graph
         Start from this graph instead of a random one.
     seed
@@ -143,23 +140,18 @@ class Learner:
         check(graph)
         check_width(graph, config)
         self._check_memory(graph)
-        self._check_window(graph)
         graph = from_arrays(Graph, graph._asdict())  # a copy of its own, which can be written to
         rng = stream(seed, "plasticity")
         self._module = PlasticityModule(self.plasticity, graph, config.iterations, rng)
         self._settings = engine_settings(config, self.learning, watches=self._module.watches)
         self._set_state(start_state(graph, self._settings, self.learning, self._module, seed))
 
-    def _check_window(self, graph: Graph) -> None:
-        """Refuse a window through time that does not fit the network it may become."""
-        n_nodes, n_edges, rules = graph.n_nodes, graph.n_edges, self.plasticity
-        if not rules.is_static:
-            n_nodes, n_edges = max(n_nodes, rules.max_nodes), max(n_edges, rules.max_edges)
-        check_window(self.learning, self.config, n_nodes, n_edges)
-
     def _check_memory(self, graph: Graph) -> None:
-        """Refuse settings whose state would not fit into memory."""
+        """Refuse settings whose state does not fit into memory, or would not after growth."""
         rules, n_iterations = self.plasticity, self.config.iterations
+        limits = (0, 0) if rules.is_static else (rules.max_nodes, rules.max_edges)
+        n_nodes, n_edges = max(graph.n_nodes, limits[0]), max(graph.n_edges, limits[1])
+        check_window(self.learning, self.config, n_nodes, n_edges)
         n_numbers = {
             f"a window of {rules.window} updates": 3 * rules.window * graph.n_edges,
             f"{n_iterations} iterations": 2 * n_iterations * graph.n_nodes,
@@ -205,12 +197,7 @@ class Learner:
 
     @property
     def averaged_graph(self) -> Graph:
-        """The graph with the running mean of its weights, if `learning.averaging` keeps one.
-
-        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2), LearningConfig(averaging=0.1))
-        >>> learner.averaged_graph == learner.graph
-        True
-        """
+        """The graph with the running mean of its weights, if `learning.averaging` keeps one."""
         graph, average = self.graph, self._state.average
         if not average.shape[1]:
             return graph
@@ -230,13 +217,7 @@ class Learner:
 
     @property
     def size(self) -> int | None:
-        """Target number of edges, for rules that follow a size; None if none is asked for.
-
-        >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2))
-        >>> learner.size = 12
-        >>> learner.size
-        12
-        """
+        """Target number of edges, for rules that follow a size; None asks for no size."""
         return self._module.aim.size or None
 
     @size.setter
@@ -244,7 +225,7 @@ class Learner:
         self._module.aim.size = checked(n_edges, Count | None, "The number of edges") or 0
 
     def protect(self, share: float) -> None:
-        """Hold updates of the edges that matter now back by a share, and prune none of them.
+        """Reduce updates of the edges that matter now by a fraction, and prune none of them.
 
         >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2, density=1.0))
         >>> before = learner.graph
@@ -259,10 +240,7 @@ class Learner:
             self._set_state(self._state._replace(protection=held))
 
     def say_return(self, total: float, bar: float) -> None:
-        """Note the return of an episode; while the mean of the last reaches `bar`, nothing grows.
-
-        >>> Learner(NetworkConfig(n_inputs=4, n_outputs=2)).say_return(500.0, bar=475.0)
-        """
+        """Note the return of an episode; nothing grows while the recent mean reaches `bar`."""
         self._module.aim.note_return(float(total), bar)
 
     @property
@@ -279,21 +257,18 @@ class Learner:
     def act(self, observation: ArrayLike) -> int | Ints | Floats:
         """Run the network without learning; return the greedy action, or all outputs with mse.
 
-        A batch (b, n_inputs) gives one of them for each row.  Its rows have nothing to do with each
-        other, so a network that carries states takes one observation at a time.
+        A batch (b, n_inputs) gives one for each row, unless the network carries states.
         """
         rows = np.ascontiguousarray(observation, dtype=np.float64)
-        if rows.ndim == 2:
-            return self._act_on(rows)
-        row = _read(rows, self._n_inputs, "an observation")
-        with self._alone():
-            action = act_step(self._engine.handle, row)
-        if action < 0:
-            raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
-        return action if self._is_discrete else self.outputs
-
-    def _act_on(self, rows: Floats) -> Ints | Floats:
-        """Return the actions (b,) of a batch, or with mse its outputs (b, n_outputs)."""
+        if rows.ndim != 2:
+            row = _read(rows, self._n_inputs, "an observation")
+            with self._alone():
+                action = act_step(self._engine.handle, row)
+            if action < 0:
+                raise NonFiniteError(
+                    "The observation or an output of the network is NaN or infinite."
+                )
+            return action if self._is_discrete else self.outputs
         if self.config.carry_state:
             raise ShapeError(
                 "A network that carries its states from call to call takes one observation at a "
@@ -335,11 +310,6 @@ class Learner:
         """Learn by a compiled step, which takes this learner's handle and then `arguments`.
 
         The second of the values that the step returns is the loss.
-
-        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2))
-        >>> action, loss = learner.learn_by(learn_once, np.ones(1), 0, np.empty(0))
-        >>> loss == learner.loss
-        True
         """
         with self._alone():
             done = step(self._engine.handle, *arguments)
@@ -414,7 +384,7 @@ class Learner:
         if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
         learned = Rows(rows, numbers, targets, ends, np.zeros(n, dtype=np.int64), np.zeros(n))
-        with self._alone():
+        with self._alone(), interrupts_deferred() as deliver:
             row, loss = 0, 0.0
             while row < n:
                 stop = self._module.next_stop(self.n_updates)
@@ -422,6 +392,7 @@ class Learner:
                 if not isfinite(loss):
                     raise self._not_finite(loss)
                 self._call_if_due(is_last=bool(ends[row - 1]))
+                deliver()
         return Outcome(learned.actions, learned.losses)
 
     def run(self, stretch: Callable[[Handle, int], tuple[float, bool]]) -> None:
@@ -429,25 +400,19 @@ class Learner:
 
         `stretch` takes the handle and the update after which the module may be due (negative: at
         the end of an episode), and returns the loss and whether an episode has ended.
-
-        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=1))
-        >>> learner.run(lambda handle, stop: (0.0, True))
         """
         is_over = False
-        with self._alone():
+        with self._alone(), interrupts_deferred() as deliver:
             while not is_over:
                 stop = self._module.next_stop(self.n_updates)
                 loss, is_over = stretch(self._engine.handle, stop)
                 if not isfinite(loss):
                     raise self._not_finite(loss)
                 self._call_if_due(is_last=is_over)
+                deliver()
 
     def forget_log(self) -> EditLog:
-        """Return the log of edits and start an empty one.
-
-        >>> Learner(NetworkConfig(n_inputs=1, n_outputs=1)).forget_log().n_changes
-        0
-        """
+        """Return the log of edits and start an empty one."""
         log, self.log = self.log, EditLog()
         return log
 
@@ -470,24 +435,20 @@ class Learner:
         check(graph)
         check_width(graph, self.config)
         module.check(state.watched, graph)
-        n_edges, n_nodes, calls = graph.n_edges, graph.n_nodes, arrays["calls"]
-        floats = ("rate", "trace", "moments", "credit", "feedback", "average", "protection")
+        calls, like = arrays["calls"], start_state(graph, self._settings, self.learning, module, 0)
+        names = ("step", "rate", "trace", "moments", "credit", "feedback", "average")
+        parts = [(getattr(state, name), getattr(like, name)) for name in names]
+        held_back = state.protection
         fits = (
-            state.watched.history.window == self.plasticity.window
+            all((mine.shape, mine.dtype) == (its.shape, its.dtype) for mine, its in parts)
+            and state.watched.history.window == self.plasticity.window
             and calls.shape == (2,)
-            and calls.dtype == state.step.dtype == np.int64
-            and state.step.shape == state.rate.shape == (1,)
-            and state.step[0] >= 0
-            and calls.min() >= 0
-            and state.trace.shape == (self.config.iterations + 1, n_nodes)
-            and state.moments.shape == (self._settings.learning.n_moments, n_edges)
-            and state.average.shape == (2, n_edges if self.learning.averaging else 0)
-            and state.credit.shape == (len(self._state.credit), n_edges)
-            and state.feedback.shape == (len(self._state.feedback), n_nodes)
-            and state.past.fits(*window, n_nodes, n_edges)
-            and state.protection.shape in ((0, n_edges), (1, n_edges))
-            and all(getattr(state, name).dtype == np.float64 for name in floats)
-            and bool(((state.protection >= 0.0) & (state.protection <= 1.0)).all())
+            and calls.dtype == np.int64
+            and min(state.step[0], *calls) >= 0
+            and state.past.fits(*window, graph.n_nodes, graph.n_edges)
+            and held_back.dtype == np.float64
+            and held_back.shape in ((0, graph.n_edges), (1, graph.n_edges))
+            and bool(((held_back >= 0.0) & (held_back <= 1.0)).all())
         )
         if not fits:
             raise ShapeError("The arrays belong to a learner with other settings.")

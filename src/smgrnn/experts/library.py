@@ -64,7 +64,10 @@ def _identify(source: ExpertSource | None, task: Task | None = None) -> tuple[Ki
     if facts.experts:  # the name of a task stands for its default one
         return "shipped", f"{given}-{facts.experts[0]}"
     if source is None and task is not None:
-        raise ExpertError(f"The package has no expert for {task.id}; give one with --expert.")
+        raise ExpertError(
+            f"No bundled expert for {task.id}. Pass --expert policy.zip (Stable-Baselines3), a "
+            f"file of weights or module:function."
+        )
     if task is not None and re.fullmatch(r"[^\W\d][\w.]*:[\w.<>]+", given):
         return "function", given
     path = Path(given).resolve()
@@ -158,7 +161,7 @@ def find_teacher_again(
     """
     if source is None and recorded.kind in ("function", "zip"):
         raise ExpertError(
-            f"The expert {recorded.name!r} of this run is code of your own; give it again: as "
+            f"The expert {recorded.name!r} of this run is your own code. Pass it again: as "
             f"--expert on the command line, as expert= in Python."
         )
     found: Teacher | None
@@ -172,8 +175,8 @@ def find_teacher_again(
         digest = found.digest
     if digest != recorded.digest:
         raise ConfigError(
-            f"The run was begun with another expert, {recorded.name!r} as it was then; it cannot "
-            f"go on with this one."
+            f"The run was begun with another expert, {recorded.name!r} as it was then. Resume it "
+            f"with that one."
         )
     return found
 

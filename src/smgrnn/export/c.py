@@ -5,25 +5,19 @@ A step computes what `graph.propagation.forward` does, in single precision.  The
 """
 
 import re
-import shutil
 from importlib.resources import files
-from pathlib import Path
 from string import Template
-from subprocess import CalledProcessError, run
-from tempfile import TemporaryDirectory
 from textwrap import fill, indent
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from smgrnn import __version__
-from smgrnn.errors import ConfigError, plain, reason, short
+from smgrnn.errors import ConfigError, plain, short
 from smgrnn.export.wiring import Wiring
 from smgrnn.policy import Policy
 from smgrnn.text import quantity
 
-COMPILE = ("cc", "-std=c99", "-Os")
-"""The command by which the size of a controller is measured."""
 FORMULAS = {
     "tanh": "tanhf(sum)",
     "sigmoid": "1.0f / (1.0f + expf(-sum))",
@@ -66,20 +60,6 @@ SCALE = """\
 """
 
 
-def c_files(policy: Policy, stem: str) -> dict[str, bytes]:
-    """Return the header and the source by the suffix of their files."""
-    if not re.fullmatch(r"[^\"*/<>?\\]+", plain(stem)):
-        raise ConfigError(f"Files of C cannot be named {short(stem)}; choose another --out.")
-    parts = {"file": stem, **_parts(policy, c_name(stem))}
-    frames = files("smgrnn.export")
-    return {
-        suffix: Template(frames.joinpath(f"controller{suffix}").read_text(encoding="utf-8"))
-        .substitute(parts)
-        .encode()
-        for suffix in (".h", ".c")
-    }
-
-
 def c_name(stem: str) -> str:
     """Return the prefix of all names in a file with this stem.
 
@@ -90,36 +70,31 @@ def c_name(stem: str) -> str:
     return name if name[:1].isalpha() else f"controller_{name}".strip("_")
 
 
-def _comment(text: str) -> str:
-    """Return text that neither ends nor begins a comment.
-
-    >>> _comment("a */ b /* c")
-    'a * / b / * c'
-    """
-    return plain(text).replace("*/", "* /").replace("/*", "/ *")
-
-
-def _parts(policy: Policy, name: str) -> dict[str, str | int]:
-    """Return the parts that the frames leave open."""
+def c_files(policy: Policy, stem: str) -> dict[str, bytes]:
+    """Return the header and the source by the suffix of their files."""
+    if not re.fullmatch(r"[^\"*/<>?\\]+", plain(stem)):
+        raise ConfigError(f"Files of C cannot be named {short(stem)}; choose another --out.")
+    name, upper = c_name(stem), c_name(stem).upper()
     task, graph, network, names = policy.task, policy.graph, policy.config, policy.names
     wiring, has_biases = Wiring.of(policy), network.n_inputs > task.n_inputs
-    arguments = [f"{name}_state *state", f"const float observation[{name.upper()}_OBSERVATIONS]"]
+    arguments = [f"{name}_state *state", f"const float observation[{upper}_OBSERVATIONS]"]
     call = f"int action = {name}_step(&state, observation);"
     promise = f"Return the action for an observation: 0 to {task.n_outputs - 1}."
     if not task.is_discrete:
-        arguments.append(f"float action[{name.upper()}_ACTIONS]")
+        arguments.append(f"float action[{upper}_ACTIONS]")
         call = f"{name}_step(&state, observation, action);"
         bounds = ", within its bounds," if task.is_bounded else ""
         promise = f"Write the action for an observation{bounds} and return 0."
     student = f", student {policy.student}" if policy.student else ""
     size = f"{quantity(wiring.weight.size, 'parameter')}, {quantity(graph.n_hidden, 'hidden node')}"
-    kinds = {"output": network.output_activation, "hidden": network.activation}
-    if graph.n_hidden == 0:
-        del kinds["hidden"]
+    activations = [ACTIVATION.format(kind="output", formula=FORMULAS[network.output_activation])]
+    if graph.n_hidden:
+        activations.append(ACTIVATION.format(kind="hidden", formula=FORMULAS[network.activation]))
     (n_table, n_state), n_stack = fixed_bytes(policy), 4 * (graph.n_nodes + wiring.n_states)
-    return {
+    parts = {
+        "file": stem,
         "name": name,
-        "upper": name.upper(),
+        "upper": upper,
         "task": _comment(task.id),
         "version": __version__,
         "about": f"{size}{student}.",
@@ -145,22 +120,27 @@ def _parts(policy: Policy, name: str) -> dict[str, str | int]:
         ),
         "iterations": network.iterations,
         "tables": "\n".join(_declare(*table) for table in c_tables(policy)),
-        "activations": "\n".join(
-            ACTIVATION.format(kind=kind, formula=FORMULAS[each]) for kind, each in kinds.items()
-        ),
+        "activations": "\n".join(activations),
         "set_biases": SET_BIASES if has_biases else "",
         "carried": "state->node[i]" if network.carry_state else "0.0f",
         "activate_hidden": ACTIVATE_HIDDEN if graph.n_hidden else "",
         "output": "sum" if network.readout == "sum" else "node + INPUTS",
         "act": CHOOSE if task.is_discrete else SCALE if task.is_bounded else COPY,
     }
+    frames = {
+        suffix: files("smgrnn.export").joinpath(f"controller{suffix}").read_text(encoding="utf-8")
+        for suffix in (".h", ".c")
+    }
+    return {suffix: Template(each).substitute(parts).encode() for suffix, each in frames.items()}
+
+
+def _comment(text: str) -> str:
+    """Return text that neither ends nor begins a comment."""
+    return plain(text).replace("*/", "* /").replace("/*", "/ *")
 
 
 def c_tables(policy: Policy) -> list[tuple[str, str, Any]]:
-    """Return name, comment and values of each constant array.
-
-    These are the wiring and, where there are any, normalisation and action bounds.
-    """
+    """Return name, comment and values of each constant array."""
     wiring, task = Wiring.of(policy), policy.task
     found: list[tuple[str, str, Any]] = [
         ("fan_in", "Edges into each output and then into each hidden node.", wiring.fan_in),
@@ -185,6 +165,11 @@ def c_tables(policy: Policy) -> list[tuple[str, str, Any]]:
     return tables
 
 
+def fixed_bytes(policy: Policy) -> tuple[int, int]:
+    """Return the bytes of the constant arrays, and those kept between two steps."""
+    return sum(values.nbytes for *_, values in c_tables(policy)), 4 * Wiring.of(policy).n_states
+
+
 def _declare(name: str, comment: str, values: Any) -> str:
     """Return a constant array in C."""
     is_float = values.dtype == np.float32
@@ -193,41 +178,3 @@ def _declare(name: str, comment: str, values: Any) -> str:
     rows = indent(fill(cells, 96, break_on_hyphens=False), "    ")
     array = f"{'float' if is_float else f'{values.dtype.name}_t'} {name}[{values.size}]"
     return f"/* {comment} */\nstatic const {array} = {{\n{rows}\n}};\n"
-
-
-def fixed_bytes(policy: Policy) -> tuple[int, int]:
-    """Return the bytes of the constant arrays, and those kept between two steps."""
-    return sum(values.nbytes for *_, values in c_tables(policy)), 4 * Wiring.of(policy).n_states
-
-
-class CodeSize(NamedTuple):
-    """Bytes of a controller in C."""
-
-    table_bytes: int
-    """Constant arrays: weights and wiring."""
-    state_bytes: int
-    """State that one controller keeps between two steps."""
-    compiled_bytes: int | None
-    """Code and constants compiled for this machine for size; None if it could not be compiled."""
-    obstacle: str = ""
-    """Why it could not be compiled."""
-
-
-def measure(policy: Policy, source: Path) -> CodeSize:
-    """Return the sizes of a controller that was written to this source file."""
-    size = CodeSize(*fixed_bytes(policy), None)
-    if not (shutil.which(COMPILE[0]) and shutil.which("size")):
-        return size._replace(obstacle="no C compiler was found to measure the code with")
-    how: Any = {"capture_output": True, "text": True, "check": True}
-    with TemporaryDirectory() as folder:
-        compiled = Path(folder) / "controller.o"
-        try:
-            run([*COMPILE, "-c", source, "-o", compiled], **how)
-            text, data, *_ = run(["size", compiled], **how).stdout.splitlines()[1].split()
-            return size._replace(compiled_bytes=int(text) + int(data))
-        except CalledProcessError as error:
-            code, lines = f"exit code {error.returncode}", error.stderr.splitlines()
-            said = next((plain(line) for line in lines if "error" in line), code)
-            return size._replace(obstacle=f"{' '.join(COMPILE)} failed: {said}")
-        except (OSError, ValueError, IndexError) as error:
-            return size._replace(obstacle=f"the code could not be measured: {reason(error)}")

@@ -1,9 +1,7 @@
 """The export formats by name, their files, and the graph as GraphML and JSON.
 
-In a graph, nodes have their stable id and a kind: input, bias, output or hidden.  Inputs of a
-network that normalises have the mean that is subtracted from the observation and the scale that
-multiplies the rest.  Edges have their stable id and their weight, in full precision.  The
-attributes of the graph itself state how the network runs.
+Nodes have their stable id and a kind: input, bias, output or hidden.  Edges have their stable id
+and their weight, in full precision.  Attributes of the graph state how the network runs.
 """
 
 import json
@@ -37,18 +35,15 @@ def export_policy(
     out
         The file to write, with or without its suffix; C is a header and a source of that name.
     is_choice
-        Whether the largest output of a bare network is the action, or all of them are; by default
-        as its loss says, and of an `SMGrNN` the largest, unless there is but one.
+        Whether the largest output of a bare network is the action, or all outputs are.  By default
+        its loss decides; an `SMGrNN` chooses, unless it has one output.
 
     Examples
     --------
     >>> import smgrnn
-    >>> run = smgrnn.distill("xor", episodes=20, out="a-run")
-    >>> header, source = export_policy(smgrnn.load("a-run"), "c", "controller.c")
-    >>> source.name
-    'controller.c'
-    >>> [file.name for file in export_policy(smgrnn.SMGrNN(4, 2), "json", "own")]
-    ['own.json']
+    >>> run = smgrnn.distill("xor", episodes=20)
+    >>> [file.name for file in export_policy(run, "c", "controller")]
+    ['controller.h', 'controller.c']
     """
     out, policy = Path(out), policy_of(network, is_choice=is_choice)
     if to not in FORMATS:
@@ -72,7 +67,6 @@ def _onnx_files(policy: Policy, stem: str) -> dict[str, bytes]:
 
 
 def _nodes_and_edges(policy: Policy) -> tuple[list[Row], list[Row]]:
-    """Return the attributes of all nodes and of all edges."""
     graph = policy.graph
     ids = graph.node_ids.tolist()
     nodes: list[Row] = [{"id": id, "kind": k} for id, k in zip(ids, kinds(graph), strict=True)]
@@ -87,7 +81,7 @@ def _nodes_and_edges(policy: Policy) -> tuple[list[Row], list[Row]]:
 
 
 def _json_files(policy: Policy, stem: str) -> dict[str, bytes]:
-    """Return the graph in the node-link form of networkx."""
+    # The node-link form of networkx.
     nodes, edges = _nodes_and_edges(policy)
     data = {"directed": True, "multigraph": False, "graph": facts(policy)}
     return {".json": f"{json.dumps(data | {'nodes': nodes, 'edges': edges}, indent=1)}\n".encode()}
@@ -100,7 +94,6 @@ def _graphml_files(policy: Policy, stem: str) -> dict[str, bytes]:
     keys: dict[tuple[str, str], str] = {}
 
     def add(element: ElementTree.Element, kind: str, attributes: Row) -> None:
-        """Append attributes to an element, and declare those that are new."""
         for name, value in attributes.items():
             key = keys.setdefault((kind, name), f"d{len(keys)}")
             if key == f"d{len(root)}":
@@ -126,4 +119,4 @@ FORMATS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "graphml": (_graphml_files, (".graphml",)),
     "json": (_json_files, (".json",)),
 }
-"""The function that makes the contents of a format's files, and their suffixes, by its name."""
+"""The function that makes a format's files, and their suffixes."""

@@ -38,19 +38,18 @@ class Wiring(NamedTuple):
         return self.fan_in.size
 
 
-def n_parameters(policy: Policy) -> int:
-    """Return the number of weights that a step uses; edges into clamped inputs do not count."""
-    return int(np.count_nonzero(policy.graph.target >= policy.graph.n_inputs))
-
-
 def facts(policy: Policy) -> dict[str, str | int | bool]:
-    """Return the facts that an exported file states about itself."""
+    """Return the facts that an exported file states about itself.
+
+    Parameters are the weights that a step uses: edges into clamped inputs do not count.
+    """
+    graph = policy.graph
     settings = ("iterations", "activation", "output_activation", "readout", "carry_state")
     return {
         "task": policy.task.id,
         "student": policy.student,
-        "n_parameters": n_parameters(policy),
-        "n_hidden": policy.graph.n_hidden,
+        "n_parameters": int(np.count_nonzero(graph.target >= graph.n_inputs)),
+        "n_hidden": graph.n_hidden,
         **{name: getattr(policy.config, name) for name in settings},
         "normalise": policy.normalisation is not None,
     }

@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from smgrnn.arrays import Floats
 from smgrnn.graph.settings import ACTIVATIONS
-from smgrnn.kernels import inlined, intrinsic, kernel, types
+from smgrnn.kernels import extending, inlined, kernel, types
 
 TANH, SIGMOID, RELU, IDENTITY = range(len(ACTIVATIONS))
 """Codes of the activations, their places in ACTIVATIONS."""
@@ -23,7 +23,7 @@ _ROUNDER = 6755399441055744.0  # 1.5 · 2⁵²: adding it leaves the nearest int
 _FLAT = 40.0  # 2|x| beyond which tanh x rounds to ±1
 
 
-@intrinsic
+@extending.intrinsic
 def _power_of_two_intrinsic(typing_context: Any, rounded: Any) -> Any:
     """Return 2ᵏ for a float holding _ROUNDER + k, by writing k into an exponent field."""
 

@@ -114,7 +114,7 @@ class Applied(NamedTuple):
 class EditDraft:
     """Collects changes of a graph by stable ids, each with the draft's present `cause`.
 
-    A rule returns the result of `finish`.  With `after` the draft continues another edit.
+    A rule returns the result of `finish`.
 
     Examples
     --------
@@ -127,17 +127,13 @@ class EditDraft:
     GraphEdit(+nodes=1, +edges=2, -edges=1, -nodes=0)
     """
 
-    def __init__(
-        self, graph: Graph, cause: Cause = Cause.CUSTOM, after: GraphEdit | None = None
-    ) -> None:
-        after = GraphEdit.empty() if after is None else after
+    def __init__(self, graph: Graph, cause: Cause = Cause.CUSTOM) -> None:
         self.cause = cause
         self._graph = graph
-        self._rows: list[Sequence[int]] = after.rows.tolist()
-        self._weights: list[float] = after.weight.tolist()
-        self._removed: set[int] = set(after.ids(Operation.REMOVE_EDGE).tolist())
-        self._next_node_id = graph.next_node_id + after.count(Operation.ADD_NODE)
-        self._next_edge_id = graph.next_edge_id + after.count(Operation.ADD_EDGE)
+        self._rows: list[Sequence[int]] = []
+        self._weights: list[float] = []
+        self._removed: set[int] = set()
+        self._next_node_id, self._next_edge_id = graph.next_node_id, graph.next_edge_id
 
     def add_node(self, source: int = -1, target: int = -1) -> int:
         """Add a hidden node, with the ends of the edge that it relays, and return its id."""
@@ -268,8 +264,8 @@ def apply(graph: Graph, edit: GraphEdit, *, is_trusted: bool = False) -> Applied
 
 def carry(values: Floats, origin: Ints) -> Floats:
     """Rearrange the columns by `origin`; columns without an origin (-1) become 0."""
-    carried = np.zeros((values.shape[0], origin.size))
-    if values.size:
-        is_old = origin >= 0
-        carried[:, is_old] = values[:, origin[is_old]]
+    if not values.size:
+        return np.zeros((values.shape[0], origin.size))
+    carried: Floats = values.take(origin, axis=1)
+    carried[:, origin < 0] = 0.0
     return carried

@@ -17,11 +17,10 @@ from smgrnn.text import MISSING, duration, number
 NOTE = (
     "Runs that differ in nothing but their seed are one line. Held-out return: the mean of "
     "selected networks [Student’s 95 % interval, over runs; of a single run, over its episodes]. "
-    "Late return: the mean over the final quarter of the episodes{}. Parameters: the median of "
-    "selected networks. Agreement: with the teacher, late in training. Time: to train one run."
+    "Late return: the mean over the final quarter of the episodes (of an evolution, of the best of "
+    "each generation). Parameters: the median of selected networks. Agreement: with the teacher, "
+    "late in training. Time: to train one run."
 )
-EVOLVED = "; of an evolution, over the best of each of the final quarter of its generations"
-"""Addition to the note where an evolution is among the runs."""
 CAPTION = (
     "Return, with the task's threshold; nodes, inputs and outputs included; agreement with the "
     "teacher. A dot is where the mean of 100 returns first reaches the threshold."
@@ -41,7 +40,7 @@ class Compared(NamedTuple):
         return self.records[0].plan.task.id
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every number as plain values; means are over the runs that have one."""
+        """Return every number; means are over the runs that have one."""
         figures = [record.summary() if record.episodes.n else {} for record in self.records]
         means: dict[str, float | None] = {}
         for metric in MEANS:
@@ -89,12 +88,7 @@ class Compared(NamedTuple):
 
 
 def mean_interval(values: ArrayLike) -> tuple[float, float | None, float | None]:
-    """Return the mean and the ends of Student's 95 % interval, None for those of one value.
-
-    >>> mean, low, high = mean_interval([400.0, 410.0])
-    >>> mean, round(low, 3), round(high, 3)
-    (405.0, 341.469, 468.531)
-    """
+    """Return the mean and the ends of Student's 95 % interval, None for those of one value."""
     sample = np.asarray(values, dtype=np.float64)
     mean = float(sample.mean())
     if sample.size == 1:
@@ -104,11 +98,7 @@ def mean_interval(values: ArrayLike) -> tuple[float, float | None, float | None]
 
 
 def student_quantile(freedom: int) -> float:
-    """Return the t that a share of 2.5 % exceeds -- Abramowitz and Stegun, Eqs. 26.7.3 and 26.7.4.
-
-    >>> [round(student_quantile(n), 4) for n in (1, 2, 9, 99)]
-    [12.7062, 4.3027, 2.2622, 1.9842]
-    """
+    """Return the t that 2.5 % of values exceed -- Abramowitz and Stegun, Eqs. 26.7.3 and 26.7.4."""
     is_odd, low, high = freedom % 2, 0.0, math.pi / 2
     for _ in range(60):  # bisection over the angle, where t = √freedom tan(angle)
         angle = (low + high) / 2
@@ -124,28 +114,22 @@ def student_quantile(freedom: int) -> float:
 
 
 def group_named(records: Mapping[str, Record]) -> list[Compared]:
-    """Return runs, which are given by name, in groups, by task and in the order of their names."""
-    groups = [Compared(_common_name(list(runs)), tuple(runs.values())) for runs in alike(records)]
+    """Return runs in groups, by task.  A group has the common prefix of its runs as its name."""
+    groups = []
+    for runs in alike(records):
+        names = list(runs)
+        name = commonprefix(names)  # noqa: RUF071  (of names, letter by letter)
+        if len(names) > 1:
+            name = name.rstrip("0123456789").rstrip("-_./ ") or ", ".join(names)
+        groups.append(Compared(name, tuple(runs.values())))
     tasks = [each.task for each in groups]
     return sorted(groups, key=lambda each: tasks.index(each.task))
 
 
-def _common_name(names: Sequence[str]) -> str:
-    """Return the name of a group: what the names of its runs begin with.
-
-    >>> _common_name(["runs/a-0", "runs/a-1"]), _common_name(["runs/b"]), _common_name(["x", "y"])
-    ('runs/a', 'runs/b', 'x, y')
-    """
-    if len(names) == 1:
-        return names[0]
-    common = commonprefix(names)  # noqa: RUF071  (of names, letter by letter)
-    return common.rstrip("0123456789").rstrip("-_./ ") or ", ".join(names)
-
-
 def differing_settings(groups: Sequence[Compared]) -> dict[str, dict[str, str]]:
-    """Return the settings in which groups differ: the value of each by the group's name.
+    """Return the settings but task and student in which groups differ, by the groups' names.
 
-    Task and student are left out; settings that not every group has come last.
+    Settings that not every group has come last.
     """
     stated = {each.name: stated_settings(each.records[0].plan) for each in groups}
     names = dict.fromkeys(name for each in stated.values() for name in each)
@@ -160,14 +144,13 @@ def differing_settings(groups: Sequence[Compared]) -> dict[str, dict[str, str]]:
 
 def comparison_table(groups: Sequence[Compared]) -> DataTable:
     """Return a row for each group."""
-    is_evolved = any(group.records[0].is_evolved for group in groups)
     metrics = ("Runs", "Held-out return", "Late return", "Parameters", "Agreement", "Time")
     return DataTable.of(
         "Runs side by side",
         ("Task", "Run", "Student", *metrics),
         [group.texts() for group in groups],
         n_labels=3,
-        note=NOTE.format(EVOLVED if is_evolved else ""),
+        note=NOTE,
     )
 
 

@@ -29,8 +29,6 @@ from smgrnn.runs.record import Record
 P = ParamSpec("P")
 SETTINGS = Path(__file__).with_name("smgrnn.mplstyle")
 """Fonts, lines and grids, which replace the user's own."""
-WIDTH = 7.2
-"""Width of all figures, in inches."""
 GREY = "#6b6b6b"
 """Colour of everything that is not data: notes, thresholds, guides."""
 THRESHOLD: Any = {"color": GREY, "linestyle": (0, (4, 3)), "linewidth": 0.9, "zorder": 1}
@@ -40,8 +38,6 @@ POINTS = 50
 """Most points kept of a curve; they are closer together than the width of a moving mean."""
 SMOOTHED = 40
 """A moving mean spans the number of episodes divided by this."""
-DPI = 160
-"""Dots per inch of a PNG, and of dots in an SVG."""
 LIMIT = 300_000
 """Most bytes of an SVG; a larger figure becomes a PNG."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#8a5a00", "#7a1f5c")
@@ -78,14 +74,9 @@ def literal(name: str) -> str:
 
 
 def new_figure(height: float) -> tuple[Figure, SubFigure]:
-    """Return an empty figure of the common width, in inches, and its body for panels and legend."""
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    """Return an empty figure of the common width, and its body for panels and legend."""
+    figure = Figure(figsize=(7.2, height), layout="constrained")
     return figure, figure.add_subfigure(GridSpec(1, 1, figure)[0])
-
-
-def add_title(figure: Figure, text: str) -> None:
-    """Put a title above all else, on as many lines as it takes."""
-    figure.suptitle(fill(text, 84), x=0.01, ha="left", fontsize=10.5, fontweight="bold")
 
 
 def name_panel(panel: Axes | FigureBase, number: int, text: str) -> None:
@@ -98,7 +89,7 @@ def name_panel(panel: Axes | FigureBase, number: int, text: str) -> None:
 
 
 def limit_ticks(axes: Iterable[Axes], n: int = 4) -> None:
-    """Limit the numbers at each axis to about `n`, at round places."""
+    """Limit the ticks of each axis to about `n`, at round numbers."""
     for ax in axes:
         for axis in (ax.xaxis, ax.yaxis):
             if axis.get_scale() == "linear":
@@ -112,13 +103,13 @@ def say_empty(ax: Axes) -> None:
 
 
 def add_legend(body: SubFigure, handles: Sequence[Artist], n_rows: int = 1) -> None:
-    """Put one legend above all panels, where it covers nothing."""
+    """Put one legend above all panels."""
     n_columns = -(-len(handles) // n_rows)
     body.legend(handles=handles, loc="outside upper left", ncols=n_columns, columnspacing=1.4)
 
 
 def scale_sizes(ax: Axes, ticks: Sequence[float]) -> None:
-    """Let an axis be of parameters, on a logarithmic scale with these ticks in each decade."""
+    """Show parameters on a logarithmic scale with these ticks in each decade."""
     ax.set(xscale="log", xlabel="parameters")
     ax.xaxis.set_major_locator(LogLocator(subs=ticks))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -150,8 +141,8 @@ class Curve(NamedTuple):
     ) -> Self:
         """Smooth each run by a moving mean, then take mean and band over the runs.
 
-        A run that stopped early keeps its last value; NaN values are left out.  Episodes count
-        from 1, at least to `length`; a mean is drawn in the middle of the episodes that it is of.
+        A run that stopped early keeps its last value, at least to `length`; NaN values are left
+        out.  Episodes count from 1; a mean is drawn in the middle of its episodes.
         """
         each = [np.asarray(run, dtype=np.float64) for run in runs]
         n = max(length, *(run.size for run in each))
@@ -181,9 +172,7 @@ class Curve(NamedTuple):
 
 
 def moving_mean(values: ArrayLike, width: int) -> Floats:
-    """Return the mean over every `width` values in a row (n - width + 1).
-
-    NaN values are left out; where there is no other value, the mean is NaN.
+    """Return the mean over every `width` values in a row (n - width + 1), without NaN values.
 
     >>> moving_mean([0.0, 3.0, 6.0, 0.0], 3).tolist()
     [3.0, 3.0]
@@ -209,10 +198,15 @@ def draw_run_curves(records: Mapping[str, Sequence[Record]]) -> Figure:
         line: Any = ("-", "--", ":")[place // len(COLOURS) % 3]
         look = Look(literal(label), COLOURS[place % len(COLOURS)], line)
         keys.append(look.key())
-        task, begun = runs[0].plan.task, [run for run in runs if run.episodes.n]
+        task, curves = runs[0].plan.task, []
+        for run in runs:
+            steps, n_nodes = run.episodes.steps, run.episodes.n_nodes.astype(np.float64)
+            has_agreement = task.has_agreement and not run.is_evolved
+            agreement = np.where(has_agreement, run.episodes.agreed / np.maximum(steps, 1), np.nan)
+            curves.append((np.where(steps > 0, run.episodes.returns, np.nan), n_nodes, agreement))
         column = axes[:, tasks.index(task.id)]
-        for ax, curves in zip(column, zip(*map(_curves, begun), strict=True), strict=False):
-            if there := [curve for curve in curves if np.isfinite(curve).any()]:
+        for ax, each in zip(column, zip(*curves, strict=True), strict=True):
+            if there := [curve for curve in each if np.isfinite(curve).any()]:
                 width = max(max(curve.size for curve in there) // SMOOTHED, 1)
                 Curve.of(there, width=width).plot(ax, look)
         if task.reward_threshold is not None:
@@ -241,19 +235,8 @@ def draw_run_curves(records: Mapping[str, Sequence[Record]]) -> Figure:
     return figure
 
 
-def _curves(run: Record) -> tuple[Floats, Floats, Floats]:
-    """Return return, nodes and agreement of each episode, NaN where there is none."""
-    episodes, has_agreement = run.episodes, run.plan.task.has_agreement and not run.is_evolved
-    returns = np.where(episodes.steps > 0, episodes.returns, np.nan)
-    agreement = np.where(has_agreement, episodes.agreed / np.maximum(episodes.steps, 1), np.nan)
-    return returns, episodes.n_nodes.astype(np.float64), agreement
-
-
 def take_picture(figure: Figure, limit: int = LIMIT) -> Picture:
-    """Return a figure as an SVG, or as a PNG where that takes more than `limit` bytes.
-
-    The same figure always gives the same bytes.
-    """
+    """Return a figure as an SVG, or as a PNG where that takes more than `limit` bytes."""
     data, suffix = save_figure(figure, "svg"), "svg"
     if len(data) > limit:
         data, suffix = save_figure(figure, "png"), "png"
@@ -261,9 +244,9 @@ def take_picture(figure: Figure, limit: int = LIMIT) -> Picture:
 
 
 def save_figure(figure: Figure, suffix: str) -> bytes:
-    """Return the bytes of a figure's svg or png file."""
+    """Return the bytes of a figure's svg or png file, which are always the same."""
     buffer = io.BytesIO()
     metadata = {"svg": {"Date": None}, "png": {"Software": None}}[suffix]
     with mpl.rc_context({"svg.hashsalt": "smgrnn"}):
-        figure.savefig(buffer, format=suffix, dpi=DPI, metadata=metadata)
+        figure.savefig(buffer, format=suffix, dpi=160, metadata=metadata)
     return buffer.getvalue()

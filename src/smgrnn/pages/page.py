@@ -18,7 +18,7 @@ from smgrnn.text import MINUS, MISSING
 PIXELS = 130
 """Most pixels per inch of a figure."""
 NUMBER = re.compile(rf"$|{MISSING}$|[-+{MINUS}≤<>]?[\d∞]")
-"""Text of a cell that stands to the right."""
+"""Text of a cell that is aligned to the right."""
 Tone = Literal["", "good", "fair", "bad", "even", "none"]
 """Color of a verdict or of a difference."""
 
@@ -62,8 +62,6 @@ class DataTable:
     note: str = ""
     where: str = ""
     """Its place in a paper, if it is a paper's."""
-    keys: tuple[str, ...] = ()
-    """Names of the texts of a cell, from above, where there are several."""
     details: "DataTable | None" = None
     """A longer table, folded below it."""
     is_folded: bool = False
@@ -112,17 +110,6 @@ class DataTable:
         ]
         return {"id": self.id, "title": self.title, "where": self.where, "rows": rows}
 
-    def spread(self) -> "DataTable":
-        """Return the table as it is shown: of a single column, the texts of a cell side by side."""
-        if not self.keys or len(self.columns) != 1:
-            return self
-        columns = tuple(Column(key, key.capitalize()) for key in self.keys)
-        rows = []
-        for labels, (cell,) in self.rows:
-            *texts, last = cell.text, *cell.below
-            rows.append(Row(labels, (*map(Cell, texts), Cell(last, tone=cell.tone))))
-        return replace(self, columns=columns, rows=tuple(rows), keys=())
-
 
 class Picture(NamedTuple):
     """A figure as the bytes of an svg or png file, and its width in inches."""
@@ -151,14 +138,10 @@ class Illustration:
         return f"Fig. {self.id}" if self.where else self.title
 
     @property
-    def stem(self) -> str:
-        """The name of its file, without the suffix."""
-        return f"figure-{self.id.lower().replace('.', '')}"
-
-    @property
     def file(self) -> str | None:
         """The name of its file, if there is a picture."""
-        return f"{self.stem}.{self.picture.suffix}" if self.picture else None
+        stem = f"figure-{self.id.lower().replace('.', '')}"
+        return f"{stem}.{self.picture.suffix}" if self.picture else None
 
 
 class Facts(NamedTuple):
@@ -242,15 +225,25 @@ def _html_block(block: Block) -> str:
 
 def _html_table(table: DataTable) -> str:
     """Return a table, folded if it is to be, with its note and its details."""
-    shown = table.spread()
-    texts = [[row.cells[place].text for row in shown.rows] for place in range(len(shown.columns))]
+    texts = [[row.cells[place].text for row in table.rows] for place in range(len(table.columns))]
     kinds = ["n" if column and all(map(NUMBER.match, column)) else "" for column in texts]
-    heads = [f'<th scope="col">{_text(heading)}</th>' for heading in shown.headings]
-    heads += ['<th class="key"></th>'] if shown.keys else []
-    for column, kind in zip(shown.columns, kinds, strict=True):
+    heads = [f'<th scope="col">{_text(heading)}</th>' for heading in table.headings]
+    for column, kind in zip(table.columns, kinds, strict=True):
         title = f' title="{_text(column.meaning)}"' if column.meaning else ""
         heads.append(f'<th scope="col" class="{kind}"{title}>{_breakable(column.heading)}</th>')
-    rows = "".join(_html_row(shown, row, kinds) for row in shown.rows)
+    rows = ""
+    for row in table.rows:
+        cells = [
+            f'<th scope="row" data-label="{_text(heading)}">{_breakable(label)}</th>'
+            for heading, label in zip(table.headings, row.labels, strict=True)
+        ]
+        for column, kind, cell in zip(table.columns, kinds, row.cells, strict=True):
+            *others, last = ["first"] + ["below"] * len(cell.below)
+            classes = (*others, f"{last} tone {cell.tone}" if cell.tone else last)
+            lines = zip(classes, (cell.text, *cell.below), strict=True)
+            spans = "".join(f'<span class="{it}">{_breakable(text)}</span>' for it, text in lines)
+            cells.append(f'<td class="{kind}" data-label="{_text(column.heading)}">{spans}</td>')
+        rows += f"<tr>{''.join(cells)}</tr>"
     kind = " filtered" * table.is_filtered + " labelled" * (len(table.headings) > 2)
     content = (
         f'<div class="scroll"><table class="sortable{kind}">'
@@ -267,31 +260,7 @@ def _html_table(table: DataTable) -> str:
     return f'<div class="sheet" id="{_anchor(table.name)}">{title}{content}</div>'
 
 
-def _html_row(table: DataTable, row: Row, kinds: Sequence[str]) -> str:
-    found = [
-        f'<th scope="row" data-label="{_text(heading)}">{_breakable(label)}</th>'
-        for heading, label in zip(table.headings, row.labels, strict=True)
-    ]
-    if table.keys:
-        n_keys = 1 + max(len(cell.below) for cell in row.cells)
-        keys = "".join(f"<span>{_text(key)}</span>" for key in table.keys[:n_keys] if n_keys > 1)
-        found.append(f'<td class="key">{keys}</td>')
-    for column, kind, cell in zip(table.columns, kinds, row.cells, strict=True):
-        tones = [""] * len(cell.below) + [f" tone {cell.tone}" * bool(cell.tone)]
-        texts = f'<span class="first{tones[0]}">{_breakable(cell.text)}</span>' + "".join(
-            f'<span class="below{tone}" data-key="{_text(key)}">{_text(text)}</span>'
-            for key, text, tone in zip(table.keys[1:], cell.below, tones[1:], strict=False)
-        )
-        found.append(f'<td class="{kind}" data-label="{_text(column.heading)}">{texts}</td>')
-    return f"<tr>{''.join(found)}</tr>"
-
-
 def _anchor(name: str) -> str:
-    """Return a name as it may stand in an address.
-
-    >>> _anchor("Table A.IV")
-    'table-a-iv'
-    """
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 

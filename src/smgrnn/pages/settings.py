@@ -3,54 +3,31 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from smgrnn.errors import plain
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
+from smgrnn.validation import flatten
 
 K = TypeVar("K")
 RULES = ("plasticity.growth", "plasticity.pruning")
-Stated = dict[str, str]
-"""Settings as texts, by dotted names."""
-
-
-def flatten(content: dict[str, Any]) -> dict[str, Any]:
-    """Return nested values by dotted names; a choice goes by the name that it is known by.
-
-    >>> flatten({"a": 1, "b": {"c": 2, "d": {"name": "relay", "e": 3}}})
-    {'a': 1, 'b.c': 2, 'b.d': 'relay', 'b.d.e': 3}
-    """
-    flat: dict[str, Any] = {}
-    for name, value in content.items():
-        if isinstance(value, dict):
-            inner = flatten(value)
-            flat |= {name: inner.pop("name")} if "name" in inner else {}
-            flat |= {f"{name}.{part}": each for part, each in inner.items()}
-        else:
-            flat[name] = value
-    return flat
+Stated = dict[str, str]  # settings as texts, by dotted names
 
 
 def stated_settings(plan: AnyPlan) -> Stated:
-    """Return the settings of a run but its seed.
-
-    Left out are the density of a layered graph, when a module without rules would be called, and
-    how often a checkpoint is kept.
-
-    >>> import smgrnn
-    >>> stated = stated_settings(smgrnn.distill("xor", episodes=1).plan)
-    >>> stated["learning.loss"], stated["network.iterations"]
-    ('mse', '2')
-    """
+    """Return the settings of a run but its seed, without those of no effect."""
     content = plan.to_dict() | {"task": plan.task.id}
     del content["seed"]
     if plan.task.is_own_code:
         content["task facts"] = f"SHA-256 {plan.task.digest[:12]}"
     if isinstance(plan, Plan):
         del content["ancestor"], content["origin"], content["asked"]
-        content |= {"teacher": _teacher(plan), "bias": plan.network.n_inputs > plan.task.n_inputs}
-        useless = ["episodes.checkpoint_every"]
+        kind, name, digest = plan.teacher.kind, plan.teacher.name, plan.teacher.digest
+        teacher = kind if kind == "examples" else f"{kind} {name.rpartition('/')[2]}"
+        content["teacher"] = f"{teacher}, SHA-256 {digest[:12]}" if digest else teacher
+        content["bias"] = plan.network.n_inputs > plan.task.n_inputs
+        useless = ["checkpoint_every"]
         if plan.plasticity.is_static:
             named = ("growth", "pruning")
             own = [entry.name for entry in fields(plan.plasticity) if entry.name not in named]
@@ -65,22 +42,17 @@ def stated_settings(plan: AnyPlan) -> Stated:
         useless = []
         if text := content.pop("neat_settings"):
             content["neat_settings"] = f"SHA-256 {sha256(text.encode()).hexdigest()[:12]}"
-    flat = {name: value for name, value in flatten(content).items() if name not in useless}
-    texts = {name: plain(str(value)) for name, value in flat.items()}
-    no_rules = {name: "none" for name in RULES if name in flat and flat[name] is None}
-    return texts | no_rules
-
-
-def _teacher(plan: Plan) -> str:
-    kind, name, digest = plan.teacher.kind, plan.teacher.name, plan.teacher.digest
-    what = kind if kind == "examples" else f"{kind} {name.rpartition('/')[2]}"
-    return f"{what}, SHA-256 {digest[:12]}" if digest else what
+    return {
+        name: "none" if value is None and name in RULES else plain(str(value))
+        for name, value in flatten(content).items()
+        if name not in useless
+    }
 
 
 def alike(records: Mapping[K, Record]) -> list[dict[K, Record]]:
-    """Return runs, by any names, in groups that differ in nothing but their seed, in its order.
+    """Return runs in groups that differ in nothing but their seed, in the order of the seeds.
 
-    Of several runs with one seed and the same results the last counts, as they are the same run.
+    Of runs with the same seed and results, only the last counts.
     """
     found: dict[frozenset[tuple[str, str]], dict[tuple[int, str], K]] = {}
     for name, record in records.items():

@@ -3,7 +3,14 @@
 import numpy as np
 
 from smgrnn.arrays import Bools
-from smgrnn.graph.edit import Cause, EditDraft, GraphEdit, Operation, removed_places
+from smgrnn.graph.edit import (
+    ADD_EDGE,
+    REMOVE_EDGE,
+    REMOVE_NODE,
+    Cause,
+    GraphEdit,
+    removed_places,
+)
 from smgrnn.graph.state import Graph
 
 
@@ -34,12 +41,18 @@ def with_orphans(graph: Graph, edit: GraphEdit) -> GraphEdit:
     is_orphan = orphans(graph, stays)
     if not is_orphan.any():
         return edit
-    joined = edit.rows[edit.rows[:, 0] == Operation.ADD_EDGE, 3:]
-    is_orphan &= ~np.isin(graph.node_ids, joined)  # or a new edge would end nowhere
-    is_orphan &= ~np.isin(graph.node_ids, edit.ids(Operation.REMOVE_NODE))
-    loose = stays & (is_orphan[graph.source] | is_orphan[graph.target])
-    draft = EditDraft(graph, Cause.ORPHAN, after=edit)
-    draft.remove_edges_at(np.flatnonzero(loose))
-    for node in graph.node_ids[is_orphan].tolist():
-        draft.remove_node(node)
-    return draft.finish()
+    kept = edit.rows[edit.rows[:, 0] == ADD_EDGE, 3:].ravel()  # or a new edge would end nowhere
+    is_orphan[graph.node_ids.searchsorted(kept[np.isin(kept, graph.node_ids)])] = False
+    gone = edit.rows[edit.rows[:, 0] == REMOVE_NODE, 2]
+    is_orphan[graph.node_ids.searchsorted(gone)] = False
+    edges = np.flatnonzero(stays & (is_orphan[graph.source] | is_orphan[graph.target]))
+    nodes, n = graph.node_ids[is_orphan], edges.size
+    rows = np.full((n + nodes.size, 5), -1)
+    rows[:, 1], rows[:n, 0], rows[n:, 0] = Cause.ORPHAN, REMOVE_EDGE, REMOVE_NODE
+    rows[:n, 2], rows[n:, 2] = graph.edge_ids[edges], nodes
+    rows[:n, 3], rows[:n, 4] = (
+        graph.node_ids[graph.source[edges]],
+        graph.node_ids[graph.target[edges]],
+    )
+    weight = np.append(graph.weight[edges], np.zeros(nodes.size))
+    return GraphEdit(np.concatenate([edit.rows, rows]), np.append(edit.weight, weight))

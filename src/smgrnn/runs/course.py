@@ -43,7 +43,7 @@ EMPTY_COURSE = np.zeros((0, 0))
 
 def check_course(plan: AnyPlan, course: Floats) -> None:
     """Raise ValueError for scores of other tasks or stages than a plan has."""
-    names = plan.episodes.course if isinstance(plan, Plan) else ()
+    names = plan.task_sequence if isinstance(plan, Plan) else ()
     if any(":" in name or name.endswith(RECORDINGS) or plain(name) != name for name in names):
         raise ValueError("a task of its sequence is code, a file or no text")
     is_right = course.shape[1] == len(names)
@@ -58,14 +58,14 @@ def check_course(plan: AnyPlan, course: Floats) -> None:
 def course_scores(plan: Plan, policy: Policy) -> Floats:
     """Return the mean held-out return of a student on each task of the sequence (n_tasks,)."""
     seeds = held_out_seeds(plan.seed, 0, plan.held_out)
-    backends = [find_backend(find_task(id)) for id in plan.episodes.course]
+    backends = [find_backend(find_task(id)) for id in plan.task_sequence]
     return np.array([backend.play(policy, seeds).returns.mean() for backend in backends])
 
 
 def start_course(plan: Plan, policy: Policy) -> Floats:
     """Return the scores of random policies, of the teachers, and of a student that is new."""
     # A cue changes neither of the two.
-    ends = np.array([_ends(re.sub(",cue=[^,]*", "", id)) for id in plan.episodes.course]).T
+    ends = np.array([_ends(re.sub(",cue=[^,]*", "", id)) for id in plan.task_sequence]).T
     return np.concatenate([ends, [course_scores(plan, policy)]])
 
 
@@ -129,7 +129,7 @@ def course_figures(plan: Plan, course: Floats) -> dict[str, Any]:
 
     They are none before the stage has ended, and for a run that belongs to no sequence.
     """
-    tasks, stages = plan.episodes.course, [stage.task.id for stage in plan.stages]
+    tasks, stages = plan.task_sequence, [stage.task.id for stage in plan.stages]
     if len(course) != FIRST_STAGE + len(stages):
         return {}
     table = {

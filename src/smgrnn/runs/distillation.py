@@ -106,7 +106,7 @@ class Distillation:
     @cached_property
     def normalisation(self) -> Normalisation | None:
         """The normalisation of the student's observations, if there is one."""
-        if not self.plan.episodes.normalise or self._normalisation is not None:
+        if not self.plan.normalise or self._normalisation is not None:
             return self._normalisation
         if self.plan.ancestor is not None:
             return self.plan.ancestor.normalisation
@@ -118,9 +118,8 @@ class Distillation:
     @cached_property
     def backend(self) -> Backend:
         """The backend on which episodes happen."""
-        episodes = self.plan.episodes
-        kind, bar = episodes.backend, self.bar
-        aims: Any = {"gain": episodes.gain, "bar": nan if bar is None else bar}
+        kind, bar = self.plan.backend, self.bar
+        aims: Any = {"gain": self.plan.gain, "bar": nan if bar is None else bar}
         if kind == "compiled":
             if self.task.compiled is None:
                 raise ConfigError(f"The task {self.task.id} is not compiled.")
@@ -134,14 +133,14 @@ class Distillation:
     @cached_property
     def bar(self) -> float | None:
         """The mean return at which nothing grows any more, which a share to keep sets."""
-        if self.plan.episodes.keep is None:
-            return self.plan.episodes.bar
+        if self.plan.keep is None:
+            return self.plan.bar
         assert self.teacher is not None
         taught = evaluate_expert(self.teacher, self.task, N_MEASURED, "choosing").mean()
         chance = evaluate_expert(
             self.teacher, self.task, N_MEASURED, "choosing", disturbance=1.0
         ).mean()
-        return float(chance + self.plan.episodes.keep * (taught - chance))
+        return float(chance + self.plan.keep * (taught - chance))
 
     @property
     def policy(self) -> Policy:
@@ -157,7 +156,7 @@ class Distillation:
     def _policy(self, graph: Graph) -> Policy:
         """Return a network to play with, which takes observations as they are."""
         n_inputs = self.plan.task.n_inputs
-        gain = np.where(graph.source < n_inputs, self.plan.episodes.gain, 1.0)
+        gain = np.where(graph.source < n_inputs, self.plan.gain, 1.0)
         return Policy(
             graph._replace(weight=graph.weight * gain),
             self.plan.network,
@@ -176,7 +175,7 @@ class Distillation:
     def train(self, first: int, last: int) -> Episodes:
         """Train on the episodes first … last - 1 and return their record."""
         seeds = [episode_seed(self.plan.seed, number, "train") for number in range(first, last)]
-        number, is_staged = self.plan.episodes.number, self.plan.episodes.keep is not None
+        number, is_staged = self.plan.n_episodes, self.plan.keep is not None
         progress = np.arange(first, last) / number
         if is_staged:
             progress = np.array([progress_of(episode, number) for episode in range(first, last)])
@@ -187,7 +186,7 @@ class Distillation:
         """Return the edits since the last call, and forget them."""
         edits = Edits.of(self.learner.forget_log())
         is_scaled = (edits.rows[:, 3] >= 0) & (edits.rows[:, 3] < self.plan.task.n_inputs)
-        gain = np.where(is_scaled, self.plan.episodes.gain, 1.0)
+        gain = np.where(is_scaled, self.plan.gain, 1.0)
         return edits._replace(weight=edits.weight * gain)
 
     def compare(self, policy: Policy) -> float:

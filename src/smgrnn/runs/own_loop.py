@@ -10,18 +10,10 @@ from smgrnn.experts import TeacherId
 from smgrnn.graph.edit import Operation
 from smgrnn.graph.log import EditLog
 from smgrnn.policy import policy_of
-from smgrnn.runs.plan import EpisodePlan, Plan
+from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.runs.snapshots import Snapshots
 
-_LOOP = EpisodePlan(
-    number=1,
-    stop_after=0,
-    backend="examples",
-    normalise=False,
-    checkpoint_every=1,
-    held_out=1,
-)
 _NOBODY = TeacherId(kind="examples", name="a loop of one's own", digest="")
 
 
@@ -46,7 +38,10 @@ def record_of(network: Any) -> Record:
         first_graph="random",
         learning=getattr(network, "learning", LearningConfig()),
         plasticity=getattr(network, "plasticity", PlasticityConfig.static()),
-        episodes=_LOOP,
+        backend="examples",
+        episodes=1,
+        held_out=1,
+        checkpoint_every=1,
     )
     loop = Episodes.start(1)
     loop.steps[:] = max(getattr(network, "n_updates", 0), log.last[0], 1)

@@ -26,6 +26,11 @@ LABEL_WIDTH = 17
 
 def draw_curves(record: Record, path: Path) -> None:
     """Draw return and size over the episodes, and how close the student came to its teacher."""
+    _write(curves_figure(record), path)
+
+
+def curves_figure(record: Record) -> Any:
+    """Return the figure of return, size and likeness, with one panel each."""
     from smgrnn.plotting import Figure
 
     episodes, plan = record.episodes, record.plan
@@ -52,7 +57,7 @@ def draw_curves(record: Record, path: Path) -> None:
     _mark_moments(panels, record)
     for ax in panels:
         ax.spines[["top", "right"]].set_visible(False)
-    _write(figure, path)
+    return figure
 
 
 def _mark_moments(panels: Any, record: Record) -> None:
@@ -143,7 +148,7 @@ def draw_course(record: Record, path: Path) -> None:
 
     plan = record.plan
     assert isinstance(plan, Plan)
-    scores, tasks = normalised(record.course), plan.episodes.course
+    scores, tasks = normalised(record.course), plan.task_sequence
     stages = ["before", *(stage.task.id for stage in plan.stages)]
     size = (2.5 + 1.6 * len(tasks), 1.6 + 0.5 * len(stages))
     figure = Figure(figsize=size, layout="constrained")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.config import HandOver, RunConfig, Student, check_student
+from smgrnn.config import RunConfig, RunSettings, check_student
 from smgrnn.errors import ConfigError, plain, short
 from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph, mlp_graph, mlp_width
@@ -27,7 +27,7 @@ from smgrnn.seeding import stream
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
 from smgrnn.tasks.known import find_budget
-from smgrnn.validation import Count, Finite, Positive, Probability, Settings, Share, Whole
+from smgrnn.validation import Count, Finite, Settings, Whole
 
 CHOICE_LOSSES: tuple[Loss, ...] = ("cross_entropy", "one_hot", "plus_minus")
 """The losses of tasks whose actions are choices."""
@@ -110,35 +110,6 @@ class Ancestor(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpisodePlan(Settings):
-    """The episodes of a run: how many there are, where they happen, and their purposes."""
-
-    number: Count
-    """Training episodes."""
-    stop_after: Whole
-    """Stop after this many episodes in a row that reach the task's threshold; 0 is never."""
-    backend: Literal["compiled", "gymnasium", "examples"]
-    """Compiled code, the Gymnasium environment, or rounds through examples."""
-    normalise: bool
-    """Whether observations are normalised for the network."""
-    checkpoint_every: Count
-    """Episodes between two checkpoints."""
-    held_out: Count
-    """Held-out episodes that judge the student that is handed over."""
-    handover: HandOver = "final"
-    """The student to hand over: the best one that the run saw, or the final one."""
-    keep: Share | None = None
-    """Share of the expert's return beyond a random policy that the smallest student is to keep."""
-    gain: Positive = 1.0
-    """Factor of the student's inputs, which its weights absorb in the end."""
-    bar: Finite | None = None
-    """Mean return of the last episodes at which nothing grows any more; None is none."""
-    course: tuple[str, ...] = ()
-    """Names of the tasks of a sequence, on all of which the student is scored; none for a run of
-    its own."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class AnyPlan(Settings):
     """What the plans of all kinds of runs have; a kind adds its own settings."""
 
@@ -204,14 +175,14 @@ def find_plan(kind: Any) -> type[AnyPlan]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(AnyPlan):
+class Plan(AnyPlan, RunSettings):
     """A distillation: all that the engine gets, resolved.
 
     Examples
     --------
     >>> import smgrnn
     >>> plan = smgrnn.distill("xor", episodes=1).plan
-    >>> plan.learning.loss, plan.episodes.backend
+    >>> plan.learning.loss, plan.backend
     ('mse', 'examples')
     >>> plan.make_graph()
     Graph(3 inputs, 0 hidden, 1 outputs, 3 edges)
@@ -222,8 +193,6 @@ class Plan(AnyPlan):
     kind: ClassVar[str] = "distillation"
     command: ClassVar[str] = "distill"
 
-    student: Student
-    """The kind of student."""
     teacher: TeacherId
     """The identity of the teacher."""
     network: NetworkConfig
@@ -234,14 +203,12 @@ class Plan(AnyPlan):
     """Optimizer and loss."""
     plasticity: PlasticityConfig
     """Rules of growth and pruning."""
-    episodes: EpisodePlan
-    """How many episodes, and where."""
-    parameters: Count | None = None
-    """Most parameters of what is handed over; None is any number."""
+    backend: Literal["compiled", "gymnasium", "examples"]
+    """Compiled code, the Gymnasium environment, or rounds through examples."""
+    task_sequence: tuple[str, ...] = ()
+    """Names of the tasks of a sequence, on all of which the student is scored."""
     ancestor: Ancestor | None = None
     """The student of an earlier run to go on from; None starts from a new one."""
-    protect: Probability = 0.0
-    """Share by which updates of the ancestor's edges are held back, as far as they matter."""
     origin: "Plan | None" = None
     """The stage before in a sequence, whose student is the ancestor; None is a run of its own."""
     asked: RunConfig | None = None
@@ -260,18 +227,13 @@ class Plan(AnyPlan):
     @property
     def n_episodes(self) -> int:
         """Training episodes."""
-        return self.episodes.number
-
-    @property
-    def held_out(self) -> int:
-        """Held-out episodes that judge the student that is handed over."""
-        return self.episodes.held_out
+        return self.episodes
 
     def make_graph(self) -> Graph:
         """Return the graph that the student starts from; its ablations start from the same one."""
         if self.ancestor is not None:
             graph = self.ancestor.graph
-            gain = np.where(graph.source < self.task.n_inputs, self.episodes.gain, 1.0)
+            gain = np.where(graph.source < self.task.n_inputs, self.gain, 1.0)
             return graph._replace(weight=graph.weight / gain)
         rng = stream(self.seed, "init")
         if self.first_graph == "random":
@@ -319,37 +281,23 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
     13
     """
     check_student(config)
-    _check_task(config, task)
-    _check_size(config, task)
+    _check(config, task)
     require(
         config.protect == 0.0 or start is not None,
         f"protect {config.protect} has no effect on a run that starts from nothing: leave it out",
     )
     check_episodes(config.held_out)
+    taken = {entry.name: getattr(config, entry.name) for entry in fields(RunSettings)}
     plan = Plan(
+        **taken | {"bar": _bar(config, task)},
         task=replace(task, make=None),
-        student=config.student,
-        seed=config.seed,
         teacher=teacher,
         network=_network(config, task),
         first_graph="layered" if config.student in MLP_SHARES else "random",
         learning=_learning(config, task),
         plasticity=_plasticity(config, task),
-        episodes=EpisodePlan(
-            number=config.episodes,
-            stop_after=config.stop_after,
-            backend=_backend(config, task, teacher),
-            normalise=config.normalise,
-            checkpoint_every=config.checkpoint_every,
-            held_out=config.held_out,
-            handover=config.handover,
-            keep=config.keep,
-            gain=config.gain,
-            bar=_bar(config, task),
-        ),
-        parameters=config.parameters,
+        backend=_backend(config, task, teacher),
         ancestor=None if start is None else _ancestor(config, task, start),
-        protect=config.protect,
         asked=config,
     )
     _check_limit(config, plan)
@@ -367,36 +315,30 @@ def require(holds: bool, sentence: str) -> None:
         raise ConfigError(f"{sentence}.")
 
 
-def _check_task(config: RunConfig, task: Task) -> None:
+def _check(config: RunConfig, task: Task) -> None:
+    """Refuse settings that contradict the task or each other."""
     losses = CHOICE_LOSSES if task.is_discrete else ("mse",)
-    actions, network = "choices" if task.is_discrete else "continuous", config.network
+    network, rules, parameters = config.network, config.plasticity, config.parameters
+    kind = "choices" if task.is_discrete else "continuous"
     require(
         config.learning.loss in (None, *losses),
-        f"learning.loss {config.learning.loss} contradicts the task {task.id}, whose actions are "
-        f"{actions}: it must be {' or '.join(losses)}",
+        f"learning.loss must be {' or '.join(losses)}: the actions of {task.id} are {kind}",
     )
     require(
         task.is_discrete or network.readout != "sum",
-        f"readout sum contradicts the task {task.id}, whose actions are continuous: it must be "
-        f"state",
+        f"readout must be state: the actions of {task.id} are continuous",
     )
     require(
         not (task.is_supervised and network.carry_state),
-        f"carry_state contradicts the task {task.id}, whose examples come in no order: it must be "
-        f"False",
+        f"carry_state must be False: the examples of {task.id} come in no order",
     )
     require(
         not config.stop_after or task.reward_threshold is not None,
-        f"stop_after {config.stop_after} contradicts the task {task.id}, which has no threshold "
-        f"to reach: it must be 0",
+        f"stop_after must be 0: {task.id} has no threshold to reach",
     )
-
-
-def _check_size(config: RunConfig, task: Task) -> None:
-    rules, parameters = config.plasticity, config.parameters
     require(
         config.bar is None or rules.follows_size,
-        f"bar {config.bar} needs rules that follow a size, such as those of the preset frugal",
+        "bar needs rules that follow a size, such as those of the preset frugal",
     )
     require(
         rules.size is None or parameters is None or rules.size <= parameters,
@@ -405,17 +347,14 @@ def _check_size(config: RunConfig, task: Task) -> None:
     )
     if config.keep is None:
         return
-    require(
-        parameters is None,
-        "--keep and --parameters are two ways to ask for a size: give one of them",
-    )
+    require(parameters is None, "Give --keep or --parameters: both ask for a size")
     require(
         not task.is_supervised,
-        f"--keep compares with an expert that plays, and {task.id} has none: use --parameters",
+        f"--keep needs an expert that plays, and {task.id} has none: use --parameters",
     )
     require(rules.follows_size, "--keep needs rules that follow a size: use --preset frugal")
-    require(config.handover == "best", "--keep chooses what is handed over: use --handover best")
-    require(config.bar is None, f"--keep sets the bar itself: leave bar {config.bar} out")
+    require(config.handover == "best", "--keep chooses the network: use --handover best")
+    require(config.bar is None, "--keep sets the bar itself: leave bar out")
 
 
 def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:

@@ -250,7 +250,7 @@ class Record:
     @property
     def _is_solved(self) -> bool:
         """Whether the task's threshold was reached often enough in a row to stop."""
-        n = self.plan.episodes.stop_after if isinstance(self.plan, Plan) else 0
+        n = self.plan.stop_after if isinstance(self.plan, Plan) else 0
         threshold = self.plan.task.reward_threshold
         if n == 0 or threshold is None or self.episodes.n < n:
             return False
@@ -319,7 +319,7 @@ class Record:
         if self.bar is not None:
             bound = lower_bound(given)
             figures["kept"] = {
-                "share": plan.episodes.keep,
+                "share": plan.keep,
                 "bar": self.bar,
                 "lower_bound": bound if np.isfinite(bound) else None,  # None: it was not judged
                 "is_reached": bound >= self.bar,
@@ -458,7 +458,7 @@ def check_arrays(arrays: Arrays) -> None:
 
 def _student(plan: AnyPlan, place: str, network: dict[str, Any], arrays: Arrays) -> Policy:
     normalisation = None
-    if isinstance(plan, Plan) and plan.episodes.normalise:
+    if isinstance(plan, Plan) and plan.normalise:
         normalisation = from_arrays(Normalisation, arrays, f"{place}.normalisation.")
     return Policy(
         from_arrays(Graph, arrays, f"{place}.graph."),

@@ -140,7 +140,7 @@ class Run(Session[Plan]):
     def __repr__(self) -> str:
         plan, n_done = self.plan, 0 if self._record is None else self._record.episodes.n
         whose = f"{plan.task.id}, {plan.student}, seed {plan.seed}"
-        return f"Run({whose}, {n_done} of {plan.episodes.number} episodes)"
+        return f"Run({whose}, {n_done} of {plan.n_episodes} episodes)"
 
     def _repr_html_(self) -> str:
         return network_html(f"{self}: {self.graph}", self.graph)
@@ -211,10 +211,10 @@ class Run(Session[Plan]):
         super().save(folder)
 
     def _before_first(self) -> dict[str, Any]:
-        distillation, episodes = self._distillation, self.plan.episodes
+        distillation = self._distillation
         _ = distillation.teacher  # found first
         student, course, graph = distillation.policy, self._course, distillation.policy.graph
-        if episodes.course and self.plan.origin is None:
+        if self.plan.task_sequence and self.plan.origin is None:
             course = start_course(self.plan, student)
         facts = {
             "students": {"final": student} | ({} if self._chooses else {"best": student}),
@@ -231,12 +231,12 @@ class Run(Session[Plan]):
     @property
     def _chooses(self) -> bool:
         """Whether the run hands over the best student that it saw."""
-        return self.plan.episodes.handover == "best"
+        return self.plan.handover == "best"
 
     @property
     def _is_staged(self) -> bool:
         """Whether the run prunes in stages, to the smallest student that keeps a share."""
-        return self.plan.episodes.keep is not None
+        return self.plan.keep is not None
 
     def _advance(self) -> Iterator[None]:
         with interrupts_deferred():
@@ -252,7 +252,7 @@ class Run(Session[Plan]):
             self._settle()
         with interrupts_deferred():
             self._update(held_out=self.score(self.plan.held_out))
-            if self.plan.episodes.course:
+            if self.plan.task_sequence:
                 n_before = FIRST_STAGE + len(self.plan.stages) - 1
                 now = course_scores(self.plan, self.handed_over.policy)
                 self._update(course=np.concatenate([self.record.course[:n_before], [now]]))
@@ -261,7 +261,7 @@ class Run(Session[Plan]):
         """Train up to the next checkpoint, stage end or end of the backend's chunk."""
         learner, episodes, family = self._distillation.learner, self.episodes, self.record.family
         first, number = episodes.n, self.plan.n_episodes
-        every = self.plan.episodes.checkpoint_every
+        every = self.plan.checkpoint_every
         last = min(first + self._distillation.backend.chunk, number, (first // every + 1) * every)
         offered = offers(number) if self._chooses else []
         if self._is_staged:
@@ -389,7 +389,7 @@ def settings_to_go_on(start: Start, task: str) -> RunConfig:
     asked = RunConfig() if plan.asked is None else plan.asked
     is_named = plan.teacher.kind in ("shipped", "file")
     expert = plan.teacher.name if is_named else None
-    is_elsewhere = plan.episodes.backend == "gymnasium" and plan.task.compiled is not None
+    is_elsewhere = plan.backend == "gymnasium" and plan.task.compiled is not None
     backend: EnvBackend | None = "gymnasium" if is_elsewhere else None
     found = replace(asked, seed=plan.seed, expert=expert, env_backend=backend)
     is_same = task == start.plan.task.id

@@ -187,9 +187,9 @@ def join_stages(records: Listed[Record]) -> Record:
         )
     plan, n_left = last.plan, 0 if last.is_finished else last.plan.n_episodes - last.episodes.n
     assert isinstance(plan, Plan)
-    episodes = replace(plan.episodes, number=max(joined.episodes.n + n_left, 1), stop_after=0)
+    n_episodes = max(joined.episodes.n + n_left, 1)
     task = replace(plan.task, reward_threshold=None) if len(records) > 1 else plan.task
-    return replace(joined, plan=replace(plan, episodes=episodes, task=task))
+    return replace(joined, plan=replace(plan, episodes=n_episodes, stop_after=0, task=task))
 
 
 def plan_sequence(tasks: Listed[str], config: RunConfig, *, cue: bool = False) -> tuple[Plan, ...]:
@@ -209,7 +209,7 @@ def plan_sequence(tasks: Listed[str], config: RunConfig, *, cue: bool = False) -
     plans: list[Plan] = []
     for task in found:
         plan = plan_run(replace(config, protect=0.0), task, find_teacher(None, task)[0])
-        plan = replace(plan, episodes=replace(plan.episodes, course=course))
+        plan = replace(plan, task_sequence=course)
         if plans:
             plan = replace(plan, origin=plans[-1], protect=config.protect)
         plans.append(plan)

@@ -91,7 +91,7 @@ def find_again(recorded: Task, source: TaskSource | Task | None = None) -> Task:
     """
     if source is None and recorded.is_own_code:
         raise TaskError(
-            f"The task {recorded.id!r} of this run is code of your own; give it again: as TASK or "
+            f"The task {recorded.id!r} of this run is your own code. Pass it again: as TASK or "
             f"--task on the command line, as task= in Python."
         )
     if source is None and recorded.recording is not None:
@@ -167,7 +167,7 @@ def _describe(name: str, make: Callable[[], Any] | None = None) -> Task:
         id, spec = name if make is None else type(env.unwrapped).__name__, env.spec
         seen: Any = getattr(env, "observation_space", None)
         done: Any = getattr(env, "action_space", None)
-    wrapper = "Register it inside a wrapper, such as one of gymnasium.wrappers."
+    wrapper = "Register it inside a wrapper, such as gymnasium.wrappers."
     if not (isinstance(seen, Box) and len(seen.shape) == 1 and seen.shape[0] > 0):
         raise TaskError(
             f"The observations of a task must be a flat Box, of shape (n,). "

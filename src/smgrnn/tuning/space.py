@@ -1,7 +1,6 @@
 """Search spaces: the settings to tune, each with a range or with a few values.
 
-A setting goes by its name, as in --set: `plasticity.window=10:200:log`, `gain=1:10`,
-`plasticity.growth=relay,split`.  A ready space stands for several of these.
+For example `plasticity.window=10:200:log`, `gain=1:10`, `plasticity.growth=relay,split`.
 """
 
 from collections.abc import Iterable
@@ -61,11 +60,7 @@ class Dimension:
     """The values to choose from; none if it is a range."""
 
     def holds(self, value: Any) -> bool:
-        """Return whether a value is among those to choose from, or in the range.
-
-        >>> Dimension("gain", 1.0, 10.0).holds(5.0), Dimension("gain", 1.0, 10.0).holds(None)
-        (True, False)
-        """
+        """Return whether a value is among those to choose from, or in the range."""
         if self.values:
             return value in self.values
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -83,8 +78,8 @@ class Dimension:
 def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
     """Return the search space that texts describe, a later range of a setting in place of others.
 
-    Each end of a range and each value must be one that the settings allow; where a rule or an
-    optimizer is tuned too, its settings must be those of all that it is chosen from.
+    The settings must allow each end of a range and each value.  Where a rule or an optimizer is
+    tuned too, its settings must be those of all that it is chosen from.
 
     >>> [each.text for each in find_space(["gain=1:10:log", "gain=2:4"], RunConfig())]
     ['gain=2:4']
@@ -95,55 +90,48 @@ def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
             f"There is nothing to tune: name settings with ranges, such as "
             f"--over plasticity.window=10:200:log, or one of {', '.join(SPACES)}."
         )
+    named = [(it.partition("=")[0].strip().replace("-", "_"), it) for it in singles]
     chosen, starts = {f"{part}.{place}" for part, place in CHOICES.values()}, [start]
-    for single in singles:
-        if (name := _name(single)) in chosen:
-            values = _dimension(single, start).values
+    for name, single in named:
+        if name in chosen:
+            values = _dimension(name, single, start).values
             starts = [each.with_changes(**by_part({name: v})) for each in starts for v in values]
-    found = {_name(single): [_dimension(single, each) for each in starts] for single in singles}
+    found = {name: [_dimension(name, single, each) for each in starts] for name, single in named}
     return tuple(same[-1] for same in found.values())
 
 
-def _name(text: str) -> str:
-    return text.partition("=")[0].strip().replace("-", "_")
-
-
-def _dimension(text: str, start: RunConfig) -> Dimension:
-    name, (_, is_given, values) = _name(text), text.partition("=")
-    if not is_given and suggest(name, SPACES):
+def _dimension(name: str, text: str, start: RunConfig) -> Dimension:
+    """Return the range or the values of a setting, all of which the settings allow."""
+    values = text.partition("=")[2].strip()
+    if "=" not in text and suggest(name, SPACES):
         raise ConfigError(f"There is no search space {name!r}. {suggest(name, SPACES)}")
     kinds = choices(find_setting(name, start))
-    if not values.strip():
+    if not values:
         raise ConfigError(f"{name} needs a range or values, such as {name}=1:10 or {name}=1,2,4.")
-    if ":" in values:
-        numbers = {each for kind in kinds for each in get_args(kind)[:1]} & {int, float}
-        found = _range(name, values, numbers)
-        ends: tuple[Any, ...] = (found.low, found.high)
-    else:
-        ends = tuple(parse_value(each.strip()) for each in values.split(","))
-        found = Dimension(name, values=ends)
+    if ":" not in values:
+        ends: tuple[Any, ...] = tuple(parse_value(each.strip()) for each in values.split(","))
         if len(set(map(str, ends))) < max(len(ends), 2):
             raise ConfigError(f"{name} needs several values, all different. Got {values} instead.")
+        found = Dimension(name, values=ends)
+    else:
+        numbers = {each for kind in kinds for each in get_args(kind)[:1]} & {int, float}
+        if not numbers:
+            raise ConfigError(f"{name} is no number: name its values, such as {name}=one,other.")
+        low, high, *scale = values.split(":")
+        number, noun = (float, "numbers") if float in numbers else (int, "whole numbers")
+        try:
+            ends = number(low), number(high)
+            is_log = {(): False, ("log",): True}[tuple(scale)]
+        except (ValueError, KeyError) as error:
+            raise ConfigError(
+                f"The range of {name} must be LOW:HIGH or LOW:HIGH:log, of {noun}. Got "
+                f"{short(values)} instead."
+            ) from error
+        if not ends[0] < ends[1]:
+            raise ConfigError(f"The range of {name} must rise from low to high. Got {values}.")
+        if is_log and ends[0] <= 0:
+            raise ConfigError(f"The range of {name} cannot be logarithmic: {low} is not above 0.")
+        found = Dimension(name, *ends, is_log, number is int)
     for value in ends:
         start.with_changes(**by_part({name: value}))
     return found
-
-
-def _range(name: str, text: str, numbers: set[Any]) -> Dimension:
-    if not numbers:
-        raise ConfigError(f"{name} is no number: name its values, such as {name}=one,other.")
-    low, high, *scale = text.split(":")
-    number, noun = (float, "numbers") if float in numbers else (int, "whole numbers")
-    try:
-        ends = number(low), number(high)
-        is_log = {(): False, ("log",): True}[tuple(scale)]
-    except (ValueError, KeyError) as error:
-        raise ConfigError(
-            f"The range of {name} must be LOW:HIGH or LOW:HIGH:log, of {noun}. Got {short(text)} "
-            f"instead."
-        ) from error
-    if not ends[0] < ends[1]:
-        raise ConfigError(f"The range of {name} must rise from low to high. Got {text} instead.")
-    if is_log and ends[0] <= 0:
-        raise ConfigError(f"The range of {name} cannot be logarithmic: {low} is not above 0.")
-    return Dimension(name, *ends, is_log, number is int)

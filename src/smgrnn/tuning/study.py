@@ -1,10 +1,9 @@
-"""Study: a search for settings, in batches of trials, each a few runs with seeds of their own.
+"""Study: a search for settings in batches of trials, each a few runs with different seeds.
 
-Every decision follows from the records of earlier batches and from one seed.  So the store of
-records is all the memory that a study needs: one that was killed asks for the same trials again,
-finds the runs that had finished, and goes on as if nothing had happened, on as many processes as
-there are.  A batch starts with one seed for each of its trials; the better half goes on, with twice
-as many, until the last ones have all of them.
+Every decision follows from the records of earlier batches and from one seed, so a study that was
+killed asks for the same trials again and finds their finished runs in the store.  A batch starts
+with one seed for each trial; the better half continues with twice as many, until the last ones have
+all seeds.
 """
 
 import json
@@ -31,9 +30,9 @@ with needs("Tuning"):
 FAILED = "failed.json"
 """File beside the store with the runs that raised an error, by key."""
 ROOM = 10.0
-"""Multiple of the parameters of the preset from which on parameters count as equally many."""
+"""Networks with this many times the parameters of the preset do not count."""
 FEWEST = 10
-"""Finished trials below which nothing can be said about the importance of a setting."""
+"""Fewest finished trials from which importances are estimated."""
 
 
 class Point(NamedTuple):
@@ -49,11 +48,7 @@ class Point(NamedTuple):
 
 
 def front(points: Sequence[Point]) -> list[int]:
-    """Return the indices of the Pareto front, from the fewest parameters.
-
-    >>> front([Point(1.0, 9), Point(2.0, 5), Point(3.0, 7)])
-    [1, 2]
-    """
+    """Return the indices of the Pareto front, from the fewest parameters."""
     order = sorted(range(len(points)), key=lambda place: points[place].parameters)
     return [it for it in order if not any(other.dominates(points[it]) for other in points)]
 
@@ -87,9 +82,9 @@ class Question:
     batch: int = 16
     """Trials that are asked for at once."""
     price: float | None = None
-    """Return that a parameter costs, for a study of one number; None asks for a front."""
+    """Return that a parameter costs, to maximize one number; None asks for a front."""
     floor: float | None = None
-    """Return below which a point of the front does not count; None is the worst of the preset."""
+    """Least return on the front; None is that of the preset's worst run."""
 
     def __post_init__(self) -> None:
         checked(self.n_seeds, Count, "--seeds")
@@ -103,15 +98,6 @@ class Question:
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the runs."""
         return tuple(range(self.start.seed, self.start.seed + self.n_seeds))
-
-    @property
-    def rungs(self) -> list[int]:
-        """Numbers of seeds after which the poorer half of a batch is stopped, and the last one.
-
-        >>> Question(task="xor", start=RunConfig(), space=(), n_seeds=6).rungs
-        [1, 2, 4, 6]
-        """
-        return [*(2**i for i in range((self.n_seeds - 1).bit_length())), self.n_seeds]
 
     def condition(self, settings: dict[str, Any]) -> Condition:
         """Return the runs of a trial with these settings in place of those to start from."""
@@ -133,7 +119,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """Settings that were tried, and what came of them."""
+    """Settings that were tried, and the results of their runs."""
 
     number: int
     """Its number, from 1; 0 is the preset itself."""
@@ -144,7 +130,7 @@ class Trial:
     parameters: tuple[int, ...] = ()
     """Parameters of the selected network of each run."""
     error: str = ""
-    """Why it has no runs, or no more; empty if nothing went wrong."""
+    """Why it has no runs, or no more; empty if nothing failed."""
     is_whole: bool = False
     """Whether it has run with all seeds."""
 
@@ -174,7 +160,7 @@ class Found:
 
     @cached_property
     def worst(self) -> Point:
-        """The point at which nothing counts any more, in return or in parameters."""
+        """The point from which the area counts: the floor, and ten times the preset's size."""
         floor = self.question.floor
         low = min(self.start.returns) if floor is None else floor
         return Point(low, ROOM * self.start.point.parameters)
@@ -185,7 +171,7 @@ class Found:
         return [trial for trial in self.trials if trial.is_whole]
 
     def merit(self, point: Point) -> tuple[float, ...]:
-        """Return what a point is compared by with others: larger is better.
+        """Return the value by which a point is compared with others: larger is better.
 
         It is the area beside all whole trials, then return, then size.  Points of one batch are not
         compared with one another: a lucky one among them must not hide the others.
@@ -197,7 +183,7 @@ class Found:
 
     @cached_property
     def front(self) -> list[Trial]:
-        """The trials that none dominates, or the best by one number, from the fewest parameters."""
+        """The Pareto front, from the fewest parameters; with a price, the best trial alone."""
         if self.question.price is not None:
             return [max(self.whole, key=lambda trial: self.merit(trial.point))]
         counted = [it for it in self.whole if it.point.mean_return >= self.worst.mean_return]
@@ -205,15 +191,13 @@ class Found:
 
     @property
     def best(self) -> Trial:
-        """The trial with the fewest parameters that returns no less than the preset.
+        """The trial of the front with the fewest parameters that returns as much as the preset.
 
-        It is the preset itself where no trial returns as much as the floor.
+        If none does, it is the last of the front; if the front is empty, the preset itself.
         """
-        if not self.front:
-            return self.start
         least = self.start.point.mean_return
-        good = (each for each in self.front if each.point.mean_return >= least)
-        return next(good, self.front[-1])
+        good = [each for each in self.front if each.point.mean_return >= least]
+        return (good[:1] or self.front[-1:] or [self.start])[0]
 
     @property
     def area(self) -> float:
@@ -225,7 +209,7 @@ Watch = Callable[[Found], None]
 
 
 class Study:
-    """Asks Optuna for batches of trials, runs them, and tells it what came of them."""
+    """Asks Optuna for batches of trials, runs them, and reports their results to it."""
 
     def __init__(self, question: Question, store: Store, executor: Executor) -> None:
         self._question, self._store, self._executor = question, store, executor
@@ -237,13 +221,20 @@ class Study:
             except ValueError as error:
                 raise FileFormatError(f"{self._failed} is damaged: {reason(error)}.") from error
         self._found = Found(question, ())
-        self._distributions = {each.name: _distribution(each) for each in question.space}
+        kinds, self._distributions = optuna.distributions, {}
+        for each in question.space:
+            kind: Any = kinds.IntDistribution if each.is_whole else kinds.FloatDistribution
+            self._distributions[each.name] = (
+                kinds.CategoricalDistribution(each.values)
+                if each.values
+                else kind(each.low, each.high, log=each.is_log)
+            )
         self._search: Any = None
 
     def run(
         self, n_trials: int, *, until: float = float("inf"), watch: Watch = lambda _: None
     ) -> Found:
-        """Run trials in whole batches, until there are so many or the clock (monotonic) strikes."""
+        """Run whole batches until there are `n_trials`, or the monotonic clock reaches `until`."""
         self._begin(watch)
         while len(self._found.trials) - 1 < n_trials and time.monotonic() < until:
             first = len(self._found.trials)
@@ -263,9 +254,9 @@ class Study:
         return self._found
 
     def importances(self) -> dict[str, float]:
-        """Return the fraction of each setting in being on the front, or the best, by PED-ANOVA.
+        """Return the importance of each setting for the best trials, by PED-ANOVA.
 
-        There is none of fewer than ten trials.
+        It is empty after fewer than ten trials.
         """
         n = sum(not trial.error for trial in self._found.trials)
         if n < FEWEST or len(self._question.space) == 1:
@@ -276,8 +267,8 @@ class Study:
 
     def _begin(self, watch: Watch) -> None:
         """Run the preset itself with all seeds, and begin a search that knows it."""
-        question, preset = self._question, Trial(number=0, settings={})
-        [preset] = self._runs([preset], question.n_seeds, watch)
+        question = self._question
+        [preset] = self._runs([Trial(number=0, settings={})], question.n_seeds, watch)
         if preset.error:
             raise ConfigError(f"The preset itself cannot be run: {preset.error}")
         preset = replace(preset, is_whole=True)
@@ -302,7 +293,7 @@ class Study:
         watch(self._found)
 
     def _judge(self, trial: Trial) -> tuple[list[float], dict[str, float]]:
-        """Return the numbers to compare a trial by, and what it lacks to count, by name."""
+        """Return the values of a trial for Optuna, and the return that it lacks to the floor."""
         if self._question.price is not None:
             return list(self._found.merit(trial.point)), {}
         lack = self._found.worst.mean_return - trial.point.mean_return
@@ -311,15 +302,16 @@ class Study:
     def _try_out(self, trials: list[Trial], watch: Watch) -> list[Trial]:
         """Return the trials of a batch with their results, the poorer ones from fewer seeds."""
         results = {trial.number: trial for trial in trials}
-        alive = list(results)
-        for n_seeds in self._question.rungs:
+        alive, n_all, n_seeds = list(results), self._question.n_seeds, 1
+        while True:
             done = self._runs([results[number] for number in alive], n_seeds, watch)
             results |= dict(zip(alive, done, strict=True))
             alive = [number for number in alive if not results[number].error]
-            if n_seeds < self._question.n_seeds:
-                merits = {number: self._found.merit(results[number].point) for number in alive}
-                order = sorted(alive, key=lambda number: merits[number], reverse=True)
-                alive = sorted(order[: (len(order) + 1) // 2])
+            if n_seeds == n_all:
+                break
+            merits = {number: self._found.merit(results[number].point) for number in alive}
+            order = sorted(alive, key=lambda number: merits[number], reverse=True)
+            alive, n_seeds = sorted(order[: (len(order) + 1) // 2]), min(2 * n_seeds, n_all)
         for number in alive:
             results[number] = replace(results[number], is_whole=True)
         return list(results.values())
@@ -346,9 +338,7 @@ class Study:
             watch(self._found)
 
         n_done = len(trials[0].returns) if trials else 0
-        experiment = Experiment(
-            id="tune-v1", question="", artefacts=(), conditions=conditions, seeds=seeds[n_done:]
-        )
+        experiment = Experiment(id="tune-v1", conditions=conditions, seeds=seeds[n_done:])
         progress = run_experiments([experiment], self._store, self._executor, watch=show)
         if own := {each.key: each.error for each in progress.failures if each.is_own}:
             self._failures |= own  # they would fail again
@@ -356,8 +346,8 @@ class Study:
         for failure in progress.failures:
             if not failure.is_own:
                 raise ConfigError(
-                    f"The study stopped where no worker could run a trial, and goes on by the same "
-                    f"command: {failure.error}"
+                    f"The study stopped because no worker could run a trial. Repeat the command to "
+                    f"resume it: {failure.error}"
                 )
         results = []
         for trial in trials:
@@ -371,11 +361,3 @@ class Study:
             sizes = tuple(record.handed_over.n_parameters for record in records)
             results.append(replace(trial, returns=returns, parameters=sizes))
         return results
-
-
-def _distribution(dimension: Dimension) -> Any:
-    kinds: Any = optuna.distributions
-    if dimension.values:
-        return kinds.CategoricalDistribution(dimension.values)
-    kind = kinds.IntDistribution if dimension.is_whole else kinds.FloatDistribution
-    return kind(dimension.low, dimension.high, log=dimension.is_log)

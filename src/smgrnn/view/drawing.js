@@ -1,4 +1,4 @@
-// Drawing: fills the named lines and dots of the figures, in the colours of the window.
+// Drawing: fills the named lines and dots of the figure, in the colours of the window.
 "use strict";
 
 const NAME_SHARE = 0.3; // of the width, that the names of inputs or of outputs may take at most
@@ -147,35 +147,22 @@ function fit(network) {
   network.y_range.setv({ start: -0.04, end: 1.04 });
 }
 
-function drawCurves(plots) {
-  if (!plots.length) return;
-  plots[0].x_range.setv({ start: 0, end: last });
-  byId("done").hidden = content.done === null || content.done > last;
-  byId("done").style.left = `${(100 * content.done) / last}%`;
-  byId("done").classList.toggle("late", content.done > last / 2);
-  for (const plot of plots) {
-    for (const { name, data_source: source } of plot.renderers) {
-      if (content.lines[name]) source.data = content.lines[name];
-    }
-  }
+function drawCurves() {
+  byId("panels").hidden = !content.curves;
+  if (!content.curves) return;
+  const { image, left, right } = content.curves;
+  byId("curves").src = image;
+  byId("span").style.left = `${100 * left}%`;
+  byId("span").style.right = `${100 * right}%`;
 }
 
-// Give figures the colours of the window.
-function paint(network, curves) {
+// Give the figure the colours of the window.
+function paint(network) {
   readTones();
   for (const name of ["names", "nodes", "edges"]) {
     for (const each of network.renderers.filter((renderer) => renderer.name === name)) {
       if (name === "names") each.glyph.text_color = { value: tones.soft };
       else each.hover_glyph.line_color = { value: tones.ink };
     }
-  }
-  for (const plot of curves) {
-    for (const each of plot.renderers) each.glyph.line_color = { value: tones[each.tags[0]] };
-    for (const axis of [...plot.below, ...plot.left]) {
-      axis.setv({ axis_line_color: tones.line, major_tick_line_color: tones.line });
-      axis.setv({ major_label_text_color: tones.soft, axis_label_text_color: tones.soft });
-    }
-    for (const each of plot.center) if (each.type === "Grid") each.grid_line_color = tones.line;
-    for (const each of plot.above) each.label_text_color = tones.ink;
   }
 }

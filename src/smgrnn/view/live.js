@@ -14,13 +14,12 @@ function showState(state) {
   byId("live").textContent = STATES[state];
 }
 
-// Take new content; for another run, or for more curves, the figures are built anew.
+// Take new content; the figure of another run replaces the one before.
 async function takeNew(text) {
-  const frame = () => [content.title, ...Object.keys(content.lines)].join();
-  const before = frame();
+  const { title } = content;
   take(text);
   for (const name of ["facts", "notices", "legend"]) byId(name).innerHTML = content[name];
-  if (frame() === before) window.player.renew();
+  if (content.title === title) window.player.renew();
   else await build();
 }
 

@@ -1,6 +1,6 @@
 """A run under way on a page: a small server that only this machine can reach.
 
-It answers two addresses and nothing else, reads no file that a request names, and turns away
+It answers two addresses and nothing else, and reads no file that a request names.  It refuses
 requests for another host, by which a page of the web could ask through a name of its own.
 """
 
@@ -22,8 +22,6 @@ from smgrnn.runs.record import Record
 from smgrnn.view.page import contents, fill_frame
 
 HOST = "127.0.0.1"
-NAMES = (HOST, "localhost")
-"""Names by which this machine may be asked for."""
 RECENT = 10.0
 """Seconds since the last question after which nobody looks at a page any more."""
 HEADERS = {
@@ -40,14 +38,14 @@ WAITING = (
 
 
 class FolderView:
-    """The record in a run folder, read again when another process has gone on with it."""
+    """The record in a run folder, read again whenever another process has changed it."""
 
     def __init__(self, path: Path) -> None:
         home = RunFolder(path)
         self._path, self._stamp, self._record = path, home.stamp, home.load()
 
     def __call__(self) -> Record:
-        """Return the record as it is now."""
+        """Return the current record."""
         with suppress(OSError, SmgrnnError):  # it is being replaced, or its folder is gone
             home = RunFolder(self._path)
             if home.stamp != self._stamp:
@@ -58,12 +56,11 @@ class FolderView:
 class LiveView:
     """The page of a run under way, served inside a `with` block at `url`.
 
-    `look` gives the record as it is now, as often as a page asks for it.
+    `look` returns the current record, as often as a page asks for it.
     """
 
     def __init__(self, look: Callable[[], Record]) -> None:
-        self._look = look
-        self._lock = threading.Lock()
+        self._look, self._lock = look, threading.Lock()
         self._record: Record | None = None
         self._content: dict[str, Any] = {}
         self._version = self._arrived = 0
@@ -82,37 +79,29 @@ class LiveView:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         while kind is None and time.monotonic() < self._asked + RECENT:
             if self._arrived == self._version and self._look() is self._record:
-                break  # the page that somebody looks at shows the end
+                break  # the open page shows the end
             time.sleep(0.05)
         self._server.shutdown()
         self._server.server_close()
 
     def expect_page(self) -> None:
-        """Take note that a page was just opened, which will ask in a moment."""
+        """Note that a page was just opened, which will ask in a moment."""
         self._asked = time.monotonic()
 
-    def page(self) -> str:
-        """Return the whole page."""
+    def page(self, after: int | None = None) -> str | None:
+        """Return the whole page, or its content as JSON if it is newer than version `after`."""
         with self._lock:
-            self._renew()
-            return fill_frame(self._content) if self._content else WAITING
-
-    def moment(self, after: int) -> str | None:
-        """Return the content if it has changed since this version of it."""
-        with self._lock:
-            self._renew()
+            self.expect_page()
+            record = self._look()
+            if record is not self._record:
+                self._record = record
+                with suppress(SmgrnnError):  # a search has no champion before a candidate played
+                    self._content = contents(record, is_live=True) | {"version": self._version + 1}
+                    self._version += 1
+            if after is None:
+                return fill_frame(self._content) if self._content else WAITING
             self._arrived = after
             return None if self._version == after else json.dumps(self._content)
-
-    def _renew(self) -> None:
-        self.expect_page()
-        record = self._look()
-        if record is self._record:
-            return
-        self._record = record
-        with suppress(SmgrnnError):  # a search has no champion before a candidate has played
-            self._content = contents(record, is_live=True) | {"version": self._version + 1}
-            self._version += 1
 
 
 class _Server(ThreadingHTTPServer):
@@ -120,29 +109,25 @@ class _Server(ThreadingHTTPServer):
     view: LiveView
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over a page that was closed while it was sent."""
-        if not isinstance(sys.exception(), ConnectionError):
+        if not isinstance(sys.exception(), ConnectionError):  # a page was closed while it was sent
             super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    timeout = 10  # of a connection on which nothing is asked
+    timeout = 10  # seconds of a connection on which nothing is asked
     server: _Server
 
     def do_GET(self) -> None:
         view, asked, kind = self.server.view, urlsplit(self.path), "text/html; charset=utf-8"
-        if self.headers.get("Host") not in {f"{name}:{view.port}" for name in NAMES}:
-            self.send_error(421)
-            return
+        if self.headers.get("Host") not in (f"{HOST}:{view.port}", f"localhost:{view.port}"):
+            return self.send_error(421)
         if asked.path == "/":
-            text: str | None = view.page()
+            text = view.page()
         elif asked.path == "/moment":
             after = parse_qs(asked.query).get("after", ["0"])[0]
-            text = view.moment(int(after) if after.isdecimal() else 0)
-            kind = "application/json"
+            text, kind = view.page(int(after) if after.isdecimal() else 0), "application/json"
         else:
-            self.send_error(404)
-            return
+            return self.send_error(404)
         body = (text or "").encode()
         self.send_response(204 if text is None else 200)
         own = {} if text is None else {"Content-Type": kind, "Content-Length": str(len(body))}
@@ -150,6 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+        return None
 
     def log_message(self, format: str, *args: Any) -> None:
         """Print nothing: the terminal belongs to the run."""

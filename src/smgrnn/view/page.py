@@ -1,10 +1,10 @@
 """The page: one file that opens from disk, with Bokeh, the timeline and the player inside.
 
 The frame, with its style, is `page.html`; `player.js` moves the network along the timeline, and
-`live.js` follows a run under way.  Lines and dots of the figures have names, by which `drawing.js`
-finds and fills them, in the colours of the window.
+`live.js` follows a run under way.  `drawing.js` finds lines and dots of the figure by their names.
 """
 
+import io
 import json
 from base64 import b64encode
 from html import escape
@@ -17,19 +17,17 @@ import numpy as np
 from bokeh import models
 from bokeh.core.properties import value
 from bokeh.embed import json_item
-from bokeh.layouts import column
-from bokeh.models.annotations import Legend
 from bokeh.models.ui import UIElement
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 from numpy.typing import NDArray
 
 from smgrnn.arrays import Floats
-from smgrnn.episodes.table import Episodes
 from smgrnn.graph.edit import Cause
+from smgrnn.plotting import mpl
 from smgrnn.runs.family import Member
 from smgrnn.runs.own_loop import record_of
-from smgrnn.runs.pictures import find_done, find_likeness, moving_average
+from smgrnn.runs.pictures import curves_figure, find_done
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file, writing
@@ -39,17 +37,7 @@ from smgrnn.view.timeline import Timeline
 SCRIPTS = ("timeline.js", "drawing.js", "story.js", "player.js", "live.js")
 """The program of the page, in the order in which its parts are read."""
 WORDS = ("title", "facts", "notices", "legend")
-"""Parts of the content that are markup of their own."""
-MOST_POINTS = 2000
-"""Most episodes whose values a curve shows."""
-LEFT, RIGHT = 52, 12
-"""Room beside the curves for the numbers, in pixels; the page's cursor moves between."""
-BARE: Any = {
-    "toolbar_location": None,
-    "outline_line_color": None,
-    "background_fill_color": None,
-    "border_fill_color": None,
-}
+"""Parts of the content that are markup."""
 LINES = ("xs", "ys", "line_width", "line_color", "line_alpha")
 DOTS = ("x", "y", "size", "fill_color", "line_color", "line_width", "alpha")
 ARROWS = ("x", "y", "size", "angle", "color", "alpha")
@@ -84,8 +72,6 @@ def fill_frame(content: dict[str, Any]) -> str:
     return Template(frame).substitute(
         {name: content[name] for name in WORDS} | themes,
         connect="; connect-src 'self'" if content["isLive"] else "",
-        left=LEFT,
-        right=RIGHT,
         bokeh="".join(Resources(mode="inline", components=["bokeh"]).js_raw),
         content=json.dumps(content).replace("<", "\\u003c"),
         player="\n".join(scripts),
@@ -93,9 +79,9 @@ def fill_frame(content: dict[str, Any]) -> str:
 
 
 def contents(run: Record, student: Member | None = None, *, is_live: bool = False) -> Any:
-    """Return all that there is to show of a run: words as markup, figures, columns of numbers.
+    """Return all that the page shows: words as markup, figures, columns of numbers.
 
-    Of a run under way it is the student as it is now, with room for nodes that are to come.
+    A run under way shows its current student, with room for nodes that are to come.
     """
     student = run.student(final=True) if is_live else student or run.handed_over
     record = run.until(student)
@@ -105,25 +91,27 @@ def contents(run: Record, student: Member | None = None, *, is_live: bool = Fals
     node_size, widest, largest = style.drawn_sizes(timeline)
     unit = "candidate" if record.is_evolved else "episode"
     graph, done, threshold = record.graph, find_done(record), plan.task.reward_threshold
-    curves: Any = None
-    lines: dict[str, Any] = {}
-    if record.episodes.n:
-        plots, lines = curves_figure(record.episodes, threshold, unit)
-        curves = json_item(plots)
     facts = (
         f"{record.episodes.n:,} episodes, {len(record.edits.rows):,} structural changes: "
         f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges."
     )
     if done is not None:
         facts += f" Solved in episode {done:,}: the last 100 returned {threshold:g} on average."
+    legend = [("line", "positive", "positive weight"), ("line", "negative", "negative weight")]
+    grown = style.grown_by(timeline)
+    legend += [("dot", style.TONES[cause], f"new by {style.word(cause)}") for cause in grown]
+    if (np.concatenate([timeline.nodes.died_by, timeline.edges.died_by]) >= 0).any():
+        legend.append(("dot faded", "soft", "removed, fading"))
     return {
         "title": escape(f"{plan.task.id}, {plan.student}, seed {plan.seed}"),
         "facts": escape(facts),
         "notices": notices(run, whole, timeline, is_live=is_live),
-        "legend": _legend(timeline),
+        "legend": "".join(
+            f'<li class="{kind}" style="--tone: var(--{tone})">{text}</li>'
+            for kind, tone, text in legend
+        ),
         "network": json_item(network_figure(timeline, places)),
-        "curves": curves,
-        "lines": lines,
+        "curves": draw_curves(record, unit) if record.episodes.n else None,
         "timeline": {
             "nInputs": timeline.n_inputs,
             "nFixed": timeline.n_fixed,
@@ -148,7 +136,6 @@ def contents(run: Record, student: Member | None = None, *, is_live: bool = Fals
             "names": [escape(name) for name in timeline.names],  # the player writes them as HTML
         },
         "unit": unit,
-        "done": done,
         "nEpisodes": plan.n_episodes if is_live else record.episodes.n,
         "isLive": is_live,
         "isFinished": run.is_finished,
@@ -181,20 +168,6 @@ def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool) -> 
     return "".join(f"<p>{escape(sentence)}</p>" for sentence, holds in found.items() if holds)
 
 
-def _legend(timeline: Timeline) -> str:
-    entries = [("line", "positive", "positive weight"), ("line", "negative", "negative weight")]
-    entries += [
-        ("dot", style.TONES[cause], f"new by {style.word(cause)}")
-        for cause in style.grown_by(timeline)
-    ]
-    if (np.concatenate([timeline.nodes.died_by, timeline.edges.died_by]) >= 0).any():
-        entries.append(("dot faded", "soft", "removed, fading"))
-    return "".join(
-        f'<li class="{kind}" style="--tone: var(--{tone})">{text}</li>'
-        for kind, tone, text in entries
-    )
-
-
 def _pack(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Return numbers as the player unpacks them: the bytes of Int32Arrays or Float32Arrays."""
     packed = {}
@@ -212,7 +185,10 @@ def network_figure(timeline: Timeline, places: Floats) -> UIElement:
         sizing_mode="stretch_both",
         tools=[],
         min_border=4,
-        **BARE,
+        toolbar_location=None,
+        outline_line_color=None,
+        background_fill_color=None,
+        border_fill_color=None,
     )
     plot.axis.visible = plot.grid.visible = False
 
@@ -247,66 +223,15 @@ def network_figure(timeline: Timeline, places: Floats) -> UIElement:
     return plot  # type: ignore[no-any-return]
 
 
-def curves_figure(
-    episodes: Episodes, threshold: float | None, unit: str
-) -> tuple[UIElement, dict[str, Any]]:
-    """Return the curves of a run, in panels of one width, and the numbers of each by its name.
-
-    The panels are return, size, and likeness where there is a teacher.  A noisy curve is drawn
-    faintly, with its moving average over it.  The page gives them their colours.
-    """
-    n, likeness = episodes.n, find_likeness(episodes)
-    shown = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
-    x_range = models.Range1d(start=0, end=1)  # the page sets it
-    plots = [_panel(x_range) for _ in range(2 if likeness is None else 3)]
-    lines = {}
-
-    def add(plot: Any, name: str, tone: str, values: NDArray[Any], **look: Any) -> None:
-        first = n - values.size  # an average begins later
-        rows = shown[shown >= first]
-        y = values[rows - first].astype(float)
-        lines[name] = _pack({"x": rows + 1.0, "y": y})
-        # Bokeh warns of a panel that begins with nothing to choose its range by.
-        source = models.ColumnDataSource({"x": [0, 1], "y": [float(y.min()), float(y.max())]})
-        plot.line("x", "y", source=source, name=name, **{"line_width": 1.8} | look).tags = [tone]
-
-    noisy = [(plots[0], "return", "return", episodes.returns)]
-    if likeness is not None:
-        noisy.append((plots[2], likeness[1], "likeness", likeness[0]))
-    for plot, name, tone, values in noisy:
-        add(plot, name, tone, values, line_width=0.7, alpha=0.3)
-        add(plot, f"{name}, averaged", tone, moving_average(values), legend_label=name)
-    add(plots[1], "nodes", "nodes", episodes.n_nodes, legend_label="nodes")
-    add(plots[1], "edges", "edges", episodes.n_edges, legend_label="edges")
-    if threshold is not None:
-        dashed = {"line_width": 1.2, "line_dash": "dashed", "legend_label": "threshold"}
-        add(plots[0], "threshold", "soft", np.full(n, threshold), **dashed)
-    plots[-1].xaxis.visible = True
-    plots[-1].xaxis.axis_label = unit
-    plots[-1].height += 42
-    return column(*plots, sizing_mode="stretch_width", spacing=2), lines
-
-
-def _panel(x_range: models.Range1d) -> Any:
-    plot: Any = figure(
-        x_range=x_range,
-        height=100,
-        sizing_mode="stretch_width",
-        tools="",
-        min_border_left=LEFT,
-        min_border_right=RIGHT,
-        **BARE,
-    )
-    plot.xaxis.visible = plot.xgrid.visible = False
-    plot.yaxis.ticker.desired_num_ticks = 3
-    plot.yaxis.formatter = models.NumeralTickFormatter(format="0[.][000]a")  # 20k, never too wide
-    plot.axis.minor_tick_line_color = None
-    plot.axis.major_label_text_font = plot.axis.axis_label_text_font = style.FONT
-    plot.axis.major_label_text_font_size = "12px"
-    plot.axis.axis_label_text_font_size = "13px"
-    plot.axis.axis_label_text_font_style = "normal"
-    look: Any = {"location": "top_left", "label_text_font": style.FONT}
-    look |= {"border_line_color": None, "background_fill_color": None, "padding": 0, "margin": 0}
-    look |= {"label_text_font_size": "13px", "label_height": 16, "glyph_height": 16, "spacing": 16}
-    plot.add_layout(Legend(orientation="horizontal", **look), "above")
-    return plot
+def draw_curves(record: Record, unit: str) -> dict[str, Any]:
+    """Return the curves of a run as an image, and the fractions of its width where they span."""
+    picture, buffer = curves_figure(record), io.BytesIO()
+    picture.suptitle("")
+    picture.set_size_inches(9, 1.5 * len(picture.axes))
+    panel = picture.axes[-1]
+    panel.set(xlim=(0, record.episodes.n), xlabel=unit)
+    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):  # or the same picture would differ each time
+        picture.savefig(buffer, format="svg", metadata={"Date": None})
+    ends = panel.transAxes.transform([(0, 0), (1, 0)])[:, 0] / picture.bbox.width
+    image = f"data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"
+    return {"image": image, "left": ends[0], "right": 1 - ends[1]}

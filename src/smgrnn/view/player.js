@@ -11,10 +11,10 @@ const ICONS = {
 };
 
 class Player {
-  constructor(network, curves) {
+  constructor(network) {
     const find = (name) => network.select_one(name).data_source;
     this.sources = Object.fromEntries(DRAWN.map((name) => [name, find(name)]));
-    [this.network, this.curves] = [network, curves];
+    this.network = network;
     this.isPlaying = false;
     this.isFollowing = true;
     this.pointed = null;
@@ -27,7 +27,7 @@ class Player {
   // Show other content, of the same run later on.
   renew() {
     const wasPlaying = this.isPlaying;
-    drawCurves(this.curves);
+    drawCurves();
     byId("time").max = last;
     if (this.isFollowing) this.#move(() => (last - this.time) / CATCH_UP + 1);
     else if (!wasPlaying) this.seek(this.time);
@@ -41,8 +41,8 @@ class Player {
   }
 
   repaint() {
-    paint(this.network, this.curves);
-    drawCurves(this.curves);
+    paint(this.network);
+    drawCurves();
     if (this.frame) this.draw();
   }
 
@@ -165,7 +165,8 @@ class Player {
     const { signal } = this.left, early = { signal, capture: true };
     byId("time").addEventListener("input", (event) => this.stop().seek(Number(event.target.value)), { signal });
     byId("play").addEventListener("click", toggle, { signal });
-    for (const plot of this.curves) plot.on_event("tap", (event) => this.stop().seek(event.x));
+    const seek = ({ offsetX: x, target }) => this.stop().seek((last * x) / target.clientWidth);
+    byId("span").addEventListener("click", seek, { signal });
     for (const kind of KINDS) this.sources[kind].inspect.connect(() => this.point(kind));
     for (const name of ["pointermove", "pointerdown"]) {
       byId("network").addEventListener(name, (event) => (this.pointer = event), early);
@@ -219,21 +220,14 @@ class Player {
   }
 }
 
-async function embed(figure, id) {
-  await Bokeh.embed.embed_item(figure, id);
-  return Bokeh.documents.at(-1).roots()[0];
-}
-
-// Build the figures of the content, in place of others if there are any.
+// Build the figure of the content, in place of another if there is one.
 async function build() {
   window.player?.leave();
   byId("title").innerHTML = content.title;
   document.title = byId("title").textContent;
-  for (const id of ["network", "curves"]) byId(id).replaceChildren();
-  const network = await embed(content.network, "network");
-  const curves = content.curves ? (await embed(content.curves, "curves")).children : [];
-  byId("panels").hidden = !content.curves;
-  window.player = new Player(network, curves);
+  byId("network").replaceChildren();
+  await Bokeh.embed.embed_item(content.network, "network");
+  window.player = new Player(Bokeh.documents.at(-1).roots()[0]);
 }
 
 async function start() {

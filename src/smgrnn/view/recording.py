@@ -1,17 +1,16 @@
-"""The growth of a network as a short film for a README or a talk: a GIF, or an MP4."""
+"""The growth of a network as a short film for a README or a talk: a GIF."""
 
 from math import ceil
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from smgrnn.arrays import Floats, Ints
-from smgrnn.errors import ConfigError, needs
+from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
-from smgrnn.plotting import Figure, FigureCanvasAgg, LineCollection, mpl, to_rgba_array
+from smgrnn.plotting import Figure, FigureCanvasAgg, LineCollection, to_rgba_array
 from smgrnn.runs.family import Member
 from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import EDGES, RETURN, moving_average
@@ -19,94 +18,54 @@ from smgrnn.runs.record import Record
 from smgrnn.view import style
 from smgrnn.view.timeline import Lives, Timeline
 
-N_FRAMES, FRAMES_PER_SECOND, STILL_SECONDS = 32, 8, 2
-"""Frames of a film, how fast they follow, and how long the last one stays."""
+N_FRAMES, PAUSE, LAST_PAUSE = 32, 125, 2000
+"""Frames of a film, and the milliseconds that each, and the last one, stays."""
 DOTS_PER_INCH = 100
 N_TINTS = 3
-"""Steps from white to each colour in a GIF: few, to keep it small."""
+"""Steps from white to each colour: few, to keep a GIF small."""
 GLOW = 3 / N_FRAMES
-"""Share of the run for which new nodes and edges glow."""
+"""Fraction of the run for which new nodes and edges glow."""
 SCALE = 0.8
-"""Size of nodes and edges as a share of that on the page."""
+"""Size of nodes and edges as a fraction of that on the page."""
 NAME_SHARE = 0.3
-"""Share of the width that the names of inputs or of outputs take at most."""
+"""Largest fraction of the width that the names of inputs or of outputs take."""
 WIDTH_STEP = 0.75
 """Step of the widths of edges, in points: an edge that hardly changes takes no room in a film."""
 
 
-def check_film(path: Path) -> None:
-    """Refuse a film that cannot be written, before the work that is to go into it."""
-    if path.suffix not in (".gif", ".mp4"):
-        raise ConfigError(f"A film is a .gif or an .mp4 file. Got {path} instead.")
-    if path.suffix == ".mp4":
-        find_ffmpeg()
-
-
-def find_ffmpeg() -> str:
-    """Return the program that writes an MP4: the one of this machine, or that of a package."""
-    if found := which("ffmpeg"):
-        return found
-    with needs("An .mp4 file"):
-        from imageio_ffmpeg import get_ffmpeg_exe
-    try:
-        return str(get_ffmpeg_exe())
-    except RuntimeError as error:
-        raise ConfigError("There is no ffmpeg for this machine: record a .gif instead.") from error
-
-
 def film(run: Any, path: str | Path, student: Member | None = None) -> None:
-    """Write the growth of a run's selected network, or of another student of it, as a film.
+    """Write the growth of a run's selected network, or of another student of it, as a GIF.
 
-    It is a GIF or an MP4, by its ending; `run` is a run, its record, or a network that your own
-    loop trained.
+    `run` is a run, its record, or a network that your own loop trained.
     """
     path, record = Path(path), record_of(run)
-    check_film(path)
+    if path.suffix != ".gif":
+        raise ConfigError(f"A film is a .gif file. Got {path} instead.")
     if record.episodes.n == 0:
         raise ConfigError("The run has no episodes yet, so there is nothing to record.")
-    record = record.until(student or record.handed_over)
-    times = np.linspace(0, record.episodes.n, N_FRAMES).tolist()
-    write = _write_gif if path.suffix == ".gif" else _write_mp4
-    write(Film(record), times, path)
-
-
-def _write_gif(film: "Film", times: list[float], path: Path) -> None:
-    canvas: Any = FigureCanvasAgg(film.figure)
-    frames = []
-    for time in times:
-        film.show(time)
-        canvas.draw()
-        frames.append(Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"))
+    picture = Film(record.until(student or record.handed_over))
+    canvas: Any = FigureCanvasAgg(picture.figure)
     colours = (style.INK, style.SOFT, POSITIVE, NEGATIVE, *OUTLINE.values(), *style.GROWN.values())
     shares = np.linspace(0, 1, N_TINTS + 1)[None, :, None]
     tints = 1 - shares * (1 - to_rgba_array(colours)[:, None, :3])
     palette = Image.new("P", (1, 1))
     palette.putpalette((255 * tints).round().astype(int).ravel().tolist())
-    first, *rest = (each.quantize(palette=palette, dither=Image.Dither.NONE) for each in frames)
-    pauses = [1000 // FRAMES_PER_SECOND] * len(rest) + [1000 * STILL_SECONDS]
-    first.save(path, save_all=True, append_images=rest, duration=pauses, loop=0, optimize=True)
-
-
-def _write_mp4(film: "Film", times: list[float], path: Path) -> None:
-    from matplotlib.animation import FFMpegWriter
-
-    writer = FFMpegWriter(fps=FRAMES_PER_SECOND)
-    with (
-        mpl.rc_context({"animation.ffmpeg_path": find_ffmpeg()}),
-        writer.saving(film.figure, str(path), DOTS_PER_INCH),
-    ):
-        for time in times + times[-1:] * FRAMES_PER_SECOND * STILL_SECONDS:
-            film.show(time)
-            writer.grab_frame()
+    frames = []
+    for time in np.linspace(0, picture.n_episodes, N_FRAMES).tolist():
+        picture.show(time)
+        canvas.draw()
+        frame = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+        frames.append(frame.quantize(palette=palette, dither=Image.Dither.NONE))
+    pauses, rest = [PAUSE] * (N_FRAMES - 1) + [LAST_PAUSE], frames[1:]
+    frames[0].save(path, save_all=True, append_images=rest, duration=pauses, loop=0, optimize=True)
 
 
 class Film:
     """The picture at any time: the network above, return and number of edges under it."""
 
     def __init__(self, record: Record) -> None:
-        self._whole = Timeline.of(record)
-        self._timeline = self._whole.thinned()
-        self._is_evolved = record.is_evolved
+        self._whole, self._is_evolved = Timeline.of(record), record.is_evolved
+        self._timeline, self.n_episodes = self._whole.thinned(), record.episodes.n
         self._places = style.place_nodes(self._timeline)
         node_size, self._wide, self._largest = style.drawn_sizes(self._timeline)
         self._size = SCALE * node_size
@@ -121,11 +80,22 @@ class Film:
         self._glows = network.scatter([], [], linewidths=0, zorder=2)
         self._nodes = network.scatter([], [], zorder=2)
         self._name_ends(network)
-        self._cursors = self._draw_curves(record)
+        look: Any = {"va": "center", "fontsize": 8, "ha": "right"}
         for row, cause in enumerate(style.grown_by(self._timeline)):
-            label, place = f"● new by {style.word(cause)}", (0.98, 0.955 - 0.04 * row)
-            look: Any = {"ha": "right", "va": "center", "fontsize": 8, "color": style.GROWN[cause]}
-            self.figure.text(*place, label, **look)
+            label, look["color"] = f"● new by {style.word(cause)}", style.GROWN[cause]
+            self.figure.text(0.98, 0.955 - 0.04 * row, label, **look)
+        self._cursors, n = [], self.n_episodes
+        average = moving_average(record.episodes.returns)
+        panels = {"return": (average, RETURN), "edges": (record.episodes.n_edges, EDGES)}
+        for place, (label, (y, colour)) in enumerate(panels.items()):
+            ax = self.figure.add_axes((0.08 + 0.48 * place, 0.07, 0.41, 0.13))
+            ax.plot(np.arange(n - y.size, n) + 1, y, color=colour, linewidth=1.2)
+            ax.set_xlim(0, n)
+            ax.set_title(label, fontsize=8, color=style.SOFT, loc="left", pad=2)
+            ax.tick_params(labelsize=7, colors=style.SOFT, length=2)
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.spines[["left", "bottom"]].set_color(style.LINE)
+            self._cursors.append(ax.axvline(0, color=style.INK, linewidth=1, clip_on=False))
 
     def _name_ends(self, ax: Any) -> None:
         """Write the names beside inputs and outputs, and leave room for them."""
@@ -144,22 +114,6 @@ class Film:
         beside = 2 * gap * DOTS_PER_INCH / 72  # as much before a name as behind it
         inner = width - sum(room.values()) - 2 * beside
         ax.set_xlim(-(room["right"] + beside) / inner, 1 + (room["left"] + beside) / inner)
-
-    def _draw_curves(self, record: Record) -> list[Any]:
-        """Draw return and number of edges, and return the lines that mark the time."""
-        n, average = record.episodes.n, moving_average(record.episodes.returns)
-        panels = {"return": (average, RETURN), "edges": (record.episodes.n_edges, EDGES)}
-        cursors = []
-        for place, (label, (y, colour)) in enumerate(panels.items()):
-            ax = self.figure.add_axes((0.08 + 0.48 * place, 0.07, 0.41, 0.13))
-            ax.plot(np.arange(n - y.size, n) + 1, y, color=colour, linewidth=1.2)
-            ax.set_xlim(0, n)
-            ax.set_title(label, fontsize=8, color=style.SOFT, loc="left", pad=2)
-            ax.tick_params(labelsize=7, colors=style.SOFT, length=2)
-            ax.spines[["top", "right"]].set_visible(False)
-            ax.spines[["left", "bottom"]].set_color(style.LINE)
-            cursors.append(ax.axvline(0, color=style.INK, linewidth=1, clip_on=False))
-        return cursors
 
     def show(self, time: float) -> None:
         """Draw the network as it was at a time, counted in episodes."""

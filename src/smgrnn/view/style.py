@@ -1,8 +1,7 @@
 """The colours, sizes and places of nodes and edges that page and film share.
 
 Inputs stand left, outputs right and hidden nodes in a disc between.  A node keeps its place for
-life.  The disc has as many places as there are ever hidden nodes at a time, and a place that a
-removed node left is given to a later one.
+life; a later node may get the place of a removed one.
 """
 
 from heapq import heappop, heappush
@@ -12,7 +11,6 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.graph.edit import Cause
-from smgrnn.runs.pictures import EDGES, LIKENESS, NODES, RETURN
 from smgrnn.view.timeline import Timeline
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
@@ -31,20 +29,10 @@ COLOURS = {
     "hidden": (OUTLINE["hidden"], "#9aa7b6"),
     "node": ("#a3329f", "#d977d5"),
     "edge": ("#0b9a9e", "#3fc6c9"),
-    "return": (RETURN, "#63a4ea"),
-    "nodes": (NODES, "#a7b2bf"),
-    "edges": (EDGES, "#eda45a"),
-    "likeness": (LIKENESS, "#57c46a"),
 }
 """Colours by what they are for, in a light window, as in films, and in a dark one."""
-TONES = {
-    Cause.RELAY: "node",
-    Cause.EXPLORATION: "edge",
-    Cause.CANDIDATE: "node",
-    Cause.GRADIENT: "edge",
-    Cause.SPLIT: "node",
-    Cause.DUPLICATE: "node",
-}
+TONES = dict.fromkeys((Cause.RELAY, Cause.CANDIDATE, Cause.SPLIT, Cause.DUPLICATE), "node")
+TONES |= dict.fromkeys((Cause.EXPLORATION, Cause.GRADIENT), "edge")
 """Names of the colours of nodes and edges that have just been added, by cause."""
 GROWN = {cause: COLOURS[tone][0] for cause, tone in TONES.items()}
 GLOW, FADE = 0.012, 0.006
@@ -85,18 +73,25 @@ def drawn_sizes(timeline: Timeline) -> tuple[float, float, float]:
 def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
     """Return x and y of every node, from 0 to 1 (n_nodes, 2).
 
-    With spare places, up to a power of two, few nodes that are to come make all others move.
+    With spare places, up to a power of two, few of the nodes that are to come move the others.
     """
+
+    def column(x: float, n: int) -> Floats:
+        return np.stack([np.full(n, x), np.linspace(1, 0, n + 2)[1:-1]], axis=1)
+
     nodes, hidden, n_fixed = timeline.nodes, timeline.hidden, timeline.n_fixed
     found = np.tile(CENTRE, (nodes.n, 1))
-    found[: timeline.n_inputs] = _column(0, timeline.n_inputs)
-    found[timeline.n_inputs : n_fixed] = _column(1, timeline.n_outputs)
+    found[: timeline.n_inputs] = column(0, timeline.n_inputs)
+    found[timeline.n_inputs : n_fixed] = column(1, timeline.n_outputs)
     n_places = hidden.most_at_once()
     if spare:
         n_places = max(LEAST_SPARE, 1 << (n_places - 1).bit_length())
     within = np.isin([timeline.edges.source, timeline.edges.target], hidden.id).all(axis=0)
     is_layer = not within.any() and not hidden.born.any()  # as in a static MLP
-    places = _column(0.5, n_places) if is_layer else _disc(n_places)
+    number = np.arange(n_places)  # a disc in the manner of a sunflower
+    radius, angle = np.sqrt(number / max(n_places, 1)), number * np.pi * (3 - np.sqrt(5))
+    disc = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    places = column(0.5, n_places) if is_layer else CENTRE + RADII * disc
     is_free = np.ones(len(places), dtype=np.bool_)
     taken: list[tuple[int, int]] = []  # when each place becomes free again
     rows = {id: row for row, id in enumerate(nodes.id.tolist())}
@@ -110,16 +105,3 @@ def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
         found[node], is_free[place] = places[place], False
         heappush(taken, (int(nodes.died[node]), place))
     return found
-
-
-def _column(x: float, n: int) -> Floats:
-    """Return `n` places above each other, from top to bottom."""
-    return np.stack([np.full(n, x), np.linspace(1, 0, n + 2)[1:-1]], axis=1)
-
-
-def _disc(n: int) -> Floats:
-    """Return `n` places at even distances from each other, in the manner of a sunflower."""
-    number = np.arange(n)
-    radius, angle = np.sqrt(number / max(n, 1)), number * np.pi * (3 - np.sqrt(5))
-    disc: Floats = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
-    return CENTRE + RADII * disc

@@ -1,7 +1,7 @@
 """The timeline of a run: when each node and edge existed, why, and the weight of each edge.
 
-It is made of the structural edits, the snapshots of the weights and the final graph, so that it
-needs nothing but a run folder.  Time is counted in weight updates.
+It is made of the structural edits, the snapshots of the weights and the final graph.  Time is
+counted in weight updates.
 """
 
 from collections.abc import Iterable
@@ -28,17 +28,14 @@ class Lives(NamedTuple):
 
     id: Ints
     source: Ints
-    """Id of the node an edge leaves; of a node, that of the edge it relays, or -1."""
     target: Ints
-    """Id of the node an edge enters; of a node, that of the edge it relays, or -1."""
+    """Ids of the nodes that an edge, or the edge that a node relays, connects; or -1."""
     born: Ints
-    """Update after which each was added; 0 if it was there from the start."""
     born_by: Ints
-    """Cause of its addition, or NO_CAUSE."""
+    """Update after which each was added, and the cause; 0 and NO_CAUSE from the start."""
     died: Ints
-    """Update after which each was removed, or FOREVER."""
     died_by: Ints
-    """Cause of its removal, or NO_CAUSE."""
+    """Update after which each was removed, or FOREVER, and the cause."""
 
     @classmethod
     def replay(
@@ -66,7 +63,7 @@ class Lives(NamedTuple):
         return self.id.size
 
     def alive(self, update: int) -> Bools:
-        """Return True for each that exists after an update (n,)."""
+        """Return whether each exists after an update (n,)."""
         return (self.born <= update) & (update < self.died)
 
     def most_at_once(self) -> int:
@@ -86,11 +83,10 @@ class Tracks(NamedTuple):
     """The known weights of each edge over time, one edge after the other."""
 
     first: Ints
-    """Where the entries of each edge begin; the last is the number of entries (n_edges + 1,)."""
+    """Index of the first entry of each edge; the last is the number of entries (n_edges + 1,)."""
     update: Ints
     """Update after which the weight is known (n_entries,)."""
     weight: Floats
-    """The weight (n_entries,)."""
 
     def at(self, edge: int, update: int) -> float:
         """Return the weight of an edge (by row) after an update, interpolated between entries."""
@@ -99,17 +95,16 @@ class Tracks(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """The network at one moment, by rows of the timeline's tables."""
+    """The network after an update: rows of nodes and edges, and the weights of these edges."""
 
     nodes: Ints
     edges: Ints
     weight: Floats
-    """Weight of each of the edges."""
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """The whole history of a run's network, from the initial to the final graph."""
+    """The history of a run's network, from the initial to the final graph."""
 
     n_inputs: int
     n_outputs: int

@@ -2,22 +2,13 @@
 
 from argparse import Namespace
 from dataclasses import fields
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from smgrnn.commands.display import (
-    Display,
-    print_summaries,
-    resume_hint,
-    short_text,
-    size_text,
-    stoppable,
-)
-from smgrnn.commands.distill import draw_pictures, each_seed, named, run_folder
+from smgrnn.commands.display import Display, print_summaries, short_text, size_text, train
+from smgrnn.commands.distill import each_seed, named, run_folder
 from smgrnn.commands.options import TASK, import_from_here
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
-from smgrnn.runs.folder import folder_summary
 from smgrnn_paper.evolution.config import EvolutionConfig
 
 if TYPE_CHECKING:  # it imports neat-python
@@ -57,24 +48,7 @@ def run(args: Namespace, output: Output) -> None:
         raise ConfigError("A search is resumed with its own settings: give --resume alone.")
     else:
         made = [Evolution.resume(args.resume, task=args.task)]
-    print_summaries([_evolve(each, output, len(made)) for each in made], output)
-
-
-def _evolve(evolution: "Evolution", output: Output, n_runs: int) -> dict[str, Any]:
-    """Run one of several searches, with progress, unless it is finished."""
-    evolution.begin()  # refuses what it must before anything is shown
-    plan, folder = evolution.plan, evolution.folder
-    assert folder is not None
-    with stoppable(resume_hint("evolve", folder, n_runs)):
-        if evolution.held_out.size:
-            output.say(f"The search in {folder} is finished.")
-            record = evolution.train()  # which writes its results again
-        else:
-            name = f"{plan.task.id} {plan.method} seed {plan.seed}"
-            with Display(name, plan.rollouts, is_quiet=output.quiet) as display:
-                record = evolution.train(partial(show, display))
-    draw_pictures(record, folder)
-    return folder_summary(record, folder)
+    print_summaries([train(each, show, output, len(made)) for each in made], output)
 
 
 def show(display: Display, evolution: "Evolution") -> None:

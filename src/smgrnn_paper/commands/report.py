@@ -66,10 +66,11 @@ def write_report(report: "Report", out: Path) -> None:
     figures = out / FIGURES
     figures.mkdir(parents=True, exist_ok=True)
     for illustration in report.page.illustrations:
-        for suffix in ("svg", "png"):  # an earlier report's may have had another format
-            (figures / f"{illustration.stem}.{suffix}").unlink(missing_ok=True)
         if illustration.picture is not None:
-            (figures / str(illustration.file)).write_bytes(illustration.picture.data)
+            path = figures / str(illustration.file)
+            for suffix in (".svg", ".png"):  # an earlier report's may have had another format
+                path.with_suffix(suffix).unlink(missing_ok=True)
+            path.write_bytes(illustration.picture.data)
     (out / "index.html").write_text(html(report.page), encoding="utf-8")
     (out / "report.md").write_text(markdown(report.page), encoding="utf-8")
     numbers = json.dumps(report.numbers, indent=1, ensure_ascii=False, allow_nan=False)

@@ -2,13 +2,18 @@
 
 import sys
 from argparse import Namespace
+from functools import partial
 
 from smgrnn.batch import Store
-from smgrnn.batch.runner import run_experiments
+from smgrnn.batch.runner import Progress, run_experiments
 from smgrnn.batch.workers import find_executor
-from smgrnn.commands.display import Display, describe_session, stoppable
+from smgrnn.commands.display import Display, size_text, stoppable
 from smgrnn.commands.options import WORKERS
 from smgrnn.commands.output import Output
+from smgrnn.text import duration
+
+N_SHOWN = 10
+"""Most failures that are listed one by one."""
 
 OPTIONS = f"""
 [NAME ...]            experiments, as `smgrnn list` names them (default: all of the paper's)
@@ -27,26 +32,46 @@ def run(args: Namespace, output: Output) -> None:
     experiments = choose_experiments(
         args.names, seeds=args.seeds, episodes=args.episodes, smoke=args.smoke
     )
-    kept = Store(args.store)
+    store = Store(args.store)
     with (
         stoppable(f"Finished runs are in {args.store}; repeat the command to resume."),
         Display("runs", None, is_quiet=output.quiet) as display,
         find_executor(args.jobs, args.scheduler) as executor,
     ):
-        progress = run_experiments(experiments, kept, executor, watch=display.show_session)
-    words = [describe_session(progress, args.store)]
-    words += [f"{reason} It was run again." for reason in kept.damaged.values()]
+        done = run_experiments(experiments, store, executor, watch=partial(_show, display))
+    failures = done.failures
+    words = [
+        f"{done.n_runs} runs: {done.n_found} were in {args.store}, {done.n_done} were run in "
+        f"{duration(done.seconds)} ({done.steps / 1e6:.1f}M steps), {len(failures)} failed."
+    ]
+    if done.n_lost:
+        words.append(f"Workers were lost {done.n_lost} times and their runs run again.")
+    words += [f"{failure.name} failed: {failure.error}" for failure in failures[:N_SHOWN]]
+    if len(failures) > N_SHOWN:
+        words.append(f"And {len(failures) - N_SHOWN} more failed; --json has them all.")
+    words += [f"{reason} It was run again." for reason in store.damaged.values()]
     figures = {
         "experiments": [experiment.id for experiment in experiments],
-        "runs": progress.n_runs,
-        "found": progress.n_found,
-        "done": progress.n_done,
-        "lost": progress.n_lost,
-        "steps": progress.steps,
-        "seconds": progress.seconds,
-        "failures": [failure._asdict() for failure in progress.failures],
+        "runs": done.n_runs,
+        "found": done.n_found,
+        "done": done.n_done,
+        "lost": done.n_lost,
+        "steps": done.steps,
+        "seconds": done.seconds,
+        "failures": [failure._asdict() for failure in failures],
         "store": str(args.store),
     }
     output.result("\n".join(words), figures)
-    if progress.failures:
+    if failures:
         sys.exit(1)
+
+
+def _show(display: Display, progress: Progress) -> None:
+    n_failed = len(progress.failures)
+    line = f"{n_failed} failed · " if n_failed else ""
+    if progress.latest is not None:
+        name, record = progress.latest
+        late, size = record.summary()["late_return"], size_text(record.episodes)
+        line += f"{name}: late return {late:.1f}, {size} · {duration(record.spent.seconds)}"
+    n_finished = progress.n_found + progress.n_done + n_failed
+    display.show(line, n_finished, total=progress.n_runs)

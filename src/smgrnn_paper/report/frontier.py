@@ -65,8 +65,8 @@ def kind_of(plan: AnyPlan) -> str:
         return plan.student.upper()
     if plan.student in KINDS:
         return KINDS[plan.student]
-    if plan.episodes.keep is not None:
-        return f"kept {100 * plan.episodes.keep:g} %"
+    if plan.keep is not None:
+        return f"kept {100 * plan.keep:g} %"
     name = getattr(plan.plasticity.growth, "name", "none")
     return "paper" if name == "relay" else name
 

@@ -40,20 +40,12 @@ def _md_block(block: Block) -> Iterator[str]:
 
 
 def _md_table(table: DataTable) -> Iterator[str]:
-    shown = table.spread()
-    lines: list[tuple[str, ...]] = []
-    for row in shown.rows:
-        if not shown.keys:
-            lines.append((*row.labels, *(cell.text for cell in row.cells)))
-            continue
-        lines.append((*row.labels, shown.keys[0], *(f"**{cell.text}**" for cell in row.cells)))
-        for place, key in enumerate(shown.keys[1:]):
-            texts = [cell.below[place] if place < len(cell.below) else "" for cell in row.cells]
-            if any(texts):
-                lines.append((*[""] * len(row.labels), key, *texts))
-    heads = (*shown.headings, *[""][: len(shown.keys)], *(it.heading for it in shown.columns))
-    rule = ["---"] * len(heads)
-    content = "\n".join(f"| {' | '.join(map(_md, line))} |" for line in (heads, rule, *lines))
+    heads = (*table.headings, *(it.heading for it in table.columns))
+    lines = [[_md(each) for each in heads], ["---"] * len(heads)]
+    for labels, cells in table.rows:
+        stacks = ("<br>".join(map(_md, (cell.text, *cell.below))) for cell in cells)
+        lines.append([*map(_md, labels), *stacks])
+    content = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     if table.is_folded:
         yield f"<details><summary>{_md(table.title)}</summary>\n\n{content}\n\n</details>"
     else:

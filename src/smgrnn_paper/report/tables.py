@@ -31,7 +31,7 @@ from smgrnn_paper.report.paper import (
 from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.statistics import UNKNOWN, Estimate, Interval
 
-KEYS = ("ours", "paper", "difference")
+STACKED = "A cell has our value, the paper’s and the difference."
 NOTHING: Mapping[str, Printed] = {}
 BESIDE = {
     "convergence_episode": "sustained_episode",
@@ -207,7 +207,9 @@ def report_table(
     """Return a table; behind it are the number of runs and the interquartile mean of each cell."""
     found = [(tuple(labels), tuple(cells)) for labels, cells in rows]
     every = [(labels, *it) for labels, cells in found for it in zip(columns, cells, strict=True)]
-    details = None
+    details, note = None, words.get("note", "")
+    if any(cell.below for _, _, cell in every):
+        note = f"{STACKED} {note}".rstrip()
     if any(cell.iqm != MISSING for _, _, cell in every):
         behind = [
             (*labels, column.heading, str(it.n), it.text, it.iqm, *(it.below or 2 * [MISSING]))
@@ -222,9 +224,8 @@ def report_table(
         headings=tuple(headings),
         columns=columns,
         rows=tuple(Row(labels, cells) for labels, cells in found),
-        keys=KEYS if any(cell.below for _, _, cell in every) else (),
         details=details,
-        **words,
+        **words | {"note": note},
     )
 
 

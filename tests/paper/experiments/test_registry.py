@@ -146,7 +146,7 @@ def test_seeds_and_episodes_can_be_chosen_and_smoke_is_few_of_both() -> None:
     [chosen] = choose_experiments(["baseline-comparison"], seeds=3, episodes=100)
     assert {chosen.all_seeds(name) for name in chosen.conditions} == {(0, 1, 2)}
     assert {condition.episodes for condition in chosen.conditions.values()} == {100}
-    with pytest.raises(ConfigError, match="number of seeds must be at least 1"):
+    with pytest.raises(ConfigError, match="number of seeds must be "):
         choose_experiments(seeds=0)
     smoke = choose_experiments(smoke=True)
     seeds = {len(each.all_seeds(name)) for each in smoke for name in each.conditions}

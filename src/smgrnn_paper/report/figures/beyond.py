@@ -198,7 +198,7 @@ def _draw_sequence(ax: Axes, students: dict[str, Sequence[Record]]) -> None:
         plan = runs[0].plan
         assert isinstance(plan, Plan)
         stages = [stage.task.id for stage in plan.stages]
-        for task, name in enumerate(plan.episodes.course):
+        for task, name in enumerate(plan.task_sequence):
             learned, kept = scores[:, stages.index(name) + 1, task], scores[:, -1, task]
             x, colour = column + 0.16 * (task - 0.5), COLOURS[task % len(COLOURS)]
             ax.plot([x, x], np.quantile(kept, (0.25, 0.75)), color=colour, linewidth=1)

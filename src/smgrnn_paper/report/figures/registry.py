@@ -1,12 +1,12 @@
 """Registry: the function that draws each figure, and the runs it shows."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from textwrap import fill
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
 from smgrnn.batch import AnyCondition, Experiment
-from smgrnn.pages import figure as fig
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
 from smgrnn_paper.report.figures import beyond, frontier, graphs, training, weights
 from smgrnn_paper.report.figures.style import Records
@@ -83,5 +83,6 @@ def draw(id: str, results: Results) -> Figure | None:
     n_asked = sum(len(found.seeds) for found in runs.values())
     title = spec.title or f"Fig. {id}. {load_paper().figures[id].title}"
     partly = f" ({n_there} of {n_asked} runs)" if n_there < n_asked else ""
-    fig.add_title(figure, f"{title}{partly}")
+    look: Any = {"x": 0.01, "ha": "left", "fontsize": 10.5, "fontweight": "bold"}
+    figure.suptitle(fill(f"{title}{partly}", 84), **look)
     return figure
