@@ -167,17 +167,6 @@ def test_exploration_has_its_probability_and_is_certain_without_unstable_edges(
     assert abs(n_explored - n * expected) <= 4 * np.sqrt(n * expected * (1 - expected))
 
 
-def test_the_batch_and_the_pool_are_those_before_the_relays_of_the_call() -> None:
-    """0.4 of 4 nodes is 1 edge; with the relay's node it would be 2, and could end at it."""
-    seen = evidence(Graph.from_edges(2, 2, edges=[(0, 2, 1.0)]), 0.0, 1.0)
-    rule = Relay(explore_probability=1.0, explore_ratio=0.4)
-    for seed in range(30):
-        *relayed, explored = rule.decide(seen, rng(seed)).changes()
-        assert [change.cause for change in relayed] == [Cause.RELAY] * 3
-        assert (explored.cause, explored.id) == (Cause.EXPLORATION, 3)
-        assert (explored.source, explored.target) in {(1, 2), (3, 2), (0, 3), (1, 3), (2, 3)}
-
-
 def test_exploring_ten_thousand_nodes_builds_nothing_of_their_square() -> None:
     n_nodes, draws = 10_000, rng()
     sources, targets = draws.integers((0, 4), n_nodes, size=(2 * n_nodes, 2)).T.tolist()

@@ -144,7 +144,7 @@ def test_every_setting_of_network_and_learning_has_an_effect(choice: Any, name: 
     part = next(iter(choice), None) if choice else None
     owner: Any = NETWORK if choice is None else getattr(learning, part) if part else learning
     before = getattr(owner, name)
-    other = OTHER.get(name) or (before + 1 if isinstance(before, int) else before / 2 or 0.5)
+    other: Any = OTHER.get(name) or (before + 1 if isinstance(before, int) else before / 2 or 0.5)
     if isinstance(before, bool):
         other = not before
     network = replace(NETWORK, **{name: other}) if choice is None else NETWORK
