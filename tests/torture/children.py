@@ -128,16 +128,6 @@ def command(words: Sequence[str], *prepare: Callable[[], object]) -> Callable[[]
     return work
 
 
-def program(words: Sequence[str]) -> Callable[[], None]:
-    """Return the work of a command that starts as a user's does."""
-
-    def work() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.execv(sys.executable, [sys.executable, "-m", "smgrnn", *words])
-
-    return work
-
-
 def _be(work: Callable[[], None], folder: Path, texts: list[Path]) -> NoReturn:
     """Do the work in this new process, and end it."""
     code = 1

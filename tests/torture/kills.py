@@ -10,12 +10,9 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from torture.children import Child, Ended, Found, command, misbehaviour, program
+from torture.children import Child, Ended, Found, command, misbehaviour
 from torture.filecalls import struck_at
 from torture.works import Bench, Work, compared, end_of, endure
-
-STARTING = 3.0
-"""Seconds of CPU time that a program takes to start, roughly."""
 
 
 def strike_at_random(number: int, rng: Random, bench: Bench) -> list[Found]:
@@ -28,19 +25,6 @@ def strike_at_random(number: int, rng: Random, bench: Bench) -> list[Found]:
 
     moments = [rng.uniform(0, longest) for _ in range(rng.randint(1, 3))]
     return endure(bench, work, [partial(disturb, moment) for moment in moments])
-
-
-def strike_a_program(rng: Random, bench: Bench) -> list[Found]:
-    """Kill or interrupt a command that starts as a user's does, mostly while it starts."""
-    work = rng.choice([each for each in bench.works if each.name != "reproduce"])
-    number, after = rng.choice([signal.SIGKILL, signal.SIGINT]), rng.uniform(0, STARTING)
-
-    def disturb(words: tuple[str, ...], folder: Path) -> Ended:
-        ended = Child(program(words), folder).strike(number, after)
-        is_pythons = "Traceback" in ended.err and f"{os.sep}smgrnn{os.sep}" not in ended.err
-        return ended._replace(err="") if is_pythons else ended  # no code of ours had begun
-
-    return endure(bench, work, [disturb])
 
 
 def kill_at_every_call(seed: str, number: int, bench: Bench) -> list[Found]:

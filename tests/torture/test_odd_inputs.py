@@ -1,4 +1,4 @@
-"""Odd settings, files and environments are refused by one sentence, or do no harm."""
+"""Odd settings and files are refused by one sentence, or do no harm."""
 
 import copy
 import json
@@ -9,14 +9,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium import spaces
 from safetensors.numpy import save
 
 import smgrnn
-import smgrnn_paper
 from smgrnn.arrays import Arrays
 from smgrnn.config import RunConfig
 from smgrnn.errors import SmgrnnError
@@ -233,66 +230,3 @@ def test_a_file_that_is_odd_in_a_place_or_two_is_refused_or_used(
     path.write_bytes(save(whole, metadata={"smgrnn": f"{header[:-2]}{text}}}"}))
     with taken_or_refused():
         use(path, rng)
-
-
-# --- environments --------------------------------------------------------------------------------
-
-WHERE = [
-    *("first observation", "reset", "observation", "reward", "terminated", "truncated"),
-    *("info", "step", "close", "expert"),
-]
-ANSWERS: list[Any] = [
-    *(np.array([True, False]), np.array(True), np.array([]), np.bool_(True), np.float32(1.0)),
-    *(np.zeros((2, 3)), np.array(["a"]), np.array([None]), np.zeros(3, complex), b"a", 1j, object),
-]
-ERRORS = [RuntimeError, KeyError, StopIteration, MemoryError, RecursionError, AssertionError]
-
-
-class Odd(gym.Env[Any, Any]):
-    """An environment of three numbers and two actions that answers oddly at one place."""
-
-    observation_space = spaces.Box(-1, 1, (3,))
-    action_space: Any = spaces.Discrete(2)
-
-    def __init__(self, answer: Callable[[str, int, Any], Any]) -> None:
-        self._answer, self._n = answer, 0
-
-    def _say(self, place: str, usual: Any) -> Any:
-        return self._answer(place, self._n, usual)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        return self._say("reset", (self._say("first observation", np.zeros(3, np.float32)), {}))
-
-    def step(self, action: Any) -> Any:
-        self._n += 1
-        is_over = self._n % 4 == 0
-        usual: Any = (np.full(3, 0.1, np.float32), 1.0, is_over, is_over, {})
-        return self._say("step", tuple(map(self._say, WHERE[2:7], usual)))
-
-    def close(self) -> None:
-        self._say("close", None)
-
-
-@pytest.mark.parametrize("seed", range(100))
-def test_an_odd_environment_or_expert_is_refused_or_learned_from(seed: int) -> None:
-    rng = Random(seed)
-    odd_one = rng.choice([odd(rng), rng.choice(ANSWERS), rng.choice(ERRORS)])
-    where, at = rng.choice(WHERE), rng.choice([0, 0, 1, 5, 9])
-
-    def answer(place: str, n: int, usual: Any) -> Any:
-        if place != where or n < at:
-            return usual
-        if isinstance(odd_one, type) and issubclass(odd_one, BaseException):
-            raise odd_one("odd")
-        return odd_one
-
-    def made() -> Odd:
-        return Odd(answer)
-
-    with taken_or_refused():
-        if rng.random() < 0.2 and where != "expert":
-            smgrnn_paper.evolve(made, rollouts=8, population=4, held_out=1)
-        else:
-            few: dict[str, Any] = {"episodes": 2, "held_out": 1}
-            preset = rng.choice(["paper", "frugal"])
-            smgrnn.distill(made, expert=lambda _: answer("expert", at, 1), preset=preset, **few)
