@@ -19,14 +19,13 @@ LOOK = 0.001
 
 
 class Ended(NamedTuple):
+    """Exit code, less than 0 after a signal; texts; CPU seconds; whether we sent a signal."""
+
     code: int
-    """Exit code; less than 0 if a signal ended it."""
     out: str
     err: str
     cpu: float
-    """Seconds of CPU time that it took."""
     is_struck: bool
-    """Whether it got a signal from us."""
     is_hung: bool
 
 

@@ -16,12 +16,12 @@ Run = Callable[[str, int, Bench], list[Found]]
 
 
 class Fault(NamedTuple):
+    """A fault, its share of the time beside the others', and its cases in a short session."""
+
     name: str
     share: float
-    """Share of the time, beside the others'."""
     run: Run
     n_short: int = 1
-    """Cases in a short session; none of those that take seconds."""
 
 
 def _drawn(case: Callable[[Random, Bench], list[Found]]) -> Run:

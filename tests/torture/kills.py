@@ -29,13 +29,9 @@ def strike_at_random(number: int, rng: Random, bench: Bench) -> list[Found]:
 
 def kill_at_every_call(seed: str, number: int, bench: Bench) -> list[Found]:
     """Kill a command at the next of all calls that change a file."""
-    counts = [bench.undisturbed(work).n_calls for work in bench.works]
-    number = (number + Random(seed).randrange(sum(counts))) % sum(counts)
-    for work, n_calls in zip(bench.works, counts, strict=True):
-        if number < n_calls:
-            return endure(bench, work, [partial(_kill_at_call, number + 1)])
-        number -= n_calls
-    return []
+    moments = [(work, n) for work in bench.works for n in range(bench.undisturbed(work).n_calls)]
+    work, n = moments[(number + Random(seed).randrange(len(moments))) % len(moments)]
+    return endure(bench, work, [partial(_kill_at_call, n + 1)])
 
 
 def _kill_at_call(n: int, words: tuple[str, ...], folder: Path) -> Ended:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,8 +27,6 @@ from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run
 from smgrnn.storage import FORMAT_VERSION, VERSIONS, digest, read_arrays
-from smgrnn_paper import EvolutionConfig
-from smgrnn_paper.evolution.evolution import new_evolution
 from support import runs
 from support.evolutions import evolved
 
@@ -99,7 +97,7 @@ def mutated_arrays(rng: Random, arrays: Arrays) -> Arrays:
         if array.dtype.kind == "f":
             values = [math.nan, math.inf, -math.inf, 1e308, 0.0, -1.0]
         elif array.dtype.kind == "i":
-            values = [-1, 0, 1, 2, 7, 1000, np.iinfo(array.dtype).max, np.iinfo(array.dtype).min]
+            values = [-1, 0, 1, 2, 7, 1000, 2**63 - 1, -(2**63)]
         for _ in range(rng.choice([1, 1, 5])):
             array.flat[rng.randrange(array.size)] = rng.choice(values)
         return {**arrays, name: array}
@@ -152,29 +150,11 @@ def test_odd_settings_are_refused_or_run(seed: int, folder: Path) -> None:
             run.train()
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_an_odd_search_is_refused_or_runs(seed: int) -> None:
-    rng = Random(seed)
-    values = EvolutionConfig(rollouts=8, population=4, held_out=1).to_dict()
-    values["method"] = rng.choice(["neat", "ndp"])
-    values[rng.choice(sorted(values))] = rng.choice(NUMBERS)
-    with taken_or_refused():
-        config = EvolutionConfig.from_dict(values)
-        search = new_evolution("CartPole-v1", config)
-        if config.rollouts <= 20 and config.held_out == 1:
-            search.train()
-
-
 # --- files of ours with odd content and a right digest -------------------------------------------
 
 
-class Kind(NamedTuple):
-    """A kind of file: one that is whole, and what is done with those that can be read."""
-
-    name: str
-    content: dict[str, Any]
-    arrays: Arrays
-    use: Callable[[Path, Random], object]
+Kind = tuple[str, dict[str, Any], Arrays, Callable[[Path, Random], object]]
+"""The name of a kind of file, one that is whole, and what is done with those that can be read."""
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +169,7 @@ def kinds(folder: Path) -> list[Kind]:
         ("expert", "expert.safetensors", lambda path, _: read_expert(path)),
         ("network", "net.safetensors", lambda path, _: smgrnn.SMGrNN.load(path)),
     ]
-    return [Kind(name, *read_arrays(folder / file, name), use) for name, file, use in files]
+    return [(name, *read_arrays(folder / file, name), use) for name, file, use in files]
 
 
 def use_record(path: Path, rng: Random) -> None:
