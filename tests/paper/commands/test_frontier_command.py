@@ -48,14 +48,9 @@ def test_numbers_as_json(runs: list[Path], smgrnn: Command, tmp_path: Path) -> N
     numbers = json.loads(said.out)
     grown, dense = numbers["groups"]
     assert (grown["task"], grown["student"], grown["asked"]) == ("CartPole-v1", "frugal", 8)
-    assert grown["seeds"] == [0, 1]
-    assert grown["held_out"]["mean"] == 490.5
-    assert grown["held_out"]["worst"] == 490
-    assert grown["held_out"]["std"] == pytest.approx(0.5**0.5)
+    assert (grown["seeds"], grown["held_out"]["mean"]) == ([0, 1], 490.5)
     assert grown["nearest_mlp"]["difference"] == pytest.approx(10.5)
     assert grown["nearest_mlp"]["low"] is None  # of a single MLP
-    assert grown["mlp_as_good"]["parameters"] is None
-    assert grown["mlp_as_good"]["text"].startswith(">")
     assert (dense["student"], dense["mlp_as_good"], dense["held_out"]["std"]) == ("MLP", None, None)
     assert [each["late_return"]["mean"] for each in numbers["paper"]] == [497.7]
     assert numbers["picture"] == "drawn.svg"

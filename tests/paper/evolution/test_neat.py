@@ -14,7 +14,7 @@ from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
-from smgrnn.tasks import Task, find_task
+from smgrnn.tasks import Task
 from smgrnn_paper.evolution.neat import NEATSearch, compile_genome, read_settings
 
 TOY = Task(id="toy", n_inputs=2, n_outputs=2, is_discrete=True)
@@ -136,15 +136,6 @@ def test_more_species_than_there_is_room_for_are_an_error(write: Write) -> None:
     search = NEATSearch(TOY, population=10, generations=3, seed=0, settings=path.read_text())
     with pytest.raises(ConfigError, match=r"^NEAT cannot keep its 10 species in a population of 1"):
         search.tell([1.0] * 10)
-
-
-@pytest.mark.parametrize("id", ["CartPole-v1", "LunarLander-v3", "MountainCar-v0"])
-def test_there_are_settings_for_every_task(id: str) -> None:
-    task = find_task(id)
-    config = read_settings(task, 50)
-    assert config.pop_size == 50
-    assert config.genome_config.num_inputs == task.n_inputs
-    assert config.genome_config.num_outputs == task.n_outputs
 
 
 @pytest.mark.parametrize(

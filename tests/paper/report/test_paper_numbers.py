@@ -6,7 +6,6 @@ import pytest
 
 from smgrnn.config import RunConfig
 from smgrnn_paper.report.paper import Paper, PaperTable, load_paper, parse_printed
-from support.flat import rules
 
 CONTROL = {"CartPole-v1": 4 + 2, "Acrobot-v1": 6 + 3, "LunarLander-v3": 8 + 4}
 """Inputs and outputs of each control task."""
@@ -88,13 +87,6 @@ def test_net_growth_is_counted_from_after_the_first_episode(paper: Paper) -> Non
         )
         missing[task] = round(size - growth - n_fixed, 1)
     assert missing == {"CartPole-v1": 0.1, "Acrobot-v1": 3.1, "LunarLander-v3": 2.8}
-
-
-def test_the_defaults_of_the_rules_are_those_of_table_a_iii(paper: Paper) -> None:
-    made = rules().to_dict()
-    defaults = made | made["growth"] | made["pruning"]
-    for cell in paper.tables["A.III"].cells.values():
-        assert defaults[cell.condition] == cell.mean, cell.condition
 
 
 @pytest.mark.parametrize("name", ["density", "n_hidden", "iterations", "episodes", "activation"])
