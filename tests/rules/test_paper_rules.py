@@ -17,19 +17,13 @@ from smgrnn.rules import (
     Relay,
     RelayAlone,
     Split,
+    UpdateHistory,
     Weak,
 )
 from smgrnn.rules.orphans import orphans
 from smgrnn.rules.rule import subset
-from support.decisions import (
-    AT_REST,
-    CHI_SQUARE_999,
-    call,
-    causes,
-    chi_square,
-    evidence,
-    remembering,
-)
+from support.decisions import CHI_SQUARE_999, causes, chi_square, decide, evidence
+from support.flat import rules
 
 ADD_NODE, ADD_EDGE, REMOVE_EDGE, REMOVE_NODE = Operation
 SCALES = ("update", "variance_to_mean", "weight")
@@ -261,7 +255,9 @@ def test_pruning_removes_weak_edges_then_the_edges_of_orphans_then_the_orphans()
     """Cutting 0 -> 2 takes the chain 2 -> 3 -> 1 with it."""
     edges = [(0, 1, 1.0), (3, 1, 0.7), (0, 2, 0.01), (2, 3, -0.9)]
     graph = Graph.from_edges(1, 1, n_hidden=2, edges=edges)
-    edit = call(graph, remembering(*[AT_REST] * 4), number=3).edit
+    history = UpdateHistory.start(4, 1)
+    history.push(np.zeros(4))
+    edit = decide(graph, history, rules(window=1, prune_period=1), 1, rng()).edit
     assert list(edit.changes()) == [
         Change(REMOVE_EDGE, Cause.WEAK_EDGE, 2, 0, 2, 0.01),
         Change(REMOVE_EDGE, Cause.ORPHAN, 1, 3, 1, 0.7),

@@ -8,10 +8,10 @@ import pytest
 
 from smgrnn.arrays import Bools, Floats
 from smgrnn.config import NetworkConfig
-from smgrnn.errors import ConfigError, NonFiniteError, ShapeError, TaskError
+from smgrnn.errors import ConfigError, NonFiniteError, ShapeError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
-from smgrnn.tasks import Task, find_task
+from smgrnn.tasks import Task
 from smgrnn_paper.evolution.ndp import NDPSearch
 from smgrnn_paper.evolution.neat import NEATSearch
 from smgrnn_paper.evolution.search import Candidate, Search, TooSmall
@@ -82,12 +82,6 @@ def test_every_candidate_needs_one_finite_return() -> None:
     with pytest.raises(NonFiniteError, match=r"^A return of generation 1 is not finite\.$"):
         search.tell([1.0, np.nan])
     assert search.generation == 0
-
-
-@pytest.mark.parametrize("id", ["xor", "Pendulum-v1"])
-def test_a_task_without_discrete_actions_is_refused(id: str) -> None:
-    with pytest.raises(TaskError, match=f"^Evolution is for tasks with discrete actions.*{id}"):
-        Search.__init__(Scripted([policy(1.0)] * 2), find_task(id), 2, 2)
 
 
 def advance(search: Search) -> list[Any]:
