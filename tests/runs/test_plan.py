@@ -172,7 +172,6 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (CARTPOLE, {"learning": {"through_time": 10**7}}, "takes 8.94e+03 GB"),
     (CARTPOLE, MLP | {"iterations": 3}, "contradicts the student mlp-100: it must be 2."),
     (CARTPOLE, MLP | {"carry_state": True}, "carry_state True contradicts the student mlp-100"),
-    (CARTPOLE, MLP | {"n_hidden": 8}, "n_hidden 8 contradicts the student mlp-100"),
     *(
         (CARTPOLE, {"student": student, "plasticity": rules}, f"contradicts the student {student}.")
         for student, rules in {
@@ -187,7 +186,6 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (CARTPOLE, {"learning": {"loss": "mse"}}, "must be cross_entropy or one_hot or plus_minus."),
     ("xor", {"readout": "sum"}, "readout sum contradicts the task xor"),
     ("xor", {"carry_state": True}, "carry_state contradicts the task xor"),
-    ("choices.npz", {"carry_state": True}, "whose examples come in no order: it must be False."),
     ("Pendulum-v1", {"stop_after": 5}, "which has no threshold to reach: it must be 0."),
     ("LunarLander-v3", COMPILED, "the task LunarLander-v3 is not compiled."),
     (CARTPOLE, COMPILED | {"normalise": True}, "its observations are normalised."),

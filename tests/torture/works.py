@@ -19,8 +19,7 @@ from support.runs import contents, settings, teacher
 from torture.children import Child, Ended, Found, command, misbehaviour
 from torture.filecalls import FileCalls
 
-OUT, STORE = "run", "store"
-EXPERIMENT = "torture-v1"
+OUT, STORE, EXPERIMENT = "run", "store", "torture-v1"
 SHORT = ("distill", "evolve, neat")
 """Works of a short session."""
 
@@ -163,11 +162,9 @@ def compared(end: dict[str, Any], expected: dict[str, Any]) -> Found:
     return Found("changed", f"the end differs in {', '.join(sorted(different))}")
 
 
-Disturbance = Callable[[tuple[str, ...], Path], Ended]
-"""Begins or goes on with a work in a folder, and disturbs it."""
-
-
-def endure(bench: Bench, work: Work, disturbances: Iterable[Disturbance]) -> list[Found]:
+def endure(
+    bench: Bench, work: Work, disturbances: Iterable[Callable[[tuple[str, ...], Path], Ended]]
+) -> list[Found]:
     """Disturb a work again and again, then let it finish; return what each disturbance did."""
     folder, before, n = bench.new_folder(), dict[str, Any](), 0
     for disturb in disturbances:
