@@ -181,6 +181,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
             "mlp-pruned": {"growth": "relay"},
         }.items()
     ),
+    (CARTPOLE, {"student": "neat"}, "neat is evolved, not distilled"),
     (CARTPOLE, {"budget": 80}, "budget measures an MLP"),
     ("Pendulum-v1", {"learning": {"loss": "cross_entropy"}}, "are continuous: it must be mse."),
     (CARTPOLE, {"learning": {"loss": "mse"}}, "must be cross_entropy or one_hot or plus_minus."),

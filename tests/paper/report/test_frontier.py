@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 
 from smgrnn import Graph
 from smgrnn.batch import AnyCondition, Condition, Store
@@ -16,6 +17,7 @@ from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report.contents import build_report
+from smgrnn_paper.report.figures.frontier import draw_groups
 from smgrnn_paper.report.frontier import (
     Group,
     frontier_numbers,
@@ -175,6 +177,18 @@ def test_the_table_states_every_group_and_what_the_paper_prints() -> None:
     own = rows([group("frugal", 5, 1.0, task="my:Env-v0")])
     assert list(own) == ["frugal"]
     assert (own["frugal"]["held_out_mean"], own["frugal"]["difference"]) == ("1.0", "–")
+
+
+def test_means_are_drawn_at_their_sizes_and_a_poor_group_does_not_squeeze_the_others() -> None:
+    lander = [group("MLP", 10 * n, 250 + n, 252 + n, task="LunarLander-v3") for n in range(1, 7)]
+    lander.append(group("NEAT", 8, -90, -110, task="LunarLander-v3"))
+    figure = draw_groups([group("MLP", 10, 1, 3), group("MLP", 40, 3, 3), *lander], PAPER)
+    left, right = (ax for ax in figure.findobj(Axes) if isinstance(ax, Axes) and ax.axison)
+    assert np.array_equal(left.containers[0][0].get_xydata(), [[10, 2], [40, 3]])
+    assert left.containers[1][0].get_xydata().tolist() == [[84, 497.7]]  # the paper's
+    low, high = right.get_ylim()
+    assert 200 < low < 251 < 257 < high < 280
+    assert [text.get_text() for text in right.texts] == ["↓ −100", "↓ 208"]  # NEAT, and the paper
 
 
 def test_the_report_has_table_and_picture_of_what_has_run(tmp_path: Path) -> None:
