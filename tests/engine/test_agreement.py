@@ -6,7 +6,7 @@ here take small steps on a stream that can be learned, where agreement means som
 """
 
 from itertools import product
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,8 +23,6 @@ from smgrnn import (
     SMGrNN,
 )
 from smgrnn.errors import ConfigError
-from smgrnn.graph.activation import activate, slope
-from smgrnn.graph.settings import ACTIVATIONS, Activation
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules.evidence import Evidence
 from support.engines import assert_same, both_engines, teach
@@ -238,17 +236,3 @@ def test_sums_are_read_before_the_activation_and_states_carried_after_it() -> No
         np.testing.assert_allclose(learner.outputs, np.tanh(expected), atol=1e-12)
     with pytest.raises(ConfigError, match=r"^The compiled engine reads sums as the logits of choi"):
         Learner(network, learning_config(loss="mse"))
-
-
-@pytest.mark.parametrize("name", get_args(Activation))
-def test_every_activation_is_torchs_and_has_its_slope(name: Activation) -> None:
-    code = ACTIVATIONS.index(name)
-    points = torch.linspace(-3, 3, 13, dtype=torch.float64, requires_grad=True)
-    expected = points * 1 if name == "identity" else getattr(torch, name)(points)
-    expected.sum().backward()
-    values = points.detach().numpy().reshape(1, -1).copy()
-    activate(values, 0, 0, 13, code)
-    np.testing.assert_allclose(values[0], expected.detach().numpy(), atol=1e-15)
-    assert points.grad is not None
-    slopes = [slope(value, code) for value in values[0]]
-    np.testing.assert_allclose(slopes, points.grad.numpy(), atol=1e-14)

@@ -182,52 +182,38 @@ def test_growth_by_candidates_and_gradients_agrees(
     assert "ADD_NODE CANDIDATE" in slow.seen or (size and not has_end)
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize(
-    ("growth", "iterations", "size"),
-    [("candidates", 2, None), ("candidates", 3, 13), ("gradient", 3, None), ("gradient", 2, 12)],
-)
-def test_each_way_to_grow_alone_agrees(
-    growth: str, iterations: int, size: int | None, seed: int
+LOSING = {"n_hidden": 6, "density": 0.5}
+CAND, GRAD, LOST = "ADD_NODE CANDIDATE", "ADD_EDGE GRADIENT", "LOST SOURCE"
+ONLY_CANDIDATES, ONLY_GRADIENT = {"growth": "candidates"}, {"growth": "gradient", "interval": 20}
+ALONE: list[tuple[int, int, dict[str, Any], dict[str, Any], str]] = [
+    (0, 2, ONLY_CANDIDATES | {"interval": 100}, {}, CAND),
+    (1, 3, ONLY_CANDIDATES | {"interval": 100, "size": 13}, {}, CAND),
+    (0, 3, ONLY_GRADIENT, {}, GRAD),
+    (1, 2, ONLY_GRADIENT | {"size": 12}, {}, GRAD),
+    *((1, 3, ONLY_CANDIDATES, {"activation": each}, CAND) for each in ("relu", "identity")),
+    (0, 3, {"max_edges": 12}, {}, GRAD),
+    (0, 3, {"max_nodes": 9}, {}, GRAD),
+    # Candidates whose sources are pruned away have no edges until they are drawn again; sigmoid
+    # would make their state one half.
+    (4, 3, {"growth": "frugal", "size": 20}, LOSING, LOST),
+    (4, 3, {"growth": "frugal", "size": 20}, LOSING | {"activation": "sigmoid"}, LOST),
+    (4, 3, ONLY_CANDIDATES | {"size": 20}, LOSING | {"activation": "sigmoid"}, LOST),
+]
+
+
+@pytest.mark.parametrize(("seed", "iterations", "changes", "network", "wanted"), ALONE)
+def test_each_way_to_grow_alone_other_activations_and_limits_agree(
+    seed: int, iterations: int, changes: Any, network: Any, wanted: str
 ) -> None:
-    interval = 100 if growth == "candidates" else 20
-    plasticity = rules_of(growth=growth, size=size, interval=interval)
-    made, slow = frugal_pair(seed, iterations, plasticity)
-    learn_both(made, slow, 1800, seed, has_end=size is not None)
-    assert ("ADD_NODE CANDIDATE" in slow.seen) == (growth == "candidates")
-    assert ("ADD_EDGE GRADIENT" in slow.seen) == (growth == "gradient")
-    assert size is None or made.graph.n_edges <= size
-    assert size is None or "REMOVE_EDGE CONTRIBUTION" in slow.seen
-
-
-@pytest.mark.parametrize(
-    ("growth", "activation"), [("frugal", "tanh"), ("frugal", "sigmoid"), ("candidates", "sigmoid")]
-)
-def test_candidates_whose_sources_are_pruned_away_agree(growth: str, activation: str) -> None:
-    """They have no edges until they are drawn again; sigmoid would make their state one half."""
-    plasticity = rules_of(growth=growth, size=20)
-    made, slow = frugal_pair(4, 3, plasticity, n_hidden=6, density=0.5, activation=activation)
-    learn_both(made, slow, 1500, 4, has_end=False)
-    assert slow.seen["LOST SOURCE"] > 1
-    assert slow.seen["REMOVE_NODE ORPHAN"] > 1
-
-
-@pytest.mark.parametrize(
-    ("changes", "settings"),
-    [
-        *(({"growth": "candidates"}, {"activation": each}) for each in ("relu", "identity")),
-        ({"max_edges": 12}, {}),
-        ({"max_nodes": 9}, {}),
-    ],
-)
-def test_other_activations_and_limits_agree(
-    changes: dict[str, Any], settings: dict[str, str]
-) -> None:
-    made, slow = frugal_pair(1 if settings else 0, 3, rules_of(**changes), **settings)
-    learn_both(made, slow, 1500, 1 if settings else 0, has_end=False)
+    made, slow = frugal_pair(seed, iterations, rules_of(**changes), **network)
+    learn_both(made, slow, 1800, seed, has_end="size" in changes and wanted != LOST)
+    assert slow.seen[wanted] > (wanted == LOST)
+    own = {"candidates": {CAND}, "gradient": {GRAD}}.get(changes.get("growth"), {CAND, GRAD})
+    assert slow.seen.keys() & {CAND, GRAD} <= own
+    assert "size" not in changes or "REMOVE_EDGE CONTRIBUTION" in slow.seen
+    assert "size" not in changes or wanted == LOST or made.graph.n_edges <= changes["size"]
     assert made.graph.n_edges <= changes.get("max_edges", 10**6)
     assert made.graph.n_nodes <= changes.get("max_nodes", 10**6)
-    assert slow.seen["ADD_NODE CANDIDATE" if settings else "ADD_EDGE GRADIENT"]
 
 
 def test_calls_at_the_end_of_episodes_and_returns_that_reach_a_bar_agree() -> None:

@@ -17,50 +17,19 @@ from smgrnn import (
     StructuralPlasticity,
 )
 from smgrnn.errors import GraphError
-from smgrnn.graph import Graph, GraphEdit, Operation, apply
+from smgrnn.graph import Graph, GraphEdit, apply
 from smgrnn.rules import Evidence, Frugal, UpdateHistory
-from support.decisions import AT_REST, DRIFTING, RESTLESS, call, decide, remembering
+from support.decisions import decide
 from support.engines import both_engines, teach
 from support.flat import rules
 from support.learners import stream
 from support.training import By
 
+ROW = np.zeros(5, dtype=np.int64)
 NETWORK = NetworkConfig(n_inputs=3, n_outputs=2, density=1.0, iterations=2)
 
 
-@pytest.fixture
-def lively() -> tuple[Graph, UpdateHistory]:
-    """A graph on which every rule has something to do.
-
-    0 -> 2 is unstable, 1 -> 2 is weak, 0 -> 3 -> 2 has settled, 4 is an orphan behind 1 -> 4, and
-    pairs to explore are left.
-    """
-    edges = [(0, 2, 1.0), (1, 2, 0.01), (3, 2, 1.0), (0, 3, 1.0), (1, 4, 1.0)]
-    graph = Graph.from_edges(2, 1, n_hidden=2, edges=edges)
-    return graph, remembering(RESTLESS, AT_REST, DRIFTING, DRIFTING, DRIFTING)
-
-
 # --- the schedule --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("prune_period", [1, 2, 3, 30])
-def test_every_prune_period_th_call_prunes_and_the_others_grow(
-    prune_period: int, lively: tuple[Graph, UpdateHistory]
-) -> None:
-    for number in range(1, 2 * prune_period + 2):
-        edit = call(*lively, number, prune_period=prune_period).edit
-        removes = set(edit.rows[:, 0].tolist()) <= {Operation.REMOVE_EDGE, Operation.REMOVE_NODE}
-        adds = set(edit.rows[:, 0].tolist()) <= {Operation.ADD_EDGE, Operation.ADD_NODE}
-        assert (removes, adds) == ((True, False) if number % prune_period == 0 else (False, True))
-
-
-def test_static_changes_nothing_and_draws_nothing(lively: tuple[Graph, UpdateHistory]) -> None:
-    static, rng = PlasticityConfig.static(window=2, prune_period=3), np.random.default_rng(0)
-    for number in range(1, 31):
-        edit, _, is_capped = decide(*lively, static, number, rng)
-        assert not edit
-        assert not is_capped
-    assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
 
 
 @pytest.mark.parametrize(("least", "calls"), [(0, 8), (7, 8), (8, 4), (15, 2), (100, 0)])
@@ -127,18 +96,6 @@ def test_an_edit_beyond_a_limit_is_dropped_with_a_warning(limits: dict[str, int]
         assert (graph.n_nodes, graph.n_edges) == (6, 8)  # the first relay is the last
 
 
-def write_weight(evidence: Evidence, rng: np.random.Generator) -> Any:
-    evidence.graph.weight[0] = 7.0
-
-
-def write_history(evidence: Evidence, rng: np.random.Generator) -> Any:
-    evidence.history.slot[0] = 10**6
-
-
-def bad_rows(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
-    return GraphEdit(np.zeros(5, dtype=np.int64), np.zeros(1))
-
-
 def drop_an_edge_twice(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
     edit = drop_the_smallest(evidence, rng)
     return GraphEdit(np.tile(edit.rows, (2, 1)), np.tile(edit.weight, 2))
@@ -147,9 +104,13 @@ def drop_an_edge_twice(evidence: Evidence, rng: np.random.Generator) -> GraphEdi
 @pytest.mark.parametrize(
     ("decides", "error", "words"),
     [
-        (write_weight, ValueError, "read-only"),
-        (write_history, ValueError, "read-only"),
-        (bad_rows, GraphError, "^An edit needs five numbers and a weight per change"),
+        (lambda seen, _: seen.graph.weight.fill(7.0), ValueError, "read-only"),
+        (lambda seen, _: seen.history.slot.fill(10**6), ValueError, "read-only"),
+        (
+            lambda *_: GraphEdit(ROW, np.zeros(1)),
+            GraphError,
+            "^An edit needs five numbers",
+        ),
         (lambda *_: (GraphEdit.empty(), 3), GraphError, "^A rule must return candidates of"),
         (lambda *_: None, GraphError, "^A rule must return a GraphEdit. Got None instead.$"),
         (lambda *_: "more", GraphError, "^A rule must return a GraphEdit. Got 'more' instead.$"),
@@ -164,12 +125,13 @@ def test_a_wrong_rule_is_met_by_one_sentence_and_changes_nothing(
             run()
 
 
-def test_a_users_rule_removes_no_protected_edge(lively: tuple[Graph, UpdateHistory]) -> None:
-    config = PlasticityConfig(window=2, pruning=By(drop_the_smallest), prune_period=1)
-    rng = np.random.default_rng(0)
-    decide(*lively, config, 1, rng, protected=lively[0].weight > 0.5)
+def test_a_users_rule_removes_no_protected_edge() -> None:
+    graph = Graph.from_edges(2, 1, edges=[(0, 2, 1.0), (1, 2, 0.01)])
+    config = PlasticityConfig(window=1, pruning=By(drop_the_smallest), prune_period=1)
+    history, rng = UpdateHistory.start(2, 1), np.random.default_rng(0)
+    decide(graph, history, config, 1, rng, protected=graph.weight > 0.5)
     with pytest.raises(GraphError, match=r"^A rule removes an edge that is protected\.$"):
-        decide(*lively, config, 1, rng, protected=lively[0].weight < 0.5)
+        decide(graph, history, config, 1, rng, protected=graph.weight < 0.5)
 
 
 def test_a_rule_may_return_candidates_beside_its_edit() -> None:

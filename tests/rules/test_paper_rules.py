@@ -17,19 +17,13 @@ from smgrnn.rules import (
     Relay,
     RelayAlone,
     Split,
+    UpdateHistory,
     Weak,
 )
 from smgrnn.rules.orphans import orphans
 from smgrnn.rules.rule import subset
-from support.decisions import (
-    AT_REST,
-    CHI_SQUARE_999,
-    call,
-    causes,
-    chi_square,
-    evidence,
-    remembering,
-)
+from support.decisions import CHI_SQUARE_999, causes, chi_square, decide, evidence
+from support.flat import rules
 
 ADD_NODE, ADD_EDGE, REMOVE_EDGE, REMOVE_NODE = Operation
 SCALES = ("update", "variance_to_mean", "weight")
@@ -167,17 +161,6 @@ def test_exploration_has_its_probability_and_is_certain_without_unstable_edges(
     assert abs(n_explored - n * expected) <= 4 * np.sqrt(n * expected * (1 - expected))
 
 
-def test_the_batch_and_the_pool_are_those_before_the_relays_of_the_call() -> None:
-    """0.4 of 4 nodes is 1 edge; with the relay's node it would be 2, and could end at it."""
-    seen = evidence(Graph.from_edges(2, 2, edges=[(0, 2, 1.0)]), 0.0, 1.0)
-    rule = Relay(explore_probability=1.0, explore_ratio=0.4)
-    for seed in range(30):
-        *relayed, explored = rule.decide(seen, rng(seed)).changes()
-        assert [change.cause for change in relayed] == [Cause.RELAY] * 3
-        assert (explored.cause, explored.id) == (Cause.EXPLORATION, 3)
-        assert (explored.source, explored.target) in {(1, 2), (3, 2), (0, 3), (1, 3), (2, 3)}
-
-
 def test_exploring_ten_thousand_nodes_builds_nothing_of_their_square() -> None:
     n_nodes, draws = 10_000, rng()
     sources, targets = draws.integers((0, 4), n_nodes, size=(2 * n_nodes, 2)).T.tolist()
@@ -272,7 +255,9 @@ def test_pruning_removes_weak_edges_then_the_edges_of_orphans_then_the_orphans()
     """Cutting 0 -> 2 takes the chain 2 -> 3 -> 1 with it."""
     edges = [(0, 1, 1.0), (3, 1, 0.7), (0, 2, 0.01), (2, 3, -0.9)]
     graph = Graph.from_edges(1, 1, n_hidden=2, edges=edges)
-    edit = call(graph, remembering(*[AT_REST] * 4), number=3).edit
+    history = UpdateHistory.start(4, 1)
+    history.push(np.zeros(4))
+    edit = decide(graph, history, rules(window=1, prune_period=1), 1, rng()).edit
     assert list(edit.changes()) == [
         Change(REMOVE_EDGE, Cause.WEAK_EDGE, 2, 0, 2, 0.01),
         Change(REMOVE_EDGE, Cause.ORPHAN, 1, 3, 1, 0.7),

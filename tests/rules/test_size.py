@@ -81,12 +81,6 @@ def test_a_settled_graph_that_pruning_hurt_exchanges_edges_until_it_is_mended() 
     assert not goal_at(aim, 100).swaps
 
 
-def test_nothing_is_pruned_while_a_graph_is_to_stay_dense() -> None:
-    for dense_until, size in ((0.3, 300), (0.2, 99)):
-        aim = aim_at(100, 0.2)
-        assert goal_at(aim, 300, grows=False, dense_until=dense_until).size == size
-
-
 def test_the_target_return_is_compared_with_the_mean_of_about_twenty_returns() -> None:
     aim = aim_at(None)
     for totals, target, is_met in (
@@ -147,11 +141,3 @@ def test_trials_stand_still_at_pruning_calls_without_statistics_and_at_the_targe
     assert grow(aim, 20, 1.0, 9) == Goal(26, 0, False, True, False)
     aim.is_met = False
     assert aim == before
-
-
-def test_trials_end_with_growth_and_swaps_with_the_settled_graph() -> None:
-    aim = aim_at(None, 0.1)
-    grow(aim, 20, 1.0)
-    for progress, swaps in ((0.4, True), (0.6, False)):
-        aim.progress = progress
-        assert grow(aim, 22, 0.1, 5) == Goal(26, 0, False, swaps, True)

@@ -97,7 +97,6 @@ def test_what_normalises_goes_on_normalising_as_it_did(tmp_path: Path) -> None:
         ("Acrobot-v1", {}, "only with a task of the same shape: CartPole-v1 has 4 inputs and 2 ch"),
         ("CartPole-v1", {"iterations": 3}, "^iterations 3 contradicts the run to go on from"),
         ("CartPole-v1", {"n_hidden": 5}, "contradicts the run to go on from, whose network has"),
-        ("CartPole-v1", {"density": 0.5}, "contradicts the run to go on from, whose network has"),
         ("CartPole-v1", {"weight_std": 3.0}, "contradicts the run to go on from, whose network"),
         ("CartPole-v1", {"preset": "paper"}, "leave `preset` out"),
     ],

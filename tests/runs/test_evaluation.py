@@ -59,12 +59,12 @@ def test_a_loaded_policy_scores_in_a_plain_loop_what_the_run_scored(
 
 
 def test_held_out_seeds_are_no_training_seeds() -> None:
-    trained_on = {episode_seed(0, number, "train") for number in range(5000)}
-    held_out = {episode_seed(0, number, "held_out") for number in range(5000)}
-    checked = {
-        episode_seed(0, number, "held_out")
-        for number in range(FIRST_COMPARED, FIRST_COMPARED + N_COMPARED)
+    seeds = {
+        kind: {episode_seed(0, n, kind) for n in range(5000)} for kind in ("train", "held_out")
     }
+    trained_on, held_out = seeds["train"], seeds["held_out"]
+    compared = range(FIRST_COMPARED, FIRST_COMPARED + N_COMPARED)
+    checked = {episode_seed(0, number, "held_out") for number in compared}
     assert not trained_on & (held_out | checked)
     assert not held_out & checked  # what chose the best checkpoint does not also judge it
 

@@ -45,8 +45,8 @@ def test_the_best_got_furthest_then_did_best_then_is_smaller_then_later() -> Non
     family = (played(9, 9.0), played(8, 1.0, 1.0), played(3, 2.0), played(4, 3.0))
     for limit, size in ((99, 8), (8, 8), (7, 4), (3, 3), (2, None)):
         assert getattr(best(family, limit), "n_parameters", None) == size
-    family = (played(9, 5.0, episode=3), played(8, 5.0, episode=1), played(8, 5.0, episode=2))
-    assert best(family) is family[2]
+    equal = (played(9, 5.0, episode=3), played(8, 5.0, episode=1), played(8, 5.0, episode=2))
+    assert best(equal) is equal[2]
 
 
 def test_the_best_of_few_episodes_play_more_and_the_best_of_these_many() -> None:

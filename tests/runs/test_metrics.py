@@ -56,20 +56,10 @@ def test_the_summary_of_eight_episodes_is_the_one_computed_by_hand() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("returns", "threshold", "episode"),
-    [
-        ([1.0, 5.0, 2.0, 9.0], 5.0, 2),
-        ([5.0], 5.0, 1),
-        ([1.0, 4.9], 5.0, None),
-        ([], 5.0, None),
-        ([1.0, 9.0], None, None),
-    ],
-)
-def test_convergence_is_the_first_single_episode_at_the_threshold_counted_from_1(
-    returns: list[float], threshold: float | None, episode: int | None
-) -> None:
-    assert convergence_episode(returns, threshold) == episode
+def test_convergence_is_the_first_single_episode_at_the_threshold_counted_from_1() -> None:
+    cases: list[tuple[list[float], float | None]] = [([1.0, 5.0, 2.0, 9.0], 5.0), ([5.0], 5.0)]
+    cases += [([1.0, 4.9], 5.0), ([], 5.0), ([1.0, 9.0], None)]
+    assert [convergence_episode(*each) for each in cases] == [2, 1, None, None, None]
 
 
 @pytest.mark.parametrize(

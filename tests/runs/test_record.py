@@ -97,7 +97,7 @@ def test_times_and_versions_are_no_results_and_the_rest_is(folder: Path) -> None
     others = [
         replace(record, held_out=record.held_out + 1),
         replace(record, best_score=0.5),
-        replace(record, students=record.students | {"best": record.students["final"]}),
+        replace(record, students={**record.students, "best": record.students["final"]}),
         replace(record, episodes=record.episodes._replace(loss=record.episodes.loss + 1e-9)),
         replace(record, plan=replace(record.plan, seed=6)),
         replace(record, bar=1.0),
@@ -146,7 +146,7 @@ def test_a_record_that_contradicts_itself_is_refused(
     path = tmp_path / "a.safetensors"
     for value in CONTRADICTIONS[place]:
         content, arrays = content_of(folder / MODEL)
-        inner = content
+        inner: Any = content
         for part in parts:
             inner = inner[int(part) if part.isdigit() else part]
         inner[last] = value

@@ -11,26 +11,8 @@ from smgrnn.rules import Evidence, Limits, PlasticityModule, UpdateHistory
 from smgrnn.rules.candidates import Candidates
 from smgrnn.rules.module import Decision
 from smgrnn.rules.size import Goal
-from support.flat import rules
 
-RESTLESS, DRIFTING, AT_REST = [1.0, -1.0], [0.05, 0.05], [0.0, 0.0]  # the updates of an edge
 CHI_SQUARE_999 = {3: 16.3, 4: 18.5, 9: 27.9, 19: 43.8}  # by degrees of freedom, 0.1 %
-
-
-def remembering(*updates: list[float], window: int = 2) -> UpdateHistory:
-    """Return the history of edges that saw these updates, one list per edge."""
-    history = UpdateHistory.start(len(updates), window)
-    for update in zip(*updates, strict=True):
-        history.push(np.array(update))
-    return history
-
-
-def call(
-    graph: Graph, history: UpdateHistory, number: int = 1, *, seed: int = 0, **changes: Any
-) -> Decision:
-    """Make one call of the module; every third call prunes unless `changes` say otherwise."""
-    config = rules(**{"window": history.window, "prune_period": 3, **changes})
-    return decide(graph, history, config, number, np.random.default_rng(seed))
 
 
 def decide(

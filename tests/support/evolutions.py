@@ -10,7 +10,3 @@ SMALL: dict[str, Any] = {"rollouts": 40, "population": 10}
 
 def evolved(out: Path | None = None, **settings: Any) -> smgrnn_paper.Evolution:
     return smgrnn_paper.evolve("CartPole-v1", out=out, **{**SMALL, **settings})
-
-
-def record(method: Any, seed: int) -> list[list[float]]:
-    return [column.tolist() for column in evolved(method=method, seed=seed).episodes]

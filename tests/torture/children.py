@@ -19,14 +19,13 @@ LOOK = 0.001
 
 
 class Ended(NamedTuple):
+    """Exit code, less than 0 after a signal; texts; CPU seconds; whether we sent a signal."""
+
     code: int
-    """Exit code; less than 0 if a signal ended it."""
     out: str
     err: str
     cpu: float
-    """Seconds of CPU time that it took."""
     is_struck: bool
-    """Whether it got a signal from us."""
     is_hung: bool
 
 
@@ -124,16 +123,6 @@ def command(words: Sequence[str], *prepare: Callable[[], object]) -> Callable[[]
         sys.argv = ["smgrnn", *words]
         leave_on_interrupt()  # as `python -m smgrnn` does
         main()
-
-    return work
-
-
-def program(words: Sequence[str]) -> Callable[[], None]:
-    """Return the work of a command that starts as a user's does."""
-
-    def work() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.execv(sys.executable, [sys.executable, "-m", "smgrnn", *words])
 
     return work
 

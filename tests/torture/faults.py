@@ -8,12 +8,7 @@ from typing import NamedTuple
 
 from torture.children import Found
 from torture.disks import cut_power, starve
-from torture.kills import (
-    kill_at_every_call,
-    strike_a_program,
-    strike_at_random,
-    two_at_once,
-)
+from torture.kills import kill_at_every_call, strike_at_random, two_at_once
 from torture.works import Bench
 
 Run = Callable[[str, int, Bench], list[Found]]
@@ -21,12 +16,12 @@ Run = Callable[[str, int, Bench], list[Found]]
 
 
 class Fault(NamedTuple):
+    """A fault, its share of the time beside the others', and its cases in a short session."""
+
     name: str
     share: float
-    """Share of the time, beside the others'."""
     run: Run
     n_short: int = 1
-    """Cases in a short session; none of those that take seconds."""
 
 
 def _drawn(case: Callable[[Random, Bench], list[Found]]) -> Run:
@@ -37,7 +32,6 @@ FAULTS = [
     Fault("SIGKILL at random", 4, _drawn(partial(strike_at_random, signal.SIGKILL))),
     Fault("SIGINT at random", 3, _drawn(partial(strike_at_random, signal.SIGINT))),
     Fault("SIGKILL at every call on files", 4, kill_at_every_call, n_short=4),
-    Fault("SIGKILL or SIGINT at start-up", 1, _drawn(strike_a_program), n_short=0),
     Fault("two begin one folder", 1, _drawn(partial(two_at_once, "begin"))),
     Fault("two go on with one folder", 1, _drawn(partial(two_at_once, "resume"))),
     Fault("two drivers on one store", 1, _drawn(partial(two_at_once, "store")), n_short=0),

@@ -28,23 +28,15 @@ class FileCalls:
         self._strike(name, self.n)
 
     def install(self) -> None:
-        for name in NAMES:
+        for name in (*NAMES, "open"):
             setattr(os, name, self._counted(name, getattr(os, name)))
-        os.open = self._opening(os.open)
         io.open = builtins.open = self._file_opening(io.open)
 
     def _counted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*values: Any, **named: Any) -> Any:
-            self.count(name)
+            if name != "open" or values[1] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+                self.count(name)
             return function(*values, **named)
-
-        return call
-
-    def _opening(self, function: Callable[..., int]) -> Callable[..., int]:
-        def call(path: Any, flags: int, *values: Any, **named: Any) -> int:
-            if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
-                self.count("open")
-            return function(path, flags, *values, **named)
 
         return call
 

@@ -10,12 +10,9 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from torture.children import Child, Ended, Found, command, misbehaviour, program
+from torture.children import Child, Ended, Found, command, misbehaviour
 from torture.filecalls import struck_at
 from torture.works import Bench, Work, compared, end_of, endure
-
-STARTING = 3.0
-"""Seconds of CPU time that a program takes to start, roughly."""
 
 
 def strike_at_random(number: int, rng: Random, bench: Bench) -> list[Found]:
@@ -30,28 +27,11 @@ def strike_at_random(number: int, rng: Random, bench: Bench) -> list[Found]:
     return endure(bench, work, [partial(disturb, moment) for moment in moments])
 
 
-def strike_a_program(rng: Random, bench: Bench) -> list[Found]:
-    """Kill or interrupt a command that starts as a user's does, mostly while it starts."""
-    work = rng.choice([each for each in bench.works if each.name != "reproduce"])
-    number, after = rng.choice([signal.SIGKILL, signal.SIGINT]), rng.uniform(0, STARTING)
-
-    def disturb(words: tuple[str, ...], folder: Path) -> Ended:
-        ended = Child(program(words), folder).strike(number, after)
-        is_pythons = "Traceback" in ended.err and f"{os.sep}smgrnn{os.sep}" not in ended.err
-        return ended._replace(err="") if is_pythons else ended  # no code of ours had begun
-
-    return endure(bench, work, [disturb])
-
-
 def kill_at_every_call(seed: str, number: int, bench: Bench) -> list[Found]:
     """Kill a command at the next of all calls that change a file."""
-    counts = [bench.undisturbed(work).n_calls for work in bench.works]
-    number = (number + Random(seed).randrange(sum(counts))) % sum(counts)
-    for work, n_calls in zip(bench.works, counts, strict=True):
-        if number < n_calls:
-            return endure(bench, work, [partial(_kill_at_call, number + 1)])
-        number -= n_calls
-    return []
+    moments = [(work, n) for work in bench.works for n in range(bench.undisturbed(work).n_calls)]
+    work, n = moments[(number + Random(seed).randrange(len(moments))) % len(moments)]
+    return endure(bench, work, [partial(_kill_at_call, n + 1)])
 
 
 def _kill_at_call(n: int, words: tuple[str, ...], folder: Path) -> Ended:

@@ -1,47 +1,27 @@
 """The instruments of torture notice what they are there to notice."""
 
-import errno
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from smgrnn.storage import write_file
 from torture.disks import SyncedOnly
-from torture.filecalls import NAMES, FileCalls, Strike
+from torture.filecalls import NAMES, FileCalls
 
 
-@pytest.fixture
-def watch(monkeypatch: pytest.MonkeyPatch) -> Any:
-
-    def install(strike: Strike) -> None:
-        for name in (*NAMES, "open"):
-            monkeypatch.setattr(os, name, getattr(os, name))
-        for place in ("io.open", "builtins.open"):
-            monkeypatch.setattr(place, open)
-        FileCalls(strike).install()
-
-    return install
-
-
-def test_every_call_that_changes_a_file_is_met(watch: Any, tmp_path: Path) -> None:
+def test_every_call_that_changes_a_file_is_met(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in (*NAMES, "open"):
+        monkeypatch.setattr(os, name, getattr(os, name))
+    for place in ("io.open", "builtins.open"):
+        monkeypatch.setattr(place, open)
     met: list[str] = []
-    watch(lambda name, _: met.append(name))
+    FileCalls(lambda name, _: met.append(name)).install()
     write_file(tmp_path / "a", b"1234")
     assert met == ["unlink", "open", "write", "write", "fsync", "replace", "unlink", "fsync"]
     assert (tmp_path / "a").read_bytes() == b"1234"
-
-
-def test_a_write_can_fail_when_half_is_written(watch: Any, tmp_path: Path) -> None:
-    def strike(_: str, number: int) -> None:
-        if number == 3:
-            raise OSError(errno.ENOSPC, "full")
-
-    watch(strike)
-    with pytest.raises(OSError, match="full"), (tmp_path / "a").open("wb", buffering=0) as file:
-        file.write(b"1234")
-    assert (tmp_path / "a").read_bytes() == b"12"
 
 
 def test_a_power_cut_leaves_what_was_synced_and_nothing_else(

@@ -1,4 +1,4 @@
-"""Odd settings, files and environments are refused by one sentence, or do no harm."""
+"""Odd settings and files are refused by one sentence, or do no harm."""
 
 import copy
 import json
@@ -7,16 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium import spaces
 from safetensors.numpy import save
 
 import smgrnn
-import smgrnn_paper
 from smgrnn.arrays import Arrays
 from smgrnn.config import RunConfig
 from smgrnn.errors import SmgrnnError
@@ -30,8 +27,6 @@ from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run
 from smgrnn.storage import FORMAT_VERSION, VERSIONS, digest, read_arrays
-from smgrnn_paper import EvolutionConfig
-from smgrnn_paper.evolution.evolution import new_evolution
 from support import runs
 from support.evolutions import evolved
 
@@ -102,7 +97,7 @@ def mutated_arrays(rng: Random, arrays: Arrays) -> Arrays:
         if array.dtype.kind == "f":
             values = [math.nan, math.inf, -math.inf, 1e308, 0.0, -1.0]
         elif array.dtype.kind == "i":
-            values = [-1, 0, 1, 2, 7, 1000, np.iinfo(array.dtype).max, np.iinfo(array.dtype).min]
+            values = [-1, 0, 1, 2, 7, 1000, 2**63 - 1, -(2**63)]
         for _ in range(rng.choice([1, 1, 5])):
             array.flat[rng.randrange(array.size)] = rng.choice(values)
         return {**arrays, name: array}
@@ -155,29 +150,11 @@ def test_odd_settings_are_refused_or_run(seed: int, folder: Path) -> None:
             run.train()
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_an_odd_search_is_refused_or_runs(seed: int) -> None:
-    rng = Random(seed)
-    values = EvolutionConfig(rollouts=8, population=4, held_out=1).to_dict()
-    values["method"] = rng.choice(["neat", "ndp"])
-    values[rng.choice(sorted(values))] = rng.choice(NUMBERS)
-    with taken_or_refused():
-        config = EvolutionConfig.from_dict(values)
-        search = new_evolution("CartPole-v1", config)
-        if config.rollouts <= 20 and config.held_out == 1:
-            search.train()
-
-
 # --- files of ours with odd content and a right digest -------------------------------------------
 
 
-class Kind(NamedTuple):
-    """A kind of file: one that is whole, and what is done with those that can be read."""
-
-    name: str
-    content: dict[str, Any]
-    arrays: Arrays
-    use: Callable[[Path, Random], object]
+Kind = tuple[str, dict[str, Any], Arrays, Callable[[Path, Random], object]]
+"""The name of a kind of file, one that is whole, and what is done with those that can be read."""
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +169,7 @@ def kinds(folder: Path) -> list[Kind]:
         ("expert", "expert.safetensors", lambda path, _: read_expert(path)),
         ("network", "net.safetensors", lambda path, _: smgrnn.SMGrNN.load(path)),
     ]
-    return [Kind(name, *read_arrays(folder / file, name), use) for name, file, use in files]
+    return [(name, *read_arrays(folder / file, name), use) for name, file, use in files]
 
 
 def use_record(path: Path, rng: Random) -> None:
@@ -233,66 +210,3 @@ def test_a_file_that_is_odd_in_a_place_or_two_is_refused_or_used(
     path.write_bytes(save(whole, metadata={"smgrnn": f"{header[:-2]}{text}}}"}))
     with taken_or_refused():
         use(path, rng)
-
-
-# --- environments --------------------------------------------------------------------------------
-
-WHERE = [
-    *("first observation", "reset", "observation", "reward", "terminated", "truncated"),
-    *("info", "step", "close", "expert"),
-]
-ANSWERS: list[Any] = [
-    *(np.array([True, False]), np.array(True), np.array([]), np.bool_(True), np.float32(1.0)),
-    *(np.zeros((2, 3)), np.array(["a"]), np.array([None]), np.zeros(3, complex), b"a", 1j, object),
-]
-ERRORS = [RuntimeError, KeyError, StopIteration, MemoryError, RecursionError, AssertionError]
-
-
-class Odd(gym.Env[Any, Any]):
-    """An environment of three numbers and two actions that answers oddly at one place."""
-
-    observation_space = spaces.Box(-1, 1, (3,))
-    action_space: Any = spaces.Discrete(2)
-
-    def __init__(self, answer: Callable[[str, int, Any], Any]) -> None:
-        self._answer, self._n = answer, 0
-
-    def _say(self, place: str, usual: Any) -> Any:
-        return self._answer(place, self._n, usual)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        return self._say("reset", (self._say("first observation", np.zeros(3, np.float32)), {}))
-
-    def step(self, action: Any) -> Any:
-        self._n += 1
-        is_over = self._n % 4 == 0
-        usual: Any = (np.full(3, 0.1, np.float32), 1.0, is_over, is_over, {})
-        return self._say("step", tuple(map(self._say, WHERE[2:7], usual)))
-
-    def close(self) -> None:
-        self._say("close", None)
-
-
-@pytest.mark.parametrize("seed", range(100))
-def test_an_odd_environment_or_expert_is_refused_or_learned_from(seed: int) -> None:
-    rng = Random(seed)
-    odd_one = rng.choice([odd(rng), rng.choice(ANSWERS), rng.choice(ERRORS)])
-    where, at = rng.choice(WHERE), rng.choice([0, 0, 1, 5, 9])
-
-    def answer(place: str, n: int, usual: Any) -> Any:
-        if place != where or n < at:
-            return usual
-        if isinstance(odd_one, type) and issubclass(odd_one, BaseException):
-            raise odd_one("odd")
-        return odd_one
-
-    def made() -> Odd:
-        return Odd(answer)
-
-    with taken_or_refused():
-        if rng.random() < 0.2 and where != "expert":
-            smgrnn_paper.evolve(made, rollouts=8, population=4, held_out=1)
-        else:
-            few: dict[str, Any] = {"episodes": 2, "held_out": 1}
-            preset = rng.choice(["paper", "frugal"])
-            smgrnn.distill(made, expert=lambda _: answer("expert", at, 1), preset=preset, **few)

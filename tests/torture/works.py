@@ -1,7 +1,7 @@
 """The commands that are disturbed, the records that they keep, and the end that they must reach."""
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from multiprocessing.sharedctypes import RawValue
@@ -10,29 +10,27 @@ from typing import Any, NamedTuple
 
 from smgrnn.batch import Store
 from smgrnn.config import RULES as RULE_PARTS
-from smgrnn.config import RunConfig, preset_settings
+from smgrnn.config import preset_settings, setting_of
 from smgrnn.errors import SmgrnnError
 from smgrnn.runs.record import MODEL, Record
 from smgrnn_paper.experiments.registry import STUDIES
 from support import trials
-from support.runs import RULES, contents, teacher
+from support.runs import contents, settings, teacher
 from torture.children import Child, Ended, Found, command, misbehaviour
 from torture.filecalls import FileCalls
 
-OUT, STORE = "run", "store"
-EXPERIMENT = "torture-v1"
+OUT, STORE, EXPERIMENT = "run", "store", "torture-v1"
 SHORT = ("distill", "evolve, neat")
 """Works of a short session."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """A command that takes a fraction of a second, in a folder of its own."""
+    """A short command; once stopped it goes on by the same command, or by --resume."""
 
     name: str
     words: tuple[str, ...]
     way: str = "same command"
-    """How it goes on after it was stopped: by the same command, or by --resume."""
 
     def again(self, folder: Path) -> tuple[str, ...]:
         """Return the words that begin it or go on with it."""
@@ -78,18 +76,14 @@ class Bench:
         return self._undisturbed[work.words]
 
 
-def rule_flags(rules: Mapping[str, Any]) -> Iterator[str]:
-    """Yield settings of the paper's rules, by their bare names, as words of a command line."""
-    for name in preset_settings(RunConfig()):
-        if name.startswith(RULE_PARTS) and (last := name.rpartition(".")[2]) in rules:
-            yield from ("--set", f"{name}={rules[last]}")
-
-
 def _works(folder: Path) -> list[Work]:
     expert = teacher(folder, "CartPole-v1")
     short = ("--episodes", "12", "--held-out", "2", "--set", "checkpoint_every=4", "--quiet")
     cartpole = ("distill", "CartPole-v1", "--expert", expert, *short)
-    paper = (*cartpole, "--preset", "paper", *rule_flags(RULES))
+    config = settings(folder)
+    names = [name for name in preset_settings(config) if name.startswith(RULE_PARTS)]
+    rules = [word for name in names for word in ("--set", f"{name}={setting_of(config, name)}")]
+    paper = (*cartpole, "--preset", "paper", *rules)
     xor = ("distill", "xor", *short, "--handover", "best")
     size = ("--rollouts", "24", "--population", "6", "--held-out", "2")
     evolve = ("evolve", "CartPole-v1", "--quiet", *size, "--out", OUT)
@@ -164,17 +158,13 @@ def compared(end: dict[str, Any], expected: dict[str, Any]) -> Found:
     """Return whether two ends are the same, and where they differ."""
     if end == expected:
         return Found("same")
-    different = [
-        name for name in end.keys() | expected.keys() if end.get(name) != expected.get(name)
-    ]
+    different = {name for name in end | expected if end.get(name) != expected.get(name)}
     return Found("changed", f"the end differs in {', '.join(sorted(different))}")
 
 
-Disturbance = Callable[[tuple[str, ...], Path], Ended]
-"""Begins or goes on with a work in a folder, and disturbs it."""
-
-
-def endure(bench: Bench, work: Work, disturbances: Iterable[Disturbance]) -> list[Found]:
+def endure(
+    bench: Bench, work: Work, disturbances: Iterable[Callable[[tuple[str, ...], Path], Ended]]
+) -> list[Found]:
     """Disturb a work again and again, then let it finish; return what each disturbance did."""
     folder, before, n = bench.new_folder(), dict[str, Any](), 0
     for disturb in disturbances:

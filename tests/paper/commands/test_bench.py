@@ -14,25 +14,14 @@ from smgrnn_paper.bench.workload import (
     stream,
 )
 
-ROW = {
-    "edges": 84,
-    "iterations": 1,
-    "plasticity": True,
-    "eager_us": 300.0,
-    "torch_us": 330.0,
-    "compiled_us": 0.5,
-    "ratio": 600.0,
-}
+ROW: dict[str, float] = {"edges": 84, "iterations": 1, "plasticity": True}
+ROW |= {"eager_us": 300.0, "torch_us": 330.0, "compiled_us": 0.5, "ratio": 600.0}
 RESULTS = {
-    "is_quick": False,
-    "repeats": 7,
-    "episodes": 2000,
+    **{"is_quick": False, "repeats": 7, "episodes": 2000, "rows": [ROW], "peak_memory_mb": 700.0},
     "machine": {"cpu": "a processor", "cores": 2},
-    "rows": [ROW],
     "edit": {"us": 16.0},
     "python_call": {"added_us": 2.0},
     "runs": [{"task": "CartPole-v1", "student": "smgrnn", "seconds": 1.5, "step_us": 1.55}],
-    "peak_memory_mb": 700.0,
     "startup_s": {"cold": 20.0, "cached": 1.0, "import": 0.1, "help": 0.2},
 }
 

@@ -150,7 +150,10 @@ def score(search: NDPSearch) -> list[float]:
     ]
 
 
-def test_the_search_comes_closer_to_what_it_is_told_to() -> None:
+def test_the_search_comes_closer_to_what_it_is_told_to_and_prints_and_writes_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     search = NDPSearch(TOY, population=20, generations=25, seed=0)
     best = []
     for _ in range(search.generations):
@@ -158,6 +161,8 @@ def test_the_search_comes_closer_to_what_it_is_told_to() -> None:
         assert search.best is not None
         best.append(-100 - search.best.episode_return)
     assert min(best[-5:]) < 0.2 * best[0]
+    assert capfd.readouterr() == ("", "")
+    assert not list(tmp_path.iterdir())
 
 
 def test_graphs_that_cannot_play_rank_below_all_that_can() -> None:
@@ -178,14 +183,3 @@ def test_every_search_starts_with_a_graph_that_can_play(id: str, n: int) -> None
         search = NDPSearch(find_task(id), population=4, generations=1, seed=seed)
         assert search.n_parameters == n
         assert graphs(search)
-
-
-def test_a_search_prints_nothing_and_writes_no_files(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    search = NDPSearch(TOY, population=8, generations=12, seed=0)
-    for _ in range(search.generations):
-        search.tell(score(search))
-    assert capfd.readouterr() == ("", "")
-    assert not list(tmp_path.iterdir())

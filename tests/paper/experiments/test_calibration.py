@@ -1,7 +1,7 @@
 """The calibration: which readings are tried, and how far each is from the paper."""
 
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,30 +49,21 @@ def study(*rows: str) -> Experiment:
     return replace(STUDIES["calibration-final-v2"], conditions=conditions, seeds=(0, 1), more={})
 
 
-def test_every_reading_is_another() -> None:
+def test_every_reading_is_another_and_each_stage_runs_some_of_those_before_it() -> None:
+    """All rows: those with other optimizers than Adam had become impossible to make."""
     assert len(set(READINGS)) == len(READINGS) == 252  # as docs/calibration.md says
-    assert set(AXES) <= {field.name for field in fields(Reading)}
     for axis, values in AXES.items():
         assert {getattr(reading, axis) for reading in READINGS} == set(values)
-
-
-def test_each_stage_runs_some_of_the_readings_before_it() -> None:
-    """All rows: those with other optimizers than Adam had become impossible to make."""
     assert set(FINALISTS) <= set(SHORTLIST) <= set(READINGS)
     for stage in CALIBRATION:
         assert {Reading.of(it.settings) for it in stage.conditions.values()} <= set(READINGS)
 
 
-def test_the_presets_are_readings_that_were_tried() -> None:
-    assert Reading.of(RunConfig.for_task("CartPole-v1")) == PAPER
-    assert Reading.of(RunConfig.for_task("CartPole-v1", preset="as_printed")).readout == "state"
-
-
 @pytest.mark.parametrize("reading", [NEAR, READINGS[-1]])
 def test_a_reading_is_found_again_in_the_settings_it_makes(reading: Reading) -> None:
-    settings = reading.apply(Condition.distill("CartPole-v1")).settings
-    assert isinstance(settings, RunConfig)
-    assert Reading.of(settings) == reading
+    assert Reading.of(reading.apply(Condition.distill("CartPole-v1")).settings) == reading
+    assert Reading.of(RunConfig.for_task("CartPole-v1")) == PAPER
+    assert Reading.of(RunConfig.for_task("CartPole-v1", preset="as_printed")).readout == "state"
 
 
 def test_every_structural_number_counts_once_with_a_deviation() -> None:
@@ -140,13 +131,9 @@ def test_a_reading_that_has_not_run_in_full_is_not_ranked(tmp_path: Path) -> Non
     experiment, store = study("Acrobot-v1/smgrnn"), Store(tmp_path)
     assert calibration_tables(experiment, Results(store), PRINTS) == []
     fill_store(store, [experiment])
-    missing = reading_key(experiment, FAR)
-    store.path(missing).unlink()
+    missing = experiment.conditions[condition_name(FAR, "Acrobot-v1/smgrnn")]
+    store.path(missing.key(1)).unlink()
     [found] = rank_readings(experiment, Results(store), PRINTS)
     assert found.reading == NEAR
     tables = calibration_tables(experiment, Results(store), PRINTS)
     assert [table.id for table in tables] == ["readings", "axes", "numbers"]
-
-
-def reading_key(experiment: Experiment, reading: Reading) -> str:
-    return experiment.conditions[condition_name(reading, "Acrobot-v1/smgrnn")].key(1)

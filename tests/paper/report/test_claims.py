@@ -105,12 +105,6 @@ def test_returns_have_a_margin_on_the_scale_of_their_task(claims: dict[str, Clai
     assert Margin(share=0.1).on(CARTPOLE, runs) == 2.5  # of the median
 
 
-def test_the_best_point_is_compared_with_all_others_of_the_grid(claims: dict[str, Claim]) -> None:
-    parts = claims["best-of-the-grid"].parts
-    assert len(parts) == len({part[0] for part in parts}) == 80
-    assert {part[1] for part in parts} & {part[0] for part in parts} == set()
-
-
 TWENTY = {"margin": Margin(units=20.0)}
 
 

@@ -18,7 +18,7 @@ from smgrnn.pages.figure import take_picture
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
-from smgrnn_paper.report.figures.graphs import representative, with_relay
+from smgrnn_paper.report.figures.graphs import representative
 from smgrnn_paper.report.figures.registry import FIGURES, draw
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.results import Results
@@ -155,11 +155,6 @@ def test_figure_4_is_shaded_over_all_runs_and_figure_3_by_their_deviation() -> N
     drawn = panels(FIGURES["3"].draw_panels({"CartPole-v1/smgrnn": runs}))
     ((low, high),) = spans(drawn["a"])
     assert (low, high) == pytest.approx((30 - np.std(returns), 30 + np.std(returns)))
-    low, top = drawn["a"].get_ylim()
-    middle = drawn["a"].transLimits.transform(
-        drawn["a"].transScale.transform((0, low / 2 + top / 2))
-    )
-    assert middle[1] == pytest.approx(1 - 0.5**0.5)  # finer toward the top
 
 
 def test_figure_3_has_the_threshold_and_a_cross_for_the_best_of_each_generation() -> None:
@@ -176,16 +171,12 @@ def test_figure_3_has_the_threshold_and_a_cross_for_the_best_of_each_generation(
     assert drawn["d"].lines[0].get_xydata().tolist() == [[2, 5], [4, 6]]
 
 
-@pytest.mark.parametrize(("id", "letter"), [("3", "a"), ("A.1", None)])
-def test_nothing_is_drawn_beyond_the_possible_return(id: str, letter: str | None) -> None:
+def test_nothing_is_drawn_beyond_the_possible_return() -> None:
     runs = [run(CARTPOLE, seed, returns=[each] * 8) for seed, each in enumerate((400.0, 500, 500))]
-    name = "smgrnn" if id == "3" else "window=50"
-    figure = FIGURES[id].draw_panels({f"CartPole-v1/{name}": runs})
-    axes = [ax for ax in figure.findobj(Axes) if isinstance(ax, Axes)]
-    drawn = [ax.dataLim.y1 for ax in axes if ax.dataLim.y1 > 400]
-    assert drawn
-    assert max(drawn) == 500.0
-    assert all(tick <= 500 for ax in axes for tick in ax.get_yticks() if tick <= ax.get_ylim()[1])
+    for id, name in (("3", "smgrnn"), ("A.1", "window=50")):
+        figure = FIGURES[id].draw_panels({f"CartPole-v1/{name}": runs})
+        axes = [ax for ax in figure.findobj(Axes) if isinstance(ax, Axes)]
+        assert max(ax.dataLim.y1 for ax in axes if ax.dataLim.y1 > 400) == 500.0
 
 
 def test_candidates_too_small_to_play_have_no_return() -> None:
@@ -200,13 +191,6 @@ def test_candidates_too_small_to_play_have_no_return() -> None:
     assert np.isnan(curve.get_ydata()[:3]).all()
     assert np.isnan(crosses.get_ydata()[0])
     assert crosses.get_ydata()[1] == -100
-
-
-def test_figure_6_shows_growth_from_before_the_first_episode() -> None:
-    grown = run(CARTPOLE, sizes=[8, 10, 9, 9], started=(6, 8))
-    drawn = panels(FIGURES["6"].draw_panels({"CartPole-v1/n_hidden=0": [grown]}))
-    assert drawn["a"].lines[0].get_ydata().tolist() == [8, 10, 9, 9]
-    assert drawn["d"].lines[0].get_ydata().tolist() == [2, 2, -1, 0]
 
 
 def test_figure_7_carries_xor_on_to_the_end_and_shows_final_sizes() -> None:
@@ -229,36 +213,3 @@ def test_figure_8_shows_the_run_of_median_size() -> None:
     assert representative(runs[:3]).plan.seed == 2
     figure = FIGURES["8"].draw_panels({"CartPole-v1/smgrnn": runs})
     assert "seed 3: 6 nodes, 1 edges" in set(words(figure))
-
-
-def test_figure_a1_shows_mean_and_deviation_at_each_value() -> None:
-    records = {}
-    for value, sizes in ((50, (10, 20)), (100, (30, 30))):
-        runs = [run(CARTPOLE, seed, sizes=n_nodes) for seed, n_nodes in enumerate(sizes)]
-        records[f"CartPole-v1/window={value}"] = runs
-    figure = FIGURES["A.1"].draw_panels(records)
-    axes = [ax for ax in figure.findobj(Axes) if isinstance(ax, Axes)]
-    (ax,) = (ax for ax in axes if ax.get_ylabel() == "final nodes" and ax.containers)
-    marks, _, (bars,) = ax.containers[0]
-    assert np.array_equal(marks.get_xydata(), [[1, 15], [2, 30]])
-    assert [segment[:, 1].tolist() for segment in bars.get_segments()] == [[10, 20], [30, 30]]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["25", "50", "100", "200", "400"]
-
-
-def test_weights_are_those_of_all_runs_and_none_is_left_out() -> None:
-    runs = [
-        run(CARTPOLE, seed, graph=Graph.from_edges(1, 1, 1, edges))
-        for seed, edges in enumerate(([(0, 1, 7.0), (0, 2, 0.01)], [(0, 1, -0.02)]))
-    ]
-    runs[0] = replace(runs[0], warnings=("Growth stopped.",))
-    figure = FIGURES["5"].draw_panels({"CartPole-v1/smgrnn": runs})
-    assert "In 1 run growth stopped at a limit" in " ".join(" ".join(words(figure)).split())
-    drawn = panels(figure)
-    assert drawn["b"].patches[0].get_data().values.sum() == 1.5  # edges per run
-    assert drawn["c"].patches[0].get_data().values.sum() == pytest.approx(100)
-    assert drawn["d"].lines[0].get_ydata()[-1] == 100
-
-
-def test_figure_2_shows_what_the_rules_do() -> None:
-    after = with_relay(Graph.from_edges(1, 1, edges=[(0, 1, 0.8)]))
-    assert {(edge.source, edge.target) for edge in after.edges()} == {(0, 1), (0, 2), (2, 1)}

@@ -94,19 +94,6 @@ def test_a_header_sorts_its_column_up_and_down(desktop: Browser) -> None:
     assert desktop.evaluate(state) == "descending"
 
 
-def test_a_long_table_folds_and_unfolds(desktop: Browser) -> None:
-    table = "#growing-fixed-and-evolved-networks"
-    shown = (
-        f"[...document.querySelectorAll('{table} table')[0].tBodies[0].rows]"
-        ".filter(row => row.offsetHeight > 0).length"
-    )
-    assert desktop.evaluate(shown) == 12
-    desktop.evaluate(f"document.querySelector('{table} .more').click()")
-    assert desktop.evaluate(shown) == 21
-    desktop.evaluate(f"document.querySelector('{table} .more').click()")
-    assert desktop.evaluate(shown) == 12
-
-
 def test_claims_can_be_filtered_by_their_verdict(desktop: Browser) -> None:
     rows = "[...document.querySelectorAll('table.filtered > tbody > tr')]"
     shown = f"{rows}.filter(e => e.offsetHeight > 0).length"

@@ -9,14 +9,12 @@ import pytest
 
 from smgrnn.batch import AnyCondition, Experiment, Store
 from smgrnn.pages.page import Cell, DataTable
-from smgrnn.runs.record import Record
 from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments
 from smgrnn_paper.report.own_tables import (
     at_a_glance,
     baselines,
     best_of_grid,
     early_episodes,
-    final_topologies,
     improvements,
     own_tables,
 )
@@ -76,23 +74,22 @@ def test_a_cell_has_ours_the_papers_and_the_difference(results_of: Fill) -> None
     assert texts[:3] == ["2", "495.0 ± 5.0", "495.0 [490.0, 500.0]"]
 
 
-def test_a_number_that_is_printed_twice_counts_once(results_of: Fill) -> None:
-    """Tables II, A.IV and A.V all print the late return of the standard network."""
-    results = results_of("pruning-ablation", late_return=(490.0, 500.0))
-    first = table("II", "pruning-ablation", results)
-    again = table("A.V", "initial-topology", results)
+def test_a_number_that_is_printed_twice_counts_once_and_two_numbers_twice(results_of: Fill) -> None:
+    """Tables II, A.IV and A.V print the late return of the standard network.
+
+    Adam at 0.01 has 29.80 ± 5.71 nodes in Table A.I and 31.20 ± 3.97 in Table A.II.
+    """
+    names = ("pruning-ablation", "optimizer-sensitivity")
+    results = results_of(*names, late_return=(490.0, 500.0))
+    first, again = (
+        table(*each, results) for each in (("II", names[0]), ("A.V", "initial-topology"))
+    )
     n_cells = len([cell for cell in every(first) if cell.values.get("z") is not None])
     assert sum(count_distances([again]).values()) > 0
     assert sum(count_distances([first]).values()) == n_cells
     assert count_distances([first, again]) == count_distances([first])
-
-
-def test_two_numbers_for_one_condition_count_twice(results_of: Fill) -> None:
-    """Adam at 0.01 has 29.80 ± 5.71 nodes in Table A.I and 31.20 ± 3.97 in Table A.II."""
-    results = results_of("optimizer-sensitivity", late_return=(490.0, 500.0))
-    tables = [table(id, "optimizer-sensitivity", results) for id in ("A.I", "A.II")]
-    counts = [sum(count_distances([found]).values()) for found in tables]
-    assert counts == [12, 12]
+    tables = [table(id, names[1], results) for id in ("A.I", "A.II")]
+    assert [sum(count_distances([found]).values()) for found in tables] == [12, 12]
     assert sum(count_distances(tables).values()) == 24
 
 
@@ -146,40 +143,28 @@ def test_no_runs_are_a_dash_and_not_an_error(tmp_path: Path) -> None:
     assert found.details is None
 
 
-def test_the_settings_of_the_rules_are_the_papers(tmp_path: Path) -> None:
+def test_settings_are_the_papers(tmp_path: Path) -> None:
+    for id, experiment in (("I", "growth-ablation"), ("III", "initial-topology")):
+        found = table(id, experiment, Results(Store(tmp_path)))
+        assert {cell.below[1] for cell in every(found)} == {"same"}
+        shorter = table(id, experiment, Results(Store(tmp_path), episodes=10))
+        differing = {(cell.text, *cell.below) for cell in every(shorter) if cell.tone == "bad"}
+        assert differing == {("10", "2000", "differs")}
     found = table("A.III", "hyperparameter-grid", Results(Store(tmp_path)))
     assert {cell.below[1] for cell in every(found)} == {"same"}
     assert cell(found, ("update_threshold",), "value").text == "0.0001"  # printed as 1e-4
 
 
-@pytest.mark.parametrize(
-    ("id", "experiment"), [("I", "growth-ablation"), ("III", "initial-topology")]
-)
-def test_settings_are_the_papers(tmp_path: Path, id: str, experiment: str) -> None:
-    found = table(id, experiment, Results(Store(tmp_path)))
-    assert {cell.below[1] for cell in every(found)} == {"same"}
-    shorter = table(id, experiment, Results(Store(tmp_path), episodes=10))
-    differing = {(cell.text, *cell.below) for cell in every(shorter) if cell.tone == "bad"}
-    assert differing == {("10", "2000", "differs")}
-
-
-def test_the_main_numbers_are_those_of_their_tables(results_of: Fill) -> None:
-    results = results_of("growth-ablation", late_return=(490.0, 500.0), n_nodes=(30, 31))
-    found = at_a_glance(results, PAPER)
-    [row] = [row for row in found.rows if row.labels == ("CartPole-v1",)]
+def test_baselines_and_main_numbers_are_of_the_experiment_that_runs_them(results_of: Fill) -> None:
+    figures = {"held_out_mean": (70.0, 90.0), "late_return": (490.0, 500.0), "n_nodes": (30, 31)}
+    results = results_of("growth-ablation", **figures)
+    found = baselines(results, PAPER)
+    assert cell(found, ("Acrobot-v1", "static"), "held_out_mean").text == "80.0 ± 10.0"
+    assert cell(found, ("Acrobot-v1", "ndp"), "held_out_mean").text == "–"
+    [row] = [row for row in at_a_glance(results, PAPER).rows if row.labels == ("CartPole-v1",)]
     papers = ["".join(cell.below[:1]) for cell in row.cells]
     assert papers == ["497.7 ± 1.8", "30.3 ± 5.6", "", "84 ± 16", ""]
     assert [cell.text for cell in row.cells[:2]] == ["495.0 ± 5.0", "30.5 ± 0.5"]
-
-
-def test_baselines_take_the_static_graph_from_the_experiment_that_runs_it(
-    results_of: Fill,
-) -> None:
-    results = results_of("growth-ablation", held_out_mean=(70.0, 90.0))
-    found = baselines(results, PAPER)
-    assert len(found.rows) == 21
-    assert cell(found, ("Acrobot-v1", "static"), "held_out_mean").text == "80.0 ± 10.0"
-    assert cell(found, ("Acrobot-v1", "ndp"), "held_out_mean").text == "–"
 
 
 def test_the_probability_of_improvement_is_over_tasks(results_of: Fill) -> None:
@@ -194,60 +179,31 @@ def test_the_probability_of_improvement_is_over_tasks(results_of: Fill) -> None:
     assert cell(found, ("static",), "late_return").text == "–"  # of another experiment
 
 
-def test_final_topologies_are_measured(results_of: Fill) -> None:
-    found = final_topologies(results_of("final-topologies"), PAPER)
-    sparsity = cell(found, ("CartPole-v1", "smgrnn"), "sparsity").values["ours"]
-    assert sparsity["mean"] == pytest.approx(0.7, abs=0.02)  # fabricated with a density of 0.3
-
-
 def test_the_grid_is_ranked_by_return_then_variance_then_size(results_of: Fill) -> None:
     [grid] = choose_experiments(["hyperparameter-grid"], seeds=SEEDS, episodes=EPISODES)
-    best = {
-        "window=200,interval_width=1.0,fluctuation_threshold=0.2,explore_probability=0.5": 1,
-        "window=50,interval_width=0.25,fluctuation_threshold=0.1,explore_probability=0.1": 2,
-        "window=50,interval_width=0.5,fluctuation_threshold=0.2,explore_probability=0.5": 3,
-    }
-    figures = {
-        1: {"late_return": (480.0, 480.0), "n_nodes": (20, 20)},
-        2: {"late_return": (480.0, 480.0), "n_nodes": (21, 21)},  # larger
-        3: {"late_return": (470.0, 490.0), "n_nodes": (10, 10)},  # varies
-        4: {"late_return": (400.0, 400.0), "n_nodes": (5, 5)},
-    }
-    ranks = {grid.conditions[name]: rank for name, rank in best.items()}
+    names = ("window", "interval_width", "fluctuation_threshold", "explore_probability")
+    best = [("200", "1.0", "0.2", "0.5"), ("50", "0.25", "0.1", "0.1"), ("50", "0.5", "0.2", "0.5")]
+    figures: list[dict[str, Any]] = [
+        {"late_return": (480.0, 480.0), "n_nodes": (20, 20)},
+        {"late_return": (480.0, 480.0), "n_nodes": (21, 21)},  # larger
+        {"late_return": (470.0, 490.0), "n_nodes": (10, 10)},  # varies
+        {"late_return": (400.0, 400.0), "n_nodes": (5, 5)},
+    ]
+    named = [",".join(map("=".join, zip(names, each, strict=True))) for each in best]
+    ranks = {grid.conditions[name]: rank for rank, name in enumerate(named)}
 
     def of(condition: AnyCondition, seed: int) -> dict[str, Any]:
-        chosen = figures[ranks.get(condition, 4)]
-        return {name: values[seed] for name, values in chosen.items()}
+        return {name: values[seed] for name, values in figures[ranks.get(condition, 3)].items()}
 
     found = best_of_grid(results_of("hyperparameter-grid", of=of), PAPER)
     assert [line.labels[:5] for line in found.rows[:3]] == [
-        ("1", "200", "1.0", "0.2", "0.5"),
-        ("2", "50", "0.25", "0.1", "0.1"),
-        ("3", "50", "0.5", "0.2", "0.5"),
+        (str(rank), *each) for rank, each in enumerate(best, start=1)
     ]
-    named = {line.labels[-1]: line for line in found.rows if line.labels[-1]}
-    assert set(named) == {"paper's best", "shared defaults"}
-    assert named["paper's best"].labels[1:5] == ("50", "0.5", "0.05", "0.25")
-    assert named["paper's best"].cells[0].below[0] == "494.26 ± 3.57"
-    assert named["shared defaults"].labels[1:5] == ("100", "0.5", "0.1", "0.25")
+    shown = {line.labels[-1]: line for line in found.rows if line.labels[-1]}
+    assert shown["paper's best"].labels[1:5] == ("50", "0.5", "0.05", "0.25")
+    assert shown["paper's best"].cells[0].below[0] == "494.26 ± 3.57"
+    assert shown["shared defaults"].labels[1:5] == ("100", "0.5", "0.1", "0.25")
     assert 10 <= len(found.rows) <= 12
-
-
-def test_a_record_is_read_once(results_of: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
-    results = results_of("growth-ablation")
-    loaded: list[str] = []
-    load = Store.load
-
-    def count(store: Store, key: str) -> Record:
-        loaded.append(key)
-        return load(store, key)
-
-    monkeypatch.setattr(Store, "load", count)
-    for _ in range(2):
-        baselines(results, PAPER)
-        at_a_glance(results, PAPER)
-        results.all_records()
-    assert len(loaded) == len(set(loaded)) > 0
 
 
 def by_teacher(condition: AnyCondition, seed: int) -> dict[str, Any]:
@@ -288,15 +244,6 @@ def test_claims_have_all_seeds_and_tables_those_of_the_paper(taught: Results) ->
     names = [column.name for column in table.columns]
     late = row.cells[names.index("late_return")].values["ours"]
     assert (late["n"], late["mean"]) == (10, 4.5)
-
-
-def test_a_further_run_that_is_missing_is_missing_for_claims_alone(taught: Results) -> None:
-    condition = taught.find("CartPole-v1", "static").condition
-    taught.store.path(condition.key(23)).unlink()
-    runs = taught.find("CartPole-v1", "static")
-    assert (runs.n_missing, runs.table.n_missing) == (0, 0)  # what was read stays
-    fresh = Results(taught.store, ["growth-ablation"]).find("CartPole-v1", "static")
-    assert (fresh.n_missing, fresh.table.n_missing) == (1, 0)
 
 
 def test_runs_are_told_apart_by_their_teachers(taught: Results) -> None:

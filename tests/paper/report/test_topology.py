@@ -110,44 +110,6 @@ def test_weights_up_to_the_threshold_are_small() -> None:
     assert small_weight_share(graph(1, 1, 0)) == weight_range(graph(1, 1, 0)) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("run", "expected"),
-    [
-        (grown(0, 1, 2, 3, 4, 5, 6, 7, 8), 0.75),
-        (grown(0, 1, 2, 8, 8, 8, 8, 8, 8), 1.0),
-        (grown(0, 9, 9, 9, 9, 9, 10, 6, 5), 2.0),
-        (grown(10, 9, 8, 7, 6, 6, 6, 6, 6), 1.0),
-        (grown(6, 6, 6, 6, 6), 1.0),
-        (grown(6, 6, 7, 9, 6), np.inf),
-        (grown(6, 5, 5, 5, 6), -np.inf),
-        (grown(6, 8), 0.0),
-    ],
-    ids=["steady", "early", "shrank late", "shrank early", "never", "undone", "regrown", "one"],
-)
-def test_the_settled_share_of_growth(run: Record, expected: float) -> None:
-    assert measure(run, "settled_share") == expected
-
-
-def test_the_settled_share_takes_both_sizes_at_the_same_phases() -> None:
-    """A run that was pruned at episode 1500 and ends 20 calls after a pruning is settled.
-
-    Taken at these two episodes alone, its 10 and 30 nodes gave a share of 4 / 24.
-    """
-    assert measure(grown(6, *(10 + np.arange(1, 2001) % 30)), "settled_share") == 1.0
-    steady = measure(grown(0, *(np.arange(1, 2001))), "settled_share")
-    assert steady == pytest.approx(1485.5 / 1985.5)
-
-
-def test_linearity_is_a_squared_correlation_over_the_generations() -> None:
-    assert measure(bred(6, 8, 10, 12), "growth_linearity") == pytest.approx(1.0)
-    assert measure(bred(6, 7, 7), "growth_linearity") == pytest.approx(0.75)
-    assert measure(bred(7, 7, 7), "growth_linearity") == 0.0
-    assert measure(bred(6, 7, 8, 0, played=3), "growth_linearity") == pytest.approx(1.0)
-    assert measure(bred(0, 0, played=0), "growth_linearity") == 0.0
-    with pytest.raises(MetricError, match="has no generations"):
-        measure(RECORD, "growth_linearity")
-
-
 def having(**figures: Any) -> Record:
     """Return a run with these figures in its summary."""
     return fabricate(Condition.distill("CartPole-v1", episodes=8), 0, **figures)
@@ -172,10 +134,27 @@ def played(*returns: float) -> Record:
         (having(convergence_episode=3), "convergence_episode", 3),
         (having(convergence_episode=3), "sustained_episode", np.inf),
         (fabricated.with_graph(RECORD, RELAY), "relay_paths", 1.0),
+        (grown(0, 1, 2, 3, 4, 5, 6, 7, 8), "settled_share", 0.75),  # steady
+        (grown(0, 1, 2, 8, 8, 8, 8, 8, 8), "settled_share", 1.0),  # early
+        (grown(0, 9, 9, 9, 9, 9, 10, 6, 5), "settled_share", 2.0),  # shrank late
+        (grown(10, 9, 8, 7, 6, 6, 6, 6, 6), "settled_share", 1.0),  # shrank early
+        (grown(6, 6, 6, 6, 6), "settled_share", 1.0),  # never
+        (grown(6, 6, 7, 9, 6), "settled_share", np.inf),  # undone
+        (grown(6, 5, 5, 5, 6), "settled_share", -np.inf),  # regrown
+        (grown(6, 8), "settled_share", 0.0),
+        # Both sizes are at the same phases: pruned at episode 1500, it ends 20 calls after pruning
+        # and is settled.  Taken at these episodes alone, 10 and 30 nodes gave 4 / 24.
+        (grown(6, *(10 + np.arange(1, 2001) % 30)), "settled_share", 1.0),
+        (grown(0, *(np.arange(1, 2001))), "settled_share", 1485.5 / 1985.5),
+        (bred(6, 8, 10, 12), "growth_linearity", 1.0),  # a squared correlation over generations
+        (bred(6, 7, 7), "growth_linearity", 0.75),
+        (bred(7, 7, 7), "growth_linearity", 0.0),
+        (bred(6, 7, 8, 0, played=3), "growth_linearity", 1.0),
+        (bred(0, 0, played=0), "growth_linearity", 0.0),
     ],
 )
 def test_measures_of_runs_by_hand(run: Record, metric: str, expected: float) -> None:
-    assert measure(run, metric) == expected
+    assert measure(run, metric) == pytest.approx(expected)
 
 
 def test_what_a_run_does_not_have_is_an_error() -> None:
@@ -183,6 +162,8 @@ def test_what_a_run_does_not_have_is_an_error() -> None:
         measure(EVOLVED, "churn_ratio")
     with pytest.raises(MetricError, match="has no 'early_lost'"):
         measure(EVOLVED, "early_lost")
+    with pytest.raises(MetricError, match="has no generations"):
+        measure(RECORD, "growth_linearity")
 
 
 def test_all_metrics_that_claims_need_are_measured() -> None:
