@@ -34,7 +34,7 @@ def run_settings(presets: dict[str, str], task: str, seeds: range, store: Store)
         run_experiments([experiment], store, executor)
     return np.array(
         [
-            [(each.held_out.mean(), each.handed_over.n_parameters) for each in runs]
+            [(each.held_out.mean(), each.selected.n_parameters) for each in runs]
             for runs in store.records(experiment).values()
         ]
     )

@@ -103,9 +103,9 @@ GENERATIONS: dict[str, dict[str, str]] = {
         "help": HELP,
     },
 }
-GENERATIONS["0.3"] = GENERATIONS["0.2"] | {
-    "call with its edit, 100 edges": TIMED + GRAPH + CALL_BY_OBJECTS
-}
+GENERATIONS["0.3"] = {
+    name: code.replace("handover=", "select=") for name, code in GENERATIONS["0.2"].items()
+} | {"call with its edit, 100 edges": TIMED + GRAPH + CALL_BY_OBJECTS}
 """The workloads by the generation of their names; those that print nothing are timed as a whole."""
 COLD = ("first run, nothing compiled",)
 

@@ -59,10 +59,10 @@ KINDS: dict[str, tuple[list[Any], str]] = {
     "choice": (
         CHOICE,
         "activation output_activation readout rule optimizer bias_correction loss schedule scale "
-        "history_on_edit optimizer_on_edit new_weights student env_backend handover method",
+        "history_on_edit optimizer_on_edit new_weights student env_backend select method",
     ),
     "part": (PART, "network learning plasticity"),
-    "finite": (["3", True, math.inf], "bar"),
+    "finite": (["3", True, math.inf], "target_return"),
     "text": ([0, True], "expert neat_config"),
 }
 """Values out of range, and the fields of that kind: a name has one meaning everywhere."""

@@ -76,7 +76,7 @@ def shortened(command: str) -> str:
         command = command.replace("LunarLander-v3", "CartPole-v1")
     if "LunarLander" in command:
         command = re.sub(r" --episodes \d+", "", command)
-        few |= {"--episodes": 5, "--handover": "final"}
+        few |= {"--episodes": 5, "--select": "final"}
     if command.startswith("smgrnn tune"):
         command = re.sub(r" --(?:trials|minutes) \d+", "", command)
         few |= {"--trials": 2, "--seeds": 1, "--batch": 2, "--jobs": 1}

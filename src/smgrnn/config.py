@@ -34,7 +34,7 @@ USUAL_PRESET: Preset = "frugal"
 """The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
 EnvBackend = Literal["compiled", "gymnasium"]
-HandOver = Literal["best", "final"]
+Selection = Literal["best", "final"]
 NETWORK = {entry.name for entry in fields(NetworkSettings)}
 """The settings of the network, which go by their own names."""
 UNCHANGING = ("static", "mlp-100", "mlp-200")
@@ -52,6 +52,8 @@ CHOICES = {
 """Things to choose within these parts, whose own settings go by dotted names too."""
 RULES = ("plasticity", "growth", "pruning")
 """First parts of the names of the settings of growth and pruning."""
+RENAMED = {"handover": "select", "bar": "target_return"}
+"""Settings of smgrnn 0.2 that have other names now."""
 NO_PRESETS = ("seed", "student", "expert", "env_backend", "checkpoint_every", "held_out")
 """Settings that no preset has: they identify the run, say how it is stored, or name code to run."""
 
@@ -73,7 +75,7 @@ class RunSettings(Settings):
     """Episodes between two checkpoints, from which an interrupted run resumes."""
     held_out: Count = 100
     """New episodes that evaluate the selected network."""
-    handover: HandOver = "final"
+    select: Selection = "final"
     """Select the best network of the run, on separate episodes, or the final one."""
     parameters: Count | None = None
     """Maximum parameters of the result; training may exceed it temporarily.  None is any number."""
@@ -84,7 +86,7 @@ class RunSettings(Settings):
     """Scale observations to mean 0 and deviation 1, by statistics of the run."""
     gain: Positive = 1.0
     """Multiplies inputs during training; folded into the weights afterwards."""
-    bar: Finite | None = None
+    target_return: Finite | None = None
     """Stop growing once the recent mean return reaches this value, for rules that follow a size;
     None is the task's threshold where no size is asked for, and never elsewhere."""
     protect: Probability = 0.0
@@ -201,6 +203,8 @@ class RunConfig(RunSettings):
         >>> RunConfig().with_changes(iterations=2, plasticity={"window": 50}).plasticity.interval
         'episode'
         """
+        for name in RENAMED.keys() & changes.keys():
+            raise ConfigError(f"The setting {name!r} of smgrnn 0.2 is now {RENAMED[name]!r}.")
         own = {name: changes.pop(name) for name in NETWORK & changes.keys()}
         if own:
             network = self._change("network", changes.get("network", {}))
@@ -313,6 +317,8 @@ def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
 
 def find_setting(name: str, config: RunConfig | None = None, *, in_run: bool = False) -> Any:
     """Return the annotation of a setting of a preset, or of a run, by its name."""
+    if name in RENAMED:
+        raise ConfigError(f"The setting {name!r} of smgrnn 0.2 is now {RENAMED[name]!r}.")
     known = preset_settings(config)
     if in_run:
         known |= {each: annotations(RunConfig)[each] for each in NO_PRESETS}
@@ -396,7 +402,7 @@ def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
 
 FRUGAL: dict[str, Any] = {
     "episodes": 1500,
-    "handover": "best",
+    "select": "best",
     "bias": True,
     "gain": 5.0,
     "density": 1.0,

@@ -181,8 +181,8 @@ def policy_of(network: Any, *, is_choice: bool | None = None) -> Policy:
     if isinstance(network, Policy):
         return network
     record = getattr(network, "record", network)
-    if hasattr(record, "handed_over"):
-        found: Policy = record.handed_over.policy
+    if hasattr(record, "selected"):
+        found: Policy = record.selected.policy
         return found
     if not (hasattr(network, "graph") and hasattr(network, "config")):
         raise ConfigError(

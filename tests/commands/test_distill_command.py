@@ -57,13 +57,13 @@ def test_a_finished_run_shows_no_bar(smgrnn: Command, command: tuple[object, ...
     assert re.fullmatch(r"The (run|search) in a is finished\.", line)
 
 
-@pytest.mark.parametrize("handover", ["best", "final"])
+@pytest.mark.parametrize("select", ["best", "final"])
 def test_the_first_line_is_what_load_gives_on_held_out_episodes(
-    distill: Command, tmp_path: Path, handover: str
+    distill: Command, tmp_path: Path, select: str
 ) -> None:
-    flags = ("--handover", handover, "--episodes", 60, "--out", "a")
+    flags = ("--select", select, "--episodes", 60, "--out", "a")
     summary = json.loads(distill(*flags, "--json").out)
-    given = summary["handed_over"]
+    given = summary["selected"]
     policy = load(tmp_path / "a")
     env, returns = gym.make("CartPole-v1"), []
     for number in range(100):
@@ -88,7 +88,7 @@ def test_the_first_line_is_what_load_gives_on_held_out_episodes(
         f"{given['episode']}."
     )
     assert f"late return {summary['late_return']:.1f} (final quarter)" in second
-    assert (given["episode"] == 60) == (handover == "final")
+    assert (given["episode"] == 60) == (select == "final")
     for name in ("curves.png", "topology.png"):
         assert (tmp_path / "a" / name).read_bytes().startswith(b"\x89PNG")
 
@@ -133,12 +133,12 @@ def test_a_dry_run_prints_the_plan_and_runs_nothing(
 
 
 def test_evaluate_scores_the_student_that_it_is_asked_for(smgrnn: Command, tmp_path: Path) -> None:
-    run = trained(tmp_path, handover="best", seed=5)
+    run = trained(tmp_path, select="best", seed=5)
     (tmp_path / "CartPole-v1.safetensors").unlink()  # it does without its expert
     before, summary = contents(tmp_path / "run"), run.summary()
     figures = json.loads(smgrnn("evaluate", "run", "--json").out)
     assert (figures["mean"], figures["std"]) == (summary["held_out_mean"], summary["held_out_std"])
-    smallest = min(each.n_parameters for each in run.record.family)
+    smallest = min(each.n_parameters for each in run.record.checkpoints)
     seen = set()
     for options, which in (
         ((), {}),

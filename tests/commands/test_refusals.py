@@ -196,7 +196,7 @@ def test_a_failing_environment_is_told_with_its_place_episode_and_step(
     module: Command, tmp_path: Path, fault: str, words: str
 ) -> None:
     def walk(task: str) -> str:
-        flags = ("--expert", "my_tasks:good", "--episodes", 6, "--handover", "final", "--quiet")
+        flags = ("--expert", "my_tasks:good", "--episodes", 6, "--select", "final", "--quiet")
         return refused(module("distill", f"my_tasks:{task}-v0", *flags, "--out", "a b/run"))
 
     for is_there in (False, True):  # a folder that was there stays

@@ -16,14 +16,14 @@ def test_a_sequence_is_learned_shown_and_not_learned_twice(smgrnn: Command, tmp_
     words = ("sequence", *TASKS, "--cue", *SHORT, "--out", str(folder), "--json")
     said = smgrnn(*words)
     summary = json.loads(said.out.splitlines()[-1])
-    assert summary["course"]["stages"] == [
+    assert summary["stage_scores"]["stages"] == [
         "CartPole-v1,cue=1of2",
         "CartPole-v1,mirrored,cue=2of2",
     ]
     assert len(summary["n_parameters_by_stage"]) == 2
     assert {"average_return", "forgetting", "backward_transfer", "forward_transfer"} <= set(summary)
     assert json.loads((folder / "sequence.json").read_text()) == summary
-    assert (folder / "course.png").stat().st_size > 1000
+    assert (folder / "stage_scores.png").stat().st_size > 1000
     again = smgrnn(*words[:-1])
     assert "As fractions of the experts' return beyond random: average return" in again.out
     said = smgrnn(*words, "--quiet")  # the seconds of training would be others if it trained again

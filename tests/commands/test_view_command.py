@@ -91,8 +91,8 @@ def test_the_page_of_an_interrupted_run_shows_what_there_is_and_says_so(
 
 
 def test_the_page_ends_with_the_student_that_is_asked_for(tmp_path: Path) -> None:
-    run = trained(tmp_path, handover="best", seed=5)
-    given = run.handed_over
+    run = trained(tmp_path, select="best", seed=5)
+    given = run.selected
     assert given.episode < 30
     call("view", tmp_path / "run", "--no-open")
     text = (tmp_path / "run" / "growth.html").read_text(encoding="utf-8")
@@ -109,8 +109,8 @@ def test_the_page_ends_with_the_student_that_is_asked_for(tmp_path: Path) -> Non
 @pytest.mark.parametrize("interval", [20, "episode"])
 def test_the_timeline_to_a_student_ends_with_its_graph(tmp_path: Path, interval: int | str) -> None:
     rules = {**RULES, "interval": interval}
-    record = trained(tmp_path, handover="best", seed=5, plasticity=rules).record
-    for student in (*record.family, record.student(final=True)):
+    record = trained(tmp_path, select="best", seed=5, plasticity=rules).record
+    for student in (*record.checkpoints, record.student(final=True)):
         cut, graph = record.until(student), student.policy.graph
         timeline = Timeline.of(cut)
         last = timeline.frame(int(timeline.ends[-1]))
@@ -140,7 +140,7 @@ def test_the_names_in_a_film_are_whole_or_cut_at_their_ends(
     record = Record.load(folder)
     inputs, long = ("a", "b", "c", "angular velocity"), "W" * LONGEST
     for outputs in (("left", "right"), (long, "$right$")):
-        monkeypatch.setattr(record.handed_over.policy, "names", Names(inputs, outputs))
+        monkeypatch.setattr(record.selected.policy, "names", Names(inputs, outputs))
         picture = Film(record).figure
         texts = picture.axes[0].texts
         assert [each.get_text() for each in texts[:-2]] == list(inputs)

@@ -217,17 +217,17 @@ def test_each_way_to_grow_alone_other_activations_and_limits_agree(
 
 
 def test_calls_at_the_end_of_episodes_and_returns_that_reach_a_bar_agree() -> None:
-    """Growth stops while the bar is reached; the end of a short episode is passed over."""
+    """Growth stops while the target is reached; the end of a short episode is passed over."""
     plasticity = rules_of(interval="episode", least_updates=100, size=SIZE)
     made, slow = frugal_pair(2, 2, plasticity)
-    n, bar, met = 2400, 1.0, set()
+    n, target_return, met = 2400, 1.0, set()
     for update, (observation, label, is_last) in enumerate(zip(*lessons(n, 2), strict=True)):
         made.progress = slow.aim.progress = update / n
         made.learn(observation, int(label))
         if is_last:
             total = float(600 <= update < 800) * 30.0
-            made.say_return(total, bar)
-            slow.aim.note_return(total, bar)
+            made.note_return(total, target_return)
+            slow.aim.note_return(total, target_return)
             made.end_episode()
         slow.learn(observation.tolist(), int(label), bool(is_last))
         if slow.last_call == slow.updates:

@@ -45,7 +45,7 @@ def test_a_learner_restored_amid_an_episode_goes_on_bit_for_bit(
     made = Learner(config(), learning, plasticity, seed=1)
     twin = Learner(config(n_hidden=0), learning, plasticity, seed=2)  # of another size and seed
     teach(made, rows.rows(0, 509), n=n)
-    made.say_return(3.0, 5.0)
+    made.note_return(3.0, 5.0)
     if plasticity is BUSY:
         made.protect(0.1)
     assert learning.through_time == 0 or made._state.past.clock[KEPT] > 0
@@ -68,7 +68,7 @@ def test_a_module_that_is_restored_goes_on_bit_for_bit() -> None:
     plasticity = rules_of(size=26, interval=50)
     first, twin = (Torch(config(n_hidden=3), AVERAGING, plasticity, 5) for _ in range(2))
     teach(first, rows.rows(0, 520), n=n)
-    first.module.say_return(3.0, 5.0)
+    first.module.note_return(3.0, 5.0)
     twin.net.load_state_dict(first.net.state_dict())
     twin.optimizer.load_state_dict(deepcopy(first.optimizer.state_dict()))
     twin.module.load_state_dict(first.module.state_dict())

@@ -83,7 +83,7 @@ def half_gravity() -> Any:
 def test_a_made_environment_is_the_one_that_is_learned_and_judged() -> None:
     task = find_task(half_gravity)
     assert (task.id, task.n_inputs, task.max_steps) == ("PendulumEnv", 3, 200)
-    settings: Any = {"expert": damp, "episodes": 3, "normalise": True, "handover": "final"}
+    settings: Any = {"expert": damp, "episodes": 3, "normalise": True, "select": "final"}
     light, heavy = distill(half_gravity, **settings), distill("Pendulum-v1", **settings)
     assert not np.array_equal(light.held_out, heavy.held_out)
     same = distill(lambda: gym.make("Pendulum-v1"), **settings)

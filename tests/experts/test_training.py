@@ -260,7 +260,7 @@ def test_a_smooth_teacher_is_teachable_and_a_useless_one_is_not() -> None:
 def test_the_students_that_choose_are_those_of_a_run_with_as_many_units() -> None:
     task, n_parameters = find_task("Acrobot-v1"), 16 * (6 + 1 + 3) + 3
     settings: Any = {"student": "mlp-100", "budget": n_parameters, "preset": "paper", "held_out": 1}
-    run = distill(task.id, episodes=20, seed=1001, handover="final", **settings)
+    run = distill(task.id, episodes=20, seed=1001, select="final", **settings)
     assert run.graph.n_hidden == 16
     (mean,) = late_returns(load_expert(task.id), task, 20, [1001])
     assert mean == run.episodes.returns[-5:].mean()

@@ -14,7 +14,7 @@ HIDDEN = f"{CARTPOLE},hide=velocities"
 PAPER: Options = {"plasticity": {}}
 """The rules of the preset, not the busy ones of `support.runs`."""
 FRUGAL: Options = {"preset": "frugal", "plasticity": {"interval": 20}}
-FINAL: Options = {"handover": "final"}
+FINAL: Options = {"select": "final"}
 
 PRUNED: Options = {"student": "mlp-pruned", "budget": 80, "parameters": 30}
 OFTEN: Options = {"interval": 20, "window": 20}
@@ -158,7 +158,7 @@ OF_PLASTICITY: dict[str, Entry] = {
     "dense at first": cart(
         preset="frugal", plasticity={"interval": 20, "dense_until": 0.5, "size": 8}
     ),
-    "frugal with a bar": cart(**FRUGAL, bar=30.0, episodes=40),
+    "frugal with a bar": cart(**FRUGAL, target_return=30.0, episodes=40),
 }
 TIME: Options = {"episodes": 300, "parameters": 20, **FRUGAL, "learning": {"through_time": 4}}
 OF_LEARNING: dict[str, Entry] = {
@@ -171,7 +171,7 @@ OF_LEARNING: dict[str, Entry] = {
     "one hot": learning(loss="one_hot"),
     "cross-entropy of states": cart(episodes=20, readout="state"),
     "falling rate": learning(schedule="falling"),
-    "mean weights": cart(episodes=20, learning={"averaging": 0.01}, handover="best"),
+    "mean weights": cart(episodes=20, learning={"averaging": 0.01}, select="best"),
     "through 3 calls": learning(through_time=3),
     "through 4 calls, frugal": (HIDDEN, TIME),
     "states of a call alone": cart(episodes=20, carry_state=False),
@@ -182,8 +182,8 @@ OF_RUNS: dict[str, Entry] = {
     "frugal as it is": (LANDER, {"preset": "frugal", "episodes": 40, **FINAL, **PAPER}),
     "gain of 3": cart(plasticity=BUSY, gain=3.0),
     "stopped when solved": ("xor", {"episodes": 1500, "stop_after": 5, **FRUGAL}),
-    "best handed over": (ACROBOT, {"episodes": 6, **RULES, "handover": "best"}),
-    "at most 10 handed over": cart(plasticity=BUSY, handover="best", parameters=10),
+    "best handed over": (ACROBOT, {"episodes": 6, **RULES, "select": "best"}),
+    "at most 10 handed over": cart(plasticity=BUSY, select="best", parameters=10),
     "biases, normalised": (PENDULUM, {"episodes": 2, "normalise": True, **RULES, "bias": True}),
     "other physics": (f"{CARTPOLE},gravity=20,mirrored", {"episodes": 10, **RULES}),
     "shorter recall": ("recall,delay=2", {"episodes": 900, "parameters": 30, **FINAL, **FRUGAL}),

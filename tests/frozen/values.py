@@ -48,7 +48,7 @@ def values_of_edits(edits: Any) -> Values:
 
 def values_of(record: Record) -> Values:
     """Yield all results of a run or an evolution; a number that there is not is NaN."""
-    episodes, chosen, snapshots = record.episodes, record.handed_over, record.snapshots
+    episodes, chosen, snapshots = record.episodes, record.selected, record.snapshots
     yield from (episodes.returns, episodes.steps, episodes.agreed, episodes.loss)
     yield from (episodes.n_nodes, episodes.n_edges)
     yield from values_of_edits(record.edits)
@@ -56,12 +56,14 @@ def values_of(record: Record) -> Values:
     for role in ("final", "best"):
         if role in record.students:
             yield from values_of_graph(record.students[role].graph)
-    for member in (chosen, *record.family):
-        yield from values_of_graph(member.policy.graph)
-        yield from (member.episode, member.returns)
+    for checkpoint in (chosen, *record.checkpoints):
+        yield from values_of_graph(checkpoint.policy.graph)
+        yield from (checkpoint.episode, checkpoint.returns)
     yield record.held_out
-    yield from (np.nan if each is None else each for each in (record.best_score, record.bar))
-    yield from (record.course, len(record.warnings))
+    yield from (
+        np.nan if each is None else each for each in (record.best_score, record.target_return)
+    )
+    yield from (record.stage_scores, len(record.warnings))
     yield from (snapshots.episode, snapshots.n_edges, snapshots.edge_ids, snapshots.weight)
 
 

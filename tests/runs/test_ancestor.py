@@ -19,7 +19,7 @@ from smgrnn.runs.run import new_run, start_from
 from support.commands import Command
 
 SHORT: dict[str, Any] = {"episodes": 30, "held_out": 3, "checkpoint_every": 10}
-FINAL: dict[str, Any] = {"handover": "final"}
+FINAL: dict[str, Any] = {"select": "final"}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def answers(policy: Policy) -> Any:
 
 def test_a_run_starts_as_the_student_that_was_handed_over(first: Run) -> None:
     run = new_run("CartPole-v1", asked(first), start=start_from(first))
-    given = first.handed_over.policy
+    given = first.selected.policy
     assert run.graph.edge_ids.tolist() == given.graph.edge_ids.tolist()
     assert np.allclose(run.graph.weight, given.graph.weight, rtol=1e-12)
     assert np.array_equal(answers(run.record.students["final"]), answers(given))

@@ -41,7 +41,7 @@ def docked(folder: Path, most: int = 9) -> smgrnn.Run:
     """Return a run on the task of that many steps, which goes by the same name."""
     gym.registry.pop(NAME, None)
     gym.register(NAME, lambda **_: Dock(), max_episode_steps=most)
-    settings: Any = {"handover": "final", "episodes": 4, "held_out": 3}
+    settings: Any = {"select": "final", "episodes": 4, "held_out": 3}
     return smgrnn.distill(NAME, expert=towards, out=folder, **settings)
 
 
@@ -79,7 +79,7 @@ def test_a_final_student_keeps_to_the_parameters_however_short_its_run(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     run = trained(
-        tmp_path, parameters=6, handover="final", **{"episodes": 3, "plasticity": {}, **changes}
+        tmp_path, parameters=6, select="final", **{"episodes": 3, "plasticity": {}, **changes}
     )
-    assert run.handed_over.n_parameters <= 6
+    assert run.selected.n_parameters <= 6
     assert run.record.graph.n_edges <= 6

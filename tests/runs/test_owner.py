@@ -85,7 +85,7 @@ def test_the_same_command_goes_on_and_another_is_one_sentence(
 ) -> None:
     """Killed in its second seed, a command could not be repeated: the first folder existed."""
     flags = ("--expert", teacher(tmp_path, "CartPole-v1"), "--episodes", 20, "--quiet")
-    command = ("distill", "CartPole-v1", "--seeds", 2, "--handover", "final", *flags)
+    command = ("distill", "CartPole-v1", "--seeds", 2, "--select", "final", *flags)
     assert smgrnn(*command, "--out", "whole").code == 0
     train = Run.train
 

@@ -15,7 +15,7 @@ from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Episodes
 from smgrnn.policy import Policy
 from smgrnn.runs import Record, pictures
-from smgrnn.runs.family import Member
+from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.pictures import FEW, draw_curves, draw_topology
 from support.runs import trained
 
@@ -28,9 +28,9 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
 def words(record: Record, graph: Graph, folder: Path) -> list[str]:
     """Return what the picture of a record says that hands over a graph."""
     network = NetworkConfig(n_inputs=graph.n_inputs, n_outputs=graph.n_outputs)
-    student = Member(Policy(graph, network, record.plan.task), 1, np.array([1.0]))
+    student = Checkpoint(Policy(graph, network, record.plan.task), 1, np.array([1.0]))
     with mpl.rc_context({"svg.fonttype": "none"}):
-        draw_topology(replace(record, family=(student,)), folder / "topology.svg")
+        draw_topology(replace(record, checkpoints=(student,)), folder / "topology.svg")
     text = (folder / "topology.svg").read_text(encoding="utf-8")
     return [each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", text)]
 
@@ -56,7 +56,9 @@ def test_the_curves_mark_when_the_job_was_done_and_nothing_lies_on_them(
     columns: Any = (np.resize(column, 200) for column in record.episodes)
     returns = np.where(np.arange(200) < 40, 400.0, 500.0)
     given = replace(record, episodes=Episodes(*columns)._replace(returns=returns))
-    given = replace(given, family=(Member(record.students["final"], 150, np.array([1.0])),))
+    given = replace(
+        given, checkpoints=(Checkpoint(record.students["final"], 150, np.array([1.0])),)
+    )
     for each, is_solved in ((given, True), (record, False)):
         draw_curves(each, tmp_path / "curves.png")
         texts = [text.get_text() for text in drawn[-1].findobj(Text)]

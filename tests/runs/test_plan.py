@@ -160,14 +160,14 @@ FRUGAL = {"preset": "frugal"}
 MLP, TIME = {"student": "mlp-100"}, {"through_time": 4}
 COMPILED = {"env_backend": "compiled"}
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    (CARTPOLE, {"bar": 400.0}, "bar needs rules that follow a size"),
-    (CARTPOLE, KEEP | {"bar": 400.0}, "--keep sets the bar itself"),
+    (CARTPOLE, {"target_return": 400.0}, "target_return needs rules that follow a size"),
+    (CARTPOLE, KEEP | {"target_return": 400.0}, "--keep sets target_return itself"),
     (CARTPOLE, FRUGAL | {"parameters": 8, "plasticity": {"size": 20}}, "more than --parameters 8"),
     (CARTPOLE, {"plasticity": {"size": 50}}, "A `size` needs rules that follow one"),
     (CARTPOLE, {"parameters": 3}, "6 edges, more than --parameters 3: lower the density"),
     (CARTPOLE, FRUGAL | {"student": "growth-only", "parameters": 3}, "starts with 10 edges"),
     (CARTPOLE, MLP | {"parameters": 30}, "93 edges, more than --parameters 30: lower the budget"),
-    (CARTPOLE, MLP | {"learning": TIME}, "needs node states that are carried"),
+    (CARTPOLE, MLP | {"learning": TIME}, "needs states carried from call to call"),
     (CARTPOLE, {"learning": {"rule": "feedback"} | TIME}, "the learning rule is 'feedback'"),
     (CARTPOLE, {"learning": {"through_time": 10**7}}, "takes 8.94e+03 GB"),
     (CARTPOLE, MLP | {"iterations": 3}, "contradicts the student mlp-100: it must be 2."),
@@ -192,7 +192,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (CARTPOLE, COMPILED | {"normalise": True}, "its observations are normalised."),
     (CARTPOLE, COMPILED | {"teacher": FUNCTION}, "its expert is a function."),
     (CARTPOLE, KEEP | {"parameters": 6}, "Give --keep or --parameters"),
-    (CARTPOLE, KEEP | {"handover": "final"}, "--keep chooses the network"),
+    (CARTPOLE, KEEP | {"select": "final"}, "--keep chooses the network"),
     (CARTPOLE, {"keep": 0.9}, "--keep needs rules that follow a size"),
     ("xor", KEEP, "--keep needs an expert that plays, and xor has none"),
     ("xor", {"env_backend": "gymnasium"}, "xor is learned from examples and has no environment"),

@@ -30,7 +30,7 @@ MODEL = "model.safetensors"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a short run with many edits that chooses among its students."""
     folder = tmp_path_factory.mktemp("runs")
-    trained(folder, checkpoint_every=5, seed=5, handover="best")
+    trained(folder, checkpoint_every=5, seed=5, select="best")
     return folder / "run"
 
 
@@ -38,16 +38,25 @@ def content_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the plain values and the arrays in a record's file, with one of its students."""
     with safe_open(path, framework="numpy") as file:
         content = json.loads(file.metadata()["smgrnn"])["content"]
-    content["family"] = content["family"][:1]
-    kept = ("family.0.", "episodes", "edits", "held", "students", "snapshots", "resume", "course")
+    content["checkpoints"] = content["checkpoints"][:1]
+    kept = (
+        "checkpoints.0.",
+        "episodes",
+        "edits",
+        "held",
+        "students",
+        "snapshots",
+        "resume",
+        "stage_scores",
+    )
     return content, {name: a for name, a in load_file(path).items() if name.startswith(kept)}
 
 
-@pytest.mark.parametrize("handover", ["best", "final"])
-def test_a_record_comes_back_as_it_was(folder: Path, tmp_path: Path, handover: str) -> None:
-    if handover == "final":
+@pytest.mark.parametrize("select", ["best", "final"])
+def test_a_record_comes_back_as_it_was(folder: Path, tmp_path: Path, select: str) -> None:
+    if select == "final":
         trained(tmp_path, checkpoint_every=5, seed=5)
-    record = Record.load(folder if handover == "best" else tmp_path / "run")
+    record = Record.load(folder if select == "best" else tmp_path / "run")
     record.save(tmp_path / "copy.safetensors")
     copy = Record.load(tmp_path / "copy.safetensors")
     assert (copy.plan, copy.times, copy.versions) == (record.plan, record.times, record.versions)
@@ -59,12 +68,12 @@ def test_a_record_comes_back_as_it_was(folder: Path, tmp_path: Path, handover: s
             assert np.array_equal(column, getattr(theirs, name)), name
             assert np.asarray(column).dtype == np.asarray(getattr(theirs, name)).dtype, name
     assert copy.graph == record.graph
-    assert copy.handed_over.policy.graph == record.handed_over.policy.graph
-    assert ("best" in copy.students) == (handover == "final")
+    assert copy.selected.policy.graph == record.selected.policy.graph
+    assert ("best" in copy.students) == (select == "final")
     for name, student in copy.students.items():
         assert student.graph == record.students[name].graph
-    assert (len(copy.family) > 1) == (handover == "best")
-    for ours, theirs in zip(copy.family, record.family, strict=True):
+    assert (len(copy.checkpoints) > 1) == (select == "best")
+    for ours, theirs in zip(copy.checkpoints, record.checkpoints, strict=True):
         assert (ours.policy.graph, ours.rank) == (theirs.policy.graph, theirs.rank)
         assert ours.returns.tolist() == theirs.returns.tolist()
     assert copy.resume is not None
@@ -100,10 +109,18 @@ def test_times_and_versions_are_no_results_and_the_rest_is(folder: Path) -> None
         replace(record, students={**record.students, "best": record.students["final"]}),
         replace(record, episodes=record.episodes._replace(loss=record.episodes.loss + 1e-9)),
         replace(record, plan=replace(record.plan, seed=6)),
-        replace(record, bar=1.0),
-        replace(record, family=record.family[1:]),
-        replace(record, family=(record.family[0]._replace(episode=1), *record.family[1:])),
-        replace(record, family=(record.family[0]._replace(returns=np.ones(4)), *record.family[1:])),
+        replace(record, target_return=1.0),
+        replace(record, checkpoints=record.checkpoints[1:]),
+        replace(
+            record, checkpoints=(record.checkpoints[0]._replace(episode=1), *record.checkpoints[1:])
+        ),
+        replace(
+            record,
+            checkpoints=(
+                record.checkpoints[0]._replace(returns=np.ones(4)),
+                *record.checkpoints[1:],
+            ),
+        ),
     ]
     assert len({each.fingerprint for each in (record, *others)}) == 10
 
@@ -130,9 +147,9 @@ CONTRADICTIONS: dict[str, tuple[Any, ...]] = {
     "times": ({"began": "noon"}, {"began": 1e400}, {"colour": 1.0}, [1.0, 2.0]),
     "warnings": (3, "one", [["one"]], ["\x1b[31m"]),
     "versions": ({"numpy": 3}, ["numpy"]),
-    "family": (3, [[]], [{}]),
-    "family.0.episode": (61, "two", 0),
-    "family.0.network": ({},),
+    "checkpoints": (3, [[]], [{}]),
+    "checkpoints.0.episode": (61, "two", 0),
+    "checkpoints.0.network": ({},),
 }
 """Values that a record cannot have, by their places in it."""
 
@@ -191,7 +208,7 @@ def test_arrays_of_wrong_types_are_refused_or_harmless(
 
 
 LACKING = (
-    *("episodes.loss", "edits.rows", "snapshots.weight", "held_out", "family.0.graph.source"),
+    *("episodes.loss", "edits.rows", "snapshots.weight", "held_out", "checkpoints.0.graph.source"),
     *("students.final.graph.weight", "resume.trace", "resume.rng"),
 )
 SHORTENED = (
@@ -208,8 +225,8 @@ def test_arrays_that_cannot_be_are_refused(folder: Path, tmp_path: Path) -> None
         *({name: None} for name in LACKING),
         *({name: arrays[name][..., :1].copy()} for name in SHORTENED),
         {slot: arrays[slot] + 10**6},
-        *({"family.0.returns": np.array(each)} for each in ([], [np.nan], [1])),
-        {"family.0.graph.weight": np.frombuffer(b"x", np.uint8)},
+        *({"checkpoints.0.returns": np.array(each)} for each in ([], [np.nan], [1])),
+        {"checkpoints.0.graph.weight": np.frombuffer(b"x", np.uint8)},
     ]
     for column, code in ((0, -1), (0, 99), (1, -1), (1, 99)):  # an operation, a cause
         rows = arrays["edits.rows"].copy()
@@ -263,7 +280,7 @@ def test_a_run_with_a_function_is_rebuilt_when_it_is_given_again(tmp_path: Path)
     def lean(observation: Any) -> int:
         return int(observation[2] > 0)
 
-    few: dict[str, Any] = {"episodes": 3, "held_out": 2, "handover": "final"}
+    few: dict[str, Any] = {"episodes": 3, "held_out": 2, "select": "final"}
     run = smgrnn.distill("CartPole-v1", expert=lean, out=tmp_path / "run", **few)
     plan = Record.load(tmp_path / "run").plan
     assert isinstance(plan, Plan)

@@ -101,8 +101,8 @@ def killed_and_repeated(*arguments: Any, **changes: Any) -> list[int]:
     ("backend", "episodes", "most", "n_kills", "changes"),
     [
         ("compiled", 600, 40, 10, {}),
-        ("compiled", 600, 40, 10, {"handover": "best"}),
-        ("gymnasium", 100, 30, 6, {"normalise": True, "handover": "best"}),
+        ("compiled", 600, 40, 10, {"select": "best"}),
+        ("gymnasium", 100, 30, 6, {"normalise": True, "select": "best"}),
     ],
 )
 def test_a_run_killed_at_random_moments_ends_bit_identical(
@@ -137,12 +137,12 @@ def test_a_search_that_was_bred_by_other_versions_does_not_go_on(tmp_path: Path)
         Evolution.resume(tmp_path / "run").train()
 
 
-@pytest.mark.parametrize(("student", "handover"), [("smgrnn", "best"), ("mlp-100", "final")])
+@pytest.mark.parametrize(("student", "select"), [("smgrnn", "best"), ("mlp-100", "final")])
 def test_an_interrupt_between_checkpoints_loses_no_episode(
-    tmp_path: Path, student: str, handover: str
+    tmp_path: Path, student: str, select: str
 ) -> None:
     changes: dict[str, Any] = {"episodes": 100, "checkpoint_every": 100, "student": student}
-    changes["handover"] = handover
+    changes["select"] = select
 
     def interrupt(run: Run) -> None:
         if run.episodes.n >= 40:

@@ -45,7 +45,7 @@ def test_a_sequence_of_one_task_is_a_plain_run_bit_for_bit(preset: str, tmp_path
 
 def test_a_stage_goes_on_with_the_student_of_the_one_before() -> None:
     first, second = learned(PLAIN, MIRRORED).records
-    graph = first.handed_over.policy.graph
+    graph = first.selected.policy.graph
     assert second.started == (graph.n_nodes, graph.n_edges)
     assert isinstance(second.plan, Plan)
     assert second.plan.origin == first.plan
@@ -53,7 +53,7 @@ def test_a_stage_goes_on_with_the_student_of_the_one_before() -> None:
     assert second.plan.ancestor.graph == graph
     added = second.edits.rows[second.edits.rows[:, 0] == Operation.ADD_EDGE, 2]
     assert (added >= graph.next_edge_id).all()
-    assert second.course[:4].tolist() == first.course.tolist()
+    assert second.stage_scores[:4].tolist() == first.stage_scores.tolist()
 
 
 def test_scores_are_held_out_returns_and_stages_are_watched_as_one_run(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_scores_are_held_out_returns_and_stages_are_watched_as_one_run(tmp_path:
     for stage, task in enumerate((0, 1, 0), start=1):
         record = sequence.records[stage - 1]
         assert sequence.returns[stage, task] == record.held_out.mean()
-    assert sequence.record.course[1].tolist() == [500, 500]  # the teacher, mirrored too
+    assert sequence.record.stage_scores[1].tolist() == [500, 500]  # the teacher, mirrored too
     joined = Sequence.read(tmp_path / "run").joined()
     assert joined.episodes.n == 90
     timeline = Timeline.of(joined)
@@ -191,7 +191,7 @@ def test_a_stage_of_another_student_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "course",
+    "stage_scores",
     [
         ("my_trap:Env-v0", PLAIN),
         ("my_trap.npz", PLAIN),
@@ -201,18 +201,18 @@ def test_a_stage_of_another_student_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_course_that_a_stranger_wrote_imports_nothing(
-    course: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stage_scores: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "my_trap.py").write_text("raise SystemExit('caught')")
     monkeypatch.syspath_prepend(tmp_path)
     made = learned(PLAIN, MIRRORED, episodes=2, out=tmp_path / "run")
     first = made.records[0]
     assert isinstance(first.plan, Plan)
-    plan = replace(first.plan, task_sequence=course, episodes=9)
+    plan = replace(first.plan, task_sequence=stage_scores, episodes=9)
     replace(first, plan=plan).save(tmp_path / "run" / "stage-1")
     with pytest.raises(FileFormatError, match=r"a task of its sequence|its scores are of other"):
         Run.resume(tmp_path / "run" / "stage-1").train()
-    replace(first, course=np.zeros((9, 2))).save(tmp_path / "a.safetensors")
+    replace(first, stage_scores=np.zeros((9, 2))).save(tmp_path / "a.safetensors")
     with pytest.raises(FileFormatError, match="its scores are of other tasks or stages"):
         Record.load(tmp_path / "a.safetensors")
 

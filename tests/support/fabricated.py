@@ -14,11 +14,11 @@ from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
-from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE
-from smgrnn.runs.metrics import late_share
+from smgrnn.runs.metrics import final_quarter
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record, Times
 from smgrnn.runs.snapshots import Snapshots
+from smgrnn.runs.stage_scores import FIRST_STAGE, NO_SCORES
 from smgrnn.tasks import Task
 from smgrnn_paper.evolution.plan import EvolutionPlan
 from smgrnn_paper.experiments import choose_experiments
@@ -50,7 +50,7 @@ def fabricate(condition: AnyCondition, seed: int, **figures: Any) -> Record:
         students={"final": student},
         started=started,
         held_out=np.full(3, figures.get("held_out_mean", 90.0)),
-        course=_course(plan, rng),
+        stage_scores=_course(plan, rng),
         versions={"smgrnn": "1.0", "numpy": "1.0"},
         times=Times(began=0.0, training=1.0, total=2.0),
     )
@@ -59,10 +59,10 @@ def fabricate(condition: AnyCondition, seed: int, **figures: Any) -> Record:
 def _course(plan: AnyPlan, rng: np.random.Generator) -> Floats:
     """Return scores between those of a random policy and of a teacher, if it is a sequence."""
     if not isinstance(plan, Plan) or plan.origin is None:
-        return EMPTY_COURSE
-    course = rng.uniform(20, 500, (FIRST_STAGE + len(plan.stages), len(plan.task_sequence)))
-    course[:2] = [[20.0], [500.0]]
-    return course
+        return NO_SCORES
+    stage_scores = rng.uniform(20, 500, (FIRST_STAGE + len(plan.stages), len(plan.task_sequence)))
+    stage_scores[:2] = [[20.0], [500.0]]
+    return stage_scores
 
 
 def _student(plan: AnyPlan, rng: np.random.Generator) -> Policy:
@@ -80,7 +80,7 @@ def _returns(n: int, threshold: float, rng: np.random.Generator, figures: dict[s
     if "late_return" in figures:
         returns[:] = figures["late_return"]
     if "best_return" in figures:
-        returns[late_share(n)] = np.minimum(returns[late_share(n)], figures["best_return"])
+        returns[final_quarter(n)] = np.minimum(returns[final_quarter(n)], figures["best_return"])
         returns[0] = figures["best_return"]
     if "convergence_episode" in figures:
         returns[:] = threshold - 1

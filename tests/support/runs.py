@@ -14,7 +14,7 @@ from smgrnn.experts import Expert, write_expert
 from smgrnn.graph.edit import apply
 from smgrnn.policy import Policy
 from smgrnn.runs import Plan, Record, Run
-from smgrnn.runs.family import Member
+from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.run import new_run
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
@@ -88,12 +88,12 @@ def trained(
     return run
 
 
-def played(n_parameters: int, *returns: float, episode: int = 1) -> Member:
+def played(n_parameters: int, *returns: float, episode: int = 1) -> Checkpoint:
     """Return a student of so many parameters, with returns made by hand."""
     n = n_parameters
     graph = Graph.from_edges(n, 1, edges=[(source, n, 1.0) for source in range(n)])
     config = NetworkConfig(n_inputs=n, n_outputs=1)
-    return Member(
+    return Checkpoint(
         Policy(graph, config, Task("any", n, 1, is_discrete=True)), episode, np.array(returns)
     )
 

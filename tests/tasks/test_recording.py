@@ -149,13 +149,11 @@ def test_a_student_learns_what_was_recorded(tmp_path: Path, kind: str) -> None:
         assert summary["held_out_mse"] < 0.05
 
 
-@pytest.mark.parametrize("handover", ["best", "final"])
-def test_what_is_held_out_has_no_part_in_learning_or_choosing(
-    tmp_path: Path, handover: str
-) -> None:
+@pytest.mark.parametrize("select", ["best", "final"])
+def test_what_is_held_out_has_no_part_in_learning_or_choosing(tmp_path: Path, select: str) -> None:
     """Spoil the held-out rows: the student, and the best one, stay what they were."""
     path = write(tmp_path / "a.npz", observations=OBSERVATIONS, actions=CHOICES)
-    settings: Any = {"episodes": 6, "checkpoint_every": 2, "normalise": True, "handover": handover}
+    settings: Any = {"episodes": 6, "checkpoint_every": 2, "normalise": True, "select": select}
     settings |= {"preset": "paper", "plasticity": flat_rules(RULES)}
     run = distill(path, **settings)
     held_out = Recording(OBSERVATIONS, CHOICES, np.arange(300)).split(_rng(0))[2].episodes
@@ -163,7 +161,7 @@ def test_what_is_held_out_has_no_part_in_learning_or_choosing(
     spoiled[held_out], others[held_out] = 0.0, 1 - CHOICES[held_out]
     again = distill(write(tmp_path / "b.npz", observations=spoiled, actions=others), **settings)
     assert again.graph == run.graph
-    assert again.handed_over.policy.graph == run.handed_over.policy.graph
+    assert again.selected.policy.graph == run.selected.policy.graph
     assert again.record.best_score == run.record.best_score
     assert again.held_out.mean() != run.held_out.mean()
 

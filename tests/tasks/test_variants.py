@@ -16,7 +16,7 @@ from smgrnn.experts import (
     find_teacher_again,
     load_expert,
 )
-from smgrnn.runs.course import _ends as scores_of_ends
+from smgrnn.runs.stage_scores import _ends as scores_of_ends
 from smgrnn.tasks import Task, find_again, find_task, make_env, recall
 
 

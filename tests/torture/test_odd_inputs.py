@@ -116,7 +116,7 @@ def mutated_arrays(rng: Random, arrays: Arrays) -> Arrays:
 FEW = {"episodes": 3, "held_out": 1, "checkpoint_every": 2}
 EXTREMES: dict[Any, list[Any]] = {
     **{"growth": [*GROWTH, "none"], "pruning": [*PRUNING, "none"], "optimizer": [*OPTIMIZERS]},
-    **{"rule": [*LEARNING], "student": [*STUDENTS], "handover": ["best", "final"]},
+    **{"rule": [*LEARNING], "student": [*STUDENTS], "select": ["best", "final"]},
     **{"interval": [1, 2, "episode"], "max_nodes": [6, 7, 20], "max_edges": [8, 9, 40]},
     **{name: ["keep", "reset"] for name in ("history_on_edit", "optimizer_on_edit")},
     **{"seed": [0, 2**63 - 1], **{name: [1, 2] for name in FEW}},
@@ -160,7 +160,7 @@ Kind = tuple[str, dict[str, Any], Arrays, Callable[[Path, Random], object]]
 @pytest.fixture(scope="module")
 def kinds(folder: Path) -> list[Kind]:
     runs.trained(folder, name="a-run", episodes=12, held_out=2)
-    runs.trained(folder, "xor", name="best", episodes=12, held_out=2, handover="best")
+    runs.trained(folder, "xor", name="best", episodes=12, held_out=2, select="best")
     evolved(folder / "evolved", rollouts=12, population=6)
     write_expert(folder / "expert.safetensors", runs.TEACHERS["Acrobot-v1"], {"by": ["us"]})
     smgrnn.SMGrNN(n_inputs=4, n_outputs=2, n_hidden=3, seed=0).save(folder / "net.safetensors")

@@ -84,7 +84,7 @@ def _works(folder: Path) -> list[Work]:
     names = [name for name in preset_settings(config) if name.startswith(RULE_PARTS)]
     rules = [word for name in names for word in ("--set", f"{name}={setting_of(config, name)}")]
     paper = (*cartpole, "--preset", "paper", *rules)
-    xor = ("distill", "xor", *short, "--handover", "best")
+    xor = ("distill", "xor", *short, "--select", "best")
     size = ("--rollouts", "24", "--population", "6", "--held-out", "2")
     evolve = ("evolve", "CartPole-v1", "--quiet", *size, "--out", OUT)
     reproduce = ("reproduce", EXPERIMENT, "--jobs", "1", "--store", STORE, "--quiet")

@@ -280,7 +280,7 @@ def test_names_are_whole_and_a_phone_cuts_the_ends_of_long_ones(phone: Browser, 
     assert names == ["position", "velocity", "angle", "left", "right"]
     phone.resize(*DESKTOP)
     phone.settle()
-    whole = run.handed_over.policy.names.of_nodes(run.graph.n_inputs)
+    whole = run.selected.policy.names.of_nodes(run.graph.n_inputs)
     assert names_shown(phone) == list(whole)
 
 

@@ -85,7 +85,7 @@ class Display(bars.Progress):
         if not run.is_finished:
             self.show(line, episodes.n)
             return
-        selects = plan.handover == "best" and plan.keep is None  # else that is done by now
+        selects = plan.select == "best" and plan.keep is None  # else that is done by now
         note = f"{'selecting' if selects else 'evaluating'} the network …"
         self.show(line, episodes.n, total=episodes.n, note=note)  # it may have ended early
 
@@ -136,7 +136,7 @@ def print_summaries(summaries: list[dict[str, Any]], output: Output) -> None:
 
 def describe(summary: dict[str, Any]) -> str:
     """Return the summary of a finished run, or of a search, in a few lines."""
-    given = summary.get("handed_over", summary)  # a search has one network, its champion
+    given = summary.get("selected", summary)  # a search has one network, its champion
     size = f"{quantity(given['n_parameters'], 'parameter')}, {quantity(given['n_nodes'], 'node')}"
     mean, std, n = given["held_out_mean"], given["held_out_std"], summary["held_out_episodes"]
     score = score_text(mean, std, n, summary)
@@ -162,7 +162,7 @@ def describe(summary: dict[str, Any]) -> str:
         lines = [f"Selected network: {score}; {size}, from episode {given['episode']}."]
         if kept := summary.get("kept"):
             fraction = f"{100 * kept['share']:g}% of the expert's return beyond chance"
-            asked, bound = f"{kept['bar']:.1f}", f"{kept['lower_bound']:.1f} (lower bound)"
+            asked, bound = f"{kept['target_return']:.1f}", f"{kept['lower_bound']:.1f} (lower bound)"
             if kept["is_reached"]:
                 lines.append(f"It keeps {fraction}: at least {bound}, and {asked} was asked for.")
             else:
@@ -200,7 +200,7 @@ def describe_all(summaries: list[dict[str, Any]]) -> str:
     def spread(values: list[float], digits: int) -> str:
         return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
 
-    given = [summary.get("handed_over", summary) for summary in summaries]
+    given = [summary.get("selected", summary) for summary in summaries]
     n, size = len(summaries), spread([each["n_parameters"] for each in given], 0)
     for name in ("held_out_agreement", "held_out_mse"):
         if name in summaries[0]:

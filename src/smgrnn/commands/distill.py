@@ -122,10 +122,10 @@ def _asked(args: Namespace) -> "tuple[str, list[RunConfig], Start | None]":
     task, source = named(args.task), getattr(args, "from")
     if source is None:
         return task, each_seed(run_settings(args, task), args.seeds), None
-    from smgrnn.runs.run import settings_to_go_on, start_from
+    from smgrnn.runs.run import settings_to_continue, start_from
 
     start = start_from(source)
-    config = settings_to_go_on(start, task).with_changes(**given_settings(args))
+    config = settings_to_continue(start, task).with_changes(**given_settings(args))
     return task, each_seed(with_settings(config, args.set), args.seeds), start
 
 

@@ -64,7 +64,7 @@ def _facts(path: Path, folder: Path) -> dict[str, Any]:
         "asked": plan.n_episodes,
         "state": "under way" if is_locked(path) else state,
         "return": float(held_out.mean()) if held_out.size else None,
-        "parameters": record.handed_over.n_parameters if is_known else None,
+        "parameters": record.selected.n_parameters if is_known else None,
     }
 
 

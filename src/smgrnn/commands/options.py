@@ -48,7 +48,7 @@ the network:
   --parameters N      maximum parameters of the result; training may exceed it temporarily
   --keep FRACTION     find the smallest network that keeps this fraction of the expert's return
                       beyond that of a random policy
-  --handover {best,final}
+  --select {best,final}
                       select the best network of the run, or the final one (default: the preset's)
   --set NAME=VALUE *  change any other setting, such as growth.interval_width=0.4; repeat it for
                       several; `smgrnn settings` lists them
@@ -154,6 +154,8 @@ class Parser(ArgumentParser):
         if "--set" in known:
             from smgrnn.commands.settings import renamed
 
+            if word == "--handover":
+                raise ConfigError("--handover is now --select.")
             if now := renamed(word):
                 raise ConfigError(f"{word} is now --set {now}=VALUE; `smgrnn settings` lists all.")
         self.error(f"unknown option {word}. {suggest(word, known, cutoff=0.7)}")

@@ -8,12 +8,12 @@ from pathlib import Path
 from smgrnn.commands.display import Display, describe, draw_pictures, stoppable
 from smgrnn.commands.options import RUN_SETTINGS, run_settings
 from smgrnn.commands.output import Output, aligned
-from smgrnn.runs.course import FIGURES
-from smgrnn.runs.pictures import draw_course
+from smgrnn.runs.pictures import draw_stage_scores
 from smgrnn.runs.sequences import Sequence, plan_sequence
+from smgrnn.runs.stage_scores import FIGURES
 from smgrnn.storage import write_file, writing
 
-SUMMARY, COURSE = "sequence.json", "course.png"
+SUMMARY, COURSE = "sequence.json", "stage_scores.png"
 
 OPTIONS = f"""
 [TASK ...]            tasks of one shape, in the order of learning; a task may be repeated
@@ -45,14 +45,14 @@ def run(args: Namespace, output: Output) -> None:
         summary = made.summary()
         with writing(folder / SUMMARY):
             write_file(folder / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode())
-        if "course" not in summary:
+        if "stage_scores" not in summary:
             output.result(describe(summary), summary)
             return
-        draw_course(made.record, folder / COURSE)
-    course, sizes = summary["course"], summary["n_parameters_by_stage"]
-    rows = [("", *course["tasks"], "parameters")]
-    names = ("before the first stage", *course["stages"])
-    for name, returns, size in zip(names, course["returns"], ("", *sizes), strict=True):
+        draw_stage_scores(made.record, folder / COURSE)
+    stage_scores, sizes = summary["stage_scores"], summary["n_parameters_by_stage"]
+    rows = [("", *stage_scores["tasks"], "parameters")]
+    names = ("before the first stage", *stage_scores["stages"])
+    for name, returns, size in zip(names, stage_scores["returns"], ("", *sizes), strict=True):
         rows.append((name, *(f"{value:.1f}" for value in returns), str(size)))
     figures = {name.replace("_", " "): summary[name] for name in FIGURES}
     words = (f"{word} {value:.2f}" for word, value in figures.items() if value is not None)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from smgrnn.commands.output import Output, line_width
-from smgrnn.config import CHOICES, PARTS, RunConfig
+from smgrnn.config import CHOICES, PARTS, RENAMED, RunConfig
 from smgrnn.graph.settings import NetworkSettings
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.learning.settings import LearningSettings
@@ -79,6 +79,7 @@ def renamed(flag: str) -> str | None:
     """
     known = {f"{prefix}{entry.name}" for _, kind, prefix in _owners() for entry in fields(kind)}
     name = flag.removeprefix("--").removeprefix("no-").replace("-", "_")
+    name = RENAMED.get(name, name)
     part, _, last = name.rpartition(".")
     places = (f"{owner}.{last}".lstrip(".") for owner in OWNERS_BEFORE.get(part, ()))
     return next((place for place in places if place in known), None)

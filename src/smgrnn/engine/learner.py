@@ -239,9 +239,9 @@ class Learner:
         with self._alone():
             self._set_state(self._state._replace(protection=held))
 
-    def say_return(self, total: float, bar: float) -> None:
-        """Note the return of an episode; nothing grows while the recent mean reaches `bar`."""
-        self._module.aim.note_return(float(total), bar)
+    def note_return(self, total: float, target_return: float) -> None:
+        """Note an episode's return; nothing grows while the recent mean reaches the target."""
+        self._module.aim.note_return(float(total), target_return)
 
     @property
     def n_updates(self) -> int:

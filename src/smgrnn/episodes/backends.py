@@ -12,7 +12,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
 from smgrnn.episodes.rollout import (
-    Course,
+    EpisodeBatch,
     begin_episode,
     learn_steps,
     play_episodes,
@@ -46,7 +46,7 @@ class Backend(ABC):
         How observations are normalised for the student, if they are.
     gain
         Factor of the student's inputs while it learns.
-    bar
+    target_return
         Mean return of the last episodes at which nothing grows any more; NaN is none.
     """
 
@@ -59,10 +59,10 @@ class Backend(ABC):
         normalisation: Normalisation | None = None,
         *,
         gain: float = 1.0,
-        bar: float = nan,
+        target_return: float = nan,
     ) -> None:
         self._task, self._normalisation = task, normalisation
-        self._gain, self._bar = gain, bar
+        self._gain, self._target_return = gain, target_return
 
     def distil(
         self,
@@ -126,25 +126,25 @@ class CompiledBackend(Backend):
         self, learner: Learner, expert: Teacher | None, seeds: list[int], scale: Floats
     ) -> Learn:
         assert isinstance(expert, Expert)  # a function is no compiled code
-        course, scratch = Course.start(self._task, seeds, scale), expert.scratch()
+        batch, scratch = EpisodeBatch.start(self._task, seeds, scale), expert.scratch()
 
         def learn(number: int) -> tuple[float, int, int, float]:
             def stretch(handle: Any, stop: int) -> tuple[float, bool]:
-                loss, is_over = learn_steps(handle, course, number, expert, scratch, stop)
+                loss, is_over = learn_steps(handle, batch, number, expert, scratch, stop)
                 if is_over and isfinite(loss):
-                    learner.say_return(course.totals[0], self._bar)
+                    learner.note_return(batch.totals[0], self._target_return)
                 return loss, is_over
 
-            begin_episode(course, number)
+            begin_episode(batch, number)
             learner.run(stretch)
-            return course.totals[0], course.counts[0], course.counts[1], course.totals[1]
+            return batch.totals[0], batch.counts[0], batch.counts[1], batch.totals[1]
 
         return learn
 
     def _play(self, policy: Policy, seeds: list[int], episodes: Episodes) -> None:
-        course = Course.start(self._task, seeds, np.ones(policy.config.n_inputs))
+        batch = EpisodeBatch.start(self._task, seeds, np.ones(policy.config.n_inputs))
         player = policy.player
-        play_episodes(player.net, player.new_traces()[0], course, episodes)
+        play_episodes(player.net, player.new_traces()[0], batch, episodes)
         if np.isnan(episodes.returns).any():
             raise NonFiniteError("An output of the student became NaN or infinite in an episode.")
 
@@ -180,7 +180,7 @@ class GymnasiumBackend(Backend):
                 total += reward
                 n_agreed += has_agreed
                 lost += learner.loss
-            learner.say_return(total, self._bar)
+            learner.note_return(total, self._target_return)
             learner.end_episode()
             return total, self._n_steps, n_agreed, lost
 
@@ -307,7 +307,7 @@ class ExamplesBackend(Backend):
             order = np.random.default_rng(seeds[number]).permutation(n)
             actions, losses = learner.learn_stream(rows[order], labels[order], is_last)
             found = self._figures(actions, labels[order], losses)
-            learner.say_return(found[0], self._bar)
+            learner.note_return(found[0], self._target_return)
             return found
 
         return learn

@@ -20,7 +20,7 @@ from smgrnn.rules.history import TOTAL
 from smgrnn.tasks import Task, known
 
 
-class Course(NamedTuple):
+class EpisodeBatch(NamedTuple):
     """The episodes that a compiled loop goes through, and room for the one under way."""
 
     task: int
@@ -44,7 +44,7 @@ class Course(NamedTuple):
 
     @classmethod
     def start(cls, task: Task, seeds: list[int], scale: Floats) -> Self:
-        """Return a course of one episode per seed, in a run of unknown length."""
+        """Return a batch of one episode per seed, in a run of unknown length."""
         assert task.compiled is not None
         assert task.max_steps is not None
         return cls(
@@ -61,32 +61,32 @@ class Course(NamedTuple):
 
 
 @inlined
-def _show(course: Course, world: Floats) -> None:
+def _show(batch: EpisodeBatch, world: Floats) -> None:
     """Show the student the world as it is."""
-    observation, inputs, scale = course.observation, course.inputs, course.scale
-    known.observe(course.task, world, observation)
-    for i in range(course.places.size):
-        inputs[i] = observation[course.places[i]] * scale[i]
+    observation, inputs, scale = batch.observation, batch.inputs, batch.scale
+    known.observe(batch.task, world, observation)
+    for i in range(batch.places.size):
+        inputs[i] = observation[batch.places[i]] * scale[i]
 
 
 @lean
-def begin_episode(course: Course, number: int) -> None:
+def begin_episode(batch: EpisodeBatch, number: int) -> None:
     """Show the student the start of an episode."""
-    _show(course, course.worlds[number])
-    course.totals[:] = 0.0
-    course.counts[:] = 0
+    _show(batch, batch.worlds[number])
+    batch.totals[:] = 0.0
+    batch.counts[:] = 0
 
 
 @lean
 def learn_steps(
-    handle: Handle, course: Course, number: int, expert: Expert, scratch: Singles, stop: int
+    handle: Handle, batch: EpisodeBatch, number: int, expert: Expert, scratch: Singles, stop: int
 ) -> tuple[float, bool]:
     """Learn until the episode is over or update `stop`; return the loss and whether it is over."""
     sizes, parameters, codes = expert
     clock = held_by(handle).state.watched.history.clock
-    task, observation, world = course.task, course.observation, course.worlds[number]
-    inputs = course.inputs
-    totals, counts, no_target = course.totals, course.counts, course.totals[:0]
+    task, observation, world = batch.task, batch.observation, batch.worlds[number]
+    inputs = batch.inputs
+    totals, counts, no_target = batch.totals, batch.counts, batch.totals[:0]
     loss, is_over, is_due = 0.0, False, False
     while not (is_over or is_due):
         label = expert_action(sizes, parameters, codes, scratch, observation)
@@ -94,12 +94,12 @@ def learn_steps(
         if not np.isfinite(loss):
             return loss, True
         reward, is_terminal = known.step(task, world, action)
-        _show(course, world)
+        _show(batch, world)
         counts[0] += 1
         counts[1] += action == label
         totals[0] += reward
         totals[1] += loss
-        is_over = is_terminal or counts[0] == course.max_steps
+        is_over = is_terminal or counts[0] == batch.max_steps
         is_due = clock[TOTAL] == stop
     if is_over:
         end_episode(handle)
@@ -128,15 +128,15 @@ def taught_step(
 
 
 @lean
-def play_episodes(net: Net, trace: Floats, course: Course, episodes: Episodes) -> None:
+def play_episodes(net: Net, trace: Floats, batch: EpisodeBatch, episodes: Episodes) -> None:
     """Play episodes with a greedy network, without learning, and record each."""
-    task = course.task
-    for number in range(len(course.worlds)):
-        world = course.worlds[number]
+    task = batch.task
+    for number in range(len(batch.worlds)):
+        world = batch.worlds[number]
         forget_states(trace, net.network.n_inputs)
-        for _ in range(course.max_steps):
-            _show(course, world)
-            action = act(net, trace, course.inputs)
+        for _ in range(batch.max_steps):
+            _show(batch, world)
+            action = act(net, trace, batch.inputs)
             if action < 0:
                 # An output was not finite; there is no action to take.
                 episodes.returns[number] = np.nan

@@ -155,9 +155,9 @@ class StructuralPlasticity:
             -1.0 if share is None else checked(share, Probability, "The fraction of the run")
         )
 
-    def say_return(self, total: float, bar: float) -> None:
-        """Note the return of an episode; nothing grows while the recent mean reaches `bar`."""
-        self._module.aim.note_return(float(total), bar)
+    def note_return(self, total: float, target_return: float) -> None:
+        """Note an episode's return; nothing grows while the recent mean reaches the target."""
+        self._module.aim.note_return(float(total), target_return)
 
     @property
     def averaged_graph(self) -> Graph:

@@ -58,7 +58,7 @@ class Compared(NamedTuple):
             "student": self.records[0].plan.student,
             "seeds": [record.plan.seed for record in self.records],
             "episodes": [record.episodes.n for record in self.records],
-            "parameters": float(np.median([it.handed_over.n_parameters for it in self.records])),
+            "parameters": float(np.median([it.selected.n_parameters for it in self.records])),
             "held_out": held_out,
             "likeness": [held_out_likeness(it.plan.task, it.held_out) for it in self.records],
             **means,

@@ -22,8 +22,8 @@ from smgrnn.experts import ExpertSource, Teacher, find_teacher_again
 from smgrnn.experts.evaluation import evaluate_expert
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
-from smgrnn.runs.keep import progress_of
 from smgrnn.runs.plan import Plan
+from smgrnn.runs.shrink import progress_of
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again
 
@@ -118,8 +118,11 @@ class Distillation:
     @cached_property
     def backend(self) -> Backend:
         """The backend on which episodes happen."""
-        kind, bar = self.plan.backend, self.bar
-        aims: Any = {"gain": self.plan.gain, "bar": nan if bar is None else bar}
+        kind, target_return = self.plan.backend, self.target_return
+        aims: Any = {
+            "gain": self.plan.gain,
+            "target_return": nan if target_return is None else target_return,
+        }
         if kind == "compiled":
             if self.task.compiled is None:
                 raise ConfigError(f"The task {self.task.id} is not compiled.")
@@ -131,10 +134,10 @@ class Distillation:
         return ExamplesBackend(self.task, self.examples, self.normalisation, **aims)
 
     @cached_property
-    def bar(self) -> float | None:
+    def target_return(self) -> float | None:
         """The mean return at which nothing grows any more, which a share to keep sets."""
         if self.plan.keep is None:
-            return self.plan.bar
+            return self.plan.target_return
         assert self.teacher is not None
         taught = evaluate_expert(self.teacher, self.task, N_MEASURED, "choosing").mean()
         chance = evaluate_expert(

@@ -14,7 +14,7 @@ WINDOW = 100
 """Episodes over which a return has to last, and the first ones, of which some are lost."""
 
 
-def late_share(n_episodes: int) -> slice:
+def final_quarter(n_episodes: int) -> slice:
     """Return the slice of the final quarter of the episodes, at least one."""
     return slice(n_episodes - max(n_episodes // 4, 1), n_episodes)
 
@@ -40,7 +40,7 @@ def late_periods(n_episodes: int, period: int) -> slice:
 
     A run that is shorter than a period has not been pruned yet, and has its whole final quarter.
     """
-    late = late_share(n_episodes)
+    late = final_quarter(n_episodes)
     if n_episodes < period:
         return late
     n_whole = max((late.stop - late.start) // period, 1)
@@ -97,7 +97,7 @@ def summarise(
     episodes: a final size depends on where in its period a run ends.  Where actions are not
     choices there is no agreement, only a loss.
     """
-    late = late_share(episodes.n)
+    late = final_quarter(episodes.n)
     n_late = max(int(episodes.steps[late].sum()), 1)
     whole = late_periods(episodes.n, period)
     late_nodes, late_edges = (

@@ -9,10 +9,10 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.episodes.table import Episodes
-from smgrnn.runs.course import normalised
 from smgrnn.runs.metrics import sustained_episode
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
+from smgrnn.runs.stage_scores import normalised
 from smgrnn.storage import write_file, writing
 from smgrnn.text import plus_minus, quantity
 
@@ -66,8 +66,8 @@ def _mark_moments(panels: Any, record: Record) -> None:
     if threshold is not None:
         panels[0].axhline(threshold, color=NODES, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     moments = {} if done is None else {f"solved in episode {done}": done}
-    if record.held_out.size and record.handed_over.episode < record.episodes.n:
-        moments["selected"] = record.handed_over.episode
+    if record.held_out.size and record.selected.episode < record.episodes.n:
+        moments["selected"] = record.selected.episode
     for height, (label, episode) in enumerate(moments.items()):
         for ax in panels:
             ax.axvline(episode, color=LIKENESS if episode == done else NODES, linewidth=1, ls=":")
@@ -115,7 +115,7 @@ def draw_topology(record: Record, path: Path) -> None:
     from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE, draw, layout, write_weights
     from smgrnn.plotting import Figure, Line2D
 
-    policy, task = record.handed_over.policy, record.plan.task
+    policy, task = record.selected.policy, record.plan.task
     graph, figure = policy.graph, Figure(figsize=(7, 5.4), layout="constrained")
     positions = layout(graph)
     ax = draw(graph, figure.subplots(), positions)
@@ -142,13 +142,13 @@ def draw_topology(record: Record, path: Path) -> None:
     _write(figure, path)
 
 
-def draw_course(record: Record, path: Path) -> None:
+def draw_stage_scores(record: Record, path: Path) -> None:
     """Draw the return on each task of a sequence after each stage, from random to the teacher."""
     from smgrnn.plotting import Figure
 
     plan = record.plan
     assert isinstance(plan, Plan)
-    scores, tasks = normalised(record.course), plan.task_sequence
+    scores, tasks = normalised(record.stage_scores), plan.task_sequence
     stages = ["before", *(stage.task.id for stage in plan.stages)]
     size = (2.5 + 1.6 * len(tasks), 1.6 + 0.5 * len(stages))
     figure = Figure(figsize=size, layout="constrained")

@@ -35,7 +35,7 @@ RECORDS_VERSION = 3
 """Part of every key: raise it when equal plans can lead to other results than before."""
 PLANS = "smgrnn.plans"
 """The entry points of kinds of runs: each names a class of plans."""
-MLP_SHARES = {"mlp-100": 1, "mlp-200": 2, "mlp-pruned": 1}
+MLP_MULTIPLES = {"mlp-100": 1, "mlp-200": 2, "mlp-pruned": 1}
 """Parameters of an MLP as a multiple of the budget."""
 
 
@@ -289,11 +289,11 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
     check_episodes(config.held_out)
     taken = {entry.name: getattr(config, entry.name) for entry in fields(RunSettings)}
     plan = Plan(
-        **taken | {"bar": _bar(config, task)},
+        **taken | {"target_return": _target_return(config, task)},
         task=replace(task, make=None),
         teacher=teacher,
         network=_network(config, task),
-        first_graph="layered" if config.student in MLP_SHARES else "random",
+        first_graph="layered" if config.student in MLP_MULTIPLES else "random",
         learning=_learning(config, task),
         plasticity=_plasticity(config, task),
         backend=_backend(config, task, teacher),
@@ -337,8 +337,8 @@ def _check(config: RunConfig, task: Task) -> None:
         f"stop_after must be 0: {task.id} has no threshold to reach",
     )
     require(
-        config.bar is None or rules.follows_size,
-        "bar needs rules that follow a size, such as those of the preset frugal",
+        config.target_return is None or rules.follows_size,
+        "target_return needs rules that follow a size, such as those of the preset frugal",
     )
     require(
         rules.size is None or parameters is None or rules.size <= parameters,
@@ -353,8 +353,11 @@ def _check(config: RunConfig, task: Task) -> None:
         f"--keep needs an expert that plays, and {task.id} has none: use --parameters",
     )
     require(rules.follows_size, "--keep needs rules that follow a size: use --preset frugal")
-    require(config.handover == "best", "--keep chooses the network: use --handover best")
-    require(config.bar is None, "--keep sets the bar itself: leave bar out")
+    require(config.select == "best", "--keep chooses the network: use --select best")
+    require(
+        config.target_return is None,
+        "--keep sets target_return itself: leave it out",
+    )
 
 
 def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:
@@ -387,9 +390,9 @@ def _shape(task: Task) -> str:
 def _network(config: RunConfig, task: Task) -> NetworkConfig:
     readout: Readout = "sum" if _loss(config, task) == "cross_entropy" else "state"
     chosen = config.network.to_dict() | {"readout": config.network.readout or readout}
-    if config.student in MLP_SHARES:
+    if config.student in MLP_MULTIPLES:
         budget = find_budget(task.id) if config.budget is None else config.budget
-        n_parameters = MLP_SHARES[config.student] * budget
+        n_parameters = MLP_MULTIPLES[config.student] * budget
         chosen["n_hidden"] = mlp_width(
             task.n_inputs, task.n_outputs, n_parameters, has_bias=config.bias
         )
@@ -426,7 +429,7 @@ def _enough(task: Task, has_bias: bool) -> int:
     return 2 * (task.n_inputs + has_bias) * task.n_outputs + 10
 
 
-def _bar(config: RunConfig, task: Task) -> float | None:
+def _target_return(config: RunConfig, task: Task) -> float | None:
     """Return the mean return at which nothing grows: the task's threshold, if no size is asked.
 
     If a share is to be kept, it is measured when the run begins.
@@ -434,9 +437,9 @@ def _bar(config: RunConfig, task: Task) -> float | None:
     if config.keep is not None:
         return None
     is_open = config.parameters is None and config.plasticity.size is None
-    if config.bar is None and is_open and config.plasticity.follows_size:
+    if config.target_return is None and is_open and config.plasticity.follows_size:
         return task.reward_threshold
-    return config.bar
+    return config.target_return
 
 
 def _backend(

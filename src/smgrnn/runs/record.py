@@ -23,12 +23,12 @@ from smgrnn.errors import ConfigError, FileFormatError, plain, reason
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.state import Graph
 from smgrnn.policy import NETWORK_KINDS, Normalisation, Policy, policy_of, read_network
-from smgrnn.runs.course import EMPTY_COURSE, check_course, course_figures
-from smgrnn.runs.family import Family, Member, best
-from smgrnn.runs.keep import has_ended, lower_bound, smallest_kept
-from smgrnn.runs.metrics import held_out_figures, late_share, pruning_period, summarise
+from smgrnn.runs.checkpoints import Checkpoint, Checkpoints, best
+from smgrnn.runs.metrics import final_quarter, held_out_figures, pruning_period, summarise
 from smgrnn.runs.plan import AnyPlan, Plan, find_plan
+from smgrnn.runs.shrink import has_ended, lower_bound, smallest_kept
 from smgrnn.runs.snapshots import Snapshots
+from smgrnn.runs.stage_scores import NO_SCORES, check_stage_scores, sequence_figures
 from smgrnn.storage import digest, kind_of, read_arrays, write_arrays, writing
 from smgrnn.validation import Finite, NonNegative, Whole, checked
 
@@ -93,9 +93,9 @@ SCHEMA = {
     "*.graph.next_*": COUNT,
     "*.graph.*": COUNTS,
     "*.normalisation.*": VALUES,
-    "family.*.returns": VALUES,
+    "checkpoints.*.returns": VALUES,
     "held_out": VALUES,
-    "course": Column(np.float64, 2),
+    "stage_scores": Column(np.float64, 2),
 }
 """The arrays of a record; the first pattern that fits a name counts."""
 RESUME = "resume."
@@ -103,7 +103,7 @@ RESUME = "resume."
 FACTS = {
     "started": tuple[Whole, ...],
     "best_score": Finite | None,
-    "bar": Finite | None,
+    "target_return": Finite | None,
     "warnings": tuple[str, ...],
 }
 """The plain values of a record."""
@@ -144,15 +144,15 @@ class Record:
     """Nodes and edges before the first episode; of an evolution, those of the first best."""
     held_out: Floats = field(default_factory=lambda: np.empty(0))
     """Returns of what is handed over on held-out episodes; none before the run is finished."""
-    family: Family = ()
+    checkpoints: Checkpoints = ()
     """The best students of every size, if the run hands over the best; the best of all is first."""
     best_score: float | None = None
     """Score of the best checkpoint, if any was scored."""
-    bar: float | None = None
+    target_return: float | None = None
     """Mean return that keeps the share which the plan asks for, if it asks for one."""
-    course: Floats = field(default_factory=lambda: EMPTY_COURSE)
+    stage_scores: Floats = field(default_factory=lambda: NO_SCORES)
     """Mean returns on each task of a sequence: of a random policy, of its teacher, of the student
-    before the first stage and after each; see `runs.course` (n_rows, n_tasks)."""
+    before the first stage and after each; see `runs.stage_scores` (n_rows, n_tasks)."""
     warnings: tuple[str, ...] = ()
     """Warnings, such as of a limit that stopped growth."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -180,13 +180,13 @@ class Record:
             raise ConfigError("The search has no champion yet: no candidate of it has played.")
         return self.students["final"]
 
-    def student(self, *, final: bool = False, parameters: int | None = None) -> Member:
+    def student(self, *, final: bool = False, parameters: int | None = None) -> Checkpoint:
         """Return the student that is handed over, the final one, or the best of few parameters.
 
         An evolution hands over its champion, and an unfinished run the best student so far.
 
         >>> import smgrnn
-        >>> record = smgrnn.distill("xor", episodes=60, handover="best").record
+        >>> record = smgrnn.distill("xor", episodes=60, select="best").record
         >>> record.student().episode <= record.student(final=True).episode
         True
         >>> record.student(parameters=1)
@@ -195,13 +195,13 @@ class Record:
         """
         if final and parameters is not None:
             raise ConfigError("Take the final student or the best of few parameters, not both.")
-        last = Member(self._final, self.episodes.n, np.empty(0))
-        members = self.family if self.family and not final else (last,)
-        found = best(members, np.inf if parameters is None else parameters)
-        if self.bar is not None and parameters is None and not final:
-            found = smallest_kept(members, self.bar) or found
+        last = Checkpoint(self._final, self.episodes.n, np.empty(0))
+        checkpoints = self.checkpoints if self.checkpoints and not final else (last,)
+        found = best(checkpoints, np.inf if parameters is None else parameters)
+        if self.target_return is not None and parameters is None and not final:
+            found = smallest_kept(checkpoints, self.target_return) or found
         if found is None:
-            smallest = min(member.n_parameters for member in members)
+            smallest = min(checkpoint.n_parameters for checkpoint in checkpoints)
             raise ConfigError(
                 f"The smallest student of the run has {smallest} parameters, more than "
                 f"{parameters}."
@@ -209,16 +209,16 @@ class Record:
         return found
 
     @property
-    def handed_over(self) -> Member:
+    def selected(self) -> Checkpoint:
         """The student that the run hands over."""
         return self.student()
 
-    def until(self, student: Member) -> Self:
+    def until(self, student: Checkpoint) -> Self:
         """Return the record as it would be if the run had ended with one of its students.
 
         >>> import smgrnn
-        >>> record = smgrnn.distill("xor", episodes=60, handover="best").record
-        >>> record.until(record.handed_over).episodes.n == record.handed_over.episode
+        >>> record = smgrnn.distill("xor", episodes=60, select="best").record
+        >>> record.until(record.selected).episodes.n == record.selected.episode
         True
         """
         n = student.episode
@@ -231,7 +231,7 @@ class Record:
             edits=Edits(*edits),
             snapshots=self.snapshots.until(n),
             students={"final": student.policy},
-            family=(),
+            checkpoints=(),
             resume=None,
         )
 
@@ -244,7 +244,9 @@ class Record:
     @property
     def is_finished(self) -> bool:
         """Whether no episode is still to come."""
-        is_small = self.bar is not None and has_ended(self.family, self.bar)
+        is_small = self.target_return is not None and has_ended(
+            self.checkpoints, self.target_return
+        )
         return self.episodes.n >= self.plan.n_episodes or self._is_solved or is_small
 
     @property
@@ -270,7 +272,7 @@ class Record:
         """Episodes from one pruning call to the next, about; 1 if nothing prunes."""
         if not isinstance(self.plan, Plan):
             return 1
-        late = late_share(self.episodes.n)
+        late = final_quarter(self.episodes.n)
         return pruning_period(self.plan.plasticity, self.episodes.steps[late])
 
     def summary(self) -> dict[str, Any]:
@@ -306,9 +308,9 @@ class Record:
 
     def _handover_figures(self, plan: Plan, held_out: dict[str, Any]) -> dict[str, Any]:
         """Return the figures of the selected student, and of the sequence if this is a stage."""
-        given = self.handed_over
+        given = self.selected
         figures: dict[str, Any] = {
-            "handed_over": {
+            "selected": {
                 "n_parameters": given.n_parameters,
                 "n_nodes": given.policy.graph.n_nodes,
                 "held_out_mean": held_out["held_out_mean"],
@@ -316,16 +318,16 @@ class Record:
                 "episode": given.episode,
             }
         }
-        if self.bar is not None:
+        if self.target_return is not None:
             bound = lower_bound(given)
             figures["kept"] = {
                 "share": plan.keep,
-                "bar": self.bar,
+                "target_return": self.target_return,
                 "lower_bound": bound if np.isfinite(bound) else None,  # None: it was not judged
-                "is_reached": bound >= self.bar,
+                "is_reached": bound >= self.target_return,
             }
         figures["best_checkpoint_score"] = self.best_score
-        return figures | course_figures(plan, self.course)
+        return figures | sequence_figures(plan, self.stage_scores)
 
     @property
     def fingerprint(self) -> str:
@@ -335,27 +337,27 @@ class Record:
     def _facts(self) -> dict[str, Any]:
         return {
             "students": {role: each.config.to_dict() for role, each in self.students.items()},
-            "family": [
+            "checkpoints": [
                 {"network": each.policy.config.to_dict(), "episode": each.episode}
-                for each in self.family
+                for each in self.checkpoints
             ],
             "started": list(self.started),
             "best_score": self.best_score,
-            "bar": self.bar,
+            "target_return": self.target_return,
         }
 
     def _arrays(self) -> Arrays:
         """Return the results by the names that the schema has for them."""
         arrays = to_arrays(self.episodes, "episodes.") | to_arrays(self.edits, "edits.")
         places = {f"students.{role}.": policy for role, policy in self.students.items()}
-        for number, member in enumerate(self.family):
-            places[f"family.{number}."] = member.policy
-            arrays[f"family.{number}.returns"] = member.returns
+        for number, checkpoint in enumerate(self.checkpoints):
+            places[f"checkpoints.{number}."] = checkpoint.policy
+            arrays[f"checkpoints.{number}.returns"] = checkpoint.returns
         for place, policy in places.items():
             arrays |= to_arrays(policy.graph, f"{place}graph.")
             if policy.normalisation is not None:
                 arrays |= to_arrays(policy.normalisation, f"{place}normalisation.")
-        return arrays | {"held_out": self.held_out, "course": self.course}
+        return arrays | {"held_out": self.held_out, "stage_scores": self.stage_scores}
 
     def save(self, path: str | Path, *, is_durable: bool = True) -> None:
         """Write the record to a file, or to its place in a run folder; whole or not at all.
@@ -408,28 +410,32 @@ def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     _require(plan.admits(episodes.n), "its last generation is not whole")
     snapshots = from_arrays(Snapshots, arrays, "snapshots.")
     _require(snapshots.fit(episodes.n), "its snapshots do not fit together")
-    check_course(plan, arrays["course"])
+    check_stage_scores(plan, arrays["stage_scores"])
     students = {
         role: _student(plan, f"students.{role}", network, arrays)
         for role, network in content["students"].items()
     }
     _require(students.keys() <= ROLES, "it has a student of an unknown role")
     _require("final" in students or not isinstance(plan, Plan), "it has no student")
-    family = []
-    for number, each in enumerate(content["family"]):
-        place, episode = f"family.{number}", checked(each["episode"], Whole, "The episode")
+    checkpoints = []
+    for number, each in enumerate(content["checkpoints"]):
+        place, episode = f"checkpoints.{number}", checked(each["episode"], Whole, "The episode")
         returns = arrays[f"{place}.returns"]
-        _require(returns.size and 0 < episode <= episodes.n, "a student of its family did not play")
-        family.append(Member(_student(plan, place, each["network"], arrays), episode, returns))
+        _require(
+            returns.size and 0 < episode <= episodes.n, "a student of its checkpoints did not play"
+        )
+        checkpoints.append(
+            Checkpoint(_student(plan, place, each["network"], arrays), episode, returns)
+        )
     return facts | {
         "plan": plan,
         "episodes": episodes,
         "edits": from_arrays(Edits, arrays, "edits."),
         "snapshots": snapshots,
         "students": students,
-        "family": tuple(family),
+        "checkpoints": tuple(checkpoints),
         "held_out": arrays["held_out"],
-        "course": arrays["course"],
+        "stage_scores": arrays["stage_scores"],
         "versions": content["versions"],
         "times": Times(**times),
         "before": Spent(checked(steps, Whole, "steps"), checked(seconds, NonNegative, "seconds")),
@@ -498,7 +504,7 @@ def load(path: str | Path, *, final: bool = False, parameters: int | None = None
     --------
     >>> import smgrnn
     >>> run = smgrnn.distill("CartPole-v1", episodes=5, held_out=1, out="another-run")
-    >>> smgrnn.load("another-run").graph == run.handed_over.policy.graph
+    >>> smgrnn.load("another-run").graph == run.selected.policy.graph
     True
     >>> smgrnn.SMGrNN(4, 2).save("own.safetensors")
     >>> smgrnn.load("own.safetensors").task.id

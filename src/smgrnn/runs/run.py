@@ -18,16 +18,16 @@ from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.policy import Policy
 from smgrnn.rules.settings import ForeignRule
-from smgrnn.runs.course import EMPTY_COURSE, FIRST_STAGE, course_scores, start_course
+from smgrnn.runs.checkpoints import FIRST_ROUND, Checkpoint, Checkpoints, halved, joined, offers
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.evaluation import score
-from smgrnn.runs.family import FIRST_ROUND, Family, Member, halved, joined, offers
 from smgrnn.runs.folder import RunFolder
-from smgrnn.runs.keep import judge, next_size, stage_ends, stage_of, stage_offers
 from smgrnn.runs.plan import Ancestor, Plan, Start, plan_run
 from smgrnn.runs.record import Record
 from smgrnn.runs.session import Session, Watch
+from smgrnn.runs.shrink import judge, next_size, stage_ends, stage_of, stage_offers
 from smgrnn.runs.snapshots import Snapshots
+from smgrnn.runs.stage_scores import FIRST_STAGE, NO_SCORES, first_scores, score_on_tasks
 from smgrnn.tasks import Task, TaskSource, find_task
 
 
@@ -46,7 +46,7 @@ class Run(Session[Plan]):
         The teacher, or where to find it; one that is code must be given.
     record
         The record of the run so far, if it has begun.
-    course
+    stage_scores
         Scores of the stages before, for a stage of a sequence.
 
     Examples
@@ -72,10 +72,10 @@ class Run(Session[Plan]):
         task: TaskSource | Task | None = None,
         expert: ExpertSource | Teacher | None = None,
         record: Record | None = None,
-        course: Floats = EMPTY_COURSE,
+        stage_scores: Floats = NO_SCORES,
     ) -> None:
         super().__init__(plan, folder, record)
-        self._course = course
+        self._course = stage_scores
         self._is_alive = record is None or record.resume is not None
         self._distillation = Distillation(
             plan,
@@ -166,9 +166,9 @@ class Run(Session[Plan]):
         return self.record.graph
 
     @property
-    def handed_over(self) -> Member:
+    def selected(self) -> Checkpoint:
         """The student that the run hands over."""
-        return self.record.handed_over
+        return self.record.selected
 
     @property
     def edits(self) -> Edits:
@@ -213,15 +213,15 @@ class Run(Session[Plan]):
     def _before_first(self) -> dict[str, Any]:
         distillation = self._distillation
         _ = distillation.teacher  # found first
-        student, course, graph = distillation.policy, self._course, distillation.policy.graph
+        student, stage_scores, graph = distillation.policy, self._course, distillation.policy.graph
         if self.plan.task_sequence and self.plan.origin is None:
-            course = start_course(self.plan, student)
+            stage_scores = first_scores(self.plan, student)
         facts = {
             "students": {"final": student} | ({} if self._chooses else {"best": student}),
             "started": (graph.n_nodes, graph.n_edges),
             "edits": distillation.take_edits(),
-            "bar": distillation.bar if self._is_staged else None,
-            "course": course,
+            "target_return": distillation.target_return if self._is_staged else None,
+            "stage_scores": stage_scores,
         }
         if self.folder is None:
             return facts
@@ -231,7 +231,7 @@ class Run(Session[Plan]):
     @property
     def _chooses(self) -> bool:
         """Whether the run hands over the best student that it saw."""
-        return self.plan.handover == "best"
+        return self.plan.select == "best"
 
     @property
     def _is_staged(self) -> bool:
@@ -254,12 +254,18 @@ class Run(Session[Plan]):
             self._update(held_out=self.score(self.plan.held_out))
             if self.plan.task_sequence:
                 n_before = FIRST_STAGE + len(self.plan.stages) - 1
-                now = course_scores(self.plan, self.handed_over.policy)
-                self._update(course=np.concatenate([self.record.course[:n_before], [now]]))
+                now = score_on_tasks(self.plan, self.selected.policy)
+                self._update(
+                    stage_scores=np.concatenate([self.record.stage_scores[:n_before], [now]])
+                )
 
     def _train_chunk(self) -> None:
         """Train up to the next checkpoint, stage end or end of the backend's chunk."""
-        learner, episodes, family = self._distillation.learner, self.episodes, self.record.family
+        learner, episodes, checkpoints = (
+            self._distillation.learner,
+            self.episodes,
+            self.record.checkpoints,
+        )
         first, number = episodes.n, self.plan.n_episodes
         every = self.plan.checkpoint_every
         last = min(first + self._distillation.backend.chunk, number, (first // every + 1) * every)
@@ -271,8 +277,8 @@ class Run(Session[Plan]):
             with self._timed("training"):
                 episodes = episodes.followed_by(self._distillation.train(start, end))
             if end in offered:
-                family = self._offered(family, end)
-        self._update(episodes=episodes, family=family)
+                checkpoints = self._offered(checkpoints, end)
+        self._update(episodes=episodes, checkpoints=checkpoints)
         if self._is_staged and last in stage_ends(number):
             self._judge(last)
         self._note_student()
@@ -284,32 +290,32 @@ class Run(Session[Plan]):
                 self._compare()
             self._checkpoint()
 
-    def _offered(self, family: Family, episode: int) -> Family:
-        """Return the family including the current students, each after its first round."""
+    def _offered(self, checkpoints: Checkpoints, episode: int) -> Checkpoints:
+        """Return the checkpoints including the current students, each after its first round."""
         now = self._distillation.candidates
-        new = [Member(each, episode, self._try_out(each, 0, FIRST_ROUND)) for each in now]
-        return (*family, *new) if self._is_staged else joined(family, new)
+        new = [Checkpoint(each, episode, self._try_out(each, 0, FIRST_ROUND)) for each in now]
+        return (*checkpoints, *new) if self._is_staged else joined(checkpoints, new)
 
     def _judge(self, end: int) -> None:
         """Judge the students of the stage that ends; if one is good enough, prune for the next."""
-        first, bar = stage_of(end - 1, self.plan.n_episodes)[0], self.record.bar
-        assert bar is not None
-        family = judge(self.record.family, first, self._try_out)
-        self._update(family=family)
-        size, learner = next_size(family, bar), self._distillation.learner
+        first, target_return = stage_of(end - 1, self.plan.n_episodes)[0], self.record.target_return
+        assert target_return is not None
+        checkpoints = judge(self.record.checkpoints, first, self._try_out)
+        self._update(checkpoints=checkpoints)
+        size, learner = next_size(checkpoints, target_return), self._distillation.learner
         if size is not None and not self.is_finished:
             learner.size = size
             learner.settle()
 
     def _choose(self) -> None:
         """Offer the last students too, and let the best play on until one is chosen."""
-        if not (self.record.family or self._distillation.candidates):  # all were too large
+        if not (self.record.checkpoints or self._distillation.candidates):  # all were too large
             self._settle()
-        family, last = self.record.family, self.episodes.n
-        if all(member.episode != last for member in family):
-            self._update(family=self._offered(family, last))
-        for family in halved(self.record.family, self._try_out):
-            self._update(family=family)
+        checkpoints, last = self.record.checkpoints, self.episodes.n
+        if all(checkpoint.episode != last for checkpoint in checkpoints):
+            self._update(checkpoints=self._offered(checkpoints, last))
+        for checkpoints in halved(self.record.checkpoints, self._try_out):
+            self._update(checkpoints=checkpoints)
 
     def _settle(self) -> None:
         """Prune the student to the size that was asked for, as a run too short for it did not."""
@@ -352,7 +358,7 @@ def new_run(
         _check_teacher(start.plan.teacher)
     identity, teacher = find_teacher(source, found)
     plan = plan_run(config, found, identity, start)
-    return Run._start_or_go_on(plan, folder, task=found, expert=teacher)
+    return Run._start_or_resume(plan, folder, task=found, expert=teacher)
 
 
 def _check_teacher(teacher: TeacherId) -> None:
@@ -373,14 +379,14 @@ def start_from(source: Run | Record | str | Path) -> Start:
     if isinstance(source, str | Path):
         source = Record.load(source)
     record = source.record if isinstance(source, Run) else source
-    plan, student = record.plan, record.handed_over
+    plan, student = record.plan, record.selected
     if not isinstance(plan, Plan):
         raise ConfigError("A run goes on from a distillation. Got an evolution instead.")
     ancestor = Ancestor.of(student.policy, run=plan.key(), seed=plan.seed, episode=student.episode)
     return Start(ancestor, student.policy, plan)
 
 
-def settings_to_go_on(start: Start, task: str) -> RunConfig:
+def settings_to_continue(start: Start, task: str) -> RunConfig:
     """Return the settings that a run on a task goes on with: those of its ancestor.
 
     Another task has another expert, and perhaps another backend.
@@ -443,7 +449,7 @@ def distill(
     elif "preset" in settings:
         raise ConfigError("A run goes on with the settings of the one before: leave `preset` out.")
     else:
-        config = settings_to_go_on(beginning, name).with_changes(**settings)
+        config = settings_to_continue(beginning, name).with_changes(**settings)
     run = new_run(task, config, Path(out) if out is not None else None, expert, beginning)
     run.train(*([watch] if watch is not None else []))
     return run

@@ -1,7 +1,7 @@
 """Sequence: one student, several tasks one after the other, each stage a run that goes on.
 
 Every stage starts from the student that the stage before hands over, with a new optimizer.  In the
-end of each the student is scored on all tasks: see `runs.course`.
+end of each the student is scored on all tasks: see `runs.stage_scores`.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from smgrnn.arrays import Floats
 from smgrnn.config import USUAL_PRESET, RunConfig
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.experts import find_teacher
-from smgrnn.runs.course import BEFORE, EMPTY_COURSE
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.runs.record import Record, Spent, record_file
 from smgrnn.runs.run import Run, start_from
 from smgrnn.runs.session import Watch
+from smgrnn.runs.stage_scores import BEFORE, NO_SCORES
 from smgrnn.storage import LOCK, locked, make_folder, remove_empty
 from smgrnn.tasks import Task, find_task
 
@@ -35,7 +35,7 @@ class Sequence:
     >>> learned = smgrnn.sequence(tasks, preset="paper", episodes=5, held_out=2)
     >>> learned.returns.shape  # before the first stage and after each, on each task
     (3, 2)
-    >>> learned.summary()["course"]["stages"]
+    >>> learned.summary()["stage_scores"]["stages"]
     ['CartPole-v1', 'CartPole-v1,mirrored']
     >>> kept = Sequence(learned.plans, Path("two-tasks"))  # the same again, in a folder
     >>> kept.train_next().episodes.n, kept.stage_folder(0).name
@@ -72,11 +72,11 @@ class Sequence:
         """Train the next stage, unless its folder has the whole of it, and return its record."""
         with self.owned():
             number = len(self.records)
-            plan, course = self.plans[number], EMPTY_COURSE
+            plan, stage_scores = self.plans[number], NO_SCORES
             if number:
                 plan = replace(plan, ancestor=start_from(self.record).ancestor)
-                course = self.record.course
-            run = Run._start_or_go_on(plan, self.stage_folder(number), course=course)
+                stage_scores = self.record.stage_scores
+            run = Run._start_or_resume(plan, self.stage_folder(number), stage_scores=stage_scores)
             self.records.append(run.train(*watches))
         return self.record
 
@@ -119,7 +119,7 @@ class Sequence:
     @property
     def returns(self) -> Floats:
         """Mean held-out returns before the first stage and after each (n_stages + 1, n_tasks)."""
-        return self.record.course[BEFORE:]
+        return self.record.stage_scores[BEFORE:]
 
     @property
     def spent_before(self) -> Spent:
@@ -154,7 +154,7 @@ class Sequence:
 
     def summary(self) -> dict[str, Any]:
         """Return the figures of the last stage, those of the sequence, and the size after each."""
-        sizes = [record.handed_over.n_parameters for record in self.records]
+        sizes = [record.selected.n_parameters for record in self.records]
         folder = None if self.folder is None else str(self.folder)
         return self.record.summary() | {"n_parameters_by_stage": sizes, "run_dir": folder}
 
@@ -173,7 +173,7 @@ def join_stages(records: Listed[Record]) -> Record:
 
     Its plan counts the episodes of all stages, and has no threshold, as tasks have their own.
     """
-    parts = [record.until(record.handed_over) for record in records]
+    parts = [record.until(record.selected) for record in records]
     joined, last = parts[0], records[-1]
     for part in parts[1:]:
         n_updates, n_episodes = int(joined.episodes.steps.sum()), joined.episodes.n
@@ -205,11 +205,11 @@ def plan_sequence(tasks: Listed[str], config: RunConfig, *, cue: bool = False) -
         names = list(dict.fromkeys(task.id for task in found))
         numbers = {name: f"{number}of{len(names)}" for number, name in enumerate(names, start=1)}
         found = [find_task(f"{task.id},cue={numbers[task.id]}") for task in found]
-    course = tuple(dict.fromkeys(task.id for task in found)) if len(found) > 1 else ()
+    task_sequence = tuple(dict.fromkeys(task.id for task in found)) if len(found) > 1 else ()
     plans: list[Plan] = []
     for task in found:
         plan = plan_run(replace(config, protect=0.0), task, find_teacher(None, task)[0])
-        plan = replace(plan, task_sequence=course)
+        plan = replace(plan, task_sequence=task_sequence)
         if plans:
             plan = replace(plan, origin=plans[-1], protect=config.protect)
         plans.append(plan)

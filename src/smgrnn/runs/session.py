@@ -54,7 +54,7 @@ class Session(Generic[P]):
         return cls(plan, home, record=record, **sources)  # type: ignore[arg-type]
 
     @classmethod
-    def _start_or_go_on(cls, plan: P, folder: Path | None, **sources: Any) -> Self:
+    def _start_or_resume(cls, plan: P, folder: Path | None, **sources: Any) -> Self:
         """Return a run that has not begun, or the one begun in the folder with these settings."""
         home = None if folder is None else RunFolder(folder)
         record = None if home is None else home.find_record()

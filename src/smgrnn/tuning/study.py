@@ -358,6 +358,6 @@ class Study:
                 continue
             records = [self._store.load(key) for key in tried]
             returns = tuple(float(record.held_out.mean()) for record in records)
-            sizes = tuple(record.handed_over.n_parameters for record in records)
+            sizes = tuple(record.selected.n_parameters for record in records)
             results.append(replace(trial, returns=returns, parameters=sizes))
         return results

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from smgrnn.arrays import Floats
 from smgrnn.graph.edit import Cause
 from smgrnn.plotting import mpl
-from smgrnn.runs.family import Member
+from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import curves_figure, find_done
 from smgrnn.runs.plan import Plan
@@ -44,7 +44,7 @@ ARROWS = ("x", "y", "size", "angle", "color", "alpha")
 """The columns that `drawing.js` fills."""
 
 
-def write_page(run: Any, path: str | Path, student: Member | None = None) -> None:
+def write_page(run: Any, path: str | Path, student: Checkpoint | None = None) -> None:
     """Write a page on which a run's selected network, or another student of it, grows.
 
     `run` is a run, its record, or a network that your own loop trained.
@@ -54,7 +54,7 @@ def write_page(run: Any, path: str | Path, student: Member | None = None) -> Non
         write_file(path, content.encode())
 
 
-def page(run: Record, student: Member | None = None) -> str:
+def page(run: Record, student: Checkpoint | None = None) -> str:
     """Return the page as HTML."""
     return fill_frame(contents(run, student))
 
@@ -78,12 +78,12 @@ def fill_frame(content: dict[str, Any]) -> str:
     )
 
 
-def contents(run: Record, student: Member | None = None, *, is_live: bool = False) -> Any:
+def contents(run: Record, student: Checkpoint | None = None, *, is_live: bool = False) -> Any:
     """Return all that the page shows: words as markup, figures, columns of numbers.
 
     A run under way shows its current student, with room for nodes that are to come.
     """
-    student = run.student(final=True) if is_live else student or run.handed_over
+    student = run.student(final=True) if is_live else student or run.selected
     record = run.until(student)
     plan, whole = record.plan, Timeline.of(record)
     timeline = whole.thinned()
@@ -147,7 +147,7 @@ def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool) -> 
     plan, n, n_shown, selected = run.plan, run.episodes.n, whole.ends.size - 1, 0
     stages = plan.stages if isinstance(plan, Plan) and plan.origin is not None else ()
     if is_live and run.held_out.size:
-        selected = run.handed_over.episode
+        selected = run.selected.episode
     is_cut = not (run.is_evolved or run.is_finished or is_live)
     is_thinned = drawn.nodes.n < whole.nodes.n or drawn.edges.n < whole.edges.n
     found = {

@@ -11,7 +11,7 @@ from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import ConfigError
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
 from smgrnn.plotting import Figure, FigureCanvasAgg, LineCollection, to_rgba_array
-from smgrnn.runs.family import Member
+from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import EDGES, RETURN, moving_average
 from smgrnn.runs.record import Record
@@ -33,7 +33,7 @@ WIDTH_STEP = 0.75
 """Step of the widths of edges, in points: an edge that hardly changes takes no room in a film."""
 
 
-def film(run: Any, path: str | Path, student: Member | None = None) -> None:
+def film(run: Any, path: str | Path, student: Checkpoint | None = None) -> None:
     """Write the growth of a run's selected network, or of another student of it, as a GIF.
 
     `run` is a run, its record, or a network that your own loop trained.
@@ -43,7 +43,7 @@ def film(run: Any, path: str | Path, student: Member | None = None) -> None:
         raise ConfigError(f"A film is a .gif file. Got {path} instead.")
     if record.episodes.n == 0:
         raise ConfigError("The run has no episodes yet, so there is nothing to record.")
-    picture = Film(record.until(student or record.handed_over))
+    picture = Film(record.until(student or record.selected))
     canvas: Any = FigureCanvasAgg(picture.figure)
     colours = (style.INK, style.SOFT, POSITIVE, NEGATIVE, *OUTLINE.values(), *style.GROWN.values())
     shares = np.linspace(0, 1, N_TINTS + 1)[None, :, None]

@@ -139,7 +139,7 @@ class Timeline:
             edges,
             Tracks(first, update[order], weight[order]),
             ends,
-            record.handed_over.policy.names.of_nodes(graph.n_inputs),
+            record.selected.policy.names.of_nodes(graph.n_inputs),
         )
 
     @property

@@ -169,7 +169,7 @@ def new_evolution(
         from smgrnn_paper.evolution.neat import read_settings
 
         read_settings(found, config.population, config.neat_config)
-    return Evolution._start_or_go_on(plan, folder, task=found)
+    return Evolution._start_or_resume(plan, folder, task=found)
 
 
 def plan_evolution(task: Task, config: EvolutionConfig) -> EvolutionPlan:

@@ -8,7 +8,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.config import Method
 from smgrnn.episodes.table import Episodes, table
-from smgrnn.runs.metrics import convergence_episode, late_share, summarise, sustained_episode
+from smgrnn.runs.metrics import convergence_episode, final_quarter, summarise, sustained_episode
 from smgrnn.runs.plan import AnyPlan
 from smgrnn.runs.record import Record
 from smgrnn.validation import Count
@@ -68,7 +68,7 @@ class EvolutionPlan(AnyPlan):
         returns, top = played_returns(candidates), played_returns(best)
         start = int(best.n_nodes[0]), int(best.n_edges[0])
         n_fixed = champion.n_inputs + champion.n_outputs
-        late, sizes = late_share(best.n), (champion.n_nodes, champion.n_edges)
+        late, sizes = final_quarter(best.n), (champion.n_nodes, champion.n_edges)
         played = best.steps[late] > 0
         if played.any():
             columns = best.n_nodes[late][played], best.n_edges[late][played]

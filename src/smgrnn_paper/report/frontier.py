@@ -89,7 +89,7 @@ class Group(NamedTuple):
     def of(cls, kind: str, records: Sequence[Record]) -> "Group":
         """Return the group of these runs; the size of an MLP is one that was asked for."""
         plan = records[0].plan
-        sizes = tuple(record.handed_over.n_parameters for record in records)
+        sizes = tuple(record.selected.n_parameters for record in records)
         limit = plan.parameters if isinstance(plan, Plan) else None
         returns = tuple(float(record.held_out.mean()) for record in records)
         seeds = tuple(record.plan.seed for record in records)

@@ -13,8 +13,8 @@ import numpy as np
 from smgrnn.batch import AnyCondition, Experiment
 from smgrnn.experts import shipped_experts
 from smgrnn.pages.page import Column, DataTable
-from smgrnn.runs.course import FIGURES as SEQUENCE_FIGURES
 from smgrnn.runs.plan import Plan
+from smgrnn.runs.stage_scores import FIGURES as SEQUENCE_FIGURES
 from smgrnn.text import number
 from smgrnn_paper.experiments.paper import GRID_TASK, SMOOTH, STUDENTS, TASKS, TEACHERS
 from smgrnn_paper.report.paper import WORDS, Paper, Printed, metric_columns, read_data

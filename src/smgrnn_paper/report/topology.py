@@ -12,7 +12,7 @@ import numpy as np
 from smgrnn.errors import MetricError
 from smgrnn.graph.drawing import to_networkx
 from smgrnn.graph.state import Graph
-from smgrnn.runs.metrics import late_share
+from smgrnn.runs.metrics import final_quarter
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution.plan import generations_of
 
@@ -60,7 +60,7 @@ def settled_share(record: Record) -> float:
     without net growth counts as settled (1) if the final quarter left its size alone too, as
     infinite if that undid growth, and as minus infinite if that undid shrinking.
     """
-    start, n_before = record.started[0], late_share(record.episodes.n).start
+    start, n_before = record.started[0], final_quarter(record.episodes.n).start
     # A period that the first of the two sizes cannot have is none for the second either.
     period = record.pruning_period if n_before >= record.pruning_period else 1
     before = _nodes_at(record, n_before, period) - start

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from smgrnn.pages import figure as fig
-from smgrnn.runs.course import normalised
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
+from smgrnn.runs.stage_scores import normalised
 from smgrnn_paper.experiments.beyond import EQUAL_SIZE, ITERATIONS, RULES, WINDOWS
 from smgrnn_paper.report.figures.style import CONDITIONS, Records, runs_each, task_name
 from smgrnn_paper.report.own_tables import gru_returns
@@ -194,7 +194,7 @@ def _draw_sequence(ax: Axes, students: dict[str, Sequence[Record]]) -> None:
     for column, runs in enumerate(students.values()):
         if not runs:
             continue
-        scores = np.array([normalised(run.course) for run in runs])
+        scores = np.array([normalised(run.stage_scores) for run in runs])
         plan = runs[0].plan
         assert isinstance(plan, Plan)
         stages = [stage.task.id for stage in plan.stages]

@@ -12,8 +12,8 @@ from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.policy import Policy
 from smgrnn.runs import Plan, Record, Run, evaluate, load
+from smgrnn.runs.checkpoints import FIRST_ROUND, ROUNDS, Checkpoints, best, halved, joined, offers
 from smgrnn.runs.distillation import Distillation
-from smgrnn.runs.family import FIRST_ROUND, ROUNDS, Family, best, halved, joined, offers
 from smgrnn.runs.run import new_run
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task
@@ -23,8 +23,8 @@ from support.runs import contents, planned, played, settings, trained
 LAST = FIRST_ROUND + sum(n for _, n in ROUNDS)
 
 
-def sizes(family: Family) -> list[int]:
-    return [each.n_parameters for each in family]
+def sizes(checkpoints: Checkpoints) -> list[int]:
+    return [each.n_parameters for each in checkpoints]
 
 
 # --- who stays, who goes on, who wins -------------------------------------------------------------
@@ -32,19 +32,19 @@ def sizes(family: Family) -> list[int]:
 
 def test_a_member_that_is_neither_smaller_nor_better_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     n = ROUNDS[0][0]  # so many of the best stay, though a smaller one is better
-    family = joined((), [played(1, 100.0), *(played(size, -size) for size in range(2, 40))])
-    assert sizes(family) == list(range(1, n + 1))
-    monkeypatch.setattr("smgrnn.runs.family.ROUNDS", ((1, 15),))
-    family = joined((), [played(20, 5.0), played(10, 3.0), played(15, 3.0), played(30, 4.0)])
-    assert sizes(family) == [20, 10]
-    assert sizes(joined(family, [played(12, 4.0), played(9, 3.0)])) == [20, 12, 9]
-    assert sizes(joined(family, [played(10, 6.0)])) == [10]
+    checkpoints = joined((), [played(1, 100.0), *(played(size, -size) for size in range(2, 40))])
+    assert sizes(checkpoints) == list(range(1, n + 1))
+    monkeypatch.setattr("smgrnn.runs.checkpoints.ROUNDS", ((1, 15),))
+    checkpoints = joined((), [played(20, 5.0), played(10, 3.0), played(15, 3.0), played(30, 4.0)])
+    assert sizes(checkpoints) == [20, 10]
+    assert sizes(joined(checkpoints, [played(12, 4.0), played(9, 3.0)])) == [20, 12, 9]
+    assert sizes(joined(checkpoints, [played(10, 6.0)])) == [10]
 
 
 def test_the_best_got_furthest_then_did_best_then_is_smaller_then_later() -> None:
-    family = (played(9, 9.0), played(8, 1.0, 1.0), played(3, 2.0), played(4, 3.0))
+    checkpoints = (played(9, 9.0), played(8, 1.0, 1.0), played(3, 2.0), played(4, 3.0))
     for limit, size in ((99, 8), (8, 8), (7, 4), (3, 3), (2, None)):
-        assert getattr(best(family, limit), "n_parameters", None) == size
+        assert getattr(best(checkpoints, limit), "n_parameters", None) == size
     equal = (played(9, 5.0, episode=3), played(8, 5.0, episode=1), played(8, 5.0, episode=2))
     assert best(equal) is equal[2]
 
@@ -55,8 +55,8 @@ def test_the_best_of_few_episodes_play_more_and_the_best_of_these_many() -> None
     def by_luck(policy: Policy, first: int, last: int) -> Floats:
         return np.full(last - first, -float(policy.graph.n_edges))
 
-    family = tuple(played(size, *[size] * FIRST_ROUND) for size in range(1, 13))
-    *_, last = halved(family, by_luck)
+    checkpoints = tuple(played(size, *[size] * FIRST_ROUND) for size in range(1, 13))
+    *_, last = halved(checkpoints, by_luck)
     counts = {each.n_parameters: each.returns.size for each in last}
     few = dict.fromkeys(range(1, 5), 4)
     assert counts == {**few, 5: 119, 6: 119, 7: 119, **dict.fromkeys(range(8, 13), 19)}
@@ -78,7 +78,7 @@ def test_a_student_above_the_limit_is_not_offered(tmp_path: Path) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a short run that hands over the best student."""
     folder = tmp_path_factory.mktemp("runs")
-    trained(folder, seed=5, handover="best", episodes=60)
+    trained(folder, seed=5, select="best", episodes=60)
     return folder / "run"
 
 
@@ -95,7 +95,7 @@ def test_training_does_not_notice_that_students_are_tried(
     tmp_path: Path, task: str, changes: dict[str, Any]
 ) -> None:
     final, chosen = (
-        trained(tmp_path, task, name=name, held_out=2, handover=name, **changes).record
+        trained(tmp_path, task, name=name, held_out=2, select=name, **changes).record
         for name in ("final", "best")
     )
     assert chosen.graph == final.graph
@@ -107,15 +107,15 @@ def test_training_does_not_notice_that_students_are_tried(
     assert {n: a.tobytes() for n, a in chosen.resume.items()} == {
         n: a.tobytes() for n, a in final.resume.items()
     }
-    assert chosen.family
-    assert final.family == ()
+    assert chosen.checkpoints
+    assert final.checkpoints == ()
 
 
 def test_a_solved_run_stops_where_it_stops_without_choosing(tmp_path: Path) -> None:
     """Compiled episodes come 20 at a time; an offer among them must not end the run."""
     ended = []
-    for handover in ("final", "best"):
-        plan = planned(tmp_path, episodes=100, stop_after=1, handover=handover)
+    for select in ("final", "best"):
+        plan = planned(tmp_path, episodes=100, stop_after=1, select=select)
         task = replace(find_task("CartPole-v1"), reward_threshold=1.0)
         run = Run(replace(plan, task=replace(task, make=None)), task=task)
         ended.append(run.train().episodes.n)
@@ -124,7 +124,7 @@ def test_a_solved_run_stops_where_it_stops_without_choosing(tmp_path: Path) -> N
 
 def test_a_run_hands_over_the_winner_of_all_that_it_saw(tmp_path: Path) -> None:
     """Played again by hand: what is offered, and three rounds."""
-    run = trained(tmp_path, name=None, seed=5, handover="best", episodes=60, checkpoint_every=7)
+    run = trained(tmp_path, name=None, seed=5, select="best", episodes=60, checkpoint_every=7)
     replayed = Distillation(run.plan)
     offered = []
     for first, last in pairwise([0, *offers(60)]):
@@ -137,29 +137,29 @@ def test_a_run_hands_over_the_winner_of_all_that_it_saw(tmp_path: Path) -> None:
         keys = [(rows[i, :n_played].mean(), -offered[i].graph.n_edges, i) for i in left]
         left = left[np.array([i for i, _ in sorted(enumerate(keys), key=lambda k: k[1])][::-1][:n])]
     winner = max(left, key=lambda i: (rows[i].mean(), -offered[i].graph.n_edges, i))
-    assert run.handed_over.policy.graph == offered[winner].graph
-    assert run.handed_over.episode == offers(60)[winner]
-    assert run.handed_over.returns.tolist() == rows[winner].tolist()
+    assert run.selected.policy.graph == offered[winner].graph
+    assert run.selected.episode == offers(60)[winner]
+    assert run.selected.returns.tolist() == rows[winner].tolist()
     assert run.held_out.tolist() == run.score(100).tolist()
     assert run.held_out.tolist() != run.score(100, final=True).tolist()
 
 
 def test_the_last_student_is_offered_too(tmp_path: Path) -> None:
     """XOR stops when it is solved, between two offers, and resumed it does not offer it twice."""
-    run = trained(tmp_path, "xor", handover="best", plasticity={}, episodes=1000)
+    run = trained(tmp_path, "xor", select="best", plasticity={}, episodes=1000)
     last = run.episodes.n
     assert last < 1000
     assert last not in offers(1000)
-    offered = [each.episode for each in run.record.family]
+    offered = [each.episode for each in run.record.checkpoints]
     assert last in offered
     again = Run.resume(tmp_path / "run").train()
-    assert [each.episode for each in again.family] == offered
+    assert [each.episode for each in again.checkpoints] == offered
 
 
 def test_an_interrupt_while_students_play_on_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = new_run("CartPole-v1", settings(tmp_path, handover="best"), tmp_path / "a")
+    run = new_run("CartPole-v1", settings(tmp_path, select="best"), tmp_path / "a")
     with monkeypatch.context() as patch:
         usual = Distillation.try_out
 
@@ -173,10 +173,10 @@ def test_an_interrupt_while_students_play_on_loses_nothing(
             run.train()
     kept = Record.load(tmp_path / "a")
     assert kept.is_finished
-    assert max(each.returns.size for each in kept.family) == LAST - ROUNDS[1][1]
+    assert max(each.returns.size for each in kept.checkpoints) == LAST - ROUNDS[1][1]
     assert kept.held_out.size == 0
     Run.resume(tmp_path / "a").train()
-    trained(tmp_path, name="b", handover="best")
+    trained(tmp_path, name="b", select="best")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     Run.resume(tmp_path / "a").train()
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
@@ -187,12 +187,12 @@ def test_an_interrupt_while_students_play_on_loses_nothing(
 
 def test_load_takes_what_is_handed_over_the_final_or_one_of_few_parameters(folder: Path) -> None:
     record = Record.load(folder)
-    assert load(folder).graph == record.handed_over.policy.graph != record.graph
+    assert load(folder).graph == record.selected.policy.graph != record.graph
     assert load(folder, final=True).graph == record.graph
-    for limit in sorted(each.n_parameters for each in record.family):
+    for limit in sorted(each.n_parameters for each in record.checkpoints):
         found = record.student(parameters=limit)
         assert load(folder, parameters=limit).graph == found.policy.graph
-        rivals = [each for each in record.family if each.n_parameters <= limit]
+        rivals = [each for each in record.checkpoints if each.n_parameters <= limit]
         assert found.rank == max(each.rank for each in rivals)
         assert np.array_equal(
             evaluate(record, 3, parameters=limit), Run.resume(folder).score(3, parameters=limit)
@@ -203,12 +203,12 @@ def test_load_takes_what_is_handed_over_the_final_or_one_of_few_parameters(folde
 
 def test_the_summary_has_what_is_handed_over(folder: Path) -> None:
     record = Record.load(folder)
-    assert record.summary()["handed_over"] == {
+    assert record.summary()["selected"] == {
         "n_parameters": load(folder).graph.n_edges,
         "n_nodes": load(folder).graph.n_nodes,
         "held_out_mean": record.held_out.mean(),
         "held_out_std": record.held_out.std(),
-        "episode": record.handed_over.episode,
+        "episode": record.selected.episode,
     }
     assert record.summary()["n_parameters"] == record.graph.n_edges
 
@@ -230,8 +230,15 @@ def test_the_summary_says_whether_what_is_handed_over_keeps_its_share(folder: Pa
     plan = replace(record.plan, keep=0.9)
     returns = [0.0] * 25 + [9.0, 11.0] * 50  # chosen by the first 25, judged by the others
     bound = pytest.approx(10.0 - 1.645 * np.sqrt(1.0 / 99))  # the mean less 1.645 standard errors
-    for bar, is_reached in ((9.0, True), (9.9, False)):
-        kept = replace(record, plan=plan, family=(played(5, *returns),), bar=bar).summary()["kept"]
-        assert kept == {"share": 0.9, "bar": bar, "lower_bound": bound, "is_reached": is_reached}
-    kept = replace(record, plan=plan, family=(), bar=bar).summary()["kept"]
+    for target_return, is_reached in ((9.0, True), (9.9, False)):
+        kept = replace(
+            record, plan=plan, checkpoints=(played(5, *returns),), target_return=target_return
+        ).summary()["kept"]
+        assert kept == {
+            "share": 0.9,
+            "target_return": target_return,
+            "lower_bound": bound,
+            "is_reached": is_reached,
+        }
+    kept = replace(record, plan=plan, checkpoints=(), target_return=target_return).summary()["kept"]
     assert (kept["lower_bound"], kept["is_reached"]) == (None, False)  # not judged yet

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from smgrnn.runs.course import figures_of_merit, normalised
+from smgrnn.runs.stage_scores import figures_of_merit, normalised
 
 
 def test_scores_run_from_random_to_the_teacher_if_that_is_better() -> None:
-    course = np.array([[20.0, -500.0], [500.0, -100.0], [20.0, -500.0], [260.0, -300.0]])
-    assert normalised(course).tolist() == [[0.0, 0.0], [0.5, 0.5]]
-    course[1] = [20.0, -600.0]
-    assert np.isnan(normalised(course)).all()
-    assert set(figures_of_merit(normalised(course), [0]).values()) == {None}
+    stage_scores = np.array([[20.0, -500.0], [500.0, -100.0], [20.0, -500.0], [260.0, -300.0]])
+    assert normalised(stage_scores).tolist() == [[0.0, 0.0], [0.5, 0.5]]
+    stage_scores[1] = [20.0, -600.0]
+    assert np.isnan(normalised(stage_scores)).all()
+    assert set(figures_of_merit(normalised(stage_scores), [0]).values()) == {None}
 
 
 def test_a_sequence_that_forgets_and_one_that_profits() -> None:

@@ -1,4 +1,4 @@
-"""The smallest student that keeps a share: stages, the bar, and runs that go on exactly."""
+"""The smallest student that keeps a fraction: stages, the target, and exact resuming."""
 
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ from smgrnn.config import RunConfig
 from smgrnn.experts.evaluation import evaluate_expert
 from smgrnn.policy import Policy
 from smgrnn.runs import Record, Run
-from smgrnn.runs.family import FIRST_ROUND, Member
-from smgrnn.runs.keep import (
+from smgrnn.runs.checkpoints import FIRST_ROUND, Checkpoint
+from smgrnn.runs.run import new_run
+from smgrnn.runs.shrink import (
     JUDGED,
     MISSES,
     TRIED,
@@ -22,13 +23,12 @@ from smgrnn.runs.keep import (
     next_size,
     smallest_kept,
 )
-from smgrnn.runs.run import new_run
 from support.runs import TEACHERS, contents, played, teacher
 
-BAR = 10.0
+TARGET = 10.0
 
 
-def member(size: int, mean: float, episode: int = 1, n: int = TRIED + JUDGED) -> Member:
+def checkpoint(size: int, mean: float, episode: int = 1, n: int = TRIED + JUDGED) -> Checkpoint:
     """Return a student of so many parameters whose judged returns are around a mean."""
     return played(size, *(mean + np.resize([1.0, -1.0], n)), episode=episode)
 
@@ -37,12 +37,12 @@ def member(size: int, mean: float, episode: int = 1, n: int = TRIED + JUDGED) ->
 
 
 def test_the_bound_is_below_the_mean_of_the_episodes_that_did_not_choose() -> None:
-    lucky = member(5, 10.0)
+    lucky = checkpoint(5, 10.0)
     lucky.returns[:TRIED] = 1000.0  # these chose it, and do not count
     judged = lucky.returns[TRIED:]
     error = judged.std(ddof=1) / np.sqrt(judged.size)
     assert lower_bound(lucky) == pytest.approx(judged.mean() - 1.645 * error)
-    assert lower_bound(member(5, 10.0, n=TRIED)) == -np.inf
+    assert lower_bound(checkpoint(5, 10.0, n=TRIED)) == -np.inf
 
 
 def test_the_best_of_a_stage_is_chosen_by_few_and_judged_by_many() -> None:
@@ -51,37 +51,42 @@ def test_the_best_of_a_stage_is_chosen_by_few_and_judged_by_many() -> None:
     def play(policy: Policy, first: int, last: int) -> Floats:
         return np.full(last - first, -float(policy.graph.n_edges))
 
-    earlier = member(50, 20.0, episode=3)
-    rivals = tuple(member(size, float(size), 9, FIRST_ROUND) for size in range(1, 8))
-    family = judge((earlier, *rivals), 3, play)
-    assert family[0] is earlier
-    assert len(family) == 2
-    assert family[1].n_parameters == 5  # of 7, 6 and 5, which were the best at first
-    assert family[1].returns.size == TRIED + JUDGED
+    earlier = checkpoint(50, 20.0, episode=3)
+    rivals = tuple(checkpoint(size, float(size), 9, FIRST_ROUND) for size in range(1, 8))
+    checkpoints = judge((earlier, *rivals), 3, play)
+    assert checkpoints[0] is earlier
+    assert len(checkpoints) == 2
+    assert checkpoints[1].n_parameters == 5  # of 7, 6 and 5, which were the best at first
+    assert checkpoints[1].returns.size == TRIED + JUDGED
 
 
 def test_the_smallest_that_reaches_the_bar_is_handed_over() -> None:
-    family = (member(9, 12.0), member(5, 11.0), member(4, 10.1), member(6, 30.0))
-    found = smallest_kept(family, BAR)
+    checkpoints = (
+        checkpoint(9, 12.0),
+        checkpoint(5, 11.0),
+        checkpoint(4, 10.1),
+        checkpoint(6, 30.0),
+    )
+    found = smallest_kept(checkpoints, TARGET)
     assert found is not None
     assert found.n_parameters == 5  # four parameters reach it by their mean alone
-    assert smallest_kept(family, 99.0) is None
+    assert smallest_kept(checkpoints, 99.0) is None
 
 
 @pytest.mark.parametrize(("size", "smaller"), [(100, 85), (10, 8), (2, 1), (3, 2)])
 def test_a_good_stage_is_cut_by_a_share_and_at_least_by_one(size: int, smaller: int) -> None:
-    assert next_size((member(size, 20.0),), BAR) == smaller
-    assert next_size((member(size, 5.0),), BAR) is None
+    assert next_size((checkpoint(size, 20.0),), TARGET) == smaller
+    assert next_size((checkpoint(size, 5.0),), TARGET) is None
 
 
 def test_a_run_ends_after_failures_in_a_row_or_at_one_parameter() -> None:
-    good, bad = member(9, 20.0), member(7, 5.0)
-    assert not has_ended((good, *[bad] * (MISSES - 1)), BAR)
-    assert has_ended((good, *[bad] * MISSES), BAR)
-    assert not has_ended((*[bad] * (MISSES - 1), good, bad), BAR)
-    assert has_ended((good, member(1, 20.0)), BAR)
-    assert not has_ended((good, member(1, 5.0)), BAR)
-    assert not has_ended(tuple(member(7, 5.0, n=FIRST_ROUND) for _ in range(9)), BAR)
+    good, bad = checkpoint(9, 20.0), checkpoint(7, 5.0)
+    assert not has_ended((good, *[bad] * (MISSES - 1)), TARGET)
+    assert has_ended((good, *[bad] * MISSES), TARGET)
+    assert not has_ended((*[bad] * (MISSES - 1), good, bad), TARGET)
+    assert has_ended((good, checkpoint(1, 20.0)), TARGET)
+    assert not has_ended((good, checkpoint(1, 5.0)), TARGET)
+    assert not has_ended(tuple(checkpoint(7, 5.0, n=FIRST_ROUND) for _ in range(9)), TARGET)
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -106,20 +111,24 @@ def test_the_bar_is_a_share_of_what_the_expert_returns_beyond_chance(folder: Pat
     record, expert = Record.load(folder), TEACHERS["CartPole-v1"]
     taught = evaluate_expert(expert, "CartPole-v1", 100, "choosing").mean()
     chance = evaluate_expert(expert, "CartPole-v1", 100, "choosing", disturbance=1.0).mean()
-    assert record.bar == pytest.approx(0.5 * (taught + chance))
-    assert chance < record.bar < taught
+    assert record.target_return == pytest.approx(0.5 * (taught + chance))
+    assert chance < record.target_return < taught
 
 
 def test_a_run_hands_over_the_smallest_that_it_judged_good_enough(folder: Path) -> None:
     record = Record.load(folder)
-    assert record.bar is not None
-    given = smallest_kept(record.family, record.bar)
+    assert record.target_return is not None
+    given = smallest_kept(record.checkpoints, record.target_return)
     assert given is not None
-    assert record.handed_over.n_parameters == given.n_parameters
-    assert record.handed_over.n_parameters < record.started[1]
-    assert record.held_out.mean() > record.bar
-    assert {each.episode <= record.episodes.n for each in record.family} == {True}
-    sizes = [each.n_parameters for each in record.family if lower_bound(each) >= record.bar]
+    assert record.selected.n_parameters == given.n_parameters
+    assert record.selected.n_parameters < record.started[1]
+    assert record.held_out.mean() > record.target_return
+    assert {each.episode <= record.episodes.n for each in record.checkpoints} == {True}
+    sizes = [
+        each.n_parameters
+        for each in record.checkpoints
+        if lower_bound(each) >= record.target_return
+    ]
     assert len(sizes) > 2
     assert sizes == sorted(sizes, reverse=True)  # while they are good enough
 
@@ -140,5 +149,5 @@ def test_a_run_that_was_stopped_in_a_stage_goes_on_to_the_same_student(
     new_run("CartPole-v1", settings, tmp_path / "b").train()
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     ours, whole = Record.load(tmp_path / "a"), Record.load(folder)
-    assert ours.handed_over.policy.graph == whole.handed_over.policy.graph
+    assert ours.selected.policy.graph == whole.selected.policy.graph
     assert ours.held_out.tolist() == whole.held_out.tolist()

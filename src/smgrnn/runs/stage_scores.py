@@ -1,4 +1,4 @@
-"""The course of a sequence: mean returns on each task before the first stage and after each.
+"""The stage_scores of a sequence: mean returns on each task before the first stage and after each.
 
 Returns are normalised by the way from a random policy, 0, to the teacher of the task, 1.  Then, by
 stages of which each learned one task:
@@ -32,41 +32,41 @@ from smgrnn.tasks import find_task
 from smgrnn.tasks.recording import RECORDINGS
 
 RANDOM, TEACHER, BEFORE, FIRST_STAGE = range(4)
-"""Rows of a course; those of the stages follow."""
+"""Rows of a stage_scores; those of the stages follow."""
 FIGURES = ("average_return", "forgetting", "backward_transfer", "forward_transfer")
 """Figures of merit of a sequence."""
 N_MEASURED = 100
 """Episodes by which a teacher and a random policy are measured."""
-EMPTY_COURSE = np.zeros((0, 0))
-"""The course of a run that belongs to no sequence."""
+NO_SCORES = np.zeros((0, 0))
+"""The stage_scores of a run that belongs to no sequence."""
 
 
-def check_course(plan: AnyPlan, course: Floats) -> None:
+def check_stage_scores(plan: AnyPlan, stage_scores: Floats) -> None:
     """Raise ValueError for scores of other tasks or stages than a plan has."""
     names = plan.task_sequence if isinstance(plan, Plan) else ()
     if any(":" in name or name.endswith(RECORDINGS) or plain(name) != name for name in names):
         raise ValueError("a task of its sequence is code, a file or no text")
-    is_right = course.shape[1] == len(names)
+    is_right = stage_scores.shape[1] == len(names)
     if isinstance(plan, Plan) and names:
         n_before = FIRST_STAGE + len(plan.stages) - 1
-        is_right &= len(course) in (n_before, n_before + 1)
+        is_right &= len(stage_scores) in (n_before, n_before + 1)
         is_right &= all(stage.task.id in names for stage in plan.stages)
     if not is_right:
         raise ValueError("its scores are of other tasks or stages")
 
 
-def course_scores(plan: Plan, policy: Policy) -> Floats:
+def score_on_tasks(plan: Plan, policy: Policy) -> Floats:
     """Return the mean held-out return of a student on each task of the sequence (n_tasks,)."""
     seeds = held_out_seeds(plan.seed, 0, plan.held_out)
     backends = [find_backend(find_task(id)) for id in plan.task_sequence]
     return np.array([backend.play(policy, seeds).returns.mean() for backend in backends])
 
 
-def start_course(plan: Plan, policy: Policy) -> Floats:
+def first_scores(plan: Plan, policy: Policy) -> Floats:
     """Return the scores of random policies, of the teachers, and of a student that is new."""
     # A cue changes neither of the two.
     ends = np.array([_ends(re.sub(",cue=[^,]*", "", id)) for id in plan.task_sequence]).T
-    return np.concatenate([ends, [course_scores(plan, policy)]])
+    return np.concatenate([ends, [score_on_tasks(plan, policy)]])
 
 
 @cache
@@ -81,7 +81,7 @@ def _ends(id: str) -> tuple[float, float]:
     return float(random.mean()), teacher
 
 
-def normalised(course: Floats) -> Floats:
+def normalised(stage_scores: Floats) -> Floats:
     """Return the scores before the first stage and after each, from 0, random, to 1, the teacher.
 
     They are NaN where the teacher is no better than random.
@@ -89,8 +89,10 @@ def normalised(course: Floats) -> Floats:
     >>> normalised(np.array([[20.0], [500.0], [20.0], [260.0]])).tolist()
     [[0.0], [0.5]]
     """
-    gap = course[TEACHER] - course[RANDOM]
-    found: Floats = (course[BEFORE:] - course[RANDOM]) / np.where(gap > 0.0, gap, np.nan)
+    gap = stage_scores[TEACHER] - stage_scores[RANDOM]
+    found: Floats = (stage_scores[BEFORE:] - stage_scores[RANDOM]) / np.where(
+        gap > 0.0, gap, np.nan
+    )
     return found
 
 
@@ -124,20 +126,20 @@ def _mean(values: list[Any]) -> float | None:
     return float(np.mean(values)) if values and np.isfinite(values).all() else None
 
 
-def course_figures(plan: Plan, course: Floats) -> dict[str, Any]:
+def sequence_figures(plan: Plan, stage_scores: Floats) -> dict[str, Any]:
     """Return the figures of merit, the tasks, and the returns on each after every stage.
 
     They are none before the stage has ended, and for a run that belongs to no sequence.
     """
     tasks, stages = plan.task_sequence, [stage.task.id for stage in plan.stages]
-    if len(course) != FIRST_STAGE + len(stages):
+    if len(stage_scores) != FIRST_STAGE + len(stages):
         return {}
     table = {
         "tasks": list(tasks),
         "stages": stages,
-        "random": course[RANDOM].tolist(),
-        "teacher": course[TEACHER].tolist(),
-        "returns": course[BEFORE:].tolist(),
+        "random": stage_scores[RANDOM].tolist(),
+        "teacher": stage_scores[TEACHER].tolist(),
+        "returns": stage_scores[BEFORE:].tolist(),
     }
     order = [tasks.index(stage) for stage in stages]
-    return figures_of_merit(normalised(course), order) | {"course": table}
+    return figures_of_merit(normalised(stage_scores), order) | {"stage_scores": table}

@@ -1,4 +1,4 @@
-"""The family of a run: the best student that it saw for every size, and which one it hands over.
+"""The checkpoints of a run: the best student of every size, and which one is selected.
 
 Students are offered all along a run and chosen by successive halving, on episodes of their own: all
 play the same few, the best of them go on to more, and the best of those to many.  Training does not
@@ -26,7 +26,7 @@ Play = Callable[[Policy, int, int], Floats]
 """
 
 
-class Member(NamedTuple):
+class Checkpoint(NamedTuple):
     """A student of a run that can be handed over."""
 
     policy: Policy
@@ -52,7 +52,7 @@ class Member(NamedTuple):
         return self.returns.size, self.mean, -self.n_parameters, self.episode
 
 
-Family = tuple[Member, ...]
+Checkpoints = tuple[Checkpoint, ...]
 
 
 def offers(n_episodes: int) -> list[int]:
@@ -66,44 +66,46 @@ def offers(n_episodes: int) -> list[int]:
     return [n for n in range(every, n_episodes + 1, every) if n >= late or n % (2 * every) == 0]
 
 
-def joined(family: Family, offered: Iterable[Member]) -> Family:
-    """Return a family with more members, without those that can neither win nor be the smallest.
+def joined(checkpoints: Checkpoints, offered: Iterable[Checkpoint]) -> Checkpoints:
+    """Return the checkpoints with new ones, without those that can neither win nor be the smallest.
 
     The best few stay for the next round, and of every size the best, unless a smaller one is as
     good.
     """
     kept, smallest = [], np.inf
-    for place, member in enumerate(ranked((*family, *offered))):
-        if place < ROUNDS[0][0] or member.n_parameters < smallest:
-            kept.append(member)
-        smallest = min(smallest, member.n_parameters)
+    for place, checkpoint in enumerate(ranked((*checkpoints, *offered))):
+        if place < ROUNDS[0][0] or checkpoint.n_parameters < smallest:
+            kept.append(checkpoint)
+        smallest = min(smallest, checkpoint.n_parameters)
     return tuple(kept)
 
 
-def best(family: Family, most_parameters: float = np.inf) -> Member | None:
-    """Return the best member with at most so many parameters, or None if there is none."""
-    eligible = (member for member in family if member.n_parameters <= most_parameters)
+def best(checkpoints: Checkpoints, most_parameters: float = np.inf) -> Checkpoint | None:
+    """Return the best checkpoint with at most so many parameters, or None if there is none."""
+    eligible = (
+        checkpoint for checkpoint in checkpoints if checkpoint.n_parameters <= most_parameters
+    )
     return next(iter(ranked(eligible)), None)
 
 
-def halved(family: Family, play: Play) -> Iterator[Family]:
-    """Let the best members play on, ever fewer and longer; yield the family after each of them.
+def halved(checkpoints: Checkpoints, play: Play) -> Iterator[Checkpoints]:
+    """Let the best play more episodes, ever fewer of them; yield all checkpoints after each.
 
-    A member that has played its part is not asked again, so that a choice that was stopped can go
-    on from any family that it yielded, to the same end.
+    A checkpoint that has played its episodes is skipped, so a selection that was stopped resumes
+    from any checkpoints that it yielded.
     """
     last = FIRST_ROUND
     for n_members, n_more in ROUNDS:
         last += n_more
-        for member in ranked(family)[:n_members]:
-            n_played = member.returns.size
+        for checkpoint in ranked(checkpoints)[:n_members]:
+            n_played = checkpoint.returns.size
             if n_played < last:
-                more = play(member.policy, n_played, last)
-                longer = member._replace(returns=np.append(member.returns, more))
-                family = tuple(longer if each is member else each for each in family)
-                yield tuple(ranked(family))
+                more = play(checkpoint.policy, n_played, last)
+                longer = checkpoint._replace(returns=np.append(checkpoint.returns, more))
+                checkpoints = tuple(longer if each is checkpoint else each for each in checkpoints)
+                yield tuple(ranked(checkpoints))
 
 
-def ranked(members: Iterable[Member]) -> list[Member]:
-    """Return members from the best to the worst."""
-    return sorted(members, key=lambda member: member.rank, reverse=True)
+def ranked(checkpoints: Iterable[Checkpoint]) -> list[Checkpoint]:
+    """Return checkpoints from the best to the worst."""
+    return sorted(checkpoints, key=lambda checkpoint: checkpoint.rank, reverse=True)

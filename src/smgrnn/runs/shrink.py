@@ -1,15 +1,15 @@
-"""Keep: the smallest student that keeps a share of what its expert can do and chance cannot.
+"""Shrink: the smallest student that keeps a fraction of the expert's return beyond chance.
 
 The first half of a run grows a student.  The rest are stages: each prunes the last one that was
 good enough by 15 %, trains it as the second half of a run does, and judges it on episodes that did
-not choose it.  It is good enough if the lower confidence bound of its mean return reaches the bar.
-A stage that fails is trained once more; after three failures in a row the run ends, and hands over
-the smallest student that was good enough.
+not choose it.  It is good enough if the lower confidence bound of its mean return reaches the
+target.  A stage that fails is trained once more; after three failures in a row the run ends, and
+the smallest student that was good enough is selected.
 """
 
 import numpy as np
 
-from smgrnn.runs.family import FIRST_ROUND, Family, Member, Play, ranked
+from smgrnn.runs.checkpoints import FIRST_ROUND, Checkpoint, Checkpoints, Play, ranked
 
 GROWING, N_STAGES = 0.5, 10
 """Share of a run before the first stage, and the number of stages after it."""
@@ -72,46 +72,49 @@ def stage_offers(n_episodes: int) -> list[int]:
     return sorted(set(found))
 
 
-def lower_bound(member: Member) -> float:
+def lower_bound(checkpoint: Checkpoint) -> float:
     """Return the lower bound of a student's mean return; minus infinity if it was not judged."""
-    judged = member.returns[TRIED:]
+    judged = checkpoint.returns[TRIED:]
     if judged.size < JUDGED:
         return -np.inf
     return float(judged.mean() - Z * judged.std(ddof=1) / np.sqrt(judged.size))
 
 
-def judge(family: Family, first: int, play: Play) -> Family:
-    """Return the family with the winner of the stage after `first`, judged, and no other of it."""
-    earlier = tuple(member for member in family if member.episode <= first)
-    rivals = ranked(member for member in family if member.episode > first)
-    tried = ranked(_played(member, TRIED, play) for member in rivals[:N_TRIED])
+def judge(checkpoints: Checkpoints, first: int, play: Play) -> Checkpoints:
+    """Return the checkpoints with only the winner, judged, of the stage after `first`."""
+    earlier = tuple(checkpoint for checkpoint in checkpoints if checkpoint.episode <= first)
+    rivals = ranked(checkpoint for checkpoint in checkpoints if checkpoint.episode > first)
+    tried = ranked(_played(checkpoint, TRIED, play) for checkpoint in rivals[:N_TRIED])
     return (*earlier, _played(tried[0], TRIED + JUDGED, play))
 
 
-def _played(member: Member, last: int, play: Play) -> Member:
-    more = play(member.policy, member.returns.size, last)
-    return member._replace(returns=np.append(member.returns, more))
+def _played(checkpoint: Checkpoint, last: int, play: Play) -> Checkpoint:
+    more = play(checkpoint.policy, checkpoint.returns.size, last)
+    return checkpoint._replace(returns=np.append(checkpoint.returns, more))
 
 
-def smallest_kept(family: Family, bar: float) -> Member | None:
-    """Return the smallest student whose lower bound reaches the bar, or None if there is none."""
-    kept = [member for member in family if lower_bound(member) >= bar]
-    return min(kept, key=lambda member: (member.n_parameters, -member.mean), default=None)
+def smallest_kept(checkpoints: Checkpoints, target_return: float) -> Checkpoint | None:
+    """Return the smallest student whose lower bound reaches the target, if any."""
+    kept = [checkpoint for checkpoint in checkpoints if lower_bound(checkpoint) >= target_return]
+    return min(
+        kept, key=lambda checkpoint: (checkpoint.n_parameters, -checkpoint.mean), default=None
+    )
 
 
-def next_size(family: Family, bar: float) -> int | None:
+def next_size(checkpoints: Checkpoints, target_return: float) -> int | None:
     """Return the size to prune to after a stage that was good enough; None if it was not."""
-    last = family[-1]
-    if lower_bound(last) < bar:
+    last = checkpoints[-1]
+    if lower_bound(last) < target_return:
         return None
     return max(min(last.n_parameters - 1, int((1.0 - CUT) * last.n_parameters)), 1)
 
 
-def has_ended(family: Family, bar: float) -> bool:
+def has_ended(checkpoints: Checkpoints, target_return: float) -> bool:
     """Return whether the last stages failed, or nothing smaller is left to try."""
-    judged = [member for member in family if member.returns.size > FIRST_ROUND]
-    is_kept = [lower_bound(member) >= bar for member in judged]
+    judged = [checkpoint for checkpoint in checkpoints if checkpoint.returns.size > FIRST_ROUND]
+    is_kept = [lower_bound(checkpoint) >= target_return for checkpoint in judged]
     has_failed = len(is_kept) >= MISSES and not any(is_kept[-MISSES:])
     return has_failed or any(
-        good and member.n_parameters == 1 for good, member in zip(is_kept, judged, strict=True)
+        good and checkpoint.n_parameters == 1
+        for good, checkpoint in zip(is_kept, judged, strict=True)
     )
