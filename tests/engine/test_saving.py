@@ -72,6 +72,7 @@ def test_a_module_that_is_restored_goes_on_bit_for_bit() -> None:
     twin.net.load_state_dict(first.net.state_dict())
     twin.optimizer.load_state_dict(deepcopy(first.optimizer.state_dict()))
     twin.module.load_state_dict(first.module.state_dict())
+    assert twin.module.progress == first.module.progress
     first.edits.clear()
     for each in (first, twin):
         teach(each, rows.rows(520, 840), 520, n)

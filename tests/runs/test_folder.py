@@ -147,7 +147,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_to_resume(
 
 
 class Failing(gym.Env[Any, Any]):
-    """Episodes of ten steps; the thirteenth fails once at its fifth step, in one of three ways."""
+    """Episodes of ten steps; the thirteenth fails once, in one of four ways."""
 
     has_failed = False
     observation_space, action_space = spaces.Box(-1, 1, (2,)), spaces.Discrete(2)
@@ -158,6 +158,9 @@ class Failing(gym.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         self._episode, self._step = self._episode + 1, 0
+        if (self._fault, self._episode) == ("reset", 13) and not Failing.has_failed:
+            Failing.has_failed = True
+            raise RuntimeError("the simulator does not start")
         return self._see(), {}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
@@ -182,7 +185,7 @@ def failing(tmp_path: Path) -> Iterator[Settings]:
     """Register environments that fail, Failing/raise-v0 and so on; return settings for them."""
     before = dict(gym.registry)
     Failing.has_failed = False
-    for fault in ("raise", "observation", "reward"):
+    for fault in ("raise", "reset", "observation", "reward"):
         entry: Any = Failing
         gym.register(f"Failing/{fault}-v0", entry_point=entry, kwargs={"fault": fault})
     expert = tmp_path / "expert.safetensors"
@@ -206,7 +209,12 @@ def fail(settings: Settings, fault: str, folder: Path) -> SmgrnnError:
 
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [("raise", "the simulator lost its ground"), ("observation", "nan"), ("reward", "nan")],
+    [
+        ("raise", "lost its ground"),
+        ("reset", "(the reset of "),
+        ("observation", "nan"),
+        ("reward", "nan"),
+    ],
 )
 def test_a_run_whose_environment_failed_once_goes_on_as_if_it_had_not(
     failing: Settings, tmp_path: Path, fault: str, words: str

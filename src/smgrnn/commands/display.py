@@ -162,7 +162,10 @@ def describe(summary: dict[str, Any]) -> str:
         lines = [f"Selected network: {score}; {size}, from episode {given['episode']}."]
         if kept := summary.get("kept"):
             fraction = f"{100 * kept['share']:g}% of the expert's return beyond chance"
-            asked, bound = f"{kept['target_return']:.1f}", f"{kept['lower_bound']:.1f} (lower bound)"
+            asked, bound = (
+                f"{kept['target_return']:.1f}",
+                f"{kept['lower_bound']:.1f} (lower bound)",
+            )
             if kept["is_reached"]:
                 lines.append(f"It keeps {fraction}: at least {bound}, and {asked} was asked for.")
             else:
