@@ -211,8 +211,10 @@ class Learner:
 
     @progress.setter
     def progress(self, share: float | None) -> None:
-        now = -1.0 if share is None else checked(share, Probability, "The fraction of the run")
-        self._module.aim.progress = now
+        now = -1.0 if share is None else share
+        if share is not None and not (isinstance(share, float) and 0.0 <= share <= 1.0):
+            now = checked(share, Probability, "The fraction of the run")
+        self._module.aim.progress = float(now)
         self._state.rate[0] = rate_at(self.learning.schedule, now)
 
     @property

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -106,10 +106,9 @@ class Backend(ABC):
         """Play to compare checkpoints, never on the examples that judge the winner."""
         return self.play(policy, seeds)
 
-    @contextmanager
-    def _placed(self, episode: str) -> Iterator[None]:
+    def _placed(self, episode: str) -> AbstractContextManager[None]:
         """Add to the sentence of an error where it arose, if that is known."""
-        yield
+        return nullcontext()
 
 
 def find_backend(task: Task) -> Backend:

@@ -232,15 +232,16 @@ def apply(graph: Graph, edit: GraphEdit, *, is_trusted: bool = False) -> Applied
     if not is_trusted:
         check_fits(graph, edit)
     operation, ids = edit.rows[:, 0], edit.rows[:, 2]
-    node_stays = np.ones(graph.n_nodes, dtype=np.bool_)
-    node_stays[graph.node_ids.searchsorted(ids[operation == REMOVE_NODE])] = False
-    edge_stays = np.ones(graph.n_edges, dtype=np.bool_)
-    edge_stays[removed_places(graph, edit)] = False
-    old_nodes, old_edges = node_stays.nonzero()[0], edge_stays.nonzero()[0]
+    old_nodes = position = np.arange(graph.n_nodes)
+    old_edges = np.arange(graph.n_edges)
+    if (operation >= REMOVE_EDGE).any():
+        node_stays = np.ones(graph.n_nodes, dtype=np.bool_)
+        node_stays[graph.node_ids.searchsorted(ids[operation == REMOVE_NODE])] = False
+        old_nodes, position = node_stays.nonzero()[0], node_stays.cumsum() - 1
+        old_edges = np.delete(old_edges, removed_places(graph, edit))
 
     new_nodes, added = ids[operation == ADD_NODE], edit.rows[operation == ADD_EDGE]
     node_ids = np.concatenate([graph.node_ids[old_nodes], new_nodes])
-    position = node_stays.cumsum() - 1
     ends = node_ids.searchsorted(added[:, 3:])
     source = np.concatenate([position[graph.source[old_edges]], ends[:, 0]])
     target = np.concatenate([position[graph.target[old_edges]], ends[:, 1]])
@@ -258,8 +259,9 @@ def apply(graph: Graph, edit: GraphEdit, *, is_trusted: bool = False) -> Applied
     )
     if not is_trusted:
         check(edited)
-    node_origin = np.append(old_nodes, np.full(new_nodes.size, -1))
-    return Applied(edited, node_origin, np.append(old_edges, np.full(len(added), -1))[order])
+    node_origin, edge_origin = np.full(node_ids.size, -1), np.full(order.size, -1)
+    node_origin[: old_nodes.size], edge_origin[: old_edges.size] = old_nodes, old_edges
+    return Applied(edited, node_origin, edge_origin[order])
 
 
 def carry(values: Floats, origin: Ints) -> Floats:
