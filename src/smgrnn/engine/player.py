@@ -128,9 +128,10 @@ class Player:
 
     def _traces_of(self, n_rows: int) -> Floats:
         """Return the states to start from: those that are carried, or zeros."""
-        if not self._carries_state or len(self._traces) != n_rows:
-            self._traces = self.new_traces(n_rows if self._carries_state else 1)
-        return self._traces
+        traces = self._traces
+        if not self._carries_state or len(traces) != n_rows:
+            traces = self._traces = self.new_traces(n_rows if self._carries_state else 1)
+        return traces  # this call's own, whatever another thread has put there by now
 
     def act_once(self, row: Floats) -> tuple[int, Floats]:
         """Return the greedy action and the outputs (n_outputs,) for a row of inputs."""
