@@ -24,8 +24,7 @@ from smgrnn.engine.state import (
     new_workspace,
     start_state,
 )
-from smgrnn.engine.steps import act_step, learn_once, reset_states
-from smgrnn.engine.stream import Rows, learn_rows
+from smgrnn.engine.steps import Rows, act_step, learn_once, learn_rows, reset_states
 from smgrnn.errors import (
     ConfigError,
     FileFormatError,
@@ -140,7 +139,7 @@ class Learner:
         check(graph)
         check_width(graph, config)
         self._check_memory(graph)
-        graph = from_arrays(Graph, graph._asdict())  # a copy of its own, which can be written to
+        graph = from_arrays(Graph, graph._asdict())  # a writable copy
         rng = stream(seed, "plasticity")
         self._module = PlasticityModule(self.plasticity, graph, config.iterations, rng)
         self._settings = engine_settings(config, self.learning, watches=self._module.watches)
@@ -210,10 +209,10 @@ class Learner:
         return None if progress < 0.0 else progress
 
     @progress.setter
-    def progress(self, share: float | None) -> None:
-        now = -1.0 if share is None else share
-        if share is not None and not (isinstance(share, float) and 0.0 <= share <= 1.0):
-            now = checked(share, Probability, "The fraction of the run")
+    def progress(self, fraction: float | None) -> None:
+        now = -1.0 if fraction is None else fraction
+        if fraction is not None and not (isinstance(fraction, float) and 0.0 <= fraction <= 1.0):
+            now = checked(fraction, Probability, "The fraction of the run")
         self._module.aim.progress = float(now)
         self._state.rate[0] = rate_at(self.learning.schedule, now)
 
@@ -226,7 +225,7 @@ class Learner:
     def size(self, n_edges: int | None) -> None:
         self._module.aim.size = checked(n_edges, Count | None, "The number of edges") or 0
 
-    def protect(self, share: float) -> None:
+    def protect(self, fraction: float) -> None:
         """Reduce updates of the edges that matter now by a fraction, and prune none of them.
 
         >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2, density=1.0))
@@ -236,7 +235,7 @@ class Learner:
         >>> np.allclose(learner.graph.weight, before.weight)
         True
         """
-        part = checked(share, Probability, "The share that is held back")
+        part = checked(fraction, Probability, "The protected fraction")
         held = protection(self._state.graph, part)
         with self._alone():
             self._set_state(self._state._replace(protection=held))
@@ -473,9 +472,9 @@ class Learner:
         self.names = Names.given(inputs, outputs, **size)
 
     def save(self, path: str | Path) -> None:
-        """Write everything to a safetensors file, from which `load` goes on exactly.
+        """Write everything to a safetensors file, from which `load` continues exactly.
 
-        A rule of one's own is code, and stays out of it.
+        The code of a user's own rule is not saved.
 
         >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
         >>> learner.save("learner.safetensors")
@@ -534,8 +533,8 @@ class Learner:
         """
         if self._lock.locked():
             raise ConfigError(
-                "This Learner is in use by another thread or by its own rule. Give each thread a "
-                "Learner of its own."
+                "This Learner is in use by another thread or by its own rule. Give each thread "
+                "its own Learner."
             )
         return self._lock
 

@@ -15,10 +15,10 @@ LEAST = 0.1
 """Fraction of the strongest weight into a node below which an edge does not matter."""
 
 
-def protection(graph: Graph, share: float) -> Floats:
+def protection(graph: Graph, fraction: float) -> Floats:
     """Return the fraction by which updates of each edge are reduced (1, n_edges).
 
-    That is `share` for the strongest edge into each node, less for weaker ones, and 0 for those
+    That is `fraction` for the strongest edge into each node, less for weaker ones, and 0 for those
     that do not matter.
 
     >>> graph = Graph.from_edges(2, 1, edges=[(0, 2, -2.0), (1, 2, 1.0)])
@@ -30,7 +30,7 @@ def protection(graph: Graph, share: float) -> Floats:
     relative = size / np.where(strongest > 0.0, strongest, 1.0)[graph.target]
     is_loose = orphans(graph, relative >= LEAST)
     matters = (relative >= LEAST) & ~is_loose[graph.source] & ~is_loose[graph.target]
-    found: Floats = np.where(matters, share * relative, 0.0)[None]
+    found: Floats = np.where(matters, fraction * relative, 0.0)[None]
     return found
 
 

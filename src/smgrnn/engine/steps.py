@@ -1,8 +1,10 @@
-"""Single steps of acting and of learning, as kernels that a compiled task can call."""
+"""Acting and learning, step by step, as kernels that a compiled task can call."""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.engine.player import Net, act, all_finite, choose, undo
 from smgrnn.engine.protection import hold_back
 from smgrnn.engine.state import Handle, held_by
@@ -11,7 +13,7 @@ from smgrnn.kernels import inlined, lean
 from smgrnn.learning.credit import Pass, give_credit, output_error
 from smgrnn.learning.optimizers import Pace, average, optimize
 from smgrnn.learning.through_time import backward_through_time, cut, remember
-from smgrnn.rules.history import push
+from smgrnn.rules.history import TOTAL, push
 from smgrnn.rules.statistics import StepTrace, note
 
 
@@ -41,13 +43,18 @@ def learn_step(
     held = held_by(handle)
     state, settings = held.state, held.settings
     source, weight, trace = state.graph.source, state.graph.weight, state.trace
-    room = state.workspace
+    workspace = state.workspace
     network, learning = settings.network, settings.learning
-    adjoint, gradient, errors, delta = room.adjoint, room.gradient, room.errors, room.delta
-    first, last, n_inputs = room.first, room.last, network.n_inputs
+    adjoint, gradient, errors, delta = (
+        workspace.adjoint,
+        workspace.gradient,
+        workspace.errors,
+        workspace.delta,
+    )
+    first, last, n_inputs = workspace.first, workspace.last, network.n_inputs
     if not all_finite(observation, 0, n_inputs):
         return -1, np.nan
-    forward(source, weight, room.starts, trace, observation, network)
+    forward(source, weight, workspace.starts, trace, observation, network)
     action = choose(trace, network)
     if action < 0:
         return action, np.nan
@@ -55,7 +62,7 @@ def learn_step(
     seen = Pass(
         source,
         weight,
-        room.starts,
+        workspace.starts,
         trace,
         adjoint,
         gradient,
@@ -116,3 +123,42 @@ def learn_once(
 def reset_states(handle: Handle) -> None:
     """Call `end_episode` from Python."""
     end_episode(handle)
+
+
+class Rows(NamedTuple):
+    """The rows of a stream, and columns for the action and the loss of each."""
+
+    observations: Floats
+    """(n, n_inputs)."""
+    labels: Ints
+    """Action numbers (n,)."""
+    targets: Floats
+    """Target outputs (n, n_outputs), or (n, 0) where labels are numbers."""
+    is_last: Bools
+    """Rows that end an episode (n,)."""
+    actions: Ints
+    """Written: the greedy action before learning (n,)."""
+    losses: Floats
+    """Written: the loss (n,)."""
+
+
+@lean
+def learn_rows(handle: Handle, rows: Rows, first: int, stop: int) -> tuple[int, float]:
+    """Learn rows from `first` until the module may be due; return the next row and the loss.
+
+    That is after update `stop`, or after the end of an episode if `stop` is negative.  A loss that
+    is not finite ends it too.
+    """
+    clock = held_by(handle).state.watched.history.clock
+    row, n_rows, loss, is_due = first, len(rows.observations), 0.0, False
+    while row < n_rows and not is_due:
+        label, is_last = rows.labels[row], rows.is_last[row]
+        action, loss = learn_step(handle, rows.observations[row], label, rows.targets[row])
+        rows.actions[row], rows.losses[row] = action, loss
+        row += 1
+        if not np.isfinite(loss):
+            return row, loss
+        is_due = clock[TOTAL] == stop or (stop < 0 and is_last)
+        if is_last:
+            end_episode(handle)
+    return row, loss

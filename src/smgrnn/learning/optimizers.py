@@ -68,7 +68,7 @@ def _adam(
     first: int,
     last: int,
 ) -> None:
-    """Take a step of Adam or AdamW; a kernel of its own, or its loop would not be vectorised."""
+    """Take a step of Adam or AdamW; a separate kernel, so that its loop is vectorized."""
     is_decoupled, has_ages = learning.optimizer == ADAMW, moments.shape[0] == 4
     beta1, beta2, epsilon = learning.beta1, learning.beta2, learning.epsilon
     coupled = 0.0 if is_decoupled else learning.weight_decay
@@ -94,8 +94,8 @@ def rate_at(schedule: Rate, progress: float) -> float:
     """Return the fraction of the learning rate that applies now."""
     if schedule == "constant" or progress <= FALLS_FROM:
         return 1.0
-    share = (progress - FALLS_FROM) / (1.0 - FALLS_FROM)
-    return 1.0 - (1.0 - FALLS_TO) * min(share, 1.0)  # a loop may run for longer than announced
+    fraction = (progress - FALLS_FROM) / (1.0 - FALLS_FROM)
+    return 1.0 - (1.0 - FALLS_TO) * min(fraction, 1.0)  # a loop may run for longer than announced
 
 
 @inlined
@@ -106,8 +106,8 @@ def average(rows: Floats, weight: Floats, least: float, first: int, last: int) -
     """
     for edge in range(np.uint64(first), np.uint64(last)):
         rows[AGE, edge] += 1.0
-        share = max(least, 1.0 / rows[AGE, edge])
-        rows[MEAN, edge] += (weight[edge] - rows[MEAN, edge]) * share
+        fraction = max(least, 1.0 / rows[AGE, edge])
+        rows[MEAN, edge] += (weight[edge] - rows[MEAN, edge]) * fraction
 
 
 def averaged(rows: Floats, weight: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """Settings of learning: the optimizers, the learning rules, and what a loop does with them.
 
-Kernels take them as numbers, and know an optimizer, a rule and a loss by its place in a table.
+Kernels take them as numbers, and know an optimizer, a rule and a loss by its index in a table.
 """
 
 from dataclasses import dataclass, field

@@ -16,7 +16,7 @@ from smgrnn.kernels import inlined
 from smgrnn.learning.credit import Pass, backward_call
 from smgrnn.learning.settings import LearningConfig
 
-NEXT, KEPT = 0, 1  # places in `Past.clock`
+NEXT, KEPT = 0, 1  # indices into `Past.clock`
 MOST_BYTES = 2**31
 """Memory that a window may take: 2 GB."""
 
@@ -86,7 +86,7 @@ def backward_through_time(seen: Pass, past: Past) -> None:
 
 @inlined
 def remember(past: Past, trace: Floats, weight: Floats) -> None:
-    """Put a call into the window, in the place of the oldest if it is full."""
+    """Add a call to the window, replacing the oldest if it is full."""
     row, n = past.clock[NEXT], past.weights.shape[0]
     for iteration in range(trace.shape[0]):
         for node in range(trace.shape[1]):

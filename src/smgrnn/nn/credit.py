@@ -74,21 +74,21 @@ class Moments(NamedTuple):
 
     def note(self, states: Tensor, total: Tensor) -> None:
         """Keep the states before an iteration, and the gradient of its sums when it is known."""
-        place = len(self.errors)
+        index = len(self.errors)
         self.states.append(states.detach())
         self.errors.append(None)
         if total.requires_grad:
-            total.register_hook(partial(self.errors.__setitem__, place))
+            total.register_hook(partial(self.errors.__setitem__, index))
 
     def to_numpy(self) -> tuple[Floats, Floats]:
         """Return traces (n, K + 1, n_nodes) and errors (n, K, n_nodes), one per row of a batch."""
         n_nodes = self.states[0].shape[-1]
         traces = torch.stack([each.reshape(-1, n_nodes) for each in self.states], dim=1)
         errors = torch.zeros_like(traces[:, 1:])
-        for place, error in enumerate(self.errors):
+        for index, error in enumerate(self.errors):
             if error is not None:
                 flat = error.reshape(len(errors), -1)
-                errors[:, place, n_nodes - flat.shape[-1] :] = flat
+                errors[:, index, n_nodes - flat.shape[-1] :] = flat
         found = [each.to("cpu", torch.float64).contiguous().numpy() for each in (traces, errors)]
         return found[0], found[1]
 

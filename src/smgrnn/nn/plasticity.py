@@ -101,7 +101,7 @@ class StructuralPlasticity:
         self.network = network
         self.optimizer = optimizer
         self.config = (config or PlasticityConfig.frugal()).changed(**settings)
-        self.averaging: float = checked(averaging, Decay, "The share of `averaging`")
+        self.averaging: float = checked(averaging, Decay, "`averaging`")
         self._rng = stream(seed, "plasticity")
         self._has_warned = False
         self._watch()
@@ -150,9 +150,9 @@ class StructuralPlasticity:
         return None if progress < 0.0 else progress
 
     @progress.setter
-    def progress(self, share: float | None) -> None:
+    def progress(self, fraction: float | None) -> None:
         self._module.aim.progress = (
-            -1.0 if share is None else checked(share, Probability, "The fraction of the run")
+            -1.0 if fraction is None else checked(fraction, Probability, "The fraction of the run")
         )
 
     def note_return(self, total: float, target_return: float) -> None:
