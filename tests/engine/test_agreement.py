@@ -5,7 +5,7 @@ bit doubles about every 25 updates, and no two programs agree after 2,000.  So t
 here take small steps on a stream that can be learned, where agreement means something.
 """
 
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,51 @@ def test_both_engines_take_the_same_decisions_and_hold_the_same_weights(
     }
     made = compare(config(iterations), optimized(optimizer), rules(**plasticity), recorded(1200))
     assert len(list(made.log.edits())) >= 60
+
+
+UPDATES = [
+    (optimizer, update, reduction, *rest)
+    for (optimizer, update, reduction), rest in zip(
+        product(RATES, ("episode", 7, 100), ("mean", "sum")),
+        cycle(
+            [
+                ("backprop", 1, 0, "one_hot"),
+                ("hebbian", 2, 0, "cross_entropy"),
+                ("backprop", 3, 2, "plus_minus"),
+                ("feedback", 2, 0, "one_hot"),
+                ("backprop", 2, 0, "cross_entropy"),
+            ]
+        ),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "update", "reduction", "rule", "iterations", "through_time", "loss"), UPDATES
+)
+def test_updates_after_several_steps_agree(
+    optimizer: str,
+    update: Any,
+    reduction: str,
+    rule: str,
+    iterations: int,
+    through_time: int,
+    loss: str,
+) -> None:
+    """The mean or sum of gradients makes one update and one entry of the history."""
+    several = {"update": update, "reduction": reduction, "rule": rule, "loss": loss}
+    learning = optimized(optimizer, through_time=through_time, averaging=0.1, **several)
+    rows, often = recorded(1200), {"window": 4, "interval": 2, "full_window": False}
+    made = compare(config(iterations), learning, rules(**PAPER | often), rows)
+    per_episode = {"episode": 1, 7: 6, 100: 1}[update]  # episodes of 40 steps
+    assert (made.n_updates, made.n_examples) == (30 * per_episode, 1200)
+    assert len(list(made.log.edits())) >= 5
+    twin = Learner(made.config, made.learning, made.plasticity, seed=7)
+    for observation, label, is_last in zip(*rows, strict=True):
+        twin.learn(observation, int(label))
+        if is_last:
+            twin.end_episode()
+    assert twin.graph == made.graph
 
 
 SIGNS = PAPER | {"new_weights": "sign"}

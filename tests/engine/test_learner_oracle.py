@@ -46,10 +46,13 @@ PAPER = rules(
 )
 
 
+@pytest.mark.parametrize(("update", "n_calls"), [("step", 10), ("episode", 5), (4, 11)])
 @pytest.mark.parametrize("iterations", [1, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_learner_agrees_by_the_papers_rules(seed: int, iterations: int) -> None:
-    learning = learning_config(optimizer="sgd", learning_rate=0.3, momentum=0.0)
+def test_the_learner_agrees_by_the_papers_rules(
+    seed: int, iterations: int, update: Any, n_calls: int
+) -> None:
+    learning = learning_config(optimizer="sgd", learning_rate=0.3, momentum=0.0, update=update)
     made = learner(seed, learning, iterations=iterations, density=0.5, plasticity=PAPER)
     slow = SlowLearner(
         graph=to_slow(made.graph),
@@ -57,16 +60,20 @@ def test_the_learner_agrees_by_the_papers_rules(seed: int, iterations: int) -> N
         rng=random_stream(seed, "plasticity"),
         iterations=iterations,
         learning_rate=0.3,
+        update=update,
     )
-    for x, label, _ in zip(*stream(30, seed), strict=True):
+    for x, label, is_last in zip(*stream(30 if update == "step" else 120, seed), strict=True):
         made.learn(x, int(label))
-        slow.learn(x.tolist(), int(label))
+        ends = bool(is_last) and update != "step"
+        slow.learn(x.tolist(), int(label), ends)
+        if ends:
+            made.end_episode()
         assert_same(made, slow)
-        outputs = [slow.states[node] for node in slow.graph.of_kind("output")]
+        outputs = [slow.states.get(node, 0.0) for node in slow.graph.of_kind("output")]
         np.testing.assert_allclose(made.outputs, outputs, rtol=0, atol=1e-7)
     wanted = {"ADD_NODE RELAY", "ADD_EDGE EXPLORATION", "REMOVE_EDGE WEAK_EDGE"}
     assert wanted <= slow.seen.keys()
-    assert slow.calls == 10
+    assert slow.calls == n_calls
 
 
 # --- local learning rules ------------------------------------------------------------------------

@@ -81,5 +81,5 @@ def test_no_rule_removes_a_protected_edge(growth: str, pruning: str) -> None:
     if pruning in ("weak", "random", "contribution"):
         assert not kept <= set(first.graph.edge_ids)  # the rules would have taken some
         assert any(change.operation == Operation.REMOVE_EDGE for change in changes)
-    with pytest.raises(ConfigError, match=r"held back must be a float in \[0, 1\]"):
+    with pytest.raises(ConfigError, match=r"protected fraction must be a float in \[0, 1\]"):
         learner.protect(1.1)

@@ -406,13 +406,16 @@ SLOPES: dict[str, Callable[[float], float]] = {  # by the state, not by the sum
 
 @dataclass(kw_only=True)
 class SlowLearner:
-    """Plain gradient descent on one example at a time, and the module every so many updates."""
+    """Plain gradient descent on one or several examples, and the module every so many updates."""
 
     graph: SlowGraph
     config: PlasticityConfig
     rng: np.random.Generator
     iterations: int
     learning_rate: float
+    update: int | str = "step"
+    pending: list[dict[Pair, float]] = field(default_factory=list)
+    """Gradients of the examples since the last update."""
     activation: str = "tanh"
     """That of hidden nodes; outputs have tanh."""
     reads_sums: bool = False
@@ -430,10 +433,16 @@ class SlowLearner:
 
     def learn(self, observation: list[float], label: int, is_last: bool = False) -> None:
         passed = self.run(observation, label)
-        self.states, self.updates = passed.states[-1], self.updates + 1
+        self.states = passed.states[-1]
         self.watch(passed)
-        self.descend(self.gradient(passed))
-        if self.is_due(is_last):
+        self.pending.append(self.gradient(passed))
+        n = len(self.pending)
+        updates = self.update == "step" or n == self.update or is_last
+        if updates:
+            self.updates, pairs = self.updates + 1, self.graph.edges
+            self.descend({pair: sum(each[pair] for each in self.pending) / n for pair in pairs})
+            self.pending = []
+        if updates and self.is_due(is_last):
             self.calls, self.last_call = self.calls + 1, self.updates
             changes = self.decide()
             self.seen.update(f"{change.operation} {change.cause}" for change in changes)

@@ -4,7 +4,7 @@ import operator
 import threading
 import warnings
 from collections.abc import Callable, Iterable
-from math import isfinite, isnan
+from math import inf, isfinite, isnan
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +15,7 @@ from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
 from smgrnn.engine.player import Player
 from smgrnn.engine.protection import protected_edges, protection
 from smgrnn.engine.state import (
+    LEARNED,
     Handle,
     Held,
     LearnerState,
@@ -24,7 +25,7 @@ from smgrnn.engine.state import (
     new_workspace,
     start_state,
 )
-from smgrnn.engine.steps import Rows, act_step, learn_once, learn_rows, reset_states
+from smgrnn.engine.steps import Rows, act_step, end_episode_once, learn_once, learn_rows
 from smgrnn.errors import (
     ConfigError,
     FileFormatError,
@@ -121,7 +122,7 @@ class Learner:
         self.learning = learning or LearningConfig()
         self.plasticity = plasticity or PlasticityConfig.frugal()
         self.log = EditLog()
-        """Every edit so far, with the update after which it was made."""
+        """Every edit so far, with the number of examples learned before it."""
         self.names: Names | None = None
         """Names of inputs and outputs, which pictures and exports show; see `name`."""
         self.loss = 0.0
@@ -246,8 +247,13 @@ class Learner:
 
     @property
     def n_updates(self) -> int:
-        """Examples learned so far."""
+        """Updates of the weights so far."""
         return int(self._state.watched.history.clock[TOTAL])
+
+    @property
+    def n_examples(self) -> int:
+        """Examples learned so far."""
+        return int(self._state.examples[LEARNED])
 
     @property
     def outputs(self) -> Floats:
@@ -325,11 +331,11 @@ class Learner:
         self.loss = loss
 
     def end_episode(self) -> None:
-        """Set all node states to zero; with interval="episode" restructure first if it is due."""
+        """End an episode: apply gradients that are left, reset node states, restructure if due."""
         with self._alone():
-            if self.plasticity.interval == "episode":
-                self._call_if_due(is_last=True)
-            reset_states(self._engine.handle)
+            if not end_episode_once(self._engine.handle):
+                raise self._not_finite(inf)
+            self._call_if_due(is_last=True)
 
     def settle(self) -> None:
         """Call the pruning rule now, as at the end of a run: rules prune to the size asked for.
@@ -437,7 +443,17 @@ class Learner:
         check_width(graph, self.config)
         module.check(state.watched, graph)
         calls, like = arrays["calls"], start_state(graph, self._settings, self.learning, module, 0)
-        names = ("step", "rate", "trace", "moments", "credit", "feedback", "average")
+        names = (
+            "step",
+            "rate",
+            "trace",
+            "moments",
+            "examples",
+            "pending",
+            "credit",
+            "feedback",
+            "average",
+        )
         parts = [(getattr(state, name), getattr(like, name)) for name in names]
         held_back = state.protection
         fits = (
@@ -445,7 +461,7 @@ class Learner:
             and state.watched.history.window == self.plasticity.window
             and calls.shape == (2,)
             and calls.dtype == np.int64
-            and min(state.step[0], *calls) >= 0
+            and min(state.step[0], *state.examples, *calls) >= 0
             and state.past.fits(*window, graph.n_nodes, graph.n_edges)
             and held_back.dtype == np.float64
             and held_back.shape in ((0, graph.n_edges), (1, graph.n_edges))
@@ -561,7 +577,7 @@ class Learner:
                 applied = apply(state.graph, edit, is_trusted=self.plasticity.is_built_in)
                 state = state._replace(watched=watched)
                 self._set_state(carry_state(state, self._settings, module, applied))
-                self.log.append(self.n_updates, module.calls, edit)
+                self.log.append(self.n_examples, module.calls, edit)
             elif candidates is not state.watched.candidates:
                 self._set_state(state._replace(watched=watched))
         if is_capped and not self._has_warned:

@@ -15,6 +15,8 @@ from smgrnn.learning.through_time import Past
 from smgrnn.rules import PlasticityConfig, PlasticityModule
 from smgrnn.rules.statistics import Watched
 
+LEARNED, PENDING = 0, 1  # indices into `LearnerState.examples`
+
 
 class EngineSettings(NamedTuple):
     """All settings of a learner in the form kernels take."""
@@ -58,6 +60,11 @@ class LearnerState(NamedTuple):
     """Node states before and after each iteration (K + 1, n_nodes)."""
     moments: Floats
     """The optimizer's memory of each edge (2 or 4, n_edges)."""
+    examples: Ints
+    """Examples learned so far, and those since the last update (2,)."""
+    pending: Floats
+    """Sum of the gradients since the last update; without rows if every step makes an update (1,
+    n_edges)."""
     credit: Floats
     """The learning rule's memory of each edge (rows, n_edges)."""
     feedback: Floats
@@ -95,6 +102,8 @@ def start_state(
         rate=np.ones(1),
         trace=np.zeros((iterations + 1, graph.n_nodes)),
         moments=np.zeros((settings.learning.n_moments, n_edges)),
+        examples=np.zeros(2, dtype=np.int64),
+        pending=np.zeros((int(settings.learning.update != 1), n_edges)),
         credit=np.zeros((learning.rule.n_rows, n_edges)),
         feedback=start_feedback(learning.rule, graph, seed),
         average=np.zeros((2, n_edges if learning.averaging else 0)),
@@ -155,6 +164,8 @@ def carry_state(
         rate=state.rate,
         trace=carry(state.trace, node_origin),
         moments=moments,
+        examples=state.examples,
+        pending=carry(state.pending, edge_origin),
         credit=carry(state.credit, edge_origin),
         feedback=feedback,
         average=carry(state.average, edge_origin) if is_averaged else state.average,

@@ -7,7 +7,7 @@ import numpy as np
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.engine.player import Net, act, all_finite, choose, undo
 from smgrnn.engine.protection import hold_back
-from smgrnn.engine.state import Handle, held_by
+from smgrnn.engine.state import LEARNED, PENDING, Handle, Held, held_by
 from smgrnn.graph.propagation import forget_states, forward, settle
 from smgrnn.kernels import inlined, lean
 from smgrnn.learning.credit import Pass, give_credit, output_error
@@ -31,6 +31,35 @@ def act_step(handle: Handle, observation: Floats) -> int:
 
 
 @inlined
+def _update(held: Held) -> bool:
+    """Move the weights by the gradient; return whether they are still finite."""
+    state, learning, workspace = held.state, held.settings.learning, held.state.workspace
+    weight, delta = state.graph.weight, workspace.delta
+    first, last = workspace.first, workspace.last
+    state.step[0] += 1
+    pace = Pace(state.step[0], learning.learning_rate * state.rate[0])
+    optimize(learning, pace, weight, workspace.gradient, state.moments, delta, first, last)
+    if state.protection.shape[0] > 0:
+        hold_back(weight, delta, state.protection, first, last)
+    push(state.watched.history, delta, first, last)
+    if learning.averaging > 0.0:
+        average(state.average, weight, learning.averaging, first, last)
+    return all_finite(weight, first, last)
+
+
+@inlined
+def _update_pending(held: Held) -> bool:
+    """Move the weights by the mean or the sum of the gradients since the last update."""
+    state, workspace = held.state, held.state.workspace
+    n = state.examples[PENDING] if held.settings.learning.takes_mean else 1
+    for edge in range(workspace.first, workspace.last):
+        workspace.gradient[edge] = state.pending[0, edge] / n
+        state.pending[0, edge] = 0.0
+    state.examples[PENDING] = 0
+    return _update(held)
+
+
+@inlined
 def learn_step(
     handle: Handle, observation: Floats, label: int, target: Floats
 ) -> tuple[int, float]:
@@ -45,12 +74,7 @@ def learn_step(
     source, weight, trace = state.graph.source, state.graph.weight, state.trace
     workspace = state.workspace
     network, learning = settings.network, settings.learning
-    adjoint, gradient, errors, delta = (
-        workspace.adjoint,
-        workspace.gradient,
-        workspace.errors,
-        workspace.delta,
-    )
+    adjoint, gradient, errors = workspace.adjoint, workspace.gradient, workspace.errors
     first, last, n_inputs = workspace.first, workspace.last, network.n_inputs
     if not all_finite(observation, 0, n_inputs):
         return -1, np.nan
@@ -87,28 +111,33 @@ def learn_step(
         settle(trace, network)
     if learning.through_time > 0:
         remember(state.past, trace, weight)
-    state.step[0] += 1
-    pace = Pace(state.step[0], learning.learning_rate * state.rate[0])
-    optimize(learning, pace, weight, gradient, state.moments, delta, first, last)
-    if state.protection.shape[0] > 0:
-        hold_back(weight, delta, state.protection, first, last)
-    push(state.watched.history, delta, first, last)
-    if learning.averaging > 0.0:
-        average(state.average, weight, learning.averaging, first, last)
-    return action, loss if all_finite(weight, first, last) else np.inf
+    examples = state.examples
+    examples[LEARNED] += 1
+    if learning.update == 1:
+        return action, loss if _update(held) else np.inf
+    for edge in range(first, last):
+        state.pending[0, edge] += gradient[edge]
+    examples[PENDING] += 1
+    is_due = examples[PENDING] == learning.update
+    return action, np.inf if is_due and not _update_pending(held) else loss
 
 
 @inlined
-def end_episode(handle: Handle) -> None:
-    """Set the states of the nodes to zero, as at the start of an episode."""
+def end_episode(handle: Handle) -> bool:
+    """Apply the gradients that are left, and set the states of the nodes to zero.
+
+    Return whether all weights are finite.
+    """
     held = held_by(handle)
     state, settings = held.state, held.settings
+    is_finite = state.examples[PENDING] == 0 or _update_pending(held)
     forget_states(state.trace, settings.network.n_inputs)
     cut(state.past)
     if settings.learning.forgets:
         for row in range(state.credit.shape[0]):
             for edge in range(state.credit.shape[1]):
                 state.credit[row, edge] = 0.0
+    return is_finite
 
 
 @lean
@@ -120,9 +149,9 @@ def learn_once(
 
 
 @lean
-def reset_states(handle: Handle) -> None:
+def end_episode_once(handle: Handle) -> bool:
     """Call `end_episode` from Python."""
-    end_episode(handle)
+    return end_episode(handle)
 
 
 class Rows(NamedTuple):
@@ -158,7 +187,7 @@ def learn_rows(handle: Handle, rows: Rows, first: int, stop: int) -> tuple[int, 
         row += 1
         if not np.isfinite(loss):
             return row, loss
+        if is_last and not end_episode(handle):
+            return row, np.inf
         is_due = clock[TOTAL] == stop or (stop < 0 and is_last)
-        if is_last:
-            end_episode(handle)
     return row, loss

@@ -101,8 +101,8 @@ def learn_steps(
         totals[1] += loss
         is_over = is_terminal or counts[0] == batch.max_steps
         is_due = clock[TOTAL] == stop
-    if is_over:
-        end_episode(handle)
+    if is_over and not end_episode(handle):
+        loss = np.inf
     return loss, is_over
 
 

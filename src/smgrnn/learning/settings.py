@@ -6,13 +6,14 @@ Kernels take them as numbers, and know an optimizer, a rule and a loss by its in
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
-from smgrnn.validation import Choice, Decay, NonNegative, Positive, Settings, Whole
+from smgrnn.validation import Choice, Count, Decay, NonNegative, Positive, Settings, Whole
 
 BiasCorrection = Literal["shared", "edge"]
 Loss = Literal["cross_entropy", "mse", "one_hot", "plus_minus"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 CROSS_ENTROPY, MSE, ONE_HOT, PLUS_MINUS = range(len(LOSSES))
 Rate = Literal["constant", "falling"]
+Reduction = Literal["mean", "sum"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +149,11 @@ class LearningConfig(Settings):
     """The optimizer and its settings."""
     learning_rate: Positive = 0.01
     """Step size."""
+    update: Count | Literal["step", "episode"] = "step"
+    """When the weights are updated: after every step, every n steps, or once per episode.  The end
+    of an episode applies the gradients that are left."""
+    reduction: Reduction = "mean"
+    """Whether an update takes the mean or the sum of the gradients since the last one."""
     loss: Loss = "cross_entropy"
     """Cross-entropy of a choice, or its mean squared error from 1 for the expert's choice and 0
     ("one_hot") or -1 ("plus_minus") for the others; "mse" is for continuous actions."""
@@ -177,6 +183,10 @@ class LearningNumbers(NamedTuple):
     n_moments: int
     """Rows of the optimizer's memory."""
     learning_rate: float
+    update: int
+    """Steps from one update to the next; 0 is an episode."""
+    takes_mean: bool
+    """Whether an update takes the mean of the gradients, not their sum."""
     beta1: float
     beta2: float
     alpha: float
@@ -200,6 +210,8 @@ class LearningNumbers(NamedTuple):
             optimizer=list(OPTIMIZERS).index(optimizer.name),
             n_moments=4 if getattr(optimizer, "bias_correction", "shared") == "edge" else 2,
             learning_rate=config.learning_rate,
+            update={"step": 1, "episode": 0}.get(config.update, config.update),  # type: ignore[arg-type]
+            takes_mean=config.reduction == "mean",
             **{name: float(getattr(optimizer, name, 0.0)) for name in own},
             averaging=config.averaging,
             through_time=config.through_time,

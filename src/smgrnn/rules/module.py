@@ -111,7 +111,7 @@ class PlasticityModule:
         if config.is_static:
             return False
         if config.interval != "episode":
-            return n_updates % config.interval == 0
+            return n_updates % config.interval == 0 and n_updates > self.last_call
         return is_last and n_updates - self.last_call >= config.least_updates
 
     def next_stop(self, n_updates: int) -> int:
