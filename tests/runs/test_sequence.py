@@ -14,7 +14,7 @@ import smgrnn
 from smgrnn.engine.protection import protection
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.graph import Operation
-from smgrnn.pages.settings import stated_settings
+from smgrnn.pages.comparison import stated_settings
 from smgrnn.runs import Plan, Record, Run
 from smgrnn.runs.sequences import Sequence
 from smgrnn.view.timeline import Timeline

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from smgrnn.arrays import Arrays
 from smgrnn.config import RunConfig
 from smgrnn.errors import SmgrnnError
 from smgrnn.experts import read_expert, write_expert
-from smgrnn.export.formats import FORMATS
+from smgrnn.export import export_policy
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules import GROWTH, PRUNING
 from smgrnn.runs.distillation import STUDENTS
@@ -179,7 +180,8 @@ def use_record(path: Path, rng: Random) -> None:
     if record.episodes.n:
         record.summary()
     policy = record.student(final=rng.random() < 0.3).policy
-    FORMATS[rng.choice(["c", "json", "graphml"])][0](policy, "a")
+    with TemporaryDirectory() as folder:
+        export_policy(policy, rng.choice(["c", "json", "graphml"]), Path(folder) / "a")
     policy.reset()
     policy(np.zeros(policy.task.n_inputs))
     if rng.random() < 0.3:

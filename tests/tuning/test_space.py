@@ -1,10 +1,11 @@
 """Search spaces: what a user may write, and the one sentence that meets what is wrong."""
 
 import pytest
+from optuna.distributions import FloatDistribution, IntDistribution
 
 from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
-from smgrnn.tuning.space import SPACES, Dimension, find_space
+from smgrnn.tuning.space import SPACES, find_space
 
 START = RunConfig.for_task("CartPole-v1")
 
@@ -13,16 +14,17 @@ def test_ranges_and_values_are_read_by_the_kind_of_the_setting() -> None:
     """Values are numbers, None and truths where they look like it; a later range wins."""
     texts = ["plasticity.window=10:200:log", "gain=1:10", "plasticity.growth=relay,none"]
     window, gain, growth = find_space(texts, START)
-    assert window == Dimension("plasticity.window", 10, 200, is_log=True, is_whole=True)
-    assert gain == Dimension("gain", 1.0, 10.0)
-    assert growth.values == ("relay", "none")
+    assert window.distribution == IntDistribution(10, 200, log=True)
+    assert gain.distribution == FloatDistribution(1.0, 10.0)
+    assert growth.distribution.choices == ("relay", "none")
     more = ["growth.max_relays=1,2,None", "bias=true,false"]
-    assert [each.values for each in find_space(more, START)] == [(1, 2, None), (True, False)]
+    choices = [each.distribution.choices for each in find_space(more, START)]
+    assert choices == [(1, 2, None), (True, False)]
     (period,) = find_space(["plasticity.prune-period=2:9", "plasticity.prune_period=3:5"], START)
-    assert (period.name, period.low, period.high) == ("plasticity.prune_period", 3, 5)
+    assert (period.name, period.range) == ("plasticity.prune_period", "3:5")
     # Rounded to six digits, studies of other ranges passed for the same.
     texts += ["plasticity.prune_period=1234567:1234568", "learning.learning_rate=1e-07:0.12345678"]
-    assert [each.text for each in find_space(texts, START)] == texts
+    assert [f"{each.name}={each.range}" for each in find_space(texts, START)] == texts
 
 
 @pytest.mark.parametrize("name", SPACES)
@@ -62,9 +64,9 @@ def test_settings_of_a_rule_that_is_tuned_are_those_of_all_that_it_is_chosen_fro
         ("gain=one:two", "of numbers"),
         ("plasticity.window=1.5:9", "of whole numbers"),
         ("growth.explore_probability=0:1:log", "cannot be logarithmic: 0 is not above 0"),
-        ("plasticity.growth=1:2", "plasticity.growth is no number"),
-        ("learning.schedule=falling", "needs several values"),
-        ("gain=1,1", "all different"),
+        ("plasticity.growth=1:2", "plasticity.growth is not a number"),
+        ("learning.schedule=falling", "needs several different values"),
+        ("gain=1,1", "needs several different values"),
         ("plasticity.window=0:9", "must be an int in [1, inf). Got 0"),
         ("pruning.prune_fraction=0.5:1.5", "must be a float in (0, 1]. Got 1.5"),
         ("learning.schedule=falling,rising", "Got 'rising'"),

@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smgrnn.batch import Condition, Store
+from smgrnn.batch import Condition
 from smgrnn.batch.runner import execute
 from smgrnn.errors import ConfigError
 from smgrnn.runs.record import Record
-from smgrnn.tuning.study import Found, Point, Study, Trial, area, front
-from support.studies import N_TRIALS, outcomes, run_study, tiny_question, tiny_study
+from smgrnn.tuning.study import Point, Study, Trial, area, front
+from support.studies import N_TRIALS, outcomes, run_study, run_tiny, tiny_study
 from support.trials import Inline, Replacing, wait_for
 
 pytestmark = pytest.mark.xdist_group("experiments")
@@ -67,7 +67,7 @@ def test_the_better_half_adds_most_beside_what_is_known(
     """A network of 6 parameters, lucky with its first seed, hid a good one of 23 beside it."""
     preset = Trial(number=0, settings={}, returns=(0.0,), parameters=(100,))
     beside = Trial(number=1, settings={}, returns=known[:1], parameters=known[1:], is_whole=True)
-    found = Found(tiny_question(tmp_path), (preset, beside))
+    found = tiny_study(tmp_path, trials=[preset, beside])
     assert found.worst == WORST
     merits = [found.merit(Point(*each)) for each in points]
     assert sorted(range(3), key=lambda it: merits[it], reverse=True) == order
@@ -76,8 +76,8 @@ def test_the_better_half_adds_most_beside_what_is_known(
 def test_poor_trials_are_stopped_early_and_only_whole_ones_are_on_the_front(
     tmp_path: Path,
 ) -> None:
-    study, executor = tiny_study(tmp_path)
-    found = study.run(8)
+    executor = Inline()
+    found = run_tiny(tmp_path, executor, 8)
     assert [trial.number for trial in found.trials] == list(range(9))
     lengths = [len(trial.returns) for trial in found.trials]
     assert lengths[0] == 2
@@ -85,37 +85,27 @@ def test_poor_trials_are_stopped_early_and_only_whole_ones_are_on_the_front(
     assert [trial.is_whole for trial in found.trials] == [n == 2 for n in lengths]
     assert len(executor.calls) == found.n_runs == sum(lengths)
     assert all(trial.is_whole for trial in found.front)
-    assert found.best.point.mean_return >= found.start.point.mean_return
+    assert found.best.point.mean_return >= found.trials[0].point.mean_return
 
 
 def test_a_longer_study_begins_with_the_trials_of_a_shorter_one(tmp_path: Path) -> None:
-    short, executor = tiny_study(tmp_path)
-    before = outcomes(short.run(3))  # rounded up to a whole batch
-    longer, more = tiny_study(tmp_path)
-    found = longer.run(8)
+    executor, more, none = Inline(), Inline(), Inline()
+    before = outcomes(run_tiny(tmp_path, executor, 3))  # rounded up to a whole batch
+    found = run_tiny(tmp_path, more, 8)
     assert outcomes(found)[:5] == before
     assert (found.n_stored, len(more.calls)) == (len(executor.calls), found.n_runs)
-    again, none = tiny_study(tmp_path)
-    assert outcomes(again.run(8)) == outcomes(found)
+    assert outcomes(run_tiny(tmp_path, none, 8)) == outcomes(found)
     assert none.calls == []
 
 
-def test_one_number_is_the_return_less_the_price_of_parameters(tmp_path: Path) -> None:
-    study, _ = tiny_study(tmp_path, price=0.5)
-    found = study.run(4)
-    scores = [it.point.mean_return - 0.5 * it.point.parameters for it in found.whole]
-    assert found.front == [found.best]
-    assert found.best is found.whole[scores.index(max(scores))]
-
-
-def _with_floor(folder: Path, floor: float | None) -> Found:
+def _with_floor(folder: Path, floor: float | None) -> Study:
     """Return a study of three trials by hand, the preset first."""
     sizes = {(100.0, 300.0): 40, (150.0, 170.0): 10, (400.0, 420.0): 90}
-    trials = tuple(
+    trials = [
         Trial(number=i, settings={}, returns=returns, parameters=(size, size), is_whole=True)
         for i, (returns, size) in enumerate(sizes.items())
-    )
-    return Found(tiny_question(folder, floor=floor), trials)
+    ]
+    return tiny_study(folder, floor=floor, trials=trials)
 
 
 def test_the_area_counts_from_the_floor_and_ten_times_the_parameters(tmp_path: Path) -> None:
@@ -138,28 +128,28 @@ def test_points_below_the_floor_are_not_on_the_front(
 
 def test_the_search_knows_that_the_preset_lacks_what_the_floor_asks(tmp_path: Path) -> None:
     """Without it Optuna took the preset for the one trial that counts."""
-    study, _ = tiny_study(tmp_path, "plasticity.window=2:200:log", floor=501.0)
-    found = study.run(4)  # CartPole returns 500 at most
-    assert (found.front, found.best, found.area) == ([], found.start, 0.0)
+    study = tiny_study(tmp_path, "plasticity.window=2:200:log", floor=501.0)
+    study.run(4, Inline())  # CartPole returns 500 at most
+    assert (study.front, study.best, study.area) == ([], study.trials[0], 0.0)
     lacks = [it.constraints["floor"] for it in study._search.trials]
-    assert lacks == pytest.approx([501.0 - it.point.mean_return for it in found.trials])
+    assert lacks == pytest.approx([501.0 - it.point.mean_return for it in study.trials])
 
 
 def test_importances_are_shares_of_the_settings_once_there_are_enough_trials(
     tmp_path: Path,
 ) -> None:
-    study, _ = tiny_study(tmp_path)
-    study.run(4)
+    study = run_tiny(tmp_path, Inline())
     assert study.importances() == {}
-    study.run(12)
+    study.run(12, Inline())  # eight more
+    assert outcomes(study) == outcomes(run_tiny(tmp_path, Inline(), 12))
     assert set(study.importances()) <= {"plasticity.window", "gain", "learning.schedule"}
     assert sum(study.importances().values()) == pytest.approx(1.0)
 
 
 def test_settings_that_contradict_each_other_are_trials_without_runs(tmp_path: Path) -> None:
-    study, _ = tiny_study(tmp_path, "learning.rule=backprop,feedback", "learning.through_time=1:4")
-    found = study.run(8)
-    refused = [trial for trial in found.trials if trial.error]
+    study = tiny_study(tmp_path, "learning.rule=backprop,feedback", "learning.through_time=1:4")
+    study.run(8, Inline())
+    refused = [trial for trial in study.trials if trial.error]
     assert refused
     assert all("the learning rule is 'feedback'" in trial.error for trial in refused)
     assert all(trial.returns == () for trial in refused)
@@ -175,18 +165,13 @@ def _fail_later(*args: Any) -> Record:
     return execute(*args) if is_good else _fail()
 
 
-def _with(executor: Executor, folder: Path) -> Study:
-    folder.mkdir(exist_ok=True)
-    return Study(tiny_question(folder), Store(folder / "store"), executor)
-
-
 def test_a_run_that_failed_is_not_run_again(tmp_path: Path) -> None:
-    found = _with(Replacing(Inline(), _fail_later), tmp_path).run(4)
+    found = run_tiny(tmp_path, Replacing(Inline(), _fail_later))
     broken = [trial for trial in found.trials if trial.error]
     assert [trial.error for trial in broken] == ["It broke.", "It broke."]
     assert list(json.loads((tmp_path / "failed.json").read_text()).values()) == ["It broke."] * 2
     again = Inline()
-    assert outcomes(_with(again, tmp_path).run(4)) == outcomes(found)
+    assert outcomes(run_tiny(tmp_path, again)) == outcomes(found)
     assert again.calls == []
 
 
@@ -205,18 +190,18 @@ def test_a_run_that_no_worker_could_run_stops_the_study_and_is_run_again(
     fn: Callable[..., Any], sentence: str, tmp_path: Path
 ) -> None:
     """A lost worker, or one with another smgrnn, made its trials fail for ever."""
-    whole = outcomes(_with(Inline(), tmp_path / "whole").run(4))
+    whole = outcomes(run_tiny(tmp_path / "whole", Inline()))
     folder = tmp_path / "stopped"
-    _with(Inline(), folder).run(0)  # the preset itself
+    run_tiny(folder, Inline(), 0)  # the preset itself
     with pytest.raises(ConfigError, match="Repeat the command to resume it: .*" + sentence):
-        _with(Replacing(Inline(), fn), folder).run(4)
+        run_tiny(folder, Replacing(Inline(), fn))
     assert not (folder / "failed.json").exists()
-    assert outcomes(_with(Inline(), folder).run(4)) == whole
+    assert outcomes(run_tiny(folder, Inline())) == whole
 
 
 def test_a_preset_that_cannot_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="The preset itself cannot be run: It broke"):
-        _with(Replacing(Inline(), _fail), tmp_path).run(4)
+        run_tiny(tmp_path, Replacing(Inline(), _fail))
 
 
 def _kept(folder: Path) -> dict[str, tuple[int, int]]:
@@ -227,7 +212,7 @@ def _kept(folder: Path) -> dict[str, tuple[int, int]]:
 
 def test_killed_ten_times_it_loses_no_finished_run_and_runs_none_twice(tmp_path: Path) -> None:
     """Killed by progress: each time as soon as one more run is kept than the time before."""
-    tiny_question(tmp_path)  # writes the teacher
+    tiny_study(tmp_path)  # writes the teacher
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["support.studies"])
     kept: dict[str, tuple[int, int]] = {}

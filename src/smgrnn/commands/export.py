@@ -5,9 +5,8 @@ from pathlib import Path
 
 from smgrnn.commands.options import SELECTION, selection
 from smgrnn.commands.output import Output
-from smgrnn.export import FORMATS
+from smgrnn.export import FORMATS, export_policy
 from smgrnn.export.c import c_name, fixed_bytes
-from smgrnn.export.formats import export_policy
 from smgrnn.export.wiring import facts
 from smgrnn.policy import BARE
 from smgrnn.runs.record import load

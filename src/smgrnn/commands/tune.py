@@ -12,7 +12,6 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.batch import Store
 from smgrnn.batch.workers import find_executor
 from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder
@@ -25,18 +24,12 @@ from smgrnn.pages.tuning import describe_best, describe_point, tuning_page
 from smgrnn.storage import locked, make_folder, write_file, write_files, writing
 from smgrnn.text import quantity
 from smgrnn.tuning.space import find_space
-from smgrnn.tuning.study import Found, Question, Study, Trial
+from smgrnn.tuning.study import Study, Trial
+from smgrnn.validation import Count, Positive, checked
 
 FIRST_SEED = 1000
-"""First seed of trials: those of experiments, from 0 on, are to choose no settings."""
-IDENTITY = "study.json"
-"""File that says what a study asks, so that no other one is resumed in its folder."""
+"""First seed of trials.  Those of experiments, from 0 on, must not select settings."""
 KIND, VERSION = "study", 2
-STORE = "store"
-BEST = "settings.toml"
-"""File of the settings that were found."""
-FRONT = "front"
-"""Folder of the settings of all points of the front."""
 
 OPTIONS = f"""{TASK}{RUN_SETTINGS}
 the search:
@@ -48,8 +41,7 @@ the search:
   --seeds N [8]       seeds of a trial, from --seed (default: 1000) upwards; poor trials are stopped
                       after one, two, four …
   --batch N [16]      trials in a batch, of which half are stopped at each stage
-  --price RETURN      maximize the return less this price per parameter, instead of a Pareto front
-  --floor RETURN      least return on the front (default: that of the preset's worst run)
+  --floor RETURN      least return on the Pareto front (default: that of the preset's worst run)
   --out FOLDER        folder of the study; the same command resumes it (default:
                       runs/TASK-tune-SEED)
 {WORKERS}"""
@@ -60,22 +52,28 @@ def run(args: Namespace, output: Output) -> None:
     import_from_here(args.task, args.expert)
     task = named(args.task)
     config = run_settings(args, task, seed=FIRST_SEED)
-    question = Question(
+    folder = args.out or run_folder(task, "tune", config.seed, None, 1)
+    study = Study(
         task=task,
         start=config,
         space=find_space(args.over, config),
+        folder=folder,
         n_seeds=args.seeds,
         batch=args.batch,
-        price=args.price,
         floor=args.floor,
     )
-    if args.trials < 1:
-        raise ConfigError(f"The number of trials must be at least 1. Got {args.trials} instead.")
-    if args.minutes is not None and not args.minutes > 0:
-        raise ConfigError(f"The minutes must be more than 0. Got {args.minutes} instead.")
-    identity = question.identity()
-    folder = args.out or run_folder(task, "tune", config.seed, None, 1)
-    until = float("inf") if args.minutes is None else time.monotonic() + 60 * args.minutes
+    checked(args.trials, Count, "--trials")
+    checked(args.minutes, Positive | None, "--minutes")
+    until = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
+    identity = {"smgrnn": KIND, "version": VERSION, **study.identity()}
+
+    def show(study: Study) -> None:
+        line = "the preset itself …"
+        if study.trials:
+            line = f"best: {describe_point(study.best.point)} · front of {len(study.front)}"
+        line += f" · {quantity(study.n_runs, 'run')}, {study.n_stored} found"
+        display.show(line, max(len(study.trials) - 1, 0))
+
     with writing(folder):
         make_folder(folder)
     with (
@@ -83,42 +81,32 @@ def run(args: Namespace, output: Output) -> None:
         stoppable(f"Finished trials are in {folder}; repeat the command to resume."),
         find_executor(args.jobs, args.scheduler) as executor,
     ):
-        _check_identity(folder, {"smgrnn": KIND, "version": VERSION, **identity})
-        study = Study(question, Store(folder / STORE), executor)
+        _check_identity(folder / "study.json", identity)
         n_shown = args.batch * math.ceil(args.trials / args.batch)
         with Display("trials", n_shown, is_quiet=output.quiet) as display:
-
-            def show(found: Found) -> None:
-                line = "the preset itself …"
-                if found.trials:
-                    best = describe_point(found.best.point)
-                    line = f"best: {best} · front of {len(found.front)}"
-                line += f" · {quantity(found.n_runs, 'run')}, {found.n_stored} found"
-                display.show(line, max(len(found.trials) - 1, 0))
-
-            found = study.run(args.trials, until=until, watch=show)
+            study.run(args.trials, executor, until, show)
         importances = study.importances()
         with writing(folder):
-            _write(found, importances, args.preset or USUAL_PRESET, folder)
-    n_stopped = sum(not each.is_whole and not each.error for each in found.trials)
-    n_failed = sum(bool(each.error) for each in found.trials)
-    n_trials, best, page = len(found.trials) - 1, folder / BEST, folder / "index.html"
+            _write(study, importances, args.preset or USUAL_PRESET)
+    trials, best, page = study.trials, folder / "settings.toml", folder / "index.html"
+    n_stopped = sum(not each.is_whole and not each.error for each in trials)
+    n_failed = sum(bool(each.error) for each in trials)
     words = (
-        f"The preset: {describe_point(found.start.point)}. {describe_best(found)}\n"
-        f"{quantity(n_trials, 'trial')} ({n_stopped} stopped early, {n_failed} failed), "
-        f"{quantity(found.n_runs, 'run')}; {found.n_stored} were in the store.\n"
+        f"The preset: {describe_point(trials[0].point)}. {describe_best(study)}\n"
+        f"{quantity(len(trials) - 1, 'trial')} ({n_stopped} stopped early, {n_failed} failed), "
+        f"{quantity(study.n_runs, 'run')}; {study.n_stored} were in the store.\n"
         f"Use the settings by --preset {shlex.quote(str(best))}; the whole front is in "
-        f"{folder / FRONT}, and {page} shows it."
+        f"{folder / 'front'}, and {page} shows it."
     )
     figures = {
         "task": task,
-        "trials": n_trials,
-        "runs": found.n_runs,
-        "found": found.n_stored,
-        "preset": _figures(found.start),
-        "best": _figures(found.best),
-        "front": [_figures(each) for each in found.front],
-        "area": found.area,
+        "trials": len(trials) - 1,
+        "runs": study.n_runs,
+        "found": study.n_stored,
+        "preset": _figures(trials[0]),
+        "best": _figures(study.best),
+        "front": [_figures(each) for each in study.front],
+        "area": study.area,
         "importances": importances,
         "settings": str(best),
         "page": str(page),
@@ -132,53 +120,55 @@ def _figures(trial: Trial) -> dict[str, Any]:
     return shown | {"settings": trial.settings}
 
 
-def _check_identity(folder: Path, content: dict[str, Any]) -> None:
-    """Write what the study asks into a new folder; refuse a folder of anything else."""
-    path = folder / IDENTITY
+def _check_identity(path: Path, content: dict[str, Any]) -> None:
+    """Write what a study asks into a new folder; refuse a folder of anything else."""
+    folder = path.parent
     if not path.exists():
-        if any(not each.name.startswith(".") for each in folder.iterdir()):  # a lock is no content
+        if any(not each.name.startswith(".") for each in folder.iterdir()):  # a lock may be there
             raise ConfigError(f"{folder} holds other things than a study: choose another --out.")
         write_file(path, json.dumps(content, indent=1).encode())
         return
     try:
-        there = json.loads(path.read_text(encoding="utf-8"))
-        differing = [name for name in content if there.get(name) != content[name]]
-    except (ValueError, AttributeError) as error:
+        there = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
         raise FileFormatError(f"{path} does not describe a study.") from error
-    if differing:
-        raise ConfigError(
-            f"{folder} holds another study, with another {differing[0]!r}: choose another --out."
-        )
+    for name in content | there:
+        if there.get(name) != content.get(name):
+            raise ConfigError(
+                f"{folder} holds another study, with another {name!r}: choose another --out."
+            )
 
 
-def _write(found: Found, importances: dict[str, float], preset: str, folder: Path) -> None:
+def _write(study: Study, importances: dict[str, float], preset: str) -> None:
     """Write the settings files, the table of trials and the page."""
-    question = found.question
 
     def settings(trial: Trial) -> bytes:
         about = {
             "command": shlex.join(["smgrnn", *sys.argv[1:]]),
             "result": f"{describe_point(trial.point)}, where the preset has "
-            f"{describe_point(found.start.point)}; means over seeds {question.seeds[0]} to "
-            f"{question.seeds[-1]}, which chose the settings",
+            f"{describe_point(study.trials[0].point)}; means over seeds {study.seeds[0]} to "
+            f"{study.seeds[-1]}, which chose the settings",
         }
-        config = question.start.with_changes(**by_part(trial.settings))
-        return settings_file(question.task, preset, config, about).text().encode()
+        config = study.start.with_changes(**by_part(trial.settings))
+        return settings_file(study.task, preset, config, about).text().encode()
 
-    names, table = [each.name for each in question.space], io.StringIO()
+    front = {f"{each.number}.toml": settings(each) for each in study.front}
+    names, table = [each.name for each in study.space], io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(["trial", "seeds", "return", "parameters", "front", "error", *names])
-    for each in found.trials:
-        point = each.point if each.returns else ("", "")
-        file = f"{each.number}.toml" if each in found.front else ""
+    for each in study.trials:
+        point, file = each.point if each.returns else ("", ""), f"{each.number}.toml"
         values = [each.settings.get(name, "") for name in names]
-        writer.writerow([each.number, len(each.returns), *point, file, each.error, *values])
-    page = html(tuning_page(found, importances)).encode()
-    results = {BEST: settings(found.best), "trials.csv": table.getvalue().encode()}
-    files = {f"{each.number}.toml": settings(each) for each in found.front}
-    make_folder(folder / FRONT)
-    for old in (folder / FRONT).iterdir():
-        if re.fullmatch(r"[0-9]+\.toml", old.name) and old.name not in files:
+        shown = [each.number, len(each.returns), *point, file if file in front else "", each.error]
+        writer.writerow([*shown, *values])
+    results = {
+        "settings.toml": settings(study.best),
+        "trials.csv": table.getvalue().encode(),
+        "index.html": html(tuning_page(study, importances)).encode(),
+    }
+    make_folder(study.folder / "front")
+    for old in (study.folder / "front").iterdir():
+        if re.fullmatch(r"[0-9]+\.toml", old.name) and old.name not in front:
             old.unlink()
-    write_files(folder, results | {"index.html": page})
-    write_files(folder / FRONT, files)
+    write_files(study.folder, results)
+    write_files(study.folder / "front", front)

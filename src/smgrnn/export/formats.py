@@ -16,6 +16,8 @@ from smgrnn.graph.drawing import kinds
 from smgrnn.policy import Policy, policy_of
 from smgrnn.storage import check_new_file, write_file, writing
 
+FORMATS = {"onnx": (".onnx",), "c": (".h", ".c"), "graphml": (".graphml",), "json": (".json",)}
+"""The suffixes of each format's files."""
 Row = dict[str, Any]
 TYPES = {str: "string", bool: "boolean", int: "long", float: "double"}
 """Names of types in GraphML."""
@@ -33,10 +35,10 @@ def export_policy(
     to
         "onnx", "c", "graphml" or "json".
     out
-        The file to write, with or without its suffix; C is a header and a source of that name.
+        The file to write, with or without its suffix.  C has a header and a source of that name.
     is_choice
-        Whether the largest output of a bare network is the action, or all outputs are.  By default
-        its loss decides; an `SMGrNN` chooses, unless it has one output.
+        Whether the action of a bare network is its largest output or all outputs.  By default its
+        loss decides; an `SMGrNN` chooses, unless it has one output.
 
     Examples
     --------
@@ -48,22 +50,23 @@ def export_policy(
     out, policy = Path(out), policy_of(network, is_choice=is_choice)
     if to not in FORMATS:
         raise ConfigError(f"There is no export format {to!r}; choose from {', '.join(FORMATS)}.")
-    contents_of, suffixes = FORMATS[to]
-    stem = out.stem if out.suffix in suffixes else out.name
-    paths = {suffix: out.with_name(stem + suffix) for suffix in suffixes}
-    for path in paths.values():
+    stem = out.stem if out.suffix in FORMATS[to] else out.name
+    paths = [out.with_name(stem + suffix) for suffix in FORMATS[to]]
+    for path in paths:
         check_new_file(path)
-    contents = contents_of(policy, stem)
-    for suffix, path in paths.items():
+    contents: tuple[bytes, ...]
+    if to == "c":
+        contents = c_files(policy, stem)
+    elif to == "onnx":
+        with needs("ONNX"):
+            from smgrnn.export.to_onnx import onnx_model
+        contents = (onnx_model(policy).SerializeToString(deterministic=True),)
+    else:
+        contents = ((_graphml if to == "graphml" else _json)(policy),)
+    for path, content in zip(paths, contents, strict=True):
         with writing(path):
-            write_file(path, contents[suffix])
-    return list(paths.values())
-
-
-def _onnx_files(policy: Policy, stem: str) -> dict[str, bytes]:
-    with needs("ONNX"):
-        from smgrnn.export.to_onnx import onnx_model
-    return {".onnx": onnx_model(policy).SerializeToString(deterministic=True)}
+            write_file(path, content)
+    return paths
 
 
 def _nodes_and_edges(policy: Policy) -> tuple[list[Row], list[Row]]:
@@ -80,14 +83,14 @@ def _nodes_and_edges(policy: Policy) -> tuple[list[Row], list[Row]]:
     return nodes, [edge._asdict() for edge in graph.edges()]
 
 
-def _json_files(policy: Policy, stem: str) -> dict[str, bytes]:
-    # The node-link form of networkx.
+def _json(policy: Policy) -> bytes:
+    """Return the node-link form of networkx."""
     nodes, edges = _nodes_and_edges(policy)
     data = {"directed": True, "multigraph": False, "graph": facts(policy)}
-    return {".json": f"{json.dumps(data | {'nodes': nodes, 'edges': edges}, indent=1)}\n".encode()}
+    return f"{json.dumps(data | {'nodes': nodes, 'edges': edges}, indent=1)}\n".encode()
 
 
-def _graphml_files(policy: Policy, stem: str) -> dict[str, bytes]:
+def _graphml(policy: Policy) -> bytes:
     nodes, edges = _nodes_and_edges(policy)
     root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
     graph = ElementTree.Element("graph", edgedefault="directed")
@@ -110,13 +113,5 @@ def _graphml_files(policy: Policy, stem: str) -> dict[str, bytes]:
         add(ElementTree.SubElement(graph, "edge", ends), "edge", edge)
     root.append(graph)
     ElementTree.indent(root)
-    return {".graphml": ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"}
-
-
-FORMATS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "onnx": (_onnx_files, (".onnx",)),
-    "c": (c_files, (".h", ".c")),
-    "graphml": (_graphml_files, (".graphml",)),
-    "json": (_json_files, (".json",)),
-}
-"""The function that makes a format's files, and their suffixes."""
+    text: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"

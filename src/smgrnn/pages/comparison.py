@@ -1,19 +1,25 @@
-"""Comparison: any runs side by side; those that differ in nothing but their seed are one group."""
+"""Comparison of runs side by side.  Runs that differ in nothing but their seed form a group."""
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from hashlib import sha256
 from os.path import commonprefix
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from smgrnn.errors import plain
 from smgrnn.pages.page import Block, DataTable, Illustration, Page
-from smgrnn.pages.settings import alike, stated_settings
 from smgrnn.runs.metrics import held_out_likeness
+from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
 from smgrnn.text import MISSING, duration, number
+from smgrnn.validation import flatten
 
+K = TypeVar("K")
+Stated = dict[str, str]  # settings as texts, by dotted names
 NOTE = (
     "Runs that differ in nothing but their seed are one line. Held-out return: the mean of "
     "selected networks [Student’s 95 % interval, over runs; of a single run, over its episodes]. "
@@ -26,6 +32,50 @@ CAPTION = (
     "teacher. A dot is where the mean of 100 returns first reaches the threshold."
 )
 MEANS = ("late_return", "agreement", "seconds")
+
+
+def stated_settings(plan: AnyPlan) -> Stated:
+    """Return the settings of a run except its seed and those without effect."""
+    content = plan.to_dict() | {"task": plan.task.id}
+    del content["seed"]
+    useless: list[str] = []
+    if plan.task.is_own_code:
+        content["task facts"] = f"SHA-256 {plan.task.digest[:12]}"
+    if isinstance(plan, Plan):
+        del content["ancestor"], content["origin"], content["asked"]
+        kind, name, digest = plan.teacher.kind, plan.teacher.name, plan.teacher.digest
+        teacher = kind if kind == "examples" else f"{kind} {name.rpartition('/')[2]}"
+        content["teacher"] = f"{teacher}, SHA-256 {digest[:12]}" if digest else teacher
+        content["bias"] = plan.network.n_inputs > plan.task.n_inputs
+        useless.append("checkpoint_every")
+        if plan.plasticity.is_static:
+            names = {entry.name for entry in fields(plan.plasticity)} - {"growth", "pruning"}
+            useless += [f"plasticity.{name}" for name in names]
+        if plan.first_graph == "layered":
+            useless += ["network.density", "network.weight_std"]
+        if plan.origin is not None:  # stages differ in nothing but their task
+            content["after"] = ", then ".join(stage.task.id for stage in plan.stages[:-1])
+        elif plan.ancestor is not None:
+            content["ancestor"] = f"SHA-256 {plan.ancestor.run[:12]}, of {plan.ancestor.task}"
+    elif text := content.pop("neat_settings"):
+        content["neat_settings"] = f"SHA-256 {sha256(text.encode()).hexdigest()[:12]}"
+    stated = {name: it for name, it in flatten(content).items() if name not in useless}
+    for rule in ("plasticity.growth", "plasticity.pruning"):
+        if rule in stated and stated[rule] is None:
+            stated[rule] = "none"
+    return {name: plain(str(value)) for name, value in stated.items()}
+
+
+def alike(records: Mapping[K, Record]) -> list[dict[K, Record]]:
+    """Return runs in groups that differ in nothing but their seed, in the order of the seeds.
+
+    Of runs with the same seed and results, only the last counts.
+    """
+    found: dict[frozenset[tuple[str, str]], dict[tuple[int, str], K]] = {}
+    for name, record in records.items():
+        settings = frozenset(stated_settings(record.plan).items())
+        found.setdefault(settings, {})[record.plan.seed, record.fingerprint] = name
+    return [{runs[each]: records[runs[each]] for each in sorted(runs)} for runs in found.values()]
 
 
 class Compared(NamedTuple):
@@ -46,11 +96,10 @@ class Compared(NamedTuple):
         for metric in MEANS:
             known = [it[metric] for it in figures if it.get(metric) is not None]
             means[metric] = float(np.mean(known)) if known else None
-        returns = [record.held_out for record in self.records]
-        each = [float(it.mean()) if it.size else None for it in returns]
-        held_out, there = None, [it for it in returns if it.size]
-        if there:
+        returns, held_out = [record.held_out for record in self.records], None
+        if there := [it for it in returns if it.size]:
             found = mean_interval(there[0] if len(there) == 1 else [it.mean() for it in there])
+            each = [float(it.mean()) if it.size else None for it in returns]
             held_out = dict(zip(("mean", "low", "high"), found, strict=True)) | {"each": each}
         return {
             "name": self.name,
@@ -69,13 +118,11 @@ class Compared(NamedTuple):
         found = self.to_dict()
         decimals = 1 if self.records[0].plan.task.recording is None else 4
         held_out, late, agreement, seconds = (found[name] for name in ("held_out", *MEANS))
-        spread = MISSING
+        spread = time = MISSING
         if held_out is not None:
             ends = (held_out[name] for name in ("mean", "low", "high"))
             mean, *interval = (number(it, decimals) for it in ends if it is not None)
-            is_point = set(interval) <= {mean}
-            spread = mean if is_point else f"{mean} [{', '.join(interval)}]"
-        time = MISSING
+            spread = mean if set(interval) <= {mean} else f"{mean} [{', '.join(interval)}]"
         if seconds is not None:
             time = f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
         return (
@@ -88,7 +135,7 @@ class Compared(NamedTuple):
 
 
 def mean_interval(values: ArrayLike) -> tuple[float, float | None, float | None]:
-    """Return the mean and the ends of Student's 95 % interval, None for those of one value."""
+    """Return the mean and the ends of Student's 95 % interval, which are None for one value."""
     sample = np.asarray(values, dtype=np.float64)
     mean = float(sample.mean())
     if sample.size == 1:
@@ -114,7 +161,7 @@ def student_quantile(freedom: int) -> float:
 
 
 def group_named(records: Mapping[str, Record]) -> list[Compared]:
-    """Return runs in groups, by task.  A group has the common prefix of its runs as its name."""
+    """Return groups of runs by task, each named by the common prefix of its runs' names."""
     groups = []
     for runs in alike(records):
         names = list(runs)
@@ -127,9 +174,9 @@ def group_named(records: Mapping[str, Record]) -> list[Compared]:
 
 
 def differing_settings(groups: Sequence[Compared]) -> dict[str, dict[str, str]]:
-    """Return the settings but task and student in which groups differ, by the groups' names.
+    """Return the settings except task and student in which groups differ, by group.
 
-    Settings that not every group has come last.
+    Settings that only some groups have come last.
     """
     stated = {each.name: stated_settings(each.records[0].plan) for each in groups}
     names = dict.fromkeys(name for each in stated.values() for name in each)

@@ -1,4 +1,4 @@
-"""Figures: the style that all of them share, curves over episodes, and pictures as bytes."""
+"""Figures: their common style, curves over episodes, and pictures as bytes."""
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,21 +28,20 @@ from smgrnn.runs.record import Record
 
 P = ParamSpec("P")
 SETTINGS = Path(__file__).with_name("smgrnn.mplstyle")
-"""Fonts, lines and grids, which replace the user's own."""
+"""Fonts, lines and grids, in place of the user's."""
 GREY = "#6b6b6b"
-"""Colour of everything that is not data: notes, thresholds, guides."""
+"""Color of notes, thresholds and guides."""
 THRESHOLD: Any = {"color": GREY, "linestyle": (0, (4, 3)), "linewidth": 0.9, "zorder": 1}
-"""The look of a line where a task counts as solved."""
 BAND_OPACITY = 0.2
 POINTS = 50
-"""Most points kept of a curve; they are closer together than the width of a moving mean."""
+"""Most points of a curve; they are closer together than the width of a moving mean."""
 SMOOTHED = 40
 """A moving mean spans the number of episodes divided by this."""
 LIMIT = 300_000
 """Most bytes of an SVG; a larger figure becomes a PNG."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#8a5a00", "#7a1f5c")
 LETTERS, MOST_LETTERS = 84, 40
-"""Letters that fit in a row of the legend, and the most of one name, which are its last."""
+"""Most letters in a row of the legend, and in one name, whose last ones are kept."""
 
 
 class Look(NamedTuple):
@@ -58,7 +57,7 @@ class Look(NamedTuple):
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Let a function draw with our `SETTINGS`, and leave the user's as they are."""
+    """Let a function draw with our `SETTINGS` without changing the user's."""
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
@@ -69,12 +68,12 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def literal(name: str) -> str:
-    """Return a name that is not taken for a formula, though it may have two $ in it."""
+    """Return a name in which $ does not start a formula."""
     return plain(name).replace("$", r"\$")
 
 
 def new_figure(height: float) -> tuple[Figure, SubFigure]:
-    """Return an empty figure of the common width, and its body for panels and legend."""
+    """Return an empty figure of the common width, and its part for panels and legend."""
     figure = Figure(figsize=(7.2, height), layout="constrained")
     return figure, figure.add_subfigure(GridSpec(1, 1, figure)[0])
 
@@ -134,15 +133,14 @@ class Curve(NamedTuple):
     def of(
         cls,
         runs: Sequence[ArrayLike],
-        *,
         width: int = 1,
         band: Literal["std", "range", ""] = "std",
         length: int = 0,
     ) -> Self:
-        """Smooth each run by a moving mean, then take mean and band over the runs.
+        """Smooth each run by a moving mean, then take mean and band over the runs, without NaN.
 
-        A run that stopped early keeps its last value, at least to `length`; NaN values are left
-        out.  Episodes count from 1; a mean is drawn in the middle of its episodes.
+        A run that stopped early keeps its last value, at least to `length`.  Episodes count from 1;
+        a mean is drawn in the middle of its episodes.
         """
         each = [np.asarray(run, dtype=np.float64) for run in runs]
         n = max(length, *(run.size for run in each))
@@ -150,11 +148,10 @@ class Curve(NamedTuple):
         padded = (np.pad(run, (0, n - run.size), mode="edge") for run in each)
         rows = np.ma.masked_invalid([moving_mean(run, width) for run in padded])
         mean = rows.mean(axis=0)
+        std = rows.std(axis=0) if band == "std" else 0.0
+        low, high = mean - std, mean + std
         if band == "range":
             low, high = rows.min(axis=0), rows.max(axis=0)
-        else:
-            std = rows.std(axis=0) if band else 0.0
-            low, high = mean - std, mean + std
         kept = np.unique(np.linspace(0, mean.size - 1, min(mean.size, POINTS)).round().astype(int))
         columns = (np.ma.filled(each, np.nan)[kept] for each in (mean, low, high))
         return cls(kept.astype(np.float64) + (width + 1) / 2, *columns)
@@ -193,10 +190,10 @@ def draw_run_curves(records: Mapping[str, Sequence[Record]]) -> Figure:
     figure, body = new_figure(6.4)
     axes = body.subplots(3, len(tasks), sharex="col", squeeze=False)
     keys = []
-    for place, (name, runs) in enumerate(records.items()):
+    for index, (name, runs) in enumerate(records.items()):
         label = name if len(name) <= MOST_LETTERS else f"…{name[-MOST_LETTERS:]}"
-        line: Any = ("-", "--", ":")[place // len(COLOURS) % 3]
-        look = Look(literal(label), COLOURS[place % len(COLOURS)], line)
+        line: Any = ("-", "--", ":")[index // len(COLOURS) % 3]
+        look = Look(literal(label), COLOURS[index % len(COLOURS)], line)
         keys.append(look.key())
         task, curves = runs[0].plan.task, []
         for run in runs:
@@ -212,13 +209,13 @@ def draw_run_curves(records: Mapping[str, Sequence[Record]]) -> Figure:
         if task.reward_threshold is not None:
             column[0].axhline(task.reward_threshold, **THRESHOLD)
             done = [found for run in runs if (found := find_done(run)) is not None]
-            if done:  # unclipped points without a place leave the layout no room
+            if done:  # an empty unclipped plot would break the layout
                 heights = [task.reward_threshold] * len(done)
                 column[0].plot(done, heights, "o", color=look.colour, markersize=4, clip_on=False)
-    for place, task_id in enumerate(tasks):
-        name_panel(axes[0, place], place, literal(task_id))
-        axes[1, place].set_ylim(0, None)
-        axes[2, place].set_xlabel("episode")
+    for index, task_id in enumerate(tasks):
+        name_panel(axes[0, index], index, literal(task_id))
+        axes[1, index].set_ylim(0, None)
+        axes[2, index].set_xlabel("episode")
     for ax, label in zip(axes[:, 0], ("return", "nodes", "agreement"), strict=True):
         ax.set_ylabel(label)
     for ax in axes.ravel():
@@ -244,7 +241,7 @@ def take_picture(figure: Figure, limit: int = LIMIT) -> Picture:
 
 
 def save_figure(figure: Figure, suffix: str) -> bytes:
-    """Return the bytes of a figure's svg or png file, which are always the same."""
+    """Return the bytes of a figure's svg or png file, the same each time."""
     buffer = io.BytesIO()
     metadata = {"svg": {"Date": None}, "png": {"Software": None}}[suffix]
     with mpl.rc_context({"svg.hashsalt": "smgrnn"}):

@@ -33,7 +33,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """A text, and further ones below it, of which the last has the tone."""
+    """A text, and more texts below it; the last one has the tone."""
 
     text: str
     below: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class DataTable:
     rows: tuple[Row, ...]
     note: str = ""
     where: str = ""
-    """Its place in a paper, if it is a paper's."""
+    """The section of the paper, for its tables and figures."""
     details: "DataTable | None" = None
     """A longer table, folded below it."""
     is_folded: bool = False
@@ -77,7 +77,7 @@ class DataTable:
         n_labels: int = 1,
         **more: Any,
     ) -> "DataTable":
-        """Return a table of texts, the first `n_labels` of each row being labels."""
+        """Return a table of texts; the first `n_labels` of each row are labels."""
         return cls(
             title=title,
             headings=tuple(headings[:n_labels]),
@@ -88,26 +88,22 @@ class DataTable:
 
     @property
     def name(self) -> str:
-        """Its name; tables of a paper go by their number."""
+        """Its title, or its number in the paper."""
         return f"Table {self.id}" if self.where else self.title
 
     @property
     def heading(self) -> str:
-        """The title above it."""
+        """The heading above it."""
         return f"{self.name}. {self.title}" if self.where else self.title
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain values."""
-        rows = [
-            {
-                "labels": dict(zip(self.headings, row.labels, strict=True)),
-                "cells": {
-                    column.name: {"ours": cell.text} if cell.values is None else cell.values
-                    for column, cell in zip(self.columns, row.cells, strict=True)
-                },
-            }
-            for row in self.rows
-        ]
+        rows = []
+        for labels, cells in self.rows:
+            values = [{"ours": it.text} if it.values is None else it.values for it in cells]
+            named = dict(zip((column.name for column in self.columns), values, strict=True))
+            labelled = dict(zip(self.headings, labels, strict=True))
+            rows.append({"labels": labelled, "cells": named})
         return {"id": self.id, "title": self.title, "where": self.where, "rows": rows}
 
 
@@ -129,12 +125,12 @@ class Illustration:
     caption: str
     picture: Picture | None
     where: str = ""
-    """Its place in a paper, if it is a paper's."""
+    """The section of the paper, for its tables and figures."""
     is_folded = False
 
     @property
     def name(self) -> str:
-        """Its name; figures of a paper go by their number."""
+        """Its title, or its number in the paper."""
         return f"Fig. {self.id}" if self.where else self.title
 
     @property
@@ -154,7 +150,7 @@ Block = str | Facts | DataTable | Illustration
 
 
 class Section(NamedTuple):
-    """A part of a page, with a place in its contents."""
+    """A part of a page that its contents list."""
 
     id: str
     title: str
@@ -173,8 +169,8 @@ class Page:
     @property
     def illustrations(self) -> list[Illustration]:
         """All figures."""
-        found = [*self.blocks, *(block for part in self.sections for block in part.blocks)]
-        return [block for block in found if isinstance(block, Illustration)]
+        parts = (self.blocks, *(section.blocks for section in self.sections))
+        return [block for part in parts for block in part if isinstance(block, Illustration)]
 
 
 def html(page: Page) -> str:
@@ -215,17 +211,16 @@ def _html_block(block: Block) -> str:
         return f'<p class="notice" id="{anchor}">{name} ({title}) needs runs that are missing.</p>'
     suffix, data, width = block.picture
     source = f"data:image/{suffix.replace('svg', 'svg+xml')};base64,{b64encode(data).decode()}"
-    place = f" ({_text(block.where)})" if block.where else ""
+    where = f" ({_text(block.where)})" if block.where else ""
     return (
         f'<figure id="{anchor}"><div class="scroll" style="--width: {round(PIXELS * width)}px">'
         f'<img src="{source}" alt="{title}"></div>'
-        f"<figcaption><b>{name}</b>{place}. {_text(block.caption)}</figcaption></figure>"
+        f"<figcaption><b>{name}</b>{where}. {_text(block.caption)}</figcaption></figure>"
     )
 
 
 def _html_table(table: DataTable) -> str:
-    """Return a table, folded if it is to be, with its note and its details."""
-    texts = [[row.cells[place].text for row in table.rows] for place in range(len(table.columns))]
+    texts = [[row.cells[index].text for row in table.rows] for index in range(len(table.columns))]
     kinds = ["n" if column and all(map(NUMBER.match, column)) else "" for column in texts]
     heads = [f'<th scope="col">{_text(heading)}</th>' for heading in table.headings]
     for column, kind in zip(table.columns, kinds, strict=True):
@@ -255,8 +250,8 @@ def _html_table(table: DataTable) -> str:
         content += _html_table(replace(table.details, is_folded=True))
     if table.is_folded:
         return f'<details class="fold"><summary>{_text(table.title)}</summary>{content}</details>'
-    place = f'<span class="soft small"> ({_text(table.where)})</span>' if table.where else ""
-    title = f"<h3>{_text(table.heading)}{place}</h3>"
+    where = f'<span class="soft small"> ({_text(table.where)})</span>' if table.where else ""
+    title = f"<h3>{_text(table.heading)}{where}</h3>"
     return f'<div class="sheet" id="{_anchor(table.name)}">{title}{content}</div>'
 
 

@@ -1,1 +1,6 @@
-"""Tuning: settings that are searched for, by return and parameters of the runs they lead to."""
+"""Tuning: search for settings by the return and the parameters of the runs they lead to."""
+
+from smgrnn.errors import needs
+
+with needs("Tuning"):
+    import optuna as optuna

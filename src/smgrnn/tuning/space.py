@@ -4,8 +4,9 @@ For example `plasticity.window=10:200:log`, `gain=1:10`, `plasticity.growth=rela
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
+
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from smgrnn.config import CHOICES, RunConfig, by_part, find_setting, parse_value
 from smgrnn.errors import ConfigError, short, suggest
@@ -44,45 +45,24 @@ SPACES = {
 """Ready search spaces: the paper's rules, learning, and the rules and learning of `frugal`."""
 
 
-@dataclass(frozen=True)
-class Dimension:
-    """A setting to tune: a range of numbers, or a few values."""
+class Dimension(NamedTuple):
+    """A setting to tune, as `--set` names it."""
 
     name: str
-    """Its name, as --set takes it."""
-    low: float = 0.0
-    high: float = 0.0
-    is_log: bool = False
-    """Whether equal ratios count alike, not equal differences."""
-    is_whole: bool = False
-    """Whether its numbers are whole."""
-    values: tuple[Any, ...] = ()
-    """The values to choose from; none if it is a range."""
-
-    def holds(self, value: Any) -> bool:
-        """Return whether a value is among those to choose from, or in the range."""
-        if self.values:
-            return value in self.values
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return is_number and self.low <= value <= self.high
-
-    @property
-    def text(self) -> str:
-        """The dimension as it is written on the command line, to the last digit."""
-        if self.values:
-            return f"{self.name}={','.join(map(str, self.values))}"
-        low, high = (repr(end).removesuffix(".0") for end in (self.low, self.high))
-        return f"{self.name}={low}:{high}{':log' if self.is_log else ''}"
+    range: str
+    """Its range or values as the command line writes them, to the last digit."""
+    distribution: Any
+    """The same for Optuna."""
 
 
 def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
-    """Return the search space that texts describe, a later range of a setting in place of others.
+    """Return the search space that texts describe; a later range of a setting replaces others.
 
     The settings must allow each end of a range and each value.  Where a rule or an optimizer is
-    tuned too, its settings must be those of all that it is chosen from.
+    tuned too, every one to choose from must have the settings to tune.
 
-    >>> [each.text for each in find_space(["gain=1:10:log", "gain=2:4"], RunConfig())]
-    ['gain=2:4']
+    >>> find_space(["gain=1:10:log", "gain=2:4"], RunConfig())[0].range
+    '2:4'
     """
     singles = [single for text in texts for single in SPACES.get(text, (text,))]
     if not singles:
@@ -91,17 +71,16 @@ def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
             f"--over plasticity.window=10:200:log, or one of {', '.join(SPACES)}."
         )
     named = [(it.partition("=")[0].strip().replace("-", "_"), it) for it in singles]
-    chosen, starts = {f"{part}.{place}" for part, place in CHOICES.values()}, [start]
+    chosen, starts = {f"{part}.{field}" for part, field in CHOICES.values()}, [start]
     for name, single in named:
         if name in chosen:
-            values = _dimension(name, single, start).values
+            values = _dimension(name, single, start).distribution.choices
             starts = [each.with_changes(**by_part({name: v})) for each in starts for v in values]
     found = {name: [_dimension(name, single, each) for each in starts] for name, single in named}
     return tuple(same[-1] for same in found.values())
 
 
 def _dimension(name: str, text: str, start: RunConfig) -> Dimension:
-    """Return the range or the values of a setting, all of which the settings allow."""
     values = text.partition("=")[2].strip()
     if "=" not in text and suggest(name, SPACES):
         raise ConfigError(f"There is no search space {name!r}. {suggest(name, SPACES)}")
@@ -111,12 +90,12 @@ def _dimension(name: str, text: str, start: RunConfig) -> Dimension:
     if ":" not in values:
         ends: tuple[Any, ...] = tuple(parse_value(each.strip()) for each in values.split(","))
         if len(set(map(str, ends))) < max(len(ends), 2):
-            raise ConfigError(f"{name} needs several values, all different. Got {values} instead.")
-        found = Dimension(name, values=ends)
+            raise ConfigError(f"{name} needs several different values. Got {values} instead.")
+        found = Dimension(name, ",".join(map(str, ends)), CategoricalDistribution(ends))
     else:
         numbers = {each for kind in kinds for each in get_args(kind)[:1]} & {int, float}
         if not numbers:
-            raise ConfigError(f"{name} is no number: name its values, such as {name}=one,other.")
+            raise ConfigError(f"{name} is not a number. List its values: {name}=one,other.")
         low, high, *scale = values.split(":")
         number, noun = (float, "numbers") if float in numbers else (int, "whole numbers")
         try:
@@ -131,7 +110,9 @@ def _dimension(name: str, text: str, start: RunConfig) -> Dimension:
             raise ConfigError(f"The range of {name} must rise from low to high. Got {values}.")
         if is_log and ends[0] <= 0:
             raise ConfigError(f"The range of {name} cannot be logarithmic: {low} is not above 0.")
-        found = Dimension(name, *ends, is_log, number is int)
+        kind: Any = IntDistribution if number is int else FloatDistribution
+        written = ":".join(repr(end).removesuffix(".0") for end in ends) + ":log" * is_log
+        found = Dimension(name, written, kind(*ends, log=is_log))
     for value in ends:
         start.with_changes(**by_part({name: value}))
     return found

@@ -1,56 +1,58 @@
 """Study: a search for settings in batches of trials, each a few runs with different seeds.
 
-Every decision follows from the records of earlier batches and from one seed, so a study that was
-killed asks for the same trials again and finds their finished runs in the store.  A batch starts
-with one seed for each trial; the better half continues with twice as many, until the last ones have
-all seeds.
+Every decision follows from the records of earlier batches and from one seed.  A killed study asks
+for the same trials again and finds their finished runs in the store.  A batch starts with one seed
+for each trial; the better half continues with twice as many, until the last ones have all seeds.
 """
 
 import json
-import math
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
-from functools import cached_property
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import inf, log10
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import optuna
 
 from smgrnn.batch import Condition, Experiment, Store, run_experiments
 from smgrnn.batch.runner import Progress
 from smgrnn.config import RunConfig, by_part, setting_of
-from smgrnn.errors import ConfigError, FileFormatError, needs, reason
+from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.storage import write_file
 from smgrnn.tuning.space import Dimension
-from smgrnn.validation import Count, Finite, NonNegative, checked
+from smgrnn.validation import Count, Finite, checked
 
-with needs("Tuning"):
-    import optuna
-
-FAILED = "failed.json"
-"""File beside the store with the runs that raised an error, by key."""
-ROOM = 10.0
-"""Networks with this many times the parameters of the preset do not count."""
+MOST_PARAMETERS = 10.0
+"""Largest network that counts, in multiples of the preset's parameters."""
 FEWEST = 10
 """Fewest finished trials from which importances are estimated."""
+Watch = Callable[["Study"], None]
 
 
 class Point(NamedTuple):
-    """A return, of which more is better, and a number of parameters, of which fewer are."""
+    """A return, which is to be large, and a number of parameters, which is to be small."""
 
     mean_return: float
     parameters: float
 
-    def dominates(self, other: "Point") -> bool:
-        """Return whether it is nowhere worse than another point, and somewhere better."""
-        is_no_worse = self.mean_return >= other.mean_return and self.parameters <= other.parameters
-        return is_no_worse and self != other
-
 
 def front(points: Sequence[Point]) -> list[int]:
     """Return the indices of the Pareto front, from the fewest parameters."""
-    order = sorted(range(len(points)), key=lambda place: points[place].parameters)
-    return [it for it in order if not any(other.dominates(points[it]) for other in points)]
+
+    def is_dominated(point: Point) -> bool:
+        return any(
+            other.mean_return >= point.mean_return
+            and other.parameters <= point.parameters
+            and other != point
+            for other in points
+        )
+
+    order = sorted(range(len(points)), key=lambda index: points[index].parameters)
+    return [index for index in order if not is_dominated(points[index])]
 
 
 def area(points: Iterable[Point], worst: Point) -> float:
@@ -64,73 +66,25 @@ def area(points: Iterable[Point], worst: Point) -> float:
     covered, best = 0.0, worst.mean_return
     for point in sorted(points, key=lambda each: each.parameters):
         if point.mean_return > best and 0 < point.parameters < worst.parameters:
-            covered += (point.mean_return - best) * math.log10(worst.parameters / point.parameters)
+            covered += (point.mean_return - best) * log10(worst.parameters / point.parameters)
             best = point.mean_return
     return covered
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """The question of a study; equal questions get equal trials."""
-
-    task: str
-    start: RunConfig
-    """The settings to start from; their seed is the first one, and that of the search."""
-    space: tuple[Dimension, ...]
-    n_seeds: int = 8
-    """Seeds of a trial that is not stopped early."""
-    batch: int = 16
-    """Trials that are asked for at once."""
-    price: float | None = None
-    """Return that a parameter costs, to maximize one number; None asks for a front."""
-    floor: float | None = None
-    """Least return on the front; None is that of the preset's worst run."""
-
-    def __post_init__(self) -> None:
-        checked(self.n_seeds, Count, "--seeds")
-        checked(self.batch, Count, "--batch")
-        checked(self.price, NonNegative | None, "--price")
-        checked(self.floor, Finite | None, "--floor")
-        if self.price is not None and self.floor is not None:
-            raise ConfigError("--floor is for a front, and --price for one number: give one.")
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """The seeds of the runs."""
-        return tuple(range(self.start.seed, self.start.seed + self.n_seeds))
-
-    def condition(self, settings: dict[str, Any]) -> Condition:
-        """Return the runs of a trial with these settings in place of those to start from."""
-        config = self.start.with_changes(**by_part(settings))
-        return Condition(self.task, replace(config, checkpoint_every=config.episodes))
-
-    def identity(self) -> dict[str, Any]:
-        """Return all that the trials follow from, ready for JSON."""
-        return {
-            "runs": self.condition({}).key(self.start.seed),
-            "over": [each.text for each in self.space],
-            "seeds": [self.start.seed, self.n_seeds],
-            "batch": self.batch,
-            "price": self.price,
-            "floor": self.floor,
-            "optuna": optuna.__version__,
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Trial:
     """Settings that were tried, and the results of their runs."""
 
     number: int
-    """Its number, from 1; 0 is the preset itself."""
+    """Its number, from 1; 0 is the preset."""
     settings: dict[str, Any]
-    """Values of the settings that are tuned; none for the preset."""
+    """Values of the tuned settings; empty for the preset."""
     returns: tuple[float, ...] = ()
     """Held-out return of the selected network of each run, by seed."""
     parameters: tuple[int, ...] = ()
     """Parameters of the selected network of each run."""
     error: str = ""
-    """Why it has no runs, or no more; empty if nothing failed."""
+    """Why a run failed; empty if none did."""
     is_whole: bool = False
     """Whether it has run with all seeds."""
 
@@ -141,223 +95,209 @@ class Trial:
         return Point(sum(self.returns) / n, sum(self.parameters) / n)
 
 
-@dataclass(frozen=True)
-class Found:
-    """Progress of a study; at its end, the result."""
+@dataclass(kw_only=True)
+class Study:
+    """A search for settings; equal questions get equal trials."""
 
-    question: Question
-    trials: tuple[Trial, ...]
-    """Every trial of the batches that are finished; the first is the preset itself."""
+    task: str
+    start: RunConfig
+    """The preset's settings; their seed is that of the search and the first one of trials."""
+    space: tuple[Dimension, ...]
+    folder: Path
+    """Folder of the store, and of the runs that raised an error."""
+    n_seeds: int = 8
+    """Seeds of a trial that is not stopped early."""
+    batch: int = 16
+    """Trials that Optuna proposes at once."""
+    floor: float | None = None
+    """Least return on the front; None is that of the preset's worst run."""
+    trials: list[Trial] = field(default_factory=list)
+    """Every trial of the finished batches; the first is the preset."""
     n_runs: int = 0
     """Runs of this session."""
     n_stored: int = 0
     """Runs that the store had already."""
 
+    def __post_init__(self) -> None:
+        checked(self.n_seeds, Count, "--seeds")
+        checked(self.batch, Count, "--batch")
+        checked(self.floor, Finite | None, "--floor")
+
     @property
-    def start(self) -> Trial:
-        """The trial of the preset itself."""
-        return self.trials[0]
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of a whole trial."""
+        return tuple(range(self.start.seed, self.start.seed + self.n_seeds))
 
-    @cached_property
-    def worst(self) -> Point:
-        """The point from which the area counts: the floor, and ten times the preset's size."""
-        floor = self.question.floor
-        low = min(self.start.returns) if floor is None else floor
-        return Point(low, ROOM * self.start.point.parameters)
+    def identity(self) -> dict[str, Any]:
+        """Return everything that decides the trials, ready for JSON."""
+        return {
+            "runs": self._condition({}).key(self.start.seed),
+            "over": [f"{each.name}={each.range}" for each in self.space],
+            "seeds": [self.start.seed, self.n_seeds],
+            "batch": self.batch,
+            "floor": self.floor,
+            "optuna": optuna.__version__,
+        }
 
-    @cached_property
+    @property
     def whole(self) -> list[Trial]:
         """The trials that ran with all seeds."""
         return [trial for trial in self.trials if trial.is_whole]
 
-    def merit(self, point: Point) -> tuple[float, ...]:
-        """Return the value by which a point is compared with others: larger is better.
-
-        It is the area beside all whole trials, then return, then size.  Points of one batch are not
-        compared with one another: a lucky one among them must not hide the others.
-        """
-        if self.question.price is not None:
-            return (point.mean_return - self.question.price * point.parameters,)
-        covered = area([*(each.point for each in self.whole), point], self.worst)
-        return covered, point.mean_return, -point.parameters
-
-    @cached_property
-    def front(self) -> list[Trial]:
-        """The Pareto front, from the fewest parameters; with a price, the best trial alone."""
-        if self.question.price is not None:
-            return [max(self.whole, key=lambda trial: self.merit(trial.point))]
-        counted = [it for it in self.whole if it.point.mean_return >= self.worst.mean_return]
-        return [counted[place] for place in front([each.point for each in counted])]
-
     @property
-    def best(self) -> Trial:
-        """The trial of the front with the fewest parameters that returns as much as the preset.
-
-        If none does, it is the last of the front; if the front is empty, the preset itself.
-        """
-        least = self.start.point.mean_return
-        good = [each for each in self.front if each.point.mean_return >= least]
-        return (good[:1] or self.front[-1:] or [self.start])[0]
+    def worst(self) -> Point:
+        """The point from which the area counts: the floor, and ten times the preset's size."""
+        preset = self.trials[0]
+        low = min(preset.returns) if self.floor is None else self.floor
+        return Point(low, MOST_PARAMETERS * preset.point.parameters)
 
     @property
     def area(self) -> float:
         """The area that the front covers."""
         return area([each.point for each in self.whole], self.worst)
 
+    @property
+    def front(self) -> list[Trial]:
+        """The Pareto front of the whole trials above the floor, from the fewest parameters."""
+        counted = [it for it in self.whole if it.point.mean_return >= self.worst.mean_return]
+        return [counted[index] for index in front([each.point for each in counted])]
 
-Watch = Callable[[Found], None]
+    @property
+    def best(self) -> Trial:
+        """The trial of the front with the fewest parameters that returns as much as the preset.
 
+        If there is none, it is the last of the front; if the front is empty, the preset.
+        """
+        least, found = self.trials[0].point.mean_return, self.front
+        good = [each for each in found if each.point.mean_return >= least]
+        return (good[:1] or found[-1:] or self.trials)[0]
 
-class Study:
-    """Asks Optuna for batches of trials, runs them, and reports their results to it."""
+    def merit(self, point: Point) -> tuple[float, ...]:
+        """Return the value by which points are compared: area beside whole trials, return, size.
 
-    def __init__(self, question: Question, store: Store, executor: Executor) -> None:
-        self._question, self._store, self._executor = question, store, executor
-        self._failed = store.folder.parent / FAILED
-        self._failures: dict[str, str] = {}
-        if self._failed.exists():
-            try:
-                self._failures = dict(json.loads(self._failed.read_text(encoding="utf-8")))
-            except ValueError as error:
-                raise FileFormatError(f"{self._failed} is damaged: {reason(error)}.") from error
-        self._found = Found(question, ())
-        kinds, self._distributions = optuna.distributions, {}
-        for each in question.space:
-            kind: Any = kinds.IntDistribution if each.is_whole else kinds.FloatDistribution
-            self._distributions[each.name] = (
-                kinds.CategoricalDistribution(each.values)
-                if each.values
-                else kind(each.low, each.high, log=each.is_log)
-            )
-        self._search: Any = None
+        Points of one batch are not compared with one another: a lucky one must not hide the others.
+        """
+        covered = area([*(each.point for each in self.whole), point], self.worst)
+        return covered, point.mean_return, -point.parameters
 
     def run(
-        self, n_trials: int, *, until: float = float("inf"), watch: Watch = lambda _: None
-    ) -> Found:
+        self, n_trials: int, executor: Executor, until: float = inf, watch: Watch = lambda _: None
+    ) -> None:
         """Run whole batches until there are `n_trials`, or the monotonic clock reaches `until`."""
-        self._begin(watch)
-        while len(self._found.trials) - 1 < n_trials and time.monotonic() < until:
-            first = len(self._found.trials)
-            asked = [self._search.ask(self._distributions) for _ in range(self._question.batch)]
+        if not self.trials:
+            self._begin(executor, watch)
+        while len(self.trials) - 1 < n_trials and time.monotonic() < until:
+            asked = [self._search.ask(self._distributions()) for _ in range(self.batch)]
+            first, n_done = len(self.trials), 0
             trials = [Trial(number=first + i, settings=it.params) for i, it in enumerate(asked)]
-            trials = self._try_out(trials, watch)
+            alive = trials
+            while n_done < self.n_seeds:
+                if n_done:
+                    alive.sort(key=lambda trial: self.merit(trial.point), reverse=True)
+                    alive = alive[: (len(alive) + 1) // 2]
+                n_next = min(2 * n_done or 1, self.n_seeds)
+                self._evaluate(alive, self.seeds[n_done:n_next], executor, watch)
+                alive, n_done = [trial for trial in alive if not trial.error], n_next
+            for trial in alive:
+                trial.is_whole = True
             for each, trial in zip(asked, trials, strict=True):
                 if trial.error:
                     self._search.tell(each, state=optuna.trial.TrialState.FAIL)
-                    continue
-                values, lacks = self._judge(trial)  # a poor one by the seeds that it had
-                for name, lack in lacks.items():
-                    each.set_constraint(name, lack)
-                self._search.tell(each, values)
-            self._found = replace(self._found, trials=(*self._found.trials, *trials))
-            watch(self._found)
-        return self._found
+                else:  # a poor one by the seeds that it had
+                    each.set_constraint("floor", self._lack(trial))
+                    self._search.tell(each, list(trial.point))
+            self.trials += trials
+            watch(self)
 
     def importances(self) -> dict[str, float]:
         """Return the importance of each setting for the best trials, by PED-ANOVA.
 
         It is empty after fewer than ten trials.
         """
-        n = sum(not trial.error for trial in self._found.trials)
-        if n < FEWEST or len(self._question.space) == 1:
+        if sum(not it.error for it in self.trials) < FEWEST or len(self.space) == 1:
             return {}
         evaluator = optuna.importance.PedAnovaImportanceEvaluator()
         found = optuna.importance.get_param_importances(self._search, evaluator=evaluator)
-        return {name: float(share) for name, share in found.items()}
+        return {name: float(importance) for name, importance in found.items()}
 
-    def _begin(self, watch: Watch) -> None:
-        """Run the preset itself with all seeds, and begin a search that knows it."""
-        question = self._question
-        [preset] = self._runs([Trial(number=0, settings={})], question.n_seeds, watch)
+    def _condition(self, settings: dict[str, Any]) -> Condition:
+        config = self.start.with_changes(**by_part(settings))
+        return Condition(self.task, replace(config, checkpoint_every=config.episodes))
+
+    def _distributions(self) -> dict[str, Any]:
+        return {each.name: each.distribution for each in self.space}
+
+    def _lack(self, trial: Trial) -> float:
+        return self.worst.mean_return - trial.point.mean_return
+
+    def _begin(self, executor: Executor, watch: Watch) -> None:
+        """Run the preset with all seeds, and begin a search that knows it."""
+        preset = Trial(number=0, settings={})
+        self._evaluate([preset], self.seeds, executor, watch)
         if preset.error:
             raise ConfigError(f"The preset itself cannot be run: {preset.error}")
-        preset = replace(preset, is_whole=True)
-        self._found = replace(self._found, trials=(preset,))
+        preset.is_whole = True
+        self.trials.append(preset)
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             sampler = optuna.samplers.TPESampler(
-                seed=question.start.seed,
-                n_startup_trials=question.batch,
+                seed=self.start.seed,
+                n_startup_trials=self.batch,
                 multivariate=True,
-                constant_liar=True,  # or a batch would ask for one place many times
+                constant_liar=True,  # without it a batch repeats one proposal
             )
-        aims: Any = ["maximize", "minimize"] if question.price is None else ["maximize"]
-        self._search = optuna.create_study(sampler=sampler, directions=aims)
-        params = {each.name: setting_of(question.start, each.name) for each in question.space}
-        if all(each.holds(params[each.name]) for each in question.space):
-            values, lacks = self._judge(preset)
-            known: Any = {"params": params, "distributions": self._distributions}
-            known |= {"values": values, "constraints": lacks}
+        aims: Any = ["maximize", "minimize"]
+        self._search: Any = optuna.create_study(sampler=sampler, directions=aims)
+        known: Any = {"values": list(preset.point), "constraints": {"floor": self._lack(preset)}}
+        known["params"] = {it.name: setting_of(self.start, it.name) for it in self.space}
+        with suppress(ValueError):  # Optuna refuses a preset outside of the space
+            known["distributions"] = self._distributions()
             self._search.add_trial(optuna.trial.create_trial(**known))
-        watch(self._found)
+        watch(self)
 
-    def _judge(self, trial: Trial) -> tuple[list[float], dict[str, float]]:
-        """Return the values of a trial for Optuna, and the return that it lacks to the floor."""
-        if self._question.price is not None:
-            return list(self._found.merit(trial.point)), {}
-        lack = self._found.worst.mean_return - trial.point.mean_return
-        return list(trial.point), {"floor": lack}
-
-    def _try_out(self, trials: list[Trial], watch: Watch) -> list[Trial]:
-        """Return the trials of a batch with their results, the poorer ones from fewer seeds."""
-        results = {trial.number: trial for trial in trials}
-        alive, n_all, n_seeds = list(results), self._question.n_seeds, 1
-        while True:
-            done = self._runs([results[number] for number in alive], n_seeds, watch)
-            results |= dict(zip(alive, done, strict=True))
-            alive = [number for number in alive if not results[number].error]
-            if n_seeds == n_all:
-                break
-            merits = {number: self._found.merit(results[number].point) for number in alive}
-            order = sorted(alive, key=lambda number: merits[number], reverse=True)
-            alive, n_seeds = sorted(order[: (len(order) + 1) // 2]), min(2 * n_seeds, n_all)
-        for number in alive:
-            results[number] = replace(results[number], is_whole=True)
-        return list(results.values())
-
-    def _runs(self, trials: list[Trial], n_seeds: int, watch: Watch) -> list[Trial]:
-        """Return trials with the results of so many seeds, run where the store lacks them."""
-        seeds, before = self._question.seeds[:n_seeds], self._found
+    def _evaluate(
+        self, trials: list[Trial], seeds: tuple[int, ...], executor: Executor, watch: Watch
+    ) -> None:
+        """Run trials with more seeds where the store lacks the runs, and add the results."""
+        store, failed = Store(self.folder / "store"), self.folder / "failed.json"
+        try:
+            failures = json.loads(failed.read_text(encoding="utf-8")) if failed.exists() else {}
+        except ValueError as error:
+            raise FileFormatError(f"{failed} is damaged: {reason(error)}.") from error
         conditions: dict[str, Condition] = {}
         keys: dict[int, list[str]] = {}
-        errors: dict[int, str] = {}
         for trial in trials:
             try:
-                condition = self._question.condition(trial.settings)
+                condition = self._condition(trial.settings)
                 keys[trial.number] = [condition.key(seed) for seed in seeds]
             except ConfigError as error:  # settings that contradict each other
-                errors[trial.number] = str(error)
+                trial.error = str(error)
                 continue
-            if not self._failures.keys() & keys[trial.number]:
+            if not failures.keys() & keys[trial.number]:
                 conditions[str(trial.number)] = condition
+        n_runs, n_stored = self.n_runs, self.n_stored
 
         def show(progress: Progress) -> None:
-            n_runs, n_stored = before.n_runs + progress.n_done, before.n_stored + progress.n_found
-            self._found = replace(self._found, n_runs=n_runs, n_stored=n_stored)
-            watch(self._found)
+            self.n_runs, self.n_stored = n_runs + progress.n_done, n_stored + progress.n_found
+            watch(self)
 
-        n_done = len(trials[0].returns) if trials else 0
-        experiment = Experiment(id="tune-v1", conditions=conditions, seeds=seeds[n_done:])
-        progress = run_experiments([experiment], self._store, self._executor, watch=show)
+        experiment = Experiment(id="tune-v1", conditions=conditions, seeds=seeds)
+        progress = run_experiments([experiment], store, executor, watch=show)
         if own := {each.key: each.error for each in progress.failures if each.is_own}:
-            self._failures |= own  # they would fail again
-            write_file(self._failed, json.dumps(self._failures, indent=1).encode())
+            failures |= own  # they would fail again
+            write_file(failed, json.dumps(failures, indent=1).encode())
         for failure in progress.failures:
             if not failure.is_own:
                 raise ConfigError(
                     f"The study stopped because no worker could run a trial. Repeat the command to "
                     f"resume it: {failure.error}"
                 )
-        results = []
         for trial in trials:
-            tried = keys.get(trial.number, [])
-            failed = (self._failures[key] for key in tried if key in self._failures)
-            if why := errors.get(trial.number) or next(failed, ""):
-                results.append(replace(trial, error=why))
+            if trial.error:
                 continue
-            records = [self._store.load(key) for key in tried]
-            returns = tuple(float(record.held_out.mean()) for record in records)
-            sizes = tuple(record.selected.n_parameters for record in records)
-            results.append(replace(trial, returns=returns, parameters=sizes))
-        return results
+            trial.error = next((failures[k] for k in keys[trial.number] if k in failures), "")
+            if not trial.error:
+                records = [store.load(key) for key in keys[trial.number]]
+                trial.returns += tuple(float(record.held_out.mean()) for record in records)
+                trial.parameters += tuple(record.selected.n_parameters for record in records)

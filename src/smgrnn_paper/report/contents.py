@@ -6,9 +6,9 @@ from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from smgrnn.batch import Experiment
+from smgrnn.pages.comparison import Stated, stated_settings
 from smgrnn.pages.figure import take_picture
 from smgrnn.pages.page import Block, DataTable, Facts, Illustration, Page, Section
-from smgrnn.pages.settings import Stated, stated_settings
 from smgrnn.text import MISSING, duration, number, quantity
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
 from smgrnn_paper.experiments.beyond import BEYOND

@@ -14,8 +14,8 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.batch import Experiment
+from smgrnn.pages.comparison import alike, stated_settings
 from smgrnn.pages.page import Column, DataTable
-from smgrnn.pages.settings import alike, stated_settings
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
 from smgrnn.text import MISSING, number
