@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, cast, get_args
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.graph.settings import NetworkConfig, NetworkSettings
 from smgrnn.learning.settings import Adam, LearningConfig, LearningSettings
-from smgrnn.rules.contribution import Contribution
+from smgrnn.rules.frugal import Contribution
 from smgrnn.rules.settings import PlasticityConfig
 from smgrnn.settings_file import ENDING, SettingsFile, read_settings
 from smgrnn.validation import (

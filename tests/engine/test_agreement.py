@@ -24,7 +24,7 @@ from smgrnn import (
 )
 from smgrnn.errors import ConfigError
 from smgrnn.learning import LEARNING, OPTIMIZERS
-from smgrnn.rules.evidence import Evidence
+from smgrnn.rules import Evidence
 from support.engines import assert_same, both_engines, teach
 from support.flat import learning as learning_config
 from support.flat import rules

@@ -17,7 +17,7 @@ from smgrnn.config import Method, Student
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.learning.settings import Loss
 from smgrnn.rules import GROWTH, PRUNING
-from smgrnn.rules.instability import Scale
+from smgrnn.rules.paper import Scale
 from support.runs import settings
 
 KINDS = "growth", "pruning"

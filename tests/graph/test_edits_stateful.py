@@ -12,7 +12,7 @@ from smgrnn import EditDraft, Graph, GraphEdit, SMGrNN, UpdateHistory
 from smgrnn.graph import Change, Edge, Operation, check
 from smgrnn.rules import GROWTH, Relay, Weak
 from smgrnn.rules.history import carry_history
-from smgrnn.rules.orphans import with_orphans
+from smgrnn.rules.paper import with_orphans
 from support.decisions import evidence
 
 seeds = st.integers(0, 2**32 - 1)

@@ -13,7 +13,7 @@ from torch import nn, optim
 from smgrnn import EditDraft, Graph, GraphEdit, PlasticityConfig, StructuralPlasticity
 from smgrnn.errors import AttachmentError, GraphError, GrowthLimitWarning, NonFiniteError
 from smgrnn.graph import Cause, Operation
-from smgrnn.rules.evidence import Evidence
+from smgrnn.rules import Evidence
 from support.flat import growing_rules, rules
 from support.training import (
     BUSY,

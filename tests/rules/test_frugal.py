@@ -9,12 +9,10 @@ from smgrnn import Learner, NetworkConfig
 from smgrnn.graph import Graph
 from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.rules import Contribution, Evidence, UpdateHistory
-from smgrnn.rules.candidates import Candidates, step_candidates
-from smgrnn.rules.contribution import release
-from smgrnn.rules.frugal import best_swap, pulls
+from smgrnn.rules.frugal import best_swap, pulls, release
 from smgrnn.rules.history import TOTAL
 from smgrnn.rules.size import Goal
-from smgrnn.rules.statistics import absent_pairs
+from smgrnn.rules.statistics import Candidates, absent_pairs, step_candidates
 from support.decisions import evidence
 from support.flat import learning as learning_config
 from support.learners import lessons, rules_of

@@ -12,7 +12,7 @@ from smgrnn.arrays import Ints
 from smgrnn.graph import Graph, GraphEdit, apply, check
 from smgrnn.rules import GROWTH, PRUNING, UpdateHistory
 from smgrnn.rules.history import carry_history, reset_history
-from smgrnn.rules.instability import Scale
+from smgrnn.rules.paper import Scale
 from support import oracle
 from support.decisions import decide
 from support.flat import rules

@@ -20,7 +20,7 @@ from smgrnn.rules import (
     UpdateHistory,
     Weak,
 )
-from smgrnn.rules.orphans import orphans
+from smgrnn.rules.paper import orphans
 from smgrnn.rules.rule import subset
 from support.decisions import CHI_SQUARE_999, causes, chi_square, decide, evidence
 from support.flat import rules

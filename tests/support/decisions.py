@@ -8,9 +8,9 @@ import numpy as np
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import Graph, GraphEdit
 from smgrnn.rules import Evidence, Limits, PlasticityModule, UpdateHistory
-from smgrnn.rules.candidates import Candidates
 from smgrnn.rules.module import Decision
 from smgrnn.rules.size import Goal
+from smgrnn.rules.statistics import Candidates
 
 CHI_SQUARE_999 = {3: 16.3, 4: 18.5, 9: 27.9, 19: 43.8}  # by degrees of freedom, 0.1 %
 

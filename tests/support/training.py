@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn, optim
 
 from smgrnn import EditDraft, Graph, GraphEdit, PlasticityConfig, SMGrNN, StructuralPlasticity
-from smgrnn.rules.evidence import Evidence
+from smgrnn.rules import Evidence
 from support.flat import rules
 
 Parameters = Iterable[nn.Parameter]

@@ -49,8 +49,8 @@ from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
 from smgrnn.names import Names
 from smgrnn.rules import PlasticityConfig, PlasticityModule
-from smgrnn.rules.evidence import frozen
 from smgrnn.rules.history import TOTAL
+from smgrnn.rules.rule import frozen
 from smgrnn.rules.size import Aim
 from smgrnn.seeding import dump_generator, restore_generator, stream
 from smgrnn.storage import read_arrays, write_arrays

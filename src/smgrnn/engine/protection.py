@@ -9,7 +9,7 @@ import numpy as np
 from smgrnn.arrays import Bools, Floats
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined
-from smgrnn.rules.orphans import orphans
+from smgrnn.rules.paper import orphans
 
 LEAST = 0.1
 """Fraction of the strongest weight into a node below which an edge does not matter."""

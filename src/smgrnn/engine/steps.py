@@ -14,7 +14,7 @@ from smgrnn.learning.credit import Pass, give_credit, output_error
 from smgrnn.learning.optimizers import Pace, average, optimize
 from smgrnn.learning.through_time import backward_through_time, cut, remember
 from smgrnn.rules.history import TOTAL, push
-from smgrnn.rules.statistics import StepTrace, note
+from smgrnn.rules.statistics import note
 
 
 @lean
@@ -104,9 +104,8 @@ def learn_step(
         undo(trace)
         return action, np.nan
     if settings.watches:
-        watched = state.watched
-        step = StepTrace(trace, errors, network.activation, n_inputs)
-        note(watched.statistics, watched.candidates, step)
+        statistics, candidates = state.watched.statistics, state.watched.candidates
+        note(statistics, candidates, trace, errors, network.activation, n_inputs)
     if network.reads_sums:
         settle(trace, network)
     if learning.through_time > 0:

@@ -129,7 +129,7 @@ class EditDraft:
 
     def __init__(self, graph: Graph, cause: Cause = Cause.CUSTOM) -> None:
         self.cause = cause
-        self._graph = graph
+        self.graph = graph
         self._rows: list[Sequence[int]] = []
         self._weights: list[float] = []
         self._removed: set[int] = set()
@@ -137,46 +137,47 @@ class EditDraft:
 
     def add_node(self, source: int = -1, target: int = -1) -> int:
         """Add a hidden node, with the ends of the edge that it relays, and return its id."""
-        self._note(ADD_NODE, self._next_node_id, source, target, 0.0)
+        self.note(ADD_NODE, self._next_node_id, source, target, 0.0)
         self._next_node_id += 1
         return self._next_node_id - 1
 
     def add_edge(self, source: int, target: int, weight: float) -> int:
         """Connect two nodes, old or new, and return the edge's id."""
-        self._note(ADD_EDGE, self._next_edge_id, source, target, weight)
+        self.note(ADD_EDGE, self._next_edge_id, source, target, weight)
         self._next_edge_id += 1
         return self._next_edge_id - 1
 
     def remove_edge(self, edge: int) -> None:
         """Remove an edge of the graph."""
-        place = np.flatnonzero(self._graph.edge_ids == edge)
+        place = np.flatnonzero(self.graph.edge_ids == edge)
         if not place.size or edge in self._removed:
             raise GraphError(f"The graph has no edge with id {edge} left to remove.")
         self.remove_edges_at(place)
 
     def remove_edges_at(self, places: Ints) -> None:
         """Remove the edges at these positions."""
-        graph = self._graph
+        graph = self.graph
         ends = (graph.node_ids[end[places]] for end in (graph.source, graph.target))
         columns = (graph.edge_ids[places], *ends, graph.weight[places])
         for row in zip(*(column.tolist() for column in columns), strict=True):
             self._removed.add(row[0])
-            self._note(REMOVE_EDGE, *row)
+            self.note(REMOVE_EDGE, *row)
 
     def remove_node(self, node: int) -> None:
         """Remove a hidden node and every edge at it."""
-        graph = self._graph
+        graph = self.graph
         at = (graph.node_ids[graph.source] == node) | (graph.node_ids[graph.target] == node)
         at &= ~np.isin(graph.edge_ids, list(self._removed))
         self.remove_edges_at(np.flatnonzero(at))
-        self._note(REMOVE_NODE, node, -1, -1, 0.0)
+        self.note(REMOVE_NODE, node, -1, -1, 0.0)
 
     def finish(self) -> GraphEdit:
         """Return the edit; it is checked when it is applied."""
         rows = np.array(self._rows, dtype=np.int64).reshape(-1, 5)
         return GraphEdit(rows, np.array(self._weights, dtype=np.float64))
 
-    def _note(self, operation: int, id: int, source: int, target: int, weight: float) -> None:
+    def note(self, operation: int, id: int, source: int, target: int, weight: float) -> None:
+        """Add one change with the draft's cause, without those that follow from it."""
         self._rows.append((operation, int(self.cause), id, source, target))
         self._weights.append(float(weight))
 
@@ -218,7 +219,7 @@ def check_fits(graph: Graph, edit: GraphEdit) -> None:
         raise GraphError("A node is removed while an edge at it stays.")
 
 
-def removed_places(graph: Graph, edit: GraphEdit) -> Ints:
+def removed_edges(graph: Graph, edit: GraphEdit) -> Ints:
     """Return the positions of the edges that an edit removes."""
     rows = edit.rows[edit.rows[:, 0] == REMOVE_EDGE]
     ends = graph.node_ids.searchsorted(rows[:, 3:])
@@ -238,7 +239,7 @@ def apply(graph: Graph, edit: GraphEdit, *, is_trusted: bool = False) -> Applied
         node_stays = np.ones(graph.n_nodes, dtype=np.bool_)
         node_stays[graph.node_ids.searchsorted(ids[operation == REMOVE_NODE])] = False
         old_nodes, position = node_stays.nonzero()[0], node_stays.cumsum() - 1
-        old_edges = np.delete(old_edges, removed_places(graph, edit))
+        old_edges = np.delete(old_edges, removed_edges(graph, edit))
 
     new_nodes, added = ids[operation == ADD_NODE], edit.rows[operation == ADD_EDGE]
     node_ids = np.concatenate([graph.node_ids[old_nodes], new_nodes])

@@ -1,7 +1,7 @@
 """The Structural Plasticity Module: when to grow, when to prune, and by which rule.
 
-Paper: Sec. III-C4, Eq. (9).  Both engines have one.  A call reads the graph and what was watched
-since the last call, and returns an edit; the engine applies it, and `carry` follows.
+Paper: Sec. III-C4, Eq. (9).  Both engines have one.  A call reads the graph and what was recorded
+since the last call, and returns an edit; the engine applies it and calls `carry`.
 """
 
 from math import nan
@@ -13,55 +13,27 @@ from smgrnn.arrays import Bools, Ints
 from smgrnn.errors import GraphError, ShapeError, short
 from smgrnn.graph.edit import GraphEdit, Operation, check_fits
 from smgrnn.graph.state import Graph
-from smgrnn.rules.candidates import Candidates
-from smgrnn.rules.evidence import Evidence, Limits, protect
-from smgrnn.rules.history import (
-    UpdateHistory,
-    alike,
-    carry_history,
-    check_history,
-    reset_history,
-)
-from smgrnn.rules.orphans import with_orphans
-from smgrnn.rules.rule import BuiltInRule
+from smgrnn.rules.history import UpdateHistory, alike, carry_history, check_history, reset_history
+from smgrnn.rules.paper import with_orphans
+from smgrnn.rules.rule import BuiltInRule, Evidence, Limits, frozen
 from smgrnn.rules.settings import PlasticityConfig
 from smgrnn.rules.size import Aim
-from smgrnn.rules.statistics import (
-    ACTIVITY,
-    ERROR,
-    SQUARE,
-    STRAIN,
-    Statistics,
-    Watched,
-)
+from smgrnn.rules.statistics import ACTIVITY, ERROR, SQUARE, STRAIN, Candidates, Statistics, Watched
 
 NEVER = 2**62
 """An update that is never reached."""
 
 
 class Decision(NamedTuple):
-    """The edit that one call decided on, and whether a limit kept it from growing more."""
+    """The edit of one call, the candidates from then on, and whether a limit stopped growth."""
 
     edit: GraphEdit
     candidates: Candidates
-    """The candidates from now on."""
     is_capped: bool
 
 
 class PlasticityModule:
-    """Counts calls, and asks the rule that is due.
-
-    Parameters
-    ----------
-    config
-        The rules, and when they are called.
-    graph
-        The graph at the start.
-    iterations
-        Iterations of a call of the network (K).
-    rng
-        Generator of the rules' random choices.
-    """
+    """Counts calls and asks the rule that is due, for a network of K `iterations`."""
 
     def __init__(
         self, config: PlasticityConfig, graph: Graph, iterations: int, rng: np.random.Generator
@@ -72,13 +44,13 @@ class PlasticityModule:
         self.last_call = 0
         """Updates before the last call."""
         self.aim = Aim(size=config.size or 0, start=graph.n_edges)
-        """How far the run is, and the size that this asks for."""
+        """Progress of the run, and the target size that follows from it."""
         self._keeps = {"nodes": config.needs("nodes"), "absent_edges": config.needs("absent_edges")}
         self.watches = config.needs("candidates") or any(self._keeps.values())
         """Whether statistics are kept beside the update history."""
 
     def start(self, graph: Graph) -> Watched:
-        """Return what is watched, before the first update of a graph."""
+        """Return empty records, before the first update of a graph."""
         history = UpdateHistory.start(graph.n_edges, self.config.window)
         statistics = Statistics.start(graph, **self._keeps)
         return Watched(history, statistics, self._candidates(graph))
@@ -90,23 +62,18 @@ class PlasticityModule:
         return Candidates.start(graph, rule.n_candidates, rule.candidate_sources)
 
     def check(self, watched: Watched, graph: Graph) -> None:
-        """Raise ShapeError unless what a file holds fits the graph and the rules."""
+        """Raise ShapeError unless records from a file fit the graph and the rules."""
         check_history(watched.history, graph.n_edges)
         like, statistics = self.start(graph), watched.statistics
-        fits = alike(statistics, like.statistics) and watched.candidates.fits(
-            graph, like.candidates
-        )
-        if not fits or not np.array_equal(statistics.absent, like.statistics.absent):
+        if not (
+            alike(statistics, like.statistics)
+            and watched.candidates.fits(graph, like.candidates)
+            and np.array_equal(statistics.absent, like.statistics.absent)
+        ):
             raise ShapeError("The saved statistics belong to a different graph or other rules.")
 
     def is_due(self, n_updates: int, *, is_last: bool) -> bool:
-        """Return whether the module is called after update `n_updates`, which may end an episode.
-
-        >>> graph = Graph.from_edges(1, 1, edges=[(0, 1, 0.5)])
-        >>> rng = np.random.default_rng(0)
-        >>> PlasticityModule(PlasticityConfig(), graph, 1, rng).is_due(200, is_last=False)
-        True
-        """
+        """Return whether a call is due after update `n_updates`, which may end an episode."""
         config = self.config
         if config.is_static:
             return False
@@ -130,16 +97,15 @@ class PlasticityModule:
         self.calls += 1
         self.last_call = watched.history.n_updates
         is_pruning = self.calls % config.prune_period == 0
-        rule = config.pruning if is_pruning else config.growth
+        rule: Any = config.pruning if is_pruning else config.growth
         evidence = self._evidence(graph, watched, protected, is_growing=not is_pruning)
-        if not isinstance(rule, BuiltInRule):  # ours are known to write into nothing
-            evidence = protect(evidence)
         edit, candidates, is_capped = GraphEdit.empty(), watched.candidates, False
         if rule is not None:
-            decided = rule.decide(evidence, self.rng)
+            is_ours = isinstance(rule, BuiltInRule)  # which writes into no array
+            decided = rule.decide(evidence if is_ours else frozen(evidence), self.rng)
             is_pair = type(decided) is tuple and len(decided) == 2
             edit, candidates = decided if is_pair else (decided, candidates)
-            if not isinstance(rule, BuiltInRule):
+            if not is_ours:
                 edit, candidates, is_capped = self._check(edit, candidates, graph, protected)
         if is_pruning and config.orphan_removal:
             edit = with_orphans(graph, edit)
@@ -152,10 +118,8 @@ class PlasticityModule:
         config, (history, statistics, candidates) = self.config, watched
         counts = history.counts()
         mean, variance = history.statistics(counts)
-        least = config.window if config.full_window else 1
-        n_updates = int(statistics.n_updates[0])
+        n_updates, strain = int(statistics.n_updates[0]), nan
         nodes = statistics.nodes / max(n_updates, 1)
-        strain = nan
         if nodes.shape[1] and n_updates:
             outputs = slice(graph.n_inputs, graph.n_inputs + graph.n_outputs)
             strain = sum(statistics.nodes[STRAIN, outputs].tolist()) / n_updates
@@ -165,7 +129,7 @@ class PlasticityModule:
             history=history,
             mean=mean,
             variance=variance,
-            is_watched=counts >= least,
+            is_watched=counts >= (config.window if config.full_window else 1),
             protected=protected,
             call=self.calls,
             limits=Limits(config.max_nodes - graph.n_nodes, config.max_edges - graph.n_edges),
@@ -184,7 +148,7 @@ class PlasticityModule:
         )
 
     def _check(self, edit: Any, candidates: Any, graph: Graph, protected: Bools) -> Decision:
-        """Refuse what a user's rule must not return; drop its edit if that exceeds a limit."""
+        """Refuse a wrong result of a user's rule; drop its edit if that exceeds a limit."""
         if not isinstance(edit, GraphEdit):
             raise GraphError(f"A rule must return a GraphEdit. Got {short(edit)} instead.")
         check_fits(graph, edit)
@@ -192,7 +156,7 @@ class PlasticityModule:
             raise GraphError("A rule removes an edge that is protected.")
         is_right = isinstance(candidates, Candidates)
         if not (is_right and candidates.fits(graph, self._candidates(graph))):
-            raise GraphError("A rule must return candidates of the graph as it is before its edit.")
+            raise GraphError("A rule must return candidates of the graph before its edit.")
         copies: Any = (each.copy() for each in candidates)
         n_nodes = edit.count(Operation.ADD_NODE)
         n_edges = edit.count(Operation.ADD_EDGE) - edit.count(Operation.REMOVE_EDGE)
@@ -203,7 +167,7 @@ class PlasticityModule:
     def carry(
         self, watched: Watched, graph: Graph, node_origin: Ints, edge_origin: Ints
     ) -> Watched:
-        """Carry what is watched over to the graph after an edit."""
+        """Return the records after an edit, with those of surviving nodes and edges."""
         if self.config.history_on_edit == "keep":
             history = carry_history(watched.history, edge_origin)
         else:
@@ -212,5 +176,5 @@ class PlasticityModule:
             return watched._replace(history=history)
         candidates = watched.candidates
         if candidates.square.size:
-            candidates = candidates.carry(graph, node_origin)
+            candidates = candidates.carry(node_origin)
         return Watched(history, Statistics.start(graph, **self._keeps), candidates)

@@ -1,19 +1,105 @@
-"""Rule: a way to grow or to prune.
+"""Rule: a way to grow or to prune, and the evidence that it reads.
 
-A rule is an object with `decide(evidence, rng) -> GraphEdit`.  Ours are frozen dataclasses, so
-their fields are their settings; one of a user's own may be anything with that method.
+A rule is an object with `decide(evidence, rng) -> GraphEdit`.  Ours are frozen dataclasses, whose
+fields are their settings; a user's rule may be anything with that method.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from smgrnn.arrays import Floats, Ints
-from smgrnn.validation import Choice, NonNegative
+from smgrnn.arrays import Bools, Floats, Ints
+from smgrnn.graph.state import Graph
+from smgrnn.rules.history import UpdateHistory
+from smgrnn.rules.size import Goal
+from smgrnn.rules.statistics import Candidates
+from smgrnn.validation import Choice
 
-NewWeights = Literal["gaussian", "sign"]
 Statistic = Literal["nodes", "absent_edges", "candidates"]
+Named = TypeVar("Named", bound="tuple[Any, ...]")
+YOUTH = 1000
+"""Updates for which an edge is young."""
+
+
+class Limits:
+    """The nodes and edges that one call may still add.
+
+    >>> limits = Limits(nodes=10, edges=5)
+    >>> limits.grant(4, nodes=1, edges=2), limits.edges, limits.is_reached
+    (2, 1, True)
+    """
+
+    def __init__(self, nodes: int, edges: int) -> None:
+        self.nodes, self.edges = max(nodes, 0), max(edges, 0)
+        self.is_reached = False
+        """Whether a limit kept a rule from adding as much as it wanted."""
+
+    def grant(self, wanted: int, *, nodes: int = 0, edges: int = 0) -> int:
+        """Return how many of the wanted additions fit, each of so many nodes and edges."""
+        granted = wanted
+        if nodes:
+            granted = min(granted, self.nodes // nodes)
+        if edges:
+            granted = min(granted, self.edges // edges)
+        self.is_reached |= granted < wanted
+        self.nodes -= granted * nodes
+        self.edges -= granted * edges
+        return granted
+
+
+class Evidence(NamedTuple):
+    """Everything that a rule may read when the module is called."""
+
+    graph: Graph
+    """The graph before the call."""
+    history: UpdateHistory
+    """The last updates of each edge."""
+    mean: Floats
+    """Mean of the updates in each edge's window, μ of Eq. (1) (n_edges,)."""
+    variance: Floats
+    """Their population variance, σ² of Eq. (1) (n_edges,)."""
+    is_watched: Bools
+    """Edges with enough updates in their window to be judged (n_edges,)."""
+    protected: Bools
+    """Edges that must not be removed, because an earlier task needs them (n_edges,)."""
+    call: int
+    """Number of the call, from 1."""
+    limits: Limits
+    """The nodes and edges that may be added."""
+    goal: Goal
+    """The size to aim at now."""
+    iterations: int
+    """Iterations of a call of the network (K)."""
+    n_updates: int
+    """Updates since the last call, over which all means below are."""
+    activity: Floats
+    """Mean state of each node before the last iteration, which the outputs receive (n_nodes,).
+    This and the next three are empty unless the rule asks for statistics of nodes."""
+    square: Floats
+    """Mean squared state of each node (n_nodes,)."""
+    error: Floats
+    """Mean of dL/d(sum into each node), summed over iterations (n_nodes,)."""
+    strain: Floats
+    """Mean square of the same (n_nodes,)."""
+    absent: Ints
+    """Indices of the source and target of each absent edge, if asked for (2, n_pairs)."""
+    absent_gradient: Floats
+    """Mean of the error at the target times the activity at the source: the gradient that an edge
+    of weight 0 would have there (n_pairs,)."""
+    candidates: Candidates
+    """Candidate nodes, if the rule asks for them."""
+
+    @property
+    def output_strain(self) -> float:
+        """The squared errors at the outputs, summed."""
+        first, last = self.graph.n_inputs, self.graph.n_inputs + self.graph.n_outputs
+        return float(sum(self.strain[first:last].tolist()))
+
+    @property
+    def is_young(self) -> Bools:
+        """Edges that were added in the last thousand updates (n_edges,)."""
+        return self.history.ages() < YOUTH
 
 
 @runtime_checkable
@@ -32,8 +118,7 @@ class BuiltInRule(Choice):
     """A rule of this package."""
 
     statistics: ClassVar[tuple[Statistic, ...]] = ()
-    """Statistics that are kept for it at every update, beside the update history: of "nodes", of
-    "absent_edges", and of "candidates"."""
+    """Statistics that it reads beside the update history; they are kept at every update."""
     follows_size: ClassVar[bool] = False
     """Whether it follows the size that the module aims at."""
 
@@ -43,27 +128,24 @@ def follows_size(rule: object) -> bool:
     return bool(getattr(rule, "follows_size", False))
 
 
-@dataclass(frozen=True, kw_only=True)
-class NewEdges(BuiltInRule):
-    """Settings of rules that draw the weights of new edges."""
-
-    initial_weight: NonNegative = 0.01
-    """Standard deviation of the zero-mean weights of new edges (w_init)."""
-    new_weights: NewWeights = "gaussian"
-    """Distribution of the weights of new edges: Gaussian, or ± initial_weight at random."""
-
-    def draw_weights(self, rng: np.random.Generator, n: int) -> Floats:
-        """Return the weights of n new edges."""
-        drawn = rng.standard_normal(n)
-        if self.new_weights == "gaussian":
-            return self.initial_weight * drawn
-        return np.where(drawn > 0.0, self.initial_weight, -self.initial_weight)
+def frozen(values: Named) -> Named:
+    """Return a named tuple, such as a graph, whose arrays are views that cannot be written to."""
+    views = []
+    for value in values:
+        view = value
+        if isinstance(value, np.ndarray):
+            view = value.view()
+            view.flags.writeable = False
+        elif isinstance(value, tuple):
+            view = frozen(value)
+        views.append(view)
+    return type(values)(*views)
 
 
 def subset(rng: np.random.Generator, n: int, size: int) -> Ints:
     """Return `size` distinct numbers below `n`, ascending, every such set equally likely.
 
-    Floyd's method: exactly `size` draws however large `n` is, and none when all are taken.
+    Floyd's method takes exactly `size` draws however large `n` is; taking all takes none.
     """
     if size == n:
         return np.arange(n)

@@ -4,13 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from smgrnn.errors import ConfigError, short, suggest
-from smgrnn.rules.contribution import Contribution
-from smgrnn.rules.exploration import Exploration
-from smgrnn.rules.frugal import BestCandidate, Frugal, Gradient
-from smgrnn.rules.relay import Relay
+from smgrnn.rules.frugal import BestCandidate, Contribution, Frugal, Gradient
+from smgrnn.rules.paper import Exploration, Relay, RelayAlone, Weak
 from smgrnn.rules.rule import BuiltInRule, Rule, follows_size
-from smgrnn.rules.variants import Duplicate, RandomPruning, RandomRelay, RelayAlone, Split
-from smgrnn.rules.weak import Weak
+from smgrnn.rules.variants import Duplicate, RandomPruning, RandomRelay, Split
 from smgrnn.validation import Choice, Count, Settings, Whole
 
 OnEdit = Literal["keep", "reset"]
@@ -95,29 +92,17 @@ class PlasticityConfig(Settings):
 
     @property
     def is_static(self) -> bool:
-        """Whether the rules never change the graph.
-
-        >>> PlasticityConfig.static().is_static, PlasticityConfig().is_static
-        (True, False)
-        """
+        """Whether the rules never change the graph."""
         return self.growth is None and self.pruning is None and not self.orphan_removal
 
     @property
     def follows_size(self) -> bool:
-        """Whether one of the rules follows a size.
-
-        >>> PlasticityConfig.frugal().follows_size, PlasticityConfig.paper().follows_size
-        (True, False)
-        """
+        """Whether one of the rules follows a size."""
         return any(map(follows_size, self._rules))
 
     @property
     def is_built_in(self) -> bool:
-        """Whether all rules are those of this package, whose edits need no check.
-
-        >>> PlasticityConfig().is_built_in
-        True
-        """
+        """Whether all rules are those of this package, whose edits need no check."""
         return all(rule is None or isinstance(rule, BuiltInRule) for rule in self._rules)
 
     @property
@@ -125,11 +110,7 @@ class PlasticityConfig(Settings):
         return self.growth, self.pruning
 
     def needs(self, statistic: Any) -> bool:
-        """Return whether one of the rules asks for a statistic.
-
-        >>> PlasticityConfig.frugal().needs("candidates"), PlasticityConfig().needs("candidates")
-        (True, False)
-        """
+        """Return whether one of the rules asks for a statistic."""
         return any(statistic in getattr(rule, "statistics", ()) for rule in self._rules)
 
     @classmethod
@@ -156,31 +137,18 @@ class PlasticityConfig(Settings):
 
     @classmethod
     def as_printed(cls, **changes: Any) -> Self:
-        """Return the rules exactly as the paper's text states them.
-
-        >>> PlasticityConfig.as_printed().interval
-        1
-        """
+        """Return the rules exactly as the paper's text states them."""
         growth = Relay(scale="update", explore_inputs=True)
         return cls(growth=growth, interval=1, history_on_edit="reset").changed(**changes)
 
     @classmethod
     def static(cls, **changes: Any) -> Self:
-        """Return rules without any structural change: the paper's Static-SMGrNN.
-
-        >>> PlasticityConfig.static().growth is None
-        True
-        """
+        """Return rules without any structural change: the paper's Static-SMGrNN."""
         return cls(growth=None, pruning=None, orphan_removal=False).changed(**changes)
 
     @classmethod
     def growth_only(cls, **changes: Any) -> Self:
-        """Return rules of growth without pruning: the paper's no-prune ablation.
-
-        >>> rules = PlasticityConfig.growth_only(window=50)
-        >>> rules.growth.name, rules.pruning is None
-        ('relay', True)
-        """
+        """Return rules of growth without pruning: the paper's no-prune ablation."""
         return cls(pruning=None, orphan_removal=False).changed(**changes)
 
 

@@ -1,8 +1,12 @@
 """Statistics that rules ask for, updated at every weight update by compiled code.
 
-The update history is always kept, because it is the paper's.  Statistics of nodes, of absent edges
-and of candidates are kept only where a rule asks for them.  Their means are over the updates since
-the last call of the module, so that all of them are of the present graph.
+The paper's update history is always kept; statistics of nodes, of absent edges and of candidates
+only if a rule asks for them.  Their means cover the updates since the last call of the module, so
+all of them describe the present graph.
+
+A candidate is a node outside the graph, with random weights from a few sources and no outgoing
+edge.  Its activation times the error at an output is the gradient that an edge between them would
+have.  Candidates need K ≥ 2, and have hidden nodes as sources if K ≥ 3.
 """
 
 from typing import NamedTuple, Self
@@ -10,26 +14,15 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
+from smgrnn.graph.activation import activate
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
 from smgrnn.machine import check_memory
-from smgrnn.rules.candidates import Candidates, step_candidates
-from smgrnn.rules.history import UpdateHistory
+from smgrnn.rules.history import UpdateHistory, alike
 
 ACTIVITY, SQUARE, ERROR, STRAIN = range(4)  # rows of `Statistics.nodes`
-
-
-class StepTrace(NamedTuple):
-    """One update, as statistics see it."""
-
-    trace: Floats
-    """Node states before and after each iteration (K + 1, n_nodes)."""
-    errors: Floats
-    """dL/d(sum into each node) in each iteration (K, n_nodes)."""
-    activation: int
-    """Activation of hidden nodes, its index in ACTIVATIONS."""
-    n_inputs: int
-    """Inputs of the network."""
+LEAST_WATCHED = 500
+"""Updates after which a candidate is judged."""
 
 
 class Statistics(NamedTuple):
@@ -40,7 +33,7 @@ class Statistics(NamedTuple):
     nodes: Floats
     """Sums of each node's activity, squared activity, error and squared error (4, n_nodes)."""
     absent: Ints
-    """Positions of the source and the target of each absent edge (2, n_pairs)."""
+    """Indices of the source and the target of each absent edge (2, n_pairs)."""
     products: Floats
     """Of each absent edge, the sum of error at the target times activity at the source."""
 
@@ -61,27 +54,93 @@ class Statistics(NamedTuple):
 def absent_pairs(graph: Graph) -> Ints:
     """Return all pairs without an edge, from any node but outputs to any but inputs (2, n_pairs).
 
-    They stand by target and then by source.
+    They are ordered by target and then by source.
     """
     n_nodes, n_inputs, n_outputs = graph.n_nodes, graph.n_inputs, graph.n_outputs
     n_targets, n_sources = n_nodes - n_inputs, n_nodes - n_outputs
     n_pairs = n_targets * n_sources
     check_memory(40.0 * n_pairs, f"Statistics of {n_pairs} absent edges")
-    column = np.arange(n_nodes)  # of each source; that of outputs comes last, and is not read
+    column = np.arange(n_nodes)  # of each source; outputs have the last one, which is not read
     column[n_inputs + n_outputs :] -= n_outputs
     column[n_inputs : n_inputs + n_outputs] = n_sources
     is_absent: Bools = np.ones((n_targets, n_sources + 1), dtype=np.bool_)
     is_absent[:, n_sources] = False
     np.fill_diagonal(is_absent[n_outputs:, n_inputs:], False)
-    first = np.searchsorted(graph.target, n_inputs)  # edges into inputs stand before
+    first = np.searchsorted(graph.target, n_inputs)  # edges into inputs come before
     is_absent[graph.target[first:] - n_inputs, column[graph.source[first:]]] = False
     target, source = np.nonzero(is_absent)
     source[source >= n_inputs] += n_outputs
     return np.stack([source, target + n_inputs])
 
 
+class Candidates(NamedTuple):
+    """Candidate nodes and the sums that judge them, by columns."""
+
+    sources: Ints
+    """Indices of the nodes that each has edges from (n_sources, n)."""
+    weights: Floats
+    """Weights of these edges; 0 is no edge (n_sources, n)."""
+    state: Floats
+    """Its state in the last iteration (1, n)."""
+    square: Floats
+    """Sum of its squared state over updates (n,)."""
+    n_watched: Ints
+    """Updates that it was watched for (n,)."""
+    products: Floats
+    """Sum of error × state for each output (n_outputs, n)."""
+    is_active: Ints
+    """1 while growth may still use them (1,)."""
+
+    @classmethod
+    def start(cls, graph: Graph, n: int, n_sources: int) -> Self:
+        """Return candidates without edges: the first call draws them, knowing the inputs."""
+        n_sources = min(n_sources, graph.n_inputs)
+        sources, weights = np.zeros((n_sources, n), np.int64), np.zeros((n_sources, n))
+        state, square, n_watched = np.zeros((1, n)), np.zeros(n), np.zeros(n, np.int64)
+        products, is_active = np.zeros((graph.n_outputs, n)), np.ones(1, np.int64)
+        return cls(sources, weights, state, square, n_watched, products, is_active)
+
+    def fits(self, graph: Graph, like: "Candidates") -> bool:
+        """Return whether candidates from a file fit a graph and have the form of others."""
+        if not alike(self, like):
+            return False
+        absent = -1 - np.arange(len(self.sources))[:, None]
+        used = np.sort(np.where(self.weights == 0.0, absent, self.sources), axis=0)
+        return bool(
+            ((self.sources >= 0) & (self.sources < graph.n_nodes)).all()
+            and np.isin(self.is_active, (0, 1)).all()
+            and (np.diff(used, axis=0) > 0).all()  # or an edge would come twice
+        )
+
+    @property
+    def n_edges(self) -> Ints:
+        """Incoming edges of each candidate (n,)."""
+        found: Ints = np.count_nonzero(self.weights, axis=0)
+        return found
+
+    def scores(self) -> Floats:
+        """Return how each correlates with the error at each output (n_outputs, n).
+
+        This is the mean of error × state for a state of mean square 1; 0 for one that was not
+        watched long enough, or has no edges left since its source was pruned.
+        """
+        is_judged = (self.n_watched >= LEAST_WATCHED) & (self.n_edges > 0) & (self.square > 0.0)
+        scale = np.sqrt(np.where(is_judged, self.square * self.n_watched, 1.0))
+        return np.where(is_judged, self.products / scale, 0.0)
+
+    def carry(self, node_origin: Ints) -> "Candidates":
+        """Return the candidates after an edit; one that lost a source loses its edges."""
+        index = np.full(int(max(node_origin.max(), self.sources.max(initial=0))) + 1, -1)
+        kept = np.flatnonzero(node_origin >= 0)
+        index[node_origin[kept]] = kept
+        sources = index[self.sources]
+        is_lost = sources < 0
+        weights = np.where(is_lost.any(axis=0), 0.0, self.weights)
+        return self._replace(sources=np.where(is_lost, 0, sources), weights=weights)
+
+
 class Watched(NamedTuple):
-    """All that is noted at every update, for rules to read."""
+    """All that is recorded at every update, for rules to read."""
 
     history: UpdateHistory
     statistics: Statistics
@@ -89,9 +148,19 @@ class Watched(NamedTuple):
 
 
 @inlined
-def note(statistics: Statistics, candidates: Candidates, step: StepTrace) -> None:
-    """Add one update to the statistics that are kept."""
-    trace, errors = step.trace, step.errors
+def note(
+    statistics: Statistics,
+    candidates: Candidates,
+    trace: Floats,
+    errors: Floats,
+    activation: int,
+    n_inputs: int,
+) -> None:
+    """Add one update to the statistics that are kept.
+
+    `trace` has the states before and after each iteration (K + 1, n_nodes), `errors` dL/d(sum into
+    each node) in each iteration (K, n_nodes).
+    """
     n_iterations = errors.shape[0]
     last = n_iterations - 1
     nodes, absent, products = statistics.nodes, statistics.absent, statistics.products
@@ -109,7 +178,34 @@ def note(statistics: Statistics, candidates: Candidates, step: StepTrace) -> Non
         for row in range(n_iterations):
             products[pair] += errors[row, target] * trace[row, source]
     if candidates.state.shape[1] > 0:
-        step_candidates(candidates, trace, errors, step.activation, step.n_inputs)
+        step_candidates(candidates, trace, errors, activation, n_inputs)
+
+
+@inlined
+def step_candidates(
+    candidates: Candidates, trace: Floats, errors: Floats, activation: int, n_inputs: int
+) -> None:
+    """Run the candidates beside the network, and sum their products with the errors."""
+    if candidates.is_active[0] == 0:
+        return
+    sources, weights, state = candidates.sources, candidates.weights, candidates.state
+    products = candidates.products
+    n_sources, n = sources.shape
+    n_iterations = errors.shape[0]
+    for row in range(1, n_iterations):
+        for candidate in range(n):
+            total = 0.0
+            for k in range(n_sources):
+                total += weights[k, candidate] * trace[row - 1, np.uint64(sources[k, candidate])]
+            state[0, candidate] = total
+        activate(state, 0, 0, n, activation)
+        for output in range(products.shape[0]):
+            error = errors[row, n_inputs + output]
+            for candidate in range(n):
+                products[output, candidate] += error * state[0, candidate]
+    for candidate in range(n):
+        candidates.square[candidate] += state[0, candidate] ** 2
+        candidates.n_watched[candidate] += 1
 
 
 @kernel
@@ -123,4 +219,4 @@ def note_all(
 ) -> None:
     """Add several updates, from Python: traces (n, K + 1, n_nodes) and errors (n, K, n_nodes)."""
     for row in range(len(traces)):
-        note(statistics, candidates, StepTrace(traces[row], errors[row], activation, n_inputs))
+        note(statistics, candidates, traces[row], errors[row], activation, n_inputs)

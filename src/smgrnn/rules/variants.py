@@ -7,39 +7,23 @@ import numpy as np
 
 from smgrnn.graph.edit import Cause, EditDraft, GraphEdit
 from smgrnn.graph.state import row_starts
-from smgrnn.rules.evidence import Evidence
-from smgrnn.rules.relay import AddsNodes, InsertsRelays
-from smgrnn.rules.rule import NewEdges, subset
-from smgrnn.rules.weak import Weak
+from smgrnn.rules.paper import AddsNodes, NewEdges, RelayAlone, Weak
+from smgrnn.rules.rule import Evidence, subset
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelayAlone(InsertsRelays):
-    """Insert relays on unstable edges, and explore nothing."""
-
-    name: ClassVar[str] = "relay-alone"
-    summary: ClassVar[str] = "relays on unstable edges"
-
-    def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
-        """Return relays on some of the unstable edges."""
-        unstable = np.flatnonzero(self.unstable_edges(evidence))
-        return self.relays(evidence, rng, unstable, unstable.size)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RandomRelay(InsertsRelays):
-    """Insert as many relays as RelayAlone would, on edges drawn from all.
-
-    Beside RelayAlone only the criterion of Eqs. (2)-(4) is missing.
-    """
+class RandomRelay(RelayAlone):
+    """Insert as many relays as RelayAlone, on random edges: without Eqs. (2)-(4) only."""
 
     name: ClassVar[str] = "relay-random"
     summary: ClassVar[str] = "as many relays, on random edges"
 
     def decide(self, evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
         """Return relays on random edges."""
+        edges, draft = np.arange(evidence.graph.n_edges), EditDraft(evidence.graph)
         n_unstable = int(np.count_nonzero(self.unstable_edges(evidence)))
-        return self.relays(evidence, rng, np.arange(evidence.graph.n_edges), n_unstable)
+        self.insert(rng, draft, self.choose(evidence, rng, edges, n_unstable))
+        return draft.finish()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,10 +90,7 @@ class Duplicate(AddsNodes, NewEdges):
 
 @dataclass(frozen=True, kw_only=True)
 class RandomPruning(Weak):
-    """Prune as many edges as Weak would, drawn from all.
-
-    Beside Weak only the criterion of Eq. (7) is missing.
-    """
+    """Prune as many edges as Weak, drawn from all: without Eq. (7) only."""
 
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "as many as are weak, drawn from all"

@@ -14,8 +14,7 @@ from smgrnn.batch import Condition, Experiment, LazyMapping
 from smgrnn.config import RunConfig, by_part, setting_of
 from smgrnn.graph.settings import Readout
 from smgrnn.learning.settings import Loss
-from smgrnn.rules.instability import Scale
-from smgrnn.rules.rule import NewWeights
+from smgrnn.rules.paper import NewWeights, Scale
 from smgrnn_paper.experiments.paper import (
     INITIAL_TOPOLOGY,
     OPTIMIZER_SENSITIVITY,
