@@ -39,9 +39,9 @@ PART: list[Any] = [None, {}, "tanh"]
 KINDS: dict[str, tuple[list[Any], str]] = {
     "count": (
         COUNT,
-        "n_inputs n_outputs state_dim iterations window interval prune_period max_relays size "
-        "n_candidates candidate_sources max_nodes max_edges episodes checkpoint_every held_out "
-        "parameters budget rollouts population",
+        "n_inputs n_outputs state_dim iterations window interval update prune_period max_relays "
+        "size n_candidates candidate_sources max_nodes max_edges episodes checkpoint_every "
+        "held_out parameters budget rollouts population",
     ),
     "whole": (WHOLE, "n_hidden through_time least_updates seed stop_after"),
     "positive": (
@@ -59,7 +59,7 @@ KINDS: dict[str, tuple[list[Any], str]] = {
     "choice": (
         CHOICE,
         "activation output_activation readout rule optimizer bias_correction loss schedule scale "
-        "history_on_edit optimizer_on_edit new_weights student env_backend select method",
+        "reduction history_on_edit optimizer_on_edit new_weights student env_backend select method",
     ),
     "part": (PART, "network learning plasticity"),
     "finite": (["3", True, math.inf], "target_return"),
@@ -67,7 +67,7 @@ KINDS: dict[str, tuple[list[Any], str]] = {
 }
 """Values out of range, and the fields of that kind: a name has one meaning everywhere."""
 OUT_OF_RANGE = {name: values for values, names in KINDS.values() for name in names.split()}
-OUT_OF_RANGE["interval"] = [*COUNT, "epoch"]
+OUT_OF_RANGE["interval"] = OUT_OF_RANGE["update"] = [*COUNT, "epoch"]
 OUT_OF_RANGE["population"] = [*COUNT, 1]
 RULES = {"growth", "pruning"}
 REQUIRED: dict[type[Settings], dict[str, Any]] = {

@@ -106,6 +106,7 @@ def test_a_compiled_task_runs_in_gymnasium_where_it_must(tasks: dict[str, Task])
 
 OTHER = {
     "schedule": "falling",
+    "update": 3,
     "bias_correction": "edge",
     "activation": "relu",
     "output_activation": "identity",
@@ -121,7 +122,7 @@ SETTINGS: list[tuple[Any, Any]] = [
     for entry in fields(NetworkConfig)
     if entry.name not in ("n_inputs", "n_outputs", "state_dim")
 ]
-SETTINGS += [({}, entry.name) for entry in fields(LearningConfig)]
+SETTINGS += [({}, entry.name) for entry in fields(LearningConfig) if entry.name != "reduction"]
 SETTINGS += [
     ({part: kind}, entry.name)
     for part, table in (("optimizer", OPTIMIZERS), ("rule", LEARNING))
@@ -150,6 +151,11 @@ def test_every_setting_of_network_and_learning_has_an_effect(choice: Any, name: 
     network = replace(NETWORK, **{name: other}) if choice is None else NETWORK
     changes: Any = {part: {name: other}} if part else {} if choice is None else {name: other}
     assert learned(network, learning.changed(**changes)) != learned(NETWORK, learning)
+
+
+def test_an_update_takes_the_mean_or_the_sum_of_gradients() -> None:
+    mean = LearningConfig(update=3, optimizer="sgd")  # type: ignore[arg-type]
+    assert learned(NETWORK, mean.changed(reduction="sum")) != learned(NETWORK, mean)
 
 
 # --- what is refused -----------------------------------------------------------------------------
