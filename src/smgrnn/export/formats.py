@@ -26,22 +26,13 @@ TYPES = {str: "string", bool: "boolean", int: "long", float: "double"}
 def export_policy(
     network: Any, to: str, out: str | Path, *, is_choice: bool | None = None
 ) -> list[Path]:
-    """Write a network in the format `to` and return the new files.
+    """Write a network in the format "onnx", "c", "graphml" or "json"; return the new files.
 
-    Parameters
-    ----------
-    network
-        A policy, as `smgrnn.load` returns it, a run, an `SMGrNN` or a `Learner`.
-    to
-        "onnx", "c", "graphml" or "json".
-    out
-        The file to write, with or without its suffix.  C has a header and a source of that name.
-    is_choice
-        Whether the action of a bare network is its largest output or all outputs.  By default its
-        loss decides; an `SMGrNN` chooses, unless it has one output.
+    `network` is a policy, as `smgrnn.load` returns it, a run, an `SMGrNN` or a `Learner`.  `out`
+    may have the format's suffix; C has a header and a source of that name.  `is_choice` says
+    whether the action of a bare network is its largest output or all outputs; by default its loss
+    decides, and an `SMGrNN` chooses, unless it has one output.
 
-    Examples
-    --------
     >>> import smgrnn
     >>> run = smgrnn.distill("xor", episodes=20)
     >>> [file.name for file in export_policy(run, "c", "controller")]
