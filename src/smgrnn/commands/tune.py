@@ -130,7 +130,7 @@ def _figures(trial: Trial) -> dict[str, Any]:
 
 
 def _check_identity(path: Path, content: dict[str, Any]) -> None:
-    """Write what a study asks into a new folder; refuse a folder of anything else."""
+    """Write the identity of a study into a new folder; refuse a folder of anything else."""
     folder = path.parent
     if not path.exists():
         if any(not each.name.startswith(".") for each in folder.iterdir()):  # a lock may be there

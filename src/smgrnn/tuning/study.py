@@ -164,7 +164,7 @@ class Study:
     def best(self) -> Trial:
         """The trial of the front with the fewest parameters that returns as much as the preset.
 
-        If there is none, it is the last of the front; if the front is empty, the preset.
+        Without one, it is the last of the front; with an empty front, the preset.
         """
         least, found = self.trials[0].point.mean_return, self.front
         good = [each for each in found if each.point.mean_return >= least]

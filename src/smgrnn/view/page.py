@@ -81,7 +81,7 @@ def contents(run: Record, student: Checkpoint | None = None, *, is_live: bool = 
     record = run.until(student)
     plan, whole = record.plan, Timeline.of(record)
     timeline = whole.thinned()
-    places = style.place_nodes(timeline, spare=is_live)
+    positions = style.place_nodes(timeline, spare=is_live)
     node_size, widest, largest = style.drawn_sizes(timeline)
     unit = "candidate" if record.is_evolved else "episode"
     graph, threshold = record.graph, plan.task.reward_threshold
@@ -104,12 +104,12 @@ def contents(run: Record, student: Checkpoint | None = None, *, is_live: bool = 
             f'<li class="{kind}" style="--tone: var(--{tone})">{text}</li>'
             for kind, tone, text in legend
         ),
-        "network": json_item(_network_figure(timeline, places)),
+        "network": json_item(_network_figure(timeline, positions)),
         "curves": _draw_curves(record, unit) if record.episodes.n else None,
         "timeline": {
             "nInputs": timeline.n_inputs,
             "nFixed": timeline.n_fixed,
-            "nodes": _pack(timeline.nodes._asdict() | {"x": places[:, 0], "y": places[:, 1]}),
+            "nodes": _pack(timeline.nodes._asdict() | {"x": positions[:, 0], "y": positions[:, 1]}),
             "edges": _pack(timeline.edges._asdict()),
             "tracks": _pack(timeline.tracks._asdict()),
             "sizes": _pack(whole.sizes()),
@@ -173,7 +173,7 @@ def _pack(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     return packed
 
 
-def _network_figure(timeline: Timeline, places: Floats) -> UIElement:
+def _network_figure(timeline: Timeline, positions: Floats) -> UIElement:
     """Return the figure with the names of inputs and outputs; the player fills in the rest."""
     plot: Any = figure(
         x_range=models.Range1d(start=-0.1, end=1.1),  # the page widens it by the names
@@ -200,8 +200,8 @@ def _network_figure(timeline: Timeline, places: Floats) -> UIElement:
     n_inputs, n_fixed = timeline.n_inputs, timeline.n_fixed
     for side, rows in (("right", slice(n_inputs)), ("left", slice(n_inputs, n_fixed))):
         plot.text(
-            x=places[rows, 0],
-            y=places[rows, 1],
+            x=positions[rows, 0],
+            y=positions[rows, 1],
             text=timeline.names[rows],
             x_offset=-16 if side == "right" else 16,
             text_align=side,
@@ -213,7 +213,7 @@ def _network_figure(timeline: Timeline, places: Floats) -> UIElement:
     wheel = models.WheelZoomTool()
     plot.toolbar.active_scroll, plot.toolbar.active_drag = wheel, None  # the page lets a mouse pan
     pointed: Any = {"renderers": [nodes, edges], "visible": False}
-    # A tap is to a finger what hovering is to a mouse.
+    # A tap of a finger shows the same as the pointer of a mouse.
     tap = models.TapTool(behavior="inspect", **pointed)
     plot.add_tools(models.PanTool(), wheel, models.HoverTool(tooltips=None, **pointed), tap)
     return plot  # type: ignore[no-any-return]

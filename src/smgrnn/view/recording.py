@@ -66,7 +66,7 @@ class Film:
     def __init__(self, record: Record) -> None:
         self._whole, self._is_evolved = Timeline.of(record), record.is_evolved
         self._timeline, self.n_episodes = self._whole.thinned(), record.episodes.n
-        self._places = style.place_nodes(self._timeline)
+        self._positions = style.place_nodes(self._timeline)
         node_size, self._wide, self._largest = style.drawn_sizes(self._timeline)
         self._size = SCALE * node_size
         self.figure = Figure(figsize=(6.0, 4.0), dpi=DOTS_PER_INCH)
@@ -101,7 +101,7 @@ class Film:
         gap, width = self._size / 2 + 4, ax.bbox.width
         space = {"right": 0.0, "left": 0.0}  # by the end of the names that is at their nodes
         for row, name in enumerate(self._timeline.names):
-            x, y = self._places[row]
+            x, y = self._positions[row]
             side, shift = ("right", -gap) if x < 0.5 else ("left", gap)
             look: Any = {"ha": side, "va": "center", "fontsize": 8, "color": style.SOFT}
             look |= {"parse_math": False, "annotation_clip": False}  # $ starts no formula
@@ -120,7 +120,7 @@ class Film:
         frame, nodes, edges = timeline.frame(update), timeline.nodes, timeline.edges
 
         source, target = (
-            self._places[np.searchsorted(nodes.id, ends[frame.edges])][:, None, :]
+            self._positions[np.searchsorted(nodes.id, ends[frame.edges])][:, None, :]
             for ends in (edges.source, edges.target)
         )
         along, way = np.linspace(0, 1, style.N_POINTS)[None, :, None], target - source
@@ -136,15 +136,15 @@ class Film:
         self._halos.set(segments=paths, linewidths=width + 4, colors=halos)
 
         colours, newness = self._glow(nodes, frame.nodes, time)
-        places, area = self._places[frame.nodes], self._size**2
+        positions, area = self._positions[frame.nodes], self._size**2
         glow = to_rgba_array(colours, 0.4 * newness)
-        self._glows.set(offsets=places, sizes=area * (1 + 1.4 * newness) ** 2, facecolors=glow)
+        self._glows.set(offsets=positions, sizes=area * (1 + 1.4 * newness) ** 2, facecolors=glow)
         fills = [c if new > 0 else "white" for c, new in zip(colours, newness, strict=True)]
         n_hidden = frame.nodes.size - timeline.n_fixed
         numbers = {"input": timeline.n_inputs, "output": timeline.n_outputs, "hidden": n_hidden}
         outlines = [OUTLINE[kind] for kind, n in numbers.items() for _ in range(n)]
         sizes = [area] * frame.nodes.size
-        self._nodes.set(offsets=places, sizes=sizes, facecolors=fills, edgecolors=outlines)
+        self._nodes.set(offsets=positions, sizes=sizes, facecolors=fills, edgecolors=outlines)
 
         for cursor in self._cursors:
             cursor.set_xdata([time, time])

@@ -79,16 +79,16 @@ def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
     found = np.tile(CENTRE, (nodes.n, 1))
     found[: timeline.n_inputs] = column(0, timeline.n_inputs)
     found[timeline.n_inputs : n_fixed] = column(1, timeline.n_outputs)
-    n_places = hidden.most_at_once()
+    n_positions = hidden.most_at_once()
     if spare:
-        n_places = max(LEAST_SPARE, 1 << (n_places - 1).bit_length())
+        n_positions = max(LEAST_SPARE, 1 << (n_positions - 1).bit_length())
     within = np.isin([timeline.edges.source, timeline.edges.target], hidden.id).all(axis=0)
     is_layer = not within.any() and not hidden.born.any()  # as in a static MLP
-    number = np.arange(n_places)  # a disc like a sunflower's
-    radius, angle = np.sqrt(number / max(n_places, 1)), number * np.pi * (3 - np.sqrt(5))
+    number = np.arange(n_positions)  # a disc like a sunflower's
+    radius, angle = np.sqrt(number / max(n_positions, 1)), number * np.pi * (3 - np.sqrt(5))
     disc = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    places = column(0.5, n_places) if is_layer else CENTRE + RADII * disc
-    is_free = np.ones(len(places), dtype=np.bool_)
+    positions = column(0.5, n_positions) if is_layer else CENTRE + RADII * disc
+    is_free = np.ones(len(positions), dtype=np.bool_)
     taken: list[tuple[int, int]] = []  # the update that frees each position
     rows = {id: row for row, id in enumerate(nodes.id.tolist())}
     for node in range(n_fixed, nodes.n):
@@ -96,8 +96,8 @@ def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
             is_free[heappop(taken)[1]] = True
         ends = [rows[id] for id in (nodes.source[node], nodes.target[node]) if id in rows]
         wish = found[ends].mean(axis=0) if ends else CENTRE
-        distance = np.square((places - wish) / RADII).sum(axis=1)
+        distance = np.square((positions - wish) / RADII).sum(axis=1)
         nearest = int(np.where(is_free, distance, np.inf).argmin())
-        found[node], is_free[nearest] = places[nearest], False
+        found[node], is_free[nearest] = positions[nearest], False
         heappush(taken, (int(nodes.died[node]), nearest))
     return found
