@@ -33,4 +33,4 @@ def run_study(folder: Path) -> Study:
 
 
 def outcomes(study: Study) -> list[Any]:
-    return [(it.number, it.settings, it.returns, it.parameters, it.is_whole) for it in study.trials]
+    return [(it.number, it.settings, it.returns, it.parameters) for it in study.trials]

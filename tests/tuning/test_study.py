@@ -66,7 +66,7 @@ def test_the_better_half_adds_most_beside_what_is_known(
 ) -> None:
     """A network of 6 parameters, lucky with its first seed, hid a good one of 23 beside it."""
     preset = Trial(number=0, settings={}, returns=(0.0,), parameters=(100,))
-    beside = Trial(number=1, settings={}, returns=known[:1], parameters=known[1:], is_whole=True)
+    beside = Trial(number=1, settings={}, returns=known[:1] * 2, parameters=known[1:] * 2)
     found = tiny_study(tmp_path, trials=[preset, beside])
     assert found.worst == WORST
     merits = [found.merit(Point(*each)) for each in points]
@@ -82,9 +82,9 @@ def test_poor_trials_are_stopped_early_and_only_whole_ones_are_on_the_front(
     lengths = [len(trial.returns) for trial in found.trials]
     assert lengths[0] == 2
     assert sorted(lengths[1:5]) == sorted(lengths[5:9]) == [1, 1, 2, 2]
-    assert [trial.is_whole for trial in found.trials] == [n == 2 for n in lengths]
+    assert [trial.number for trial in found.whole] == [i for i, n in enumerate(lengths) if n == 2]
     assert len(executor.calls) == found.n_runs == sum(lengths)
-    assert all(trial.is_whole for trial in found.front)
+    assert all(trial in found.whole for trial in found.front)
     assert found.best.point.mean_return >= found.trials[0].point.mean_return
 
 
@@ -102,7 +102,7 @@ def _with_floor(folder: Path, floor: float | None) -> Study:
     """Return a study of three trials by hand, the preset first."""
     sizes = {(100.0, 300.0): 40, (150.0, 170.0): 10, (400.0, 420.0): 90}
     trials = [
-        Trial(number=i, settings={}, returns=returns, parameters=(size, size), is_whole=True)
+        Trial(number=i, settings={}, returns=returns, parameters=(size, size))
         for i, (returns, size) in enumerate(sizes.items())
     ]
     return tiny_study(folder, floor=floor, trials=trials)

@@ -17,19 +17,28 @@ from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder
 from smgrnn.commands.options import RUN_SETTINGS, TASK, WORKERS, import_from_here, run_settings
 from smgrnn.commands.output import Output
-from smgrnn.config import USUAL_PRESET, by_part, settings_file
-from smgrnn.errors import ConfigError, FileFormatError
-from smgrnn.pages.page import html
-from smgrnn.pages.tuning import describe_best, describe_point, tuning_page
+from smgrnn.config import USUAL_PRESET, by_part, setting_of, settings_file
+from smgrnn.errors import ConfigError, FileFormatError, plain
+from smgrnn.pages import figure as style
+from smgrnn.pages.page import DataTable, Illustration, Page, html
+from smgrnn.plotting import Figure
 from smgrnn.storage import locked, make_folder, write_file, write_files, writing
-from smgrnn.text import quantity
+from smgrnn.text import MISSING, number, quantity
 from smgrnn.tuning.space import find_space
-from smgrnn.tuning.study import Study, Trial
+from smgrnn.tuning.study import Point, Study, Trial
 from smgrnn.validation import Count, Positive, checked
 
 FIRST_SEED = 1000
 """First seed of trials.  Those of experiments, from 0 on, must not select settings."""
 KIND, VERSION = "study", 2
+TRIAL, STOPPED, FRONT, PRESET = "#56b4e9", "#c8c8c8", "#0072b2", "#d55e00"
+"""Colours of trials with all seeds, of those that were stopped, of the front and the preset."""
+CAPTION = "Trials with all seeds, those that were stopped early as small dots, and the front."
+NOTE = (
+    "Return: mean held-out return of the selected networks over seeds. Best: fewest parameters "
+    "that return no less than the preset. The seeds here chose the settings, so expect less on "
+    "other seeds. Importance: for being among the best tenth of the trials (PED-ANOVA)."
+)
 
 OPTIONS = f"""{TASK}{RUN_SETTINGS}
 the search:
@@ -70,7 +79,7 @@ def run(args: Namespace, output: Output) -> None:
     def show(study: Study) -> None:
         line = "the preset itself …"
         if study.trials:
-            line = f"best: {describe_point(study.best.point)} · front of {len(study.front)}"
+            line = f"best: {_describe(study.best.point)} · front of {len(study.front)}"
         line += f" · {quantity(study.n_runs, 'run')}, {study.n_stored} found"
         display.show(line, max(len(study.trials) - 1, 0))
 
@@ -89,10 +98,10 @@ def run(args: Namespace, output: Output) -> None:
         with writing(folder):
             _write(study, importances, args.preset or USUAL_PRESET)
     trials, best, page = study.trials, folder / "settings.toml", folder / "index.html"
-    n_stopped = sum(not each.is_whole and not each.error for each in trials)
     n_failed = sum(bool(each.error) for each in trials)
+    n_stopped = len(trials) - len(study.whole) - n_failed
     words = (
-        f"The preset: {describe_point(trials[0].point)}. {describe_best(study)}\n"
+        f"The preset: {_describe(trials[0].point)}. {_describe_best(study)}\n"
         f"{quantity(len(trials) - 1, 'trial')} ({n_stopped} stopped early, {n_failed} failed), "
         f"{quantity(study.n_runs, 'run')}; {study.n_stored} were in the store.\n"
         f"Use the settings by --preset {shlex.quote(str(best))}; the whole front is in "
@@ -121,7 +130,7 @@ def _figures(trial: Trial) -> dict[str, Any]:
 
 
 def _check_identity(path: Path, content: dict[str, Any]) -> None:
-    """Write what a study asks into a new folder; refuse a folder of anything else."""
+    """Write the identity of a study into a new folder; refuse a folder of anything else."""
     folder = path.parent
     if not path.exists():
         if any(not each.name.startswith(".") for each in folder.iterdir()):  # a lock may be there
@@ -145,8 +154,8 @@ def _write(study: Study, importances: dict[str, float], preset: str) -> None:
     def settings(trial: Trial) -> bytes:
         about = {
             "command": shlex.join(["smgrnn", *sys.argv[1:]]),
-            "result": f"{describe_point(trial.point)}, where the preset has "
-            f"{describe_point(study.trials[0].point)}; means over seeds {study.seeds[0]} to "
+            "result": f"{_describe(trial.point)}, where the preset has "
+            f"{_describe(study.trials[0].point)}; means over seeds {study.seeds[0]} to "
             f"{study.seeds[-1]}, which chose the settings",
         }
         config = study.start.with_changes(**by_part(trial.settings))
@@ -164,7 +173,7 @@ def _write(study: Study, importances: dict[str, float], preset: str) -> None:
     results = {
         "settings.toml": settings(study.best),
         "trials.csv": table.getvalue().encode(),
-        "index.html": html(tuning_page(study, importances)).encode(),
+        "index.html": html(_page(study, importances)).encode(),
     }
     make_folder(study.folder / "front")
     for old in (study.folder / "front").iterdir():
@@ -172,3 +181,75 @@ def _write(study: Study, importances: dict[str, float], preset: str) -> None:
             old.unlink()
     write_files(study.folder, results)
     write_files(study.folder / "front", front)
+
+
+def _describe(point: Point) -> str:
+    """Return a return and a number of parameters in words.
+
+    >>> _describe(Point(-81.04, 21.5))
+    'return −81.0 with 21.5 parameters'
+    """
+    return f"return {number(point.mean_return, 1)} with {number(point.parameters, 1)} parameters"
+
+
+def _describe_best(study: Study) -> str:
+    """Return in a sentence which settings are the best."""
+    if not study.front:
+        floor = number(study.worst.mean_return, 1)
+        return f"No trial returns {floor} or more: the settings are those of the preset."
+    best = study.best
+    which = f"trial {best.number}" if best.number else "the preset itself"
+    return f"The best settings: {_describe(best.point)}, {which}."
+
+
+def _page(study: Study, importances: dict[str, float]) -> Page:
+    """Return the page of a study."""
+    trials = {"Preset": study.trials[0], "Best": study.best}
+    trials |= {f"Trial {it.number}": it for it in study.front if it not in trials.values()}
+    points = [trial.point for trial in trials.values()]
+    rows = [
+        ("return", "", "", *(number(it.mean_return, 1) for it in points)),
+        ("parameters", "", "", *(number(it.parameters, 1) for it in points)),
+    ]
+    for name, range, _ in study.space:
+        before = setting_of(study.start, name)
+        values = (trial.settings.get(name, before) for trial in trials.values())
+        texts = (f"{it:.3g}" if isinstance(it, float) else plain(str(it)) for it in values)
+        importance = number(importances[name], 2) if name in importances else MISSING
+        rows.append((name, range, importance, *texts))
+    heads, title = ("Setting", "Range", "Importance", *trials), "The best settings and the front"
+    picture = style.take_picture(_draw(study))
+    return Page(
+        f"Settings tuned on {plain(study.task)}",
+        (
+            _describe_best(study),
+            Illustration("tuning", "Return against parameters", CAPTION, picture),
+            DataTable.of(title, heads, rows, note=NOTE),
+        ),
+    )
+
+
+@style.styled
+def _draw(study: Study) -> Figure:
+    """Draw the front, and the trials that return at least the floor."""
+    figure, body = style.new_figure(3.4)
+    ax, ring = body.subplots(), {"facecolors": "none", "edgecolors": FRONT}
+    whole = study.whole
+    stopped = [it for it in study.trials if it.returns and not it.error and it not in whole]
+
+    def add(draw: Any, trials: list[Trial], **look: Any) -> None:
+        points = [trial.point for trial in trials]
+        draw([it.parameters for it in points], [it.mean_return for it in points], **look)
+
+    add(ax.scatter, stopped, s=6, label="stopped early", color=STOPPED)
+    add(ax.scatter, whole[1:], s=16, label="all seeds", color=TRIAL)
+    add(ax.scatter, [study.trials[0]], s=50, label="the preset", color=PRESET, zorder=3)
+    add(ax.scatter, [study.best], s=120, label="the best settings", zorder=4, **ring)
+    add(ax.plot, study.front, color=FRONT, marker="o", markersize=4, label="front")
+    low = min(study.worst.mean_return, study.trials[0].point.mean_return)
+    high = max(trial.point.mean_return for trial in whole)
+    margin = 0.08 * (high - low) or 1.0
+    style.scale_sizes(ax, (1, 2, 5))
+    ax.set(ylabel="held-out return", ylim=(low - margin, high + margin))
+    ax.legend(fontsize=7)
+    return figure

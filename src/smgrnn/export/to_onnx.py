@@ -2,9 +2,9 @@
 
 Inputs: `observation` (batch, n_observations), and `state` (batch, n_states), all zeros at the start
 of an episode.  Outputs: `action` (batch,), or (batch, n_actions) where it is continuous; `outputs`
-(batch, n_actions), the values that the network read out; `next_state`, the next step's `state`.
+(batch, n_actions), what the network read out; `next_state`, which is the `state` of the next step.
 
-Weights are dense matrices, which every runtime can multiply.
+Weights are dense matrices: a few zeros more, and every runtime can multiply them.
 """
 
 import json

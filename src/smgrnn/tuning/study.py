@@ -85,8 +85,6 @@ class Trial:
     """Parameters of the selected network of each run."""
     error: str = ""
     """Why a run failed; empty if none did."""
-    is_whole: bool = False
-    """Whether it has run with all seeds."""
 
     @property
     def point(self) -> Point:
@@ -142,7 +140,7 @@ class Study:
     @property
     def whole(self) -> list[Trial]:
         """The trials that ran with all seeds."""
-        return [trial for trial in self.trials if trial.is_whole]
+        return [trial for trial in self.trials if len(trial.returns) == self.n_seeds]
 
     @property
     def worst(self) -> Point:
@@ -166,7 +164,7 @@ class Study:
     def best(self) -> Trial:
         """The trial of the front with the fewest parameters that returns as much as the preset.
 
-        If there is none, it is the last of the front; if the front is empty, the preset.
+        Without one, it is the last of the front; with an empty front, the preset.
         """
         least, found = self.trials[0].point.mean_return, self.front
         good = [each for each in found if each.point.mean_return >= least]
@@ -187,7 +185,8 @@ class Study:
         if not self.trials:
             self._begin(executor, watch)
         while len(self.trials) - 1 < n_trials and time.monotonic() < until:
-            asked = [self._search.ask(self._distributions()) for _ in range(self.batch)]
+            ranges = {each.name: each.distribution for each in self.space}
+            asked = [self._search.ask(ranges) for _ in range(self.batch)]
             first, n_done = len(self.trials), 0
             trials = [Trial(number=first + i, settings=it.params) for i, it in enumerate(asked)]
             alive = trials
@@ -198,13 +197,11 @@ class Study:
                 n_next = min(2 * n_done or 1, self.n_seeds)
                 self._evaluate(alive, self.seeds[n_done:n_next], executor, watch)
                 alive, n_done = [trial for trial in alive if not trial.error], n_next
-            for trial in alive:
-                trial.is_whole = True
             for each, trial in zip(asked, trials, strict=True):
                 if trial.error:
                     self._search.tell(each, state=optuna.trial.TrialState.FAIL)
                 else:  # a poor one by the seeds that it had
-                    each.set_constraint("floor", self._lack(trial))
+                    each.set_constraint("floor", self.worst.mean_return - trial.point.mean_return)
                     self._search.tell(each, list(trial.point))
             self.trials += trials
             watch(self)
@@ -224,19 +221,12 @@ class Study:
         config = self.start.with_changes(**by_part(settings))
         return Condition(self.task, replace(config, checkpoint_every=config.episodes))
 
-    def _distributions(self) -> dict[str, Any]:
-        return {each.name: each.distribution for each in self.space}
-
-    def _lack(self, trial: Trial) -> float:
-        return self.worst.mean_return - trial.point.mean_return
-
     def _begin(self, executor: Executor, watch: Watch) -> None:
         """Run the preset with all seeds, and begin a search that knows it."""
         preset = Trial(number=0, settings={})
         self._evaluate([preset], self.seeds, executor, watch)
         if preset.error:
             raise ConfigError(f"The preset itself cannot be run: {preset.error}")
-        preset.is_whole = True
         self.trials.append(preset)
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         with warnings.catch_warnings():
@@ -249,11 +239,14 @@ class Study:
             )
         aims: Any = ["maximize", "minimize"]
         self._search: Any = optuna.create_study(sampler=sampler, directions=aims)
-        known: Any = {"values": list(preset.point), "constraints": {"floor": self._lack(preset)}}
-        known["params"] = {it.name: setting_of(self.start, it.name) for it in self.space}
         with suppress(ValueError):  # Optuna refuses a preset outside of the space
-            known["distributions"] = self._distributions()
-            self._search.add_trial(optuna.trial.create_trial(**known))
+            known = optuna.trial.create_trial(
+                params={each.name: setting_of(self.start, each.name) for each in self.space},
+                distributions={each.name: each.distribution for each in self.space},
+                values=list(preset.point),
+                constraints={"floor": self.worst.mean_return - preset.point.mean_return},
+            )
+            self._search.add_trial(known)
         watch(self)
 
     def _evaluate(

@@ -1,7 +1,7 @@
 """A run under way on a page: a small server that only this machine can reach.
 
-It answers two addresses and nothing else, and reads no file that a request names.  It refuses
-requests for another host, by which a page of the web could ask through a name of its own.
+It answers two addresses and never reads a file that a request names.  It refuses requests for
+another host: a web page could let its own name mean this machine.
 """
 
 import json
@@ -23,7 +23,7 @@ from smgrnn.view.page import contents, fill_frame
 
 HOST = "127.0.0.1"
 RECENT = 10.0
-"""Seconds since the last question after which nobody looks at a page any more."""
+"""Seconds after its last request for which a page counts as open."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -38,7 +38,7 @@ WAITING = (
 
 
 class FolderView:
-    """The record in a run folder, read again whenever another process has changed it."""
+    """The record in a run folder, which it reads again after another process changed it."""
 
     def __init__(self, path: Path) -> None:
         home = RunFolder(path)
@@ -54,9 +54,9 @@ class FolderView:
 
 
 class LiveView:
-    """The page of a run under way, served inside a `with` block at `url`.
+    """The page of a run under way, served at `url` inside a `with` block.
 
-    `look` returns the current record, as often as a page asks for it.
+    `look` returns the current record whenever a page asks for it.
     """
 
     def __init__(self, look: Callable[[], Record]) -> None:
@@ -68,9 +68,7 @@ class LiveView:
         self._server = _Server((HOST, 0), _Handler)
         self._server.view = self
         self.port = int(self._server.server_address[1])
-        """The port it is served at."""
         self.url = f"http://{HOST}:{self.port}/"
-        """The address to open."""
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -85,7 +83,7 @@ class LiveView:
         self._server.server_close()
 
     def expect_page(self) -> None:
-        """Note that a page was just opened, which will ask in a moment."""
+        """Count a page as open that has not sent its first request."""
         self._asked = time.monotonic()
 
     def page(self, after: int | None = None) -> str | None:
@@ -109,12 +107,12 @@ class _Server(ThreadingHTTPServer):
     view: LiveView
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exception(), ConnectionError):  # a page was closed while it was sent
+        if not isinstance(sys.exception(), ConnectionError):  # a page was closed while it loaded
             super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    timeout = 10  # seconds of a connection on which nothing is asked
+    timeout = 10  # seconds of an idle connection
     server: _Server
 
     def do_GET(self) -> None:
@@ -128,10 +126,11 @@ class _Handler(BaseHTTPRequestHandler):
             text, kind = view.page(int(after) if after.isdecimal() else 0), "application/json"
         else:
             return self.send_error(404)
-        body = (text or "").encode()
+        body, headers = (text or "").encode(), dict(HEADERS)
         self.send_response(204 if text is None else 200)
-        own = {} if text is None else {"Content-Type": kind, "Content-Length": str(len(body))}
-        for name, value in {**HEADERS, **own}.items():
+        if text is not None:
+            headers |= {"Content-Type": kind, "Content-Length": str(len(body))}
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

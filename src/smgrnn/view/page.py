@@ -1,7 +1,7 @@
 """The page: one file that opens from disk, with Bokeh, the timeline and the player inside.
 
-The frame, with its style, is `page.html`; `player.js` moves the network along the timeline, and
-`live.js` follows a run under way.  `drawing.js` finds lines and dots of the figure by their names.
+`page.html` is the template, `player.js` moves the network along the timeline, and `live.js` follows
+a run under way.  `drawing.js` finds lines and dots of the figure by their names.
 """
 
 import io
@@ -23,7 +23,6 @@ from bokeh.resources import Resources
 from numpy.typing import NDArray
 
 from smgrnn.arrays import Floats
-from smgrnn.graph.edit import Cause
 from smgrnn.plotting import mpl
 from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.own_loop import record_of
@@ -35,9 +34,6 @@ from smgrnn.view import style
 from smgrnn.view.timeline import Timeline
 
 SCRIPTS = ("timeline.js", "drawing.js", "story.js", "player.js", "live.js")
-"""The program of the page, in the order in which its parts are read."""
-WORDS = ("title", "facts", "notices", "legend")
-"""Parts of the content that are markup."""
 LINES = ("xs", "ys", "line_width", "line_color", "line_alpha")
 DOTS = ("x", "y", "size", "fill_color", "line_color", "line_width", "alpha")
 ARROWS = ("x", "y", "size", "angle", "color", "alpha")
@@ -45,7 +41,7 @@ ARROWS = ("x", "y", "size", "angle", "color", "alpha")
 
 
 def write_page(run: Any, path: str | Path, student: Checkpoint | None = None) -> None:
-    """Write a page on which a run's selected network, or another student of it, grows.
+    """Write a page that shows the growth of a run's selected network, or of another student.
 
     `run` is a run, its record, or a network that your own loop trained.
     """
@@ -61,16 +57,14 @@ def page(run: Record, student: Checkpoint | None = None) -> str:
 
 def fill_frame(content: dict[str, Any]) -> str:
     """Return the page with this content as HTML."""
-    folder = files("smgrnn.view")
-    frame, *scripts = (
-        folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.html", *SCRIPTS)
-    )
+    paths = (files("smgrnn.view").joinpath(name) for name in ("page.html", *SCRIPTS))
+    frame, *scripts = (path.read_text(encoding="utf-8") for path in paths)
     themes = {
-        theme: " ".join(f"--{name}: {pair[place]};" for name, pair in style.COLOURS.items())
-        for place, theme in enumerate(("light", "dark"))
+        theme: " ".join(f"--{name}: {pair[index]};" for name, pair in style.COLOURS.items())
+        for index, theme in enumerate(("light", "dark"))
     }
     return Template(frame).substitute(
-        {name: content[name] for name in WORDS} | themes,
+        {name: content[name] for name in ("title", "facts", "notices", "legend")} | themes,
         connect="; connect-src 'self'" if content["isLive"] else "",
         bokeh="".join(Resources(mode="inline", components=["bokeh"]).js_raw),
         content=json.dumps(content).replace("<", "\\u003c"),
@@ -79,43 +73,43 @@ def fill_frame(content: dict[str, Any]) -> str:
 
 
 def contents(run: Record, student: Checkpoint | None = None, *, is_live: bool = False) -> Any:
-    """Return all that the page shows: words as markup, figures, columns of numbers.
+    """Return everything that the page shows: texts as markup, figures, columns of numbers.
 
-    A run under way shows its current student, with room for nodes that are to come.
+    A run under way shows its current student and leaves space for new nodes.
     """
     student = run.student(final=True) if is_live else student or run.selected
     record = run.until(student)
     plan, whole = record.plan, Timeline.of(record)
     timeline = whole.thinned()
-    places = style.place_nodes(timeline, spare=is_live)
+    positions = style.place_nodes(timeline, spare=is_live)
     node_size, widest, largest = style.drawn_sizes(timeline)
     unit = "candidate" if record.is_evolved else "episode"
-    graph, done, threshold = record.graph, find_done(record), plan.task.reward_threshold
+    graph, threshold = record.graph, plan.task.reward_threshold
     facts = (
         f"{record.episodes.n:,} episodes, {len(record.edits.rows):,} structural changes: "
         f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges."
     )
-    if done is not None:
+    if (done := find_done(record)) is not None:
         facts += f" Solved in episode {done:,}: the last 100 returned {threshold:g} on average."
     legend = [("line", "positive", "positive weight"), ("line", "negative", "negative weight")]
     grown = style.grown_by(timeline)
-    legend += [("dot", style.TONES[cause], f"new by {style.word(cause)}") for cause in grown]
+    legend += [("dot", style.TONES[cause], f"new by {style.WORDS[cause]}") for cause in grown]
     if (np.concatenate([timeline.nodes.died_by, timeline.edges.died_by]) >= 0).any():
         legend.append(("dot faded", "soft", "removed, fading"))
     return {
         "title": escape(f"{plan.task.id}, {plan.student}, seed {plan.seed}"),
         "facts": escape(facts),
-        "notices": notices(run, whole, timeline, is_live=is_live),
+        "notices": _notices(run, whole, timeline, is_live=is_live),
         "legend": "".join(
             f'<li class="{kind}" style="--tone: var(--{tone})">{text}</li>'
             for kind, tone, text in legend
         ),
-        "network": json_item(network_figure(timeline, places)),
-        "curves": draw_curves(record, unit) if record.episodes.n else None,
+        "network": json_item(_network_figure(timeline, positions)),
+        "curves": _draw_curves(record, unit) if record.episodes.n else None,
         "timeline": {
             "nInputs": timeline.n_inputs,
             "nFixed": timeline.n_fixed,
-            "nodes": _pack(timeline.nodes._asdict() | {"x": places[:, 0], "y": places[:, 1]}),
+            "nodes": _pack(timeline.nodes._asdict() | {"x": positions[:, 0], "y": positions[:, 1]}),
             "edges": _pack(timeline.edges._asdict()),
             "tracks": _pack(timeline.tracks._asdict()),
             "sizes": _pack(whole.sizes()),
@@ -124,7 +118,7 @@ def contents(run: Record, student: Checkpoint | None = None, *, is_live: bool = 
         "episodes": _pack(record.episodes._asdict()),
         "style": {
             "grown": {int(cause): tone for cause, tone in style.TONES.items()},
-            "causes": {int(cause): style.word(cause) for cause in Cause},
+            "causes": {int(cause): word for cause, word in style.WORDS.items()},
             "glow": style.GLOW,
             "fade": style.FADE,
             "narrow": style.NARROW,
@@ -142,34 +136,36 @@ def contents(run: Record, student: Checkpoint | None = None, *, is_live: bool = 
     }
 
 
-def notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool) -> str:
-    """Return the notices that a reader of the page needs, a paragraph each."""
-    plan, n, n_shown, selected = run.plan, run.episodes.n, whole.ends.size - 1, 0
-    stages = plan.stages if isinstance(plan, Plan) and plan.origin is not None else ()
-    if is_live and run.held_out.size:
-        selected = run.selected.episode
-    is_cut = not (run.is_evolved or run.is_finished or is_live)
-    is_thinned = drawn.nodes.n < whole.nodes.n or drawn.edges.n < whole.edges.n
-    found = {
-        "This network was evolved. The curves show all candidates in order.": run.is_evolved,
-        f"The run was interrupted after {n:,} of {plan.n_episodes:,} episodes.": is_cut,
-        f"Learned in sequence: {', then '.join(each.task.id for each in stages)}.": bool(stages),
-        f"This is the network of episode {n_shown:,} of {n:,}. --final shows the last one.": (
-            n_shown < n
-        ),
-        f"Selected network: episode {selected:,}; see `smgrnn view`.": 0 < selected < n_shown,
-        "This run kept no weights on the way. They are interpolated between structural changes.": (
-            run.snapshots.episode.size == 0 and not run.is_evolved
-        ),
-        f"The network is too large to be drawn whole: {drawn.nodes.n:,} of the {whole.nodes.n:,} "
-        f"nodes and {drawn.edges.n:,} of the {whole.edges.n:,} edges are shown. The curves and "
-        "figures count all of them.": is_thinned,
-    }
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence, holds in found.items() if holds)
+def _notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool) -> str:
+    plan, n, n_shown = run.plan, run.episodes.n, whole.ends.size - 1
+    selected = run.selected.episode if is_live and run.held_out.size else 0
+    found = []
+    if run.is_evolved:
+        found.append("This network was evolved. The curves show all candidates in order.")
+    elif not (run.is_finished or is_live):
+        found.append(f"The run was interrupted after {n:,} of {plan.n_episodes:,} episodes.")
+    if isinstance(plan, Plan) and plan.origin is not None:
+        tasks = ", then ".join(stage.task.id for stage in plan.stages)
+        found.append(f"Learned in sequence: {tasks}.")
+    if n_shown < n:
+        shown = f"This is the network of episode {n_shown:,} of {n:,}."
+        found.append(f"{shown} --final shows the last one.")
+    if 0 < selected < n_shown:
+        found.append(f"Selected network: episode {selected:,}; see `smgrnn view`.")
+    if run.snapshots.episode.size == 0 and not run.is_evolved:
+        between = "They are interpolated between structural changes."
+        found.append(f"This run kept no weights on the way. {between}")
+    if drawn.nodes.n < whole.nodes.n or drawn.edges.n < whole.edges.n:
+        found.append(
+            f"The network is too large to be drawn whole: {drawn.nodes.n:,} of the "
+            f"{whole.nodes.n:,} nodes and {drawn.edges.n:,} of the {whole.edges.n:,} edges are "
+            "shown. The curves and figures count all of them."
+        )
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in found)
 
 
 def _pack(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return numbers as the player unpacks them: the bytes of Int32Arrays or Float32Arrays."""
+    """Return numbers for the player: the bytes of Int32Arrays or Float32Arrays."""
     packed = {}
     for name, each in columns.items():
         kind = "<i4" if each.dtype.kind == "i" else "<f4"
@@ -177,10 +173,10 @@ def _pack(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     return packed
 
 
-def network_figure(timeline: Timeline, places: Floats) -> UIElement:
-    """Return the network's figure: the names of inputs and outputs, and room for the rest."""
+def _network_figure(timeline: Timeline, positions: Floats) -> UIElement:
+    """Return the figure with the names of inputs and outputs; the player fills in the rest."""
     plot: Any = figure(
-        x_range=models.Range1d(start=-0.1, end=1.1),  # the page makes room for the names
+        x_range=models.Range1d(start=-0.1, end=1.1),  # the page widens it by the names
         y_range=models.Range1d(start=-0.04, end=1.04),
         sizing_mode="stretch_both",
         tools=[],
@@ -204,8 +200,8 @@ def network_figure(timeline: Timeline, places: Floats) -> UIElement:
     n_inputs, n_fixed = timeline.n_inputs, timeline.n_fixed
     for side, rows in (("right", slice(n_inputs)), ("left", slice(n_inputs, n_fixed))):
         plot.text(
-            x=places[rows, 0],
-            y=places[rows, 1],
+            x=positions[rows, 0],
+            y=positions[rows, 1],
             text=timeline.names[rows],
             x_offset=-16 if side == "right" else 16,
             text_align=side,
@@ -217,20 +213,20 @@ def network_figure(timeline: Timeline, places: Floats) -> UIElement:
     wheel = models.WheelZoomTool()
     plot.toolbar.active_scroll, plot.toolbar.active_drag = wheel, None  # the page lets a mouse pan
     pointed: Any = {"renderers": [nodes, edges], "visible": False}
-    # A tap is to a finger what hovering is to a mouse.
+    # A tap of a finger shows the same as the pointer of a mouse.
     tap = models.TapTool(behavior="inspect", **pointed)
     plot.add_tools(models.PanTool(), wheel, models.HoverTool(tooltips=None, **pointed), tap)
     return plot  # type: ignore[no-any-return]
 
 
-def draw_curves(record: Record, unit: str) -> dict[str, Any]:
+def _draw_curves(record: Record, unit: str) -> dict[str, Any]:
     """Return the curves of a run as an image, and the fractions of its width where they span."""
     picture, buffer = curves_figure(record), io.BytesIO()
     picture.suptitle("")
     picture.set_size_inches(9, 1.5 * len(picture.axes))
     panel = picture.axes[-1]
     panel.set(xlim=(0, record.episodes.n), xlabel=unit)
-    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):  # or the same picture would differ each time
+    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):  # the same bytes each time
         picture.savefig(buffer, format="svg", metadata={"Date": None})
     ends = panel.transAxes.transform([(0, 0), (1, 0)])[:, 0] / picture.bbox.width
     image = f"data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"

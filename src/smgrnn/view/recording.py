@@ -1,4 +1,4 @@
-"""The growth of a network as a short film for a README or a talk: a GIF."""
+"""The growth of a network as a short film, a GIF."""
 
 from math import ceil
 from pathlib import Path
@@ -22,19 +22,19 @@ N_FRAMES, PAUSE, LAST_PAUSE = 32, 125, 2000
 """Frames of a film, and the milliseconds that each, and the last one, stays."""
 DOTS_PER_INCH = 100
 N_TINTS = 3
-"""Steps from white to each colour: few, to keep a GIF small."""
+"""Steps from white to each color: few, to keep a GIF small."""
 GLOW = 3 / N_FRAMES
 """Fraction of the run for which new nodes and edges glow."""
 SCALE = 0.8
 """Size of nodes and edges as a fraction of that on the page."""
-NAME_SHARE = 0.3
+NAME_FRACTION = 0.3
 """Largest fraction of the width that the names of inputs or of outputs take."""
 WIDTH_STEP = 0.75
-"""Step of the widths of edges, in points: an edge that hardly changes takes no room in a film."""
+"""Step of the widths of edges, in points.  An edge that hardly changes adds no bytes to a film."""
 
 
 def film(run: Any, path: str | Path, student: Checkpoint | None = None) -> None:
-    """Write the growth of a run's selected network, or of another student of it, as a GIF.
+    """Write the growth of a run's selected network, or of another student, as a GIF.
 
     `run` is a run, its record, or a network that your own loop trained.
     """
@@ -46,8 +46,8 @@ def film(run: Any, path: str | Path, student: Checkpoint | None = None) -> None:
     picture = Film(record.until(student or record.selected))
     canvas: Any = FigureCanvasAgg(picture.figure)
     colours = (style.INK, style.SOFT, POSITIVE, NEGATIVE, *OUTLINE.values(), *style.GROWN.values())
-    shares = np.linspace(0, 1, N_TINTS + 1)[None, :, None]
-    tints = 1 - shares * (1 - to_rgba_array(colours)[:, None, :3])
+    fractions = np.linspace(0, 1, N_TINTS + 1)[None, :, None]
+    tints = 1 - fractions * (1 - to_rgba_array(colours)[:, None, :3])
     palette = Image.new("P", (1, 1))
     palette.putpalette((255 * tints).round().astype(int).ravel().tolist())
     frames = []
@@ -61,12 +61,12 @@ def film(run: Any, path: str | Path, student: Checkpoint | None = None) -> None:
 
 
 class Film:
-    """The picture at any time: the network above, return and number of edges under it."""
+    """The picture at any time: the network above return and number of edges."""
 
     def __init__(self, record: Record) -> None:
         self._whole, self._is_evolved = Timeline.of(record), record.is_evolved
         self._timeline, self.n_episodes = self._whole.thinned(), record.episodes.n
-        self._places = style.place_nodes(self._timeline)
+        self._positions = style.place_nodes(self._timeline)
         node_size, self._wide, self._largest = style.drawn_sizes(self._timeline)
         self._size = SCALE * node_size
         self.figure = Figure(figsize=(6.0, 4.0), dpi=DOTS_PER_INCH)
@@ -74,21 +74,20 @@ class Film:
         network = self.figure.add_axes((0.0, 0.24, 1.0, 0.7))
         network.set(ylim=(-0.04, 1.04))
         network.set_axis_off()
-        self._halos, self._edges = LineCollection([], zorder=1), LineCollection([], zorder=1)
-        for lines in (self._halos, self._edges):
-            network.add_collection(lines)
+        self._halos: Any = network.add_collection(LineCollection([], zorder=1))
+        self._edges: Any = network.add_collection(LineCollection([], zorder=1))
         self._glows = network.scatter([], [], linewidths=0, zorder=2)
         self._nodes = network.scatter([], [], zorder=2)
         self._name_ends(network)
         look: Any = {"va": "center", "fontsize": 8, "ha": "right"}
         for row, cause in enumerate(style.grown_by(self._timeline)):
-            label, look["color"] = f"● new by {style.word(cause)}", style.GROWN[cause]
+            label, look["color"] = f"● new by {style.WORDS[cause]}", style.GROWN[cause]
             self.figure.text(0.98, 0.955 - 0.04 * row, label, **look)
         self._cursors, n = [], self.n_episodes
         average = moving_average(record.episodes.returns)
         panels = {"return": (average, RETURN), "edges": (record.episodes.n_edges, EDGES)}
-        for place, (label, (y, colour)) in enumerate(panels.items()):
-            ax = self.figure.add_axes((0.08 + 0.48 * place, 0.07, 0.41, 0.13))
+        for index, (label, (y, colour)) in enumerate(panels.items()):
+            ax = self.figure.add_axes((0.08 + 0.48 * index, 0.07, 0.41, 0.13))
             ax.plot(np.arange(n - y.size, n) + 1, y, color=colour, linewidth=1.2)
             ax.set_xlim(0, n)
             ax.set_title(label, fontsize=8, color=style.SOFT, loc="left", pad=2)
@@ -98,37 +97,37 @@ class Film:
             self._cursors.append(ax.axvline(0, color=style.INK, linewidth=1, clip_on=False))
 
     def _name_ends(self, ax: Any) -> None:
-        """Write the names beside inputs and outputs, and leave room for them."""
+        """Write the names beside inputs and outputs, and leave space for them."""
         gap, width = self._size / 2 + 4, ax.bbox.width
-        room = {"right": 0.0, "left": 0.0}  # by where the names end at their nodes
+        space = {"right": 0.0, "left": 0.0}  # by the end of the names that is at their nodes
         for row, name in enumerate(self._timeline.names):
-            x, y = self._places[row]
+            x, y = self._positions[row]
             side, shift = ("right", -gap) if x < 0.5 else ("left", gap)
             look: Any = {"ha": side, "va": "center", "fontsize": 8, "color": style.SOFT}
-            look |= {"parse_math": False, "annotation_clip": False}  # a name is no formula
+            look |= {"parse_math": False, "annotation_clip": False}  # $ starts no formula
             text = ax.annotate(name, (x, y), (shift, 0), textcoords="offset points", **look)
-            while text.get_window_extent().width > NAME_SHARE * width and name:
+            while text.get_window_extent().width > NAME_FRACTION * width and name:
                 name = name[:-1]
                 text.set_text(f"{name.rstrip()}…")
-            room[side] = max(room[side], text.get_window_extent().width)
+            space[side] = max(space[side], text.get_window_extent().width)
         beside = 2 * gap * DOTS_PER_INCH / 72  # as much before a name as behind it
-        inner = width - sum(room.values()) - 2 * beside
-        ax.set_xlim(-(room["right"] + beside) / inner, 1 + (room["left"] + beside) / inner)
+        inner = width - sum(space.values()) - 2 * beside
+        ax.set_xlim(-(space["right"] + beside) / inner, 1 + (space["left"] + beside) / inner)
 
     def show(self, time: float) -> None:
-        """Draw the network as it was at a time, counted in episodes."""
+        """Draw the network at a time, counted in episodes."""
         timeline, update = self._timeline, self._timeline.update_at(time)
         frame, nodes, edges = timeline.frame(update), timeline.nodes, timeline.edges
 
         source, target = (
-            self._places[np.searchsorted(nodes.id, ends[frame.edges])][:, None, :]
+            self._positions[np.searchsorted(nodes.id, ends[frame.edges])][:, None, :]
             for ends in (edges.source, edges.target)
         )
         along, way = np.linspace(0, 1, style.N_POINTS)[None, :, None], target - source
         bend = 2 * style.BEND * along * (1 - along) * way[..., ::-1] * (-1, 1)
         paths = source + along * way + bend
-        share = np.log1p(np.abs(frame.weight)) / np.log1p(self._largest)
-        width = SCALE * (style.NARROW + (self._wide - style.NARROW) * share)
+        relative = np.log1p(np.abs(frame.weight)) / np.log1p(self._largest)
+        width = SCALE * (style.NARROW + (self._wide - style.NARROW) * relative)
         width = WIDTH_STEP * np.maximum(np.round(width / WIDTH_STEP), 1)
         signs = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
         self._edges.set(segments=paths, linewidths=width, colors=signs)
@@ -137,15 +136,15 @@ class Film:
         self._halos.set(segments=paths, linewidths=width + 4, colors=halos)
 
         colours, newness = self._glow(nodes, frame.nodes, time)
-        places, area = self._places[frame.nodes], self._size**2
+        positions, area = self._positions[frame.nodes], self._size**2
         glow = to_rgba_array(colours, 0.4 * newness)
-        self._glows.set(offsets=places, sizes=area * (1 + 1.4 * newness) ** 2, facecolors=glow)
+        self._glows.set(offsets=positions, sizes=area * (1 + 1.4 * newness) ** 2, facecolors=glow)
         fills = [c if new > 0 else "white" for c, new in zip(colours, newness, strict=True)]
         n_hidden = frame.nodes.size - timeline.n_fixed
         numbers = {"input": timeline.n_inputs, "output": timeline.n_outputs, "hidden": n_hidden}
         outlines = [OUTLINE[kind] for kind, n in numbers.items() for _ in range(n)]
         sizes = [area] * frame.nodes.size
-        self._nodes.set(offsets=places, sizes=sizes, facecolors=fills, edgecolors=outlines)
+        self._nodes.set(offsets=positions, sizes=sizes, facecolors=fills, edgecolors=outlines)
 
         for cursor in self._cursors:
             cursor.set_xdata([time, time])
@@ -155,7 +154,7 @@ class Film:
         self._title.set_text(f"{what}: {counts[0]:,} nodes, {counts[1]:,} edges{note}")
 
     def _glow(self, lives: Lives, rows: Ints, time: float) -> tuple[list[str], Floats]:
-        """Return the colour of each cause, and how new each is: 1 when it has just grown to 0."""
+        """Return the color of each cause, and the newness of each: 1 at birth, then down to 0."""
         born_by, born = lives.born_by[rows], self._timeline.times(lives.born[rows])
         age = (time - born) / (GLOW * (self._timeline.ends.size - 1))
         colours = [style.GROWN.get(cause, "white") for cause in born_by.tolist()]

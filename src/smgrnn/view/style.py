@@ -1,7 +1,7 @@
-"""The colours, sizes and places of nodes and edges that page and film share.
+"""The colors, sizes and positions of nodes and edges on the page and in films.
 
-Inputs stand left, outputs right and hidden nodes in a disc between.  A node keeps its place for
-life; a later node may get the place of a removed one.
+Inputs are left, outputs right and hidden nodes in a disc between.  A node never moves; a later node
+may get the position of a removed one.
 """
 
 from heapq import heappop, heappush
@@ -30,30 +30,26 @@ COLOURS = {
     "node": ("#a3329f", "#d977d5"),
     "edge": ("#0b9a9e", "#3fc6c9"),
 }
-"""Colours by what they are for, in a light window, as in films, and in a dark one."""
+"""Colors in a light window, as in films, and in a dark one."""
 TONES = dict.fromkeys((Cause.RELAY, Cause.CANDIDATE, Cause.SPLIT, Cause.DUPLICATE), "node")
 TONES |= dict.fromkeys((Cause.EXPLORATION, Cause.GRADIENT), "edge")
-"""Names of the colours of nodes and edges that have just been added, by cause."""
+"""Names of the colors of new nodes and edges, by cause."""
 GROWN = {cause: COLOURS[tone][0] for cause, tone in TONES.items()}
+WORDS = {cause: cause.name.lower().replace("_", " ") for cause in Cause}
 GLOW, FADE = 0.012, 0.006
 """Fraction of the run for which new nodes and edges glow, and for which removed ones fade."""
 NARROW = 0.6
 """Width of an edge without weight, in points."""
 BEND, N_POINTS = 0.12, 9
-"""How far an edge swings to the left of the straight way, and the points it is drawn through."""
+"""How far an edge bends to its left, as a fraction of its length, and the points of its line."""
 CENTRE: Floats = np.array([0.5, 0.5])
 RADII: Floats = np.array([0.33, 0.46])
 LEAST_SPARE = 16
-"""Fewest places of a disc that has spare ones."""
-
-
-def word(cause: Cause) -> str:
-    """Return a cause as people say it."""
-    return cause.name.lower().replace("_", " ")
+"""Fewest positions of a disc that has spare ones."""
 
 
 def grown_by(timeline: Timeline) -> list[Cause]:
-    """Return the causes by which anything grew."""
+    """Return the causes of growth in a run."""
     came = np.concatenate([timeline.nodes.born_by, timeline.edges.born_by])
     return [cause for cause in TONES if (came == cause).any()]
 
@@ -73,7 +69,7 @@ def drawn_sizes(timeline: Timeline) -> tuple[float, float, float]:
 def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
     """Return x and y of every node, from 0 to 1 (n_nodes, 2).
 
-    With spare places, up to a power of two, few of the nodes that are to come move the others.
+    Spare positions, up to a power of two, let a run grow before others must move.
     """
 
     def column(x: float, n: int) -> Floats:
@@ -83,25 +79,25 @@ def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
     found = np.tile(CENTRE, (nodes.n, 1))
     found[: timeline.n_inputs] = column(0, timeline.n_inputs)
     found[timeline.n_inputs : n_fixed] = column(1, timeline.n_outputs)
-    n_places = hidden.most_at_once()
+    n_positions = hidden.most_at_once()
     if spare:
-        n_places = max(LEAST_SPARE, 1 << (n_places - 1).bit_length())
+        n_positions = max(LEAST_SPARE, 1 << (n_positions - 1).bit_length())
     within = np.isin([timeline.edges.source, timeline.edges.target], hidden.id).all(axis=0)
     is_layer = not within.any() and not hidden.born.any()  # as in a static MLP
-    number = np.arange(n_places)  # a disc in the manner of a sunflower
-    radius, angle = np.sqrt(number / max(n_places, 1)), number * np.pi * (3 - np.sqrt(5))
+    number = np.arange(n_positions)  # a disc like a sunflower's
+    radius, angle = np.sqrt(number / max(n_positions, 1)), number * np.pi * (3 - np.sqrt(5))
     disc = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    places = column(0.5, n_places) if is_layer else CENTRE + RADII * disc
-    is_free = np.ones(len(places), dtype=np.bool_)
-    taken: list[tuple[int, int]] = []  # when each place becomes free again
+    positions = column(0.5, n_positions) if is_layer else CENTRE + RADII * disc
+    is_free = np.ones(len(positions), dtype=np.bool_)
+    taken: list[tuple[int, int]] = []  # the update that frees each position
     rows = {id: row for row, id in enumerate(nodes.id.tolist())}
     for node in range(n_fixed, nodes.n):
         while taken and taken[0][0] <= nodes.born[node]:
             is_free[heappop(taken)[1]] = True
         ends = [rows[id] for id in (nodes.source[node], nodes.target[node]) if id in rows]
         wish = found[ends].mean(axis=0) if ends else CENTRE
-        distance = np.square((places - wish) / RADII).sum(axis=1)
-        place = int(np.where(is_free, distance, np.inf).argmin())
-        found[node], is_free[place] = places[place], False
-        heappush(taken, (int(nodes.died[node]), place))
+        distance = np.square((positions - wish) / RADII).sum(axis=1)
+        nearest = int(np.where(is_free, distance, np.inf).argmin())
+        found[node], is_free[nearest] = positions[nearest], False
+        heappush(taken, (int(nodes.died[node]), nearest))
     return found

@@ -1,7 +1,7 @@
 """The timeline of a run: when each node and edge existed, why, and the weight of each edge.
 
-It is made of the structural edits, the snapshots of the weights and the final graph.  Time is
-counted in weight updates.
+It comes from the structural edits, the snapshots of the weights and the final graph.  Time counts
+weight updates.
 """
 
 from collections.abc import Iterable
@@ -16,15 +16,15 @@ from smgrnn.graph.edit import Operation
 from smgrnn.runs.record import Record
 
 FOREVER = np.iinfo(np.int32).max
-"""Update of removal of nodes and edges that stay to the end."""
+"""Update of removal of the final nodes and edges."""
 NO_CAUSE = -1
-"""Cause of nodes and edges there from the start, and of a removal that never happened."""
+"""Cause of the initial nodes and edges, and of a removal that never happened."""
 MOST_NODES, MOST_EDGES = 300, 1500
-"""Most hidden nodes, and most edges, that are drawn at a time."""
+"""Most hidden nodes and edges that are drawn at a time."""
 
 
 class Lives(NamedTuple):
-    """All nodes, or all edges, that a run ever had, by ascending id."""
+    """All nodes, or all edges, of a run by ascending id."""
 
     id: Ints
     source: Ints
@@ -41,7 +41,7 @@ class Lives(NamedTuple):
     def replay(
         cls, edits: Edits, add: Operation, remove: Operation, last: Iterable[tuple[int, int, int]]
     ) -> Self:
-        """Return the lives that the edits began and ended; `last` are those of the final graph."""
+        """Return the lives in the edits and in the final graph, `last`."""
         lives: dict[int, list[int]] = {}
         from_the_start = 0, NO_CAUSE, FOREVER, NO_CAUSE
         rows = zip(edits.update.tolist(), edits.rows.tolist(), strict=True)
@@ -59,7 +59,7 @@ class Lives(NamedTuple):
 
     @property
     def n(self) -> int:
-        """Number of nodes or edges that there ever were."""
+        """Number of lives."""
         return self.id.size
 
     def alive(self, update: int) -> Bools:
@@ -67,14 +67,14 @@ class Lives(NamedTuple):
         return (self.born <= update) & (update < self.died)
 
     def most_at_once(self) -> int:
-        """Return the largest number there ever was at a time."""
+        """Return the largest number at a time."""
         times = np.concatenate([self.born, self.died])
         steps = np.repeat([1, -1], self.n)
-        order = np.lexsort((steps, times))  # who dies makes room for who comes at the same time
+        order = np.lexsort((steps, times))  # at the same time, removals come first
         return int(np.cumsum(steps[order]).max(initial=0))
 
     def only(self, chosen: Bools) -> Self:
-        """Return the chosen ones."""
+        """Return a subset."""
         columns: Any = (column[chosen] for column in self)
         return type(self)(*columns)
 
@@ -124,12 +124,12 @@ class Timeline:
         both = Operation.ADD_EDGE, Operation.REMOVE_EDGE
         edges = Lives.replay(edits, *both, (edge[:3] for edge in graph.edges()))
         nodes = ((id, -1, -1) for id in graph.node_ids.tolist())
-        # The weights that edits, snapshots and the final graph contain.
-        told = np.isin(edits.rows[:, 0], both)
-        ids = np.concatenate([edits.rows[told, 2], snapshots.edge_ids, graph.edge_ids])
+        has_weight = np.isin(edits.rows[:, 0], both)
+        ids = np.concatenate([edits.rows[has_weight, 2], snapshots.edge_ids, graph.edge_ids])
         moments = np.repeat(ends[snapshots.episode], snapshots.n_edges)
-        update = np.concatenate([edits.update[told], moments, np.full(graph.n_edges, ends[-1])])
-        weight = np.concatenate([edits.weight[told], snapshots.weight, graph.weight])
+        last = np.full(graph.n_edges, ends[-1])
+        update = np.concatenate([edits.update[has_weight], moments, last])
+        weight = np.concatenate([edits.weight[has_weight], snapshots.weight, graph.weight])
         order = np.lexsort((update, ids))  # keeps the order of equals: the final graph is last
         first = np.searchsorted(ids[order], np.append(edges.id, np.iinfo(np.int64).max))
         return cls(
@@ -149,19 +149,19 @@ class Timeline:
 
     @property
     def hidden(self) -> Lives:
-        """The hidden nodes, which come and go."""
+        """The hidden nodes."""
         return self.nodes.only(np.arange(self.nodes.n) >= self.n_fixed)
 
     def update_at(self, time: float) -> int:
-        """Return the last update before a time, which is counted in episodes."""
+        """Return the last update before a time, counted in episodes."""
         return int(np.interp(time, np.arange(self.ends.size), self.ends))
 
     def times(self, updates: Ints) -> Floats:
-        """Return when updates were made, counted in episodes."""
+        """Return the times of updates, counted in episodes."""
         return np.interp(updates, self.ends, np.arange(self.ends.size))
 
     def frame(self, update: int) -> Frame:
-        """Return the network as it was after an update."""
+        """Return the network after an update."""
         edges = np.flatnonzero(self.edges.alive(update))
         weight = np.array([self.tracks.at(edge, update) for edge in edges.tolist()])
         return Frame(np.flatnonzero(self.nodes.alive(update)), edges, weight)
