@@ -176,9 +176,9 @@ def test_the_recipe_printed_is_the_papers() -> None:
 CONFIG = DQNConfig(steps=2000, hidden=16, warmup=100, check_every=500, policy_averaging=0.05)
 
 
-@pytest.mark.parametrize("chosen_by", ["own return", "students"])
+@pytest.mark.parametrize("chosen_by", get_args(Choice))
 def test_training_keeps_the_checkpoint_that_does_best_and_records_it(chosen_by: Choice) -> None:
-    """None of these is good enough for students, so both choices come to the same."""
+    """None of these reaches the threshold, so all choices come to the same."""
     heard: list[Record] = []
     recipe, task = Recipe(CONFIG, chosen_by), find_task("CartPole-v1")
     expert, record = train_expert(task.id, recipe, 3, episodes=3, report=heard.append)
@@ -188,7 +188,7 @@ def test_training_keeps_the_checkpoint_that_does_best_and_records_it(chosen_by: 
     assert best.items() <= record.items()
     assert record["chosen_by"] == chosen_by
     assert score_expert(expert, task, 3, "choosing") == record["choosing"]
-    assert (record["disturbed"] is None) == (chosen_by == "own return")
+    assert (record["disturbed"] is None) == (chosen_by != "students")
     assert record["held_out"] == score_expert(expert, task, 3, "held_out")
     assert record["config"] == CONFIG.to_dict()
     assert (record["task"], record["seed"]) == ("CartPole-v1", 3)
@@ -227,8 +227,25 @@ def test_good_checkpoints_are_ranked_by_their_students_then_by_themselves() -> N
     for means in [*ordered, (261, 55, 210)]:
         scores = [None if mean is None else {"mean": mean} for mean in means]
         names = ("choosing", "disturbed", "teachability")
-        ranks.append(rank(dict(zip(names, scores, strict=True))))
+        ranks.append(rank(dict(zip(names, scores, strict=True)), "students"))
     assert all(worse < better for worse, better in pairwise(ranks))
+
+
+def test_by_its_disturbed_return_a_checkpoint_above_the_threshold_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first returns most while disturbed, but it is below the threshold of 475."""
+    own, disturbed = iter([470.0, 480.0, 500.0, 490.0]), iter([300.0, 350.0, 340.0])
+
+    def score(*settings: Any) -> Record:
+        if len(settings) == 4:
+            return {"mean": next(own, 0.0)}
+        assert settings[2:] == (300, "choosing", 0.3)
+        return {"mean": next(disturbed)}
+
+    monkeypatch.setattr(choice, "score_expert", score)
+    _, record = train_expert("CartPole-v1", Recipe(CONFIG, "disturbed return"), 3)
+    assert (record["step"], record["disturbed"]["mean"]) == (1500, 350.0)
 
 
 def test_the_command_trains_by_the_recipe_that_is_named(

@@ -11,7 +11,11 @@ from smgrnn.experts import evaluate_expert, find_expert, shipped_experts, write_
 from smgrnn.storage import check_new_file
 from smgrnn.tasks import find_task
 
-CHOSEN_BY = {"own return": "its own return", "students": "the return of MLP students"}
+CHOSEN_BY = {
+    "own return": "its own return",
+    "disturbed return": "its return with 30 % random actions",
+    "students": "the return of MLP students",
+}
 
 
 def _evaluate(args: Namespace, output: Output) -> None:
@@ -76,9 +80,10 @@ def _train(args: Namespace, output: Output) -> None:
 TRAIN = """
 TASK                  a Gymnasium id
 --out FILE !          .safetensors file to write
---recipe {smooth,plain,printed} [smooth]
-                      select the checkpoint by its students' return (smooth), or by its own (plain;
-                      printed, with the paper's settings)
+--recipe {smooth,robust,plain,printed} [smooth]
+                      select the checkpoint by its students' return (smooth), by its return with
+                      30 % random actions (robust), or by its own (plain; printed, with the paper's
+                      settings)
 --seed N [0]          seed of the training
 --steps N             environment steps (default: the recipe's)
 """

@@ -1,11 +1,14 @@
 """From a task to an expert: train, choose a checkpoint, then judge it once.
 
-Checkpoints are compared on their own episodes.  By `own return` the first with the best mean return
-is kept; such experts teach students that are then compared.  By `students` it is, among the good
-ones, the one whose MLP students return most; ties go to its own return, and then to its return with
-many random actions, because a teacher must be right where a student goes.  No student learns a
-rugged expert, however good it is.  This choice favors students of their kind, so its experts are
-for users who want a good controller, not for comparisons.
+Each choice selects among checkpoints on episodes of their own:
+
+* `own return`: the first checkpoint with the best mean return.
+* `disturbed return`: among checkpoints above the task's threshold, the best mean return when 30 %
+  of the actions are random.  A teacher must be right where a student goes, and no student is asked,
+  so these experts teach the students of the paper's comparisons.
+* `students`: among good checkpoints, the one whose MLP students return most; then the own return,
+  then the disturbed one.  This favors students of that kind, so its experts are for users who want
+  a good controller, not for comparisons.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +19,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
-from smgrnn.experts.dqn import Recipe, changes, train
+from smgrnn.experts.dqn import Choice, Recipe, changes, train
 from smgrnn.experts.evaluation import FIRST_SEED, Purpose, evaluate_expert
 from smgrnn.experts.files import Record
 from smgrnn.experts.mlp import Expert
@@ -25,6 +28,7 @@ from smgrnn.seeding import episode_seed, stream
 from smgrnn.tasks import Task, closing_env, find_task, make_env
 
 DISTURBANCE = 0.3
+DISTURBED_EPISODES = 300
 METHOD = "double DQN with the Huber loss and an averaged target network"
 SEEDS = (1000, 1001, 1002)
 EPISODES = 200
@@ -52,6 +56,9 @@ def train_expert(
         for step, expert in train(env, recipe.config, seed, facts.mirror):
             own = score_expert(expert, task, episodes, "choosing")
             disturbed = taught = None
+            threshold = -np.inf if task.reward_threshold is None else task.reward_threshold
+            if recipe.chosen_by == "disturbed return" and own["mean"] >= threshold:
+                disturbed = score_expert(expert, task, DISTURBED_EPISODES, "choosing", DISTURBANCE)
             if recipe.chosen_by == "students":
                 disturbed = score_expert(expert, task, episodes, "choosing", DISTURBANCE)
                 if good is not None and own["mean"] >= good:
@@ -61,7 +68,7 @@ def train_expert(
             found.append((expert, scores | {"teachability": taught}))
             if report is not None:
                 report(found[-1][1])
-    best, scores = max(found, key=lambda checkpoint: rank(checkpoint[1]))
+    best, scores = max(found, key=lambda checkpoint: rank(checkpoint[1], recipe.chosen_by))
     return best, {
         "task": task_id,
         "method": METHOD,
@@ -75,13 +82,17 @@ def train_expert(
     }
 
 
-def rank(scores: Record) -> tuple[float, float, float]:
-    """Return the means that checkpoints are compared by: first that of their students, if any."""
-    taught, own, disturbed = (
-        -float("inf") if scores[kind] is None else scores[kind]["mean"]
-        for kind in ("teachability", "choosing", "disturbed")
-    )
-    return taught, own, disturbed
+def rank(scores: Record, chosen_by: Choice) -> tuple[float, ...]:
+    """Return the means that compare checkpoints, the decisive one first; -inf where one is absent.
+
+    >>> own, disturbed = {"mean": 500.0}, {"mean": 470.0}
+    >>> scores = {"teachability": None, "choosing": own, "disturbed": disturbed}
+    >>> rank(scores, "disturbed return")
+    (470.0, 500.0)
+    """
+    by_students = chosen_by != "disturbed return"
+    order = ("teachability", "choosing", "disturbed") if by_students else ("disturbed", "choosing")
+    return tuple(-np.inf if scores[kind] is None else scores[kind]["mean"] for kind in order)
 
 
 def score_expert(

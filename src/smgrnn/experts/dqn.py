@@ -5,7 +5,8 @@ steps, as the paper prints.  The rest is chosen so that the expert is good and s
 Q-learning with a slow target network, and slowly averaged weights as the policy.
 
 The recipe `printed` is what the paper prints; `plain` learns more steadily.  Both keep the
-checkpoint that returns most by itself.  `smooth` adds mirror images and noise, and students choose
+checkpoint that returns most by itself.  `robust` trains with random actions and keeps the
+checkpoint that returns most under them.  `smooth` adds mirror images and noise, and students choose
 its checkpoint.  What the tasks change, and the reasons, are in `recipes.toml`.
 """
 
@@ -29,9 +30,11 @@ from smgrnn.tasks.facts import Mirror
 from smgrnn.validation import Count, Decay, Positive, Probability, Settings, Share
 
 MAX_GRADIENT_NORM = 10.0
-RecipeName = Literal["smooth", "plain", "printed"]
-Choice = Literal["own return", "students"]
-"""The judge of the checkpoints of a training: their own returns, or those of MLP students."""
+RecipeName = Literal["smooth", "robust", "plain", "printed"]
+Choice = Literal["own return", "disturbed return", "students"]
+"""What selects a checkpoint: its return, its return under random actions, or its students'."""
+CHOICES: dict[RecipeName, Choice] = {"smooth": "students", "robust": "disturbed return"}
+"""The choice of each recipe; the others select by the checkpoint's own return."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +106,8 @@ _DATA = tomllib.loads(files("smgrnn.experts").joinpath("recipes.toml").read_text
 def find_recipe(task_id: str, name: RecipeName = "smooth") -> Recipe:
     """Return a recipe for this task; a variant has the recipe of its task."""
     make, base = DQNConfig.paper if name == "printed" else DQNConfig, task_id.partition(",")[0]
-    chosen_by: Choice = "students" if name == "smooth" else "own return"
-    return Recipe(make(**_DATA[name].get(base, {})), chosen_by)
+    own = _DATA[name].get("every", {}) | _DATA[name].get(base, {})
+    return Recipe(make(**own), CHOICES.get(name, "own return"))
 
 
 def changes(config: DQNConfig) -> dict[str, str]:
