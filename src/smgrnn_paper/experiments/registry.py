@@ -12,7 +12,8 @@ from smgrnn_paper.experiments.paper import PAPER
 EXPERIMENTS: dict[str, Experiment] = PAPER
 """The paper's experiments by id, in its order, and ours on the teachers that they have."""
 STUDIES: dict[str, Experiment] = {
-    each.id: each for each in (FRONTIER, *BEYOND.values(), *CALIBRATION)
+    each.id: each
+    for each in (FRONTIER, *BEYOND.values(), *(it.experiment for it in CALIBRATION.values()))
 }
 """Experiments of our own by id; they run when they are named."""
 
