@@ -102,7 +102,6 @@ READINGS: tuple[Reading, ...] = (
         max_relays=(None, 1),
         initial_weight=(0.02, 0.03, 0.04, 0.05, 0.06),
         spread=("new", 0.1),
-        history=("keep", "reset", "reset_on_removal"),
         full_window=(True, False),
     ),
     *_readings(
@@ -126,7 +125,7 @@ READINGS: tuple[Reading, ...] = (
         full_window=(True, False),
     ),
 )
-"""The readings that are screened."""
+"""The readings that are screened; what an edit does to histories is tried in the comparison."""
 
 PAPER_1 = Reading(
     update="step",
