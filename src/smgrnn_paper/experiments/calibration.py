@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, Literal
 
 from smgrnn.batch import Condition, Experiment, LazyMapping
-from smgrnn.config import RunConfig, by_part, setting_of
+from smgrnn.config import RunConfig
 from smgrnn.graph.settings import Readout
 from smgrnn.learning.settings import Loss
 from smgrnn.rules.paper import NewWeights, Scale
@@ -45,7 +45,8 @@ class Reading:
     @classmethod
     def of(cls, settings: RunConfig) -> "Reading":
         """Return the reading in a run's settings."""
-        found = {name: setting_of(settings, place) for name, place in PLACES.items()}
+        named = settings.named()
+        found = {name: named[place] for name, place in PLACES.items()}
         loss: Loss = settings.learning.loss or "cross_entropy"
         readout = settings.network.readout or ("sum" if loss == "cross_entropy" else "state")
         return cls(**found | {"loss": loss, "readout": readout})
@@ -53,7 +54,7 @@ class Reading:
     def apply(self, condition: Condition) -> Condition:
         """Return a distillation with the text read this way."""
         values = {place: getattr(self, name) for name, place in PLACES.items()}
-        return replace(condition, settings=condition.settings.with_changes(**by_part(values)))
+        return replace(condition, settings=condition.settings.with_named(values))
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value}" for name, value in asdict(self).items())
