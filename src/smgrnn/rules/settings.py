@@ -86,11 +86,11 @@ class PlasticityConfig(Settings):
         return list(_TABLES[name].values()) if name in _TABLES else super()._choices(name)
 
     @classmethod
-    def _read_field(cls, name: str, value: Any) -> Any:
+    def _read_field(cls, name: str, value: Any, former: Any = None) -> Any:
         is_named = name in _TABLES and isinstance(value, dict) and "name" in value
         if is_named and value["name"] not in {*GROWTH, *PRUNING}:
             return ForeignRule(value)
-        return super()._read_field(name, value)
+        return super()._read_field(name, value, former)
 
     @property
     def is_static(self) -> bool:

@@ -15,7 +15,6 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from smgrnn.batch import Condition, Experiment, LazyMapping
-from smgrnn.config import by_part
 from smgrnn.graph.settings import Readout
 from smgrnn.learning.settings import Loss
 from smgrnn.rules.paper import Scale
@@ -71,7 +70,7 @@ class Reading:
                 "growth.max_relays": self.max_relays,
                 "growth.initial_weight": self.initial_weight,
             }
-        return replace(condition, settings=condition.settings.with_changes(**by_part(values)))
+        return replace(condition, settings=condition.settings.with_named(values))
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value}" for name, value in asdict(self).items())

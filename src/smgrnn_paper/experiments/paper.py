@@ -10,12 +10,12 @@ more can show and the time allows it.
 """
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import product
 from typing import Any
 
 from smgrnn.batch import AnyCondition, Condition, Experiment, LazyMapping
-from smgrnn.config import PlasticityConfig, by_part
+from smgrnn.config import PlasticityConfig
 
 TASKS = ("CartPole-v1", "Acrobot-v1", "LunarLander-v3")
 """The control tasks, by difficulty."""
@@ -54,7 +54,8 @@ def with_rules(task: str, values: Mapping[str, Any], **changes: Any) -> Conditio
     """
     own = {entry.name for entry in fields(PlasticityConfig)}
     placed = {f"{'plasticity' if it in own else 'growth'}.{it}": values[it] for it in values}
-    return standard(task, **changes, **by_part(placed))
+    found = standard(task, **changes)
+    return replace(found, settings=found.settings.with_named(placed))
 
 
 def more_seeds(conditions: Conditions, without: Container[str] = ()) -> dict[str, tuple[int, ...]]:
