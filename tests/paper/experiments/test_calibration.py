@@ -138,7 +138,8 @@ def test_the_distance_is_the_mean_over_groups(tmp_path: Path) -> None:
     chance = (1 / 4 + 1 / 18) ** 0.5
     spread = abs(math.log(np.std([45, 48, 50]) / 9.0)) / chance
     assert groups["spreads"] == pytest.approx((spread + 2 * FARTHEST) / 3)
-    assert ranked[0].window == "up to 100"
+    assert ranked[0].window == "100"  # the paper's 80 is nearer than to 50
+    assert groups["convergence"] == pytest.approx(20 / 12)
     assert ranked[0].overall == pytest.approx(np.mean(list(groups.values())))
 
 
