@@ -88,6 +88,7 @@ class PlasticityModule:
         interval = self.config.interval
         return -1 if interval == "episode" else (n_updates // interval + 1) * interval
 
+    @np.errstate(over="ignore", invalid="ignore")  # the engine stops at weights that diverge
     def call(self, graph: Graph, watched: Watched, protected: Bools) -> Decision:
         """Prune at every prune_period-th call and grow at the others -- Eq. (9).
 

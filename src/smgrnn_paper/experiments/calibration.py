@@ -23,14 +23,10 @@ from smgrnn_paper.experiments.paper import (
     GROWTH_ABLATION,
     INITIAL_TOPOLOGY,
     OPTIMIZER_SENSITIVITY,
+    OTHER_TEACHERS,
+    PLAIN,
     PRUNING_ABLATION,
-    TASKS,
 )
-
-TEACHERS = {task: (f"{task}-robust",) for task in TASKS}
-"""The one expert of each task, selected by its own quality alone: docs/deviations.md."""
-OLD_TEACHERS = {task: tuple(f"{task}-plain-{seed}" for seed in range(3)) for task in TASKS}
-"""The three experts of each task that the seeds took in turn before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +170,7 @@ def _rows() -> dict[str, Condition]:
                 most = LIMITS.get(row, LIMITS["smgrnn"])
                 limits = dict(zip(("max_nodes", "max_edges"), most, strict=True))
                 settings = settings.with_changes(plasticity=limits)
-            rows[row] = replace(condition, settings=settings, teachers=TEACHERS[condition.task])
+            rows[row] = replace(condition, settings=settings)
             if row.partition("/")[2].startswith("optimizer="):
                 summed = settings.with_changes(learning={"reduction": "sum"})
                 rows[f"{row}{SUM}"] = replace(rows[row], settings=summed)
@@ -230,7 +226,8 @@ def _stage(
 
 
 def _old() -> dict[str, Condition]:
-    return {row: replace(it, teachers=OLD_TEACHERS[it.task]) for row, it in ROWS.items()}
+    former = OTHER_TEACHERS[PLAIN]
+    return {row: replace(it, teachers=former[it.task]) for row, it in ROWS.items()}
 
 
 _STAGES = (

@@ -28,7 +28,7 @@ def find_experiment(name: str) -> Experiment:
     """Return an experiment by its id; without -vN, its latest version.
 
     >>> find_experiment("growth-ablation").id
-    'growth-ablation-v2'
+    'growth-ablation-v3'
     """
     named = EXPERIMENTS | STUDIES
     if versions := _versions(name):
