@@ -129,7 +129,8 @@ def test_seeds_and_episodes_can_be_chosen_and_smoke_is_few_of_both() -> None:
 def test_the_command_runs_what_is_missing_and_exits_with_1_if_a_run_failed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fails = {"optimizer": "sgd", "learning_rate": 1e308}  # the weights overflow at once
+    # The weights overflow at once.
+    fails = {"optimizer": "sgd", "learning_rate": 1e308, "update": "step"}
     conditions = {
         name: Condition.distill("CartPole-v1", n_hidden=1, episodes=2, learning=learning)
         for name, learning in (("good", {}), ("bad", fails))
