@@ -133,7 +133,72 @@ PAPER_1 = Reading(
     spread=0.1,
 )
 """The preset `paper-1`, the closest of the first two calibrations."""
-SHORTLIST: tuple[Reading, ...] = (PAPER_1,)
+_EPISODE = replace(PAPER_1, update="episode", interval=1, full_window=False)
+_ONE_HOT: dict[str, Any] = {"loss": "one_hot", "readout": "state"}
+_STATES: dict[str, Any] = {"update": 100, "spread": "new", **_ONE_HOT}
+_CLOSE: tuple[tuple[Reading, list[dict[str, Any]]], ...] = (
+    (
+        replace(_EPISODE, scale="update"),
+        [
+            *({"initial_weight": w} for w in (0.02, 0.03, 0.04)),
+            *({"spread": "new", "initial_weight": w} for w in (0.03, 0.035, 0.04)),
+            {"loss": "plus_minus", "readout": "state"},
+            {"readout": "state"},
+            {**_ONE_HOT, "initial_weight": 0.03},
+        ],
+    ),
+    (
+        _EPISODE,
+        [
+            {"initial_weight": 0.02},
+            *({"spread": "new", "initial_weight": w} for w in (0.03, 0.035, 0.04)),
+            {"spread": "new", "initial_weight": 0.02, "max_relays": None},
+            {**_ONE_HOT, "spread": "new", "initial_weight": 0.03},
+            _ONE_HOT,
+        ],
+    ),
+    (
+        replace(_EPISODE, scale="weight", spread="new"),
+        [
+            *({"initial_weight": w} for w in (0.04, 0.045, 0.05)),
+            {**_ONE_HOT, "initial_weight": 0.05},
+        ],
+    ),
+    (
+        replace(_EPISODE, scale="weight", max_relays=None),
+        [
+            {"initial_weight": 0.02},
+            *({"spread": "new", "initial_weight": w} for w in (0.025, 0.03)),
+            *({"spread": "new", "initial_weight": w, "full_window": True} for w in (0.02, 0.03)),
+            {"spread": "new", "initial_weight": 0.03, "history": "reset_on_removal"},
+            {"spread": "new", "initial_weight": 0.03, "history": "reset"},
+        ],
+    ),
+    (
+        replace(_EPISODE, **_STATES),
+        [
+            {"scale": "weight"},
+            {"scale": "weight", "max_relays": None},
+            {"scale": "weight", "interval": "episode", "initial_weight": 0.05},
+            {"update": 50, "interval": "episode", "spread": 0.1},
+            {"update": 50, "interval": "episode", "spread": 0.1, "scale": "update"},
+        ],
+    ),
+    (
+        replace(PAPER_1, full_window=False),
+        [
+            {},
+            *({"scale": "update", "initial_weight": w} for w in (0.03, 0.035, 0.04)),
+            {"max_relays": None, "initial_weight": 0.03},
+            {"scale": "weight", "max_relays": None},
+            {"spread": "new", "full_window": True},
+        ],
+    ),
+)
+SHORTLIST: tuple[Reading, ...] = (
+    *(replace(base, **changes) for base, each in _CLOSE for changes in each),
+    PAPER_1,
+)
 """The closest of the screening with their neighbors, and the preset of the first calibrations."""
 FINALISTS: tuple[Reading, ...] = (PAPER_1,)
 """The closest of the comparison, and the preset of the first calibrations."""
@@ -145,8 +210,8 @@ FEWER = 3
 LIMITS = {
     "smgrnn": (200, 1_000),
     "CartPole-v1/optimizer=rmsprop": (6_000, 20_000),
-    "CartPole-v1/growth-only": (6_000, 20_000),
-    "Acrobot-v1/growth-only": (6_000, 20_000),
+    "CartPole-v1/growth-only": (4_400, 12_000),
+    "Acrobot-v1/growth-only": (4_400, 12_000),
     "LunarLander-v3/growth-only": (10_000, 70_000),
 }
 """Most nodes and edges of a row, or else of a kind of student."""
