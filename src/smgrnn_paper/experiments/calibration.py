@@ -200,6 +200,8 @@ SHORTLIST: tuple[Reading, ...] = (
     PAPER_1,
 )
 """The closest of the screening with their neighbors, and the preset of the first calibrations."""
+CLOSEST: tuple[Reading, ...] = (PAPER_1,)
+"""The closest of the comparison, and the preset of the first calibrations."""
 FINALISTS: tuple[Reading, ...] = (PAPER_1,)
 """The closest of the comparison, and the preset of the first calibrations."""
 
@@ -307,6 +309,13 @@ _STAGES = (
         "comparison",
         "Which of them follow the paper's tables on CartPole and Acrobot?",
         SHORTLIST,
+        lambda: {row: ROWS[row] for row in FITTED if not row.endswith("growth-only")},
+        SEEDS[:FEWER],
+    ),
+    _stage(
+        "growth",
+        "Which of the closest of those grow as the paper's networks do without pruning?",
+        CLOSEST,
         lambda: {row: ROWS[row] for row in FITTED},
         SEEDS[:FEWER],
         n_slow=1,
