@@ -200,8 +200,25 @@ SHORTLIST: tuple[Reading, ...] = (
     PAPER_1,
 )
 """The closest of the screening with their neighbors, and the preset of the first calibrations."""
-CLOSEST: tuple[Reading, ...] = (PAPER_1,)
-"""The closest of the comparison, and the preset of the first calibrations."""
+_STEP = replace(PAPER_1, full_window=False)
+_ALL = replace(_EPISODE, scale="weight", max_relays=None, spread="new")
+CLOSEST: tuple[Reading, ...] = (
+    replace(_STEP, scale="update"),
+    PAPER_1,
+    _STEP,
+    replace(PAPER_1, spread="new"),
+    replace(_EPISODE, scale="update", **_ONE_HOT | {"update": 50, "interval": "episode"}),
+    replace(_EPISODE, spread="new"),
+    replace(_EPISODE, scale="update", spread="new"),
+    replace(_EPISODE, scale="update", loss="plus_minus", readout="state"),
+    replace(_EPISODE, scale="weight", spread="new", initial_weight=0.045),
+    replace(_EPISODE, **_ONE_HOT),
+    replace(_ALL, initial_weight=0.025),
+    replace(_ALL, **_STATES),
+    replace(_STEP, scale="weight", max_relays=None),
+    replace(_STEP, max_relays=None, initial_weight=0.03),
+)
+"""The closest ten of the comparison, and the closest four that insert every relay."""
 FINALISTS: tuple[Reading, ...] = (PAPER_1,)
 """The closest of the comparison, and the preset of the first calibrations."""
 
