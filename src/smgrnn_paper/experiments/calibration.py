@@ -229,7 +229,9 @@ FINALISTS: tuple[Reading, ...] = (
 """The closest with either step, and the closest that no printed number refutes."""
 
 SEEDS = tuple(range(100, 105))
-"""Seeds of the last stage; the screening has the first of them, the comparison three."""
+"""Seeds of all of the paper's tables; the screening has the first, the comparison three."""
+MORE_SEEDS = tuple(range(100, 115))
+"""Seeds of the last stage."""
 FEWER = 3
 """Seeds of the comparison; in the last stage, of LunarLander and of growth without pruning."""
 LIMITS = {
@@ -356,6 +358,13 @@ _STAGES = (
         lambda: {row: each for row, each in ROWS.items() if row not in LEFT_OUT},
     ),
     _stage("teachers", "Is that so with the former teachers too?", FINALISTS, _old),
+    _stage(
+        "decision",
+        "Which of the closest four is closest, if more seeds are asked?",
+        FINALISTS[:4],
+        _fitted,
+        MORE_SEEDS,
+    ),
 )
 CALIBRATION = {stage.experiment.id: stage for stage in _STAGES}
 """The stages by the id of their experiment."""
