@@ -117,21 +117,9 @@ class PlasticityConfig(Settings):
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
-        """Return the reading that comes closest to the paper's numbers: see docs/calibration.md.
-
-        It is for one update per episode, so the module acts after every update.
+        """Return the reading that comes closest to the paper's sizes: see docs/calibration.md.
 
         >>> PlasticityConfig.paper(window=50).interval
-        1
-        """
-        growth = Relay(scale="weight", initial_weight=0.02)
-        return cls(growth=growth, interval=1, full_window=False).changed(**changes)
-
-    @classmethod
-    def paper_1(cls, **changes: Any) -> Self:
-        """Return the closest reading with an update at each step; the module acts every episode.
-
-        >>> PlasticityConfig.paper_1(window=50).interval
         'episode'
         """
         growth = Relay(max_relays=1, initial_weight=0.04)
