@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.errors import plain
-from smgrnn.pages.page import Block, DataTable, Illustration, Page
+from smgrnn.pages.page import Block, DataTable, Illustration, html
 from smgrnn.runs.metrics import held_out_likeness
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
@@ -201,8 +201,8 @@ def comparison_table(groups: Sequence[Compared]) -> DataTable:
     )
 
 
-def comparison_page(groups: Sequence[Compared]) -> Page:
-    """Return a page with the table, the settings that differ and the curves."""
+def comparison_page(groups: Sequence[Compared]) -> str:
+    """Return a page as HTML, with the table, the settings that differ and the curves."""
     from smgrnn.pages.figure import draw_run_curves, take_picture
 
     curves = take_picture(draw_run_curves({each.name: each.records for each in groups}))
@@ -212,4 +212,4 @@ def comparison_page(groups: Sequence[Compared]) -> Page:
         names = ("Setting", *(each.name for each in groups))
         rows = [(name, *values.values()) for name, values in differing.items()]
         blocks.append(DataTable.of("Settings that differ", names, rows))
-    return Page("Runs", tuple(blocks))
+    return html("Runs", blocks)
