@@ -106,7 +106,7 @@ class Film:
         )
         along, way = np.linspace(0, 1, style.N_POINTS)[None, :, None], target - source
         bend = 2 * style.BEND * along * (1 - along) * way[..., ::-1] * (-1, 1)
-        paths = source + along * way + bend
+        paths: Any = source + along * way + bend
         relative = np.log1p(np.abs(frame.weight)) / np.log1p(self.largest)
         width = SCALE * (style.NARROW + (self.widest - style.NARROW) * relative)
         width = WIDTH_STEP * np.maximum(np.round(width / WIDTH_STEP), 1)
