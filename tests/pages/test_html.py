@@ -9,7 +9,7 @@ NAME = "<img src=x> | \x1b[31m"
 def test_text_is_escaped_in_every_place() -> None:
     table = DataTable.of(NAME, (NAME, NAME), [(NAME, NAME)], note=NAME)
     blocks = (NAME, Notice(NAME), Facts(((NAME, NAME, NAME),)), table)
-    text = Page(NAME, blocks, (Section("a", NAME, (table,)),)).html()
+    text = Page(NAME, blocks, (Section("a", NAME, blocks),)).html()
     assert "<img src=x" not in text
     assert "\x1b" not in text
 
@@ -23,9 +23,8 @@ def test_cells_have_texts_below_each_other_and_the_last_has_the_tone() -> None:
         columns=(Column("a", "A", "what it means"),),
         rows=(Row(("x",), (cell,)),),
     )
-    assert table_numbers(table)["rows"] == [
-        {"labels": {"Task": "x"}, "cells": {"a": {"ours": 1.0}}}
-    ]
+    [row] = table_numbers(table)["rows"]
+    assert row == {"labels": {"Task": "x"}, "cells": {"a": {"ours": 1.0}}}
     text = html("P", [table])
     shown = '<span class="first">1.0</span><span class="below">2.0</span>'
     assert f'{shown}<span class="below tone bad">−1.0</span>' in text
