@@ -1,14 +1,15 @@
 """Pages as HTML: tables with texts below each other, and text that stays text."""
 
-from smgrnn.pages.page import Cell, Column, DataTable, Facts, Page, Row, Section, html
+from smgrnn.pages.page import Cell, Column, DataTable, Row, html
+from smgrnn_paper.report.page import Facts, Notice, Page, Section, table_numbers
 
 NAME = "<img src=x> | \x1b[31m"
 
 
 def test_text_is_escaped_in_every_place() -> None:
     table = DataTable.of(NAME, (NAME, NAME), [(NAME, NAME)], note=NAME)
-    sections = (Section("a", NAME, (table,)),)
-    text = html(Page(NAME, (NAME, Facts(((NAME, NAME, NAME),)), table), sections, NAME))
+    blocks = (NAME, Notice(NAME), Facts(((NAME, NAME, NAME),)), table)
+    text = Page(NAME, blocks, (Section("a", NAME, blocks),)).html()
     assert "<img src=x" not in text
     assert "\x1b" not in text
 
@@ -22,8 +23,9 @@ def test_cells_have_texts_below_each_other_and_the_last_has_the_tone() -> None:
         columns=(Column("a", "A", "what it means"),),
         rows=(Row(("x",), (cell,)),),
     )
-    assert table.to_dict()["rows"] == [{"labels": {"Task": "x"}, "cells": {"a": {"ours": 1.0}}}]
-    text = html(Page("P", (table,)))
+    [row] = table_numbers(table)["rows"]
+    assert row == {"labels": {"Task": "x"}, "cells": {"a": {"ours": 1.0}}}
+    text = html("P", [table])
     shown = '<span class="first">1.0</span><span class="below">2.0</span>'
     assert f'{shown}<span class="below tone bad">−1.0</span>' in text
     assert 'title="what it means"' in text

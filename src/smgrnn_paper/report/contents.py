@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from smgrnn.batch import Experiment
 from smgrnn.pages.comparison import Stated, stated_settings
 from smgrnn.pages.figure import take_picture
-from smgrnn.pages.page import Block, DataTable, Facts, Illustration, Page, Section
+from smgrnn.pages.page import Block, DataTable, Illustration
 from smgrnn.text import MISSING, duration, number, quantity
 from smgrnn_paper.experiments import EXPERIMENTS
 from smgrnn_paper.experiments.beyond import BEYOND
@@ -18,6 +18,7 @@ from smgrnn_paper.report.claims import load_claims, load_hypotheses
 from smgrnn_paper.report.figures.registry import FIGURES, draw
 from smgrnn_paper.report.frontier import frontier_tables
 from smgrnn_paper.report.own_tables import at_a_glance, every_condition, own_tables
+from smgrnn_paper.report.page import Facts, Notice, Page, Section, picture_file, table_numbers
 from smgrnn_paper.report.paper import WORDS, Paper, load_paper
 from smgrnn_paper.report.results import Results, base_name, describe_shortness
 from smgrnn_paper.report.tables import compare, condition_text, count_distances
@@ -55,7 +56,8 @@ def build_report(results: Results) -> Report:
     overview = _overview(results, parts)
     is_beyond = all(experiment.id in BEYOND for experiment in results.chosen)
     words, kind = WORDS["page"], "beyond_" if is_beyond else ""
-    blocks: list[Block] = [words[f"{kind}introduction"], *_facts(overview, parts)]
+    warning = [Notice(overview["short"])] if overview["short"] else []
+    blocks: list[Block] = [*warning, words[f"{kind}introduction"], *_facts(overview, parts)]
     blocks += [at_a_glance(results, paper)] if is_paper else []
     blocks += [words["claims"]] if is_beyond else [words["numbers"], words["claims"]]
     sections = [part.section for part in parts]
@@ -65,13 +67,13 @@ def build_report(results: Results) -> Report:
         name = "Hypotheses" if is_beyond else "Claims"
         tables = claim_tables(found, f"{name} and verdicts")
         sections.insert(0, Section("claims", name, tables))
-    page = Page(words[f"{kind}title"], tuple(blocks), tuple(sections), overview["short"])
+    page = Page(words[f"{kind}title"], tuple(blocks), tuple(sections))
     numbers = {
         **overview,
-        "tables": [table.to_dict() for part in parts for table in part.tables],
+        "tables": [table_numbers(table) for part in parts for table in part.tables],
         "claims": [found.to_dict() for part in parts for found in part.findings],
         "experiments": [part.numbers for part in parts],
-        "figures": {it.name: it.file for it in page.illustrations},
+        "figures": {it.name: picture_file(it) for it in page.illustrations},
     }
     return Report(page, numbers)
 
