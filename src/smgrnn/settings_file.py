@@ -38,18 +38,12 @@ class SettingsFile(NamedTuple):
         <BLANKLINE>
         [settings]
         gain = 2.0
-        <BLANKLINE>
-        [settings.plasticity]
-        window = 50
+        plasticity.window = 50
         <BLANKLINE>
         """
         head = {"smgrnn": KIND, "version": VERSION, "preset": self.preset}
-        tables: dict[str, dict[str, Any]] = {"": head, "about": self.about, "settings": {}}
-        for place, value in self.settings.items():
-            part, _, name = place.rpartition(".")
-            tables.setdefault(f"settings.{part}".rstrip("."), {})[name] = value
         blocks = []
-        for title, table in tables.items():
+        for title, table in {"": head, "about": self.about, "settings": self.settings}.items():
             lines = [f"[{title}]\n"] if title else []
             for name, value in table.items():  # JSON writes plain values as TOML does
                 text = json.dumps("None" if value is None else value, ensure_ascii=False)

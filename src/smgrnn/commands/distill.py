@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from smgrnn.commands.options import (
     RUN_SETTINGS,
     TASK,
-    check_count,
     given_settings,
     import_from_here,
     run_settings,
@@ -20,7 +19,7 @@ from smgrnn.config import RunConfig, with_settings
 from smgrnn.errors import ConfigError, short
 from smgrnn.machine import check_memory
 from smgrnn.tasks.recording import RECORDINGS
-from smgrnn.validation import flatten
+from smgrnn.validation import Count, checked, flatten
 
 if TYPE_CHECKING:  # a dry run needs none of them
     from smgrnn.runs.plan import AnyPlan, Start
@@ -138,7 +137,7 @@ def named(task: str | None) -> str:
 
 def each_seed(config: Any, n_seeds: int) -> list[Any]:
     """Return the settings for each seed, counting up from their own."""
-    check_count(n_seeds, "seeds")
+    checked(n_seeds, Count, "--seeds")
     check_memory(1e5 * n_seeds, f"A list of {n_seeds} runs")
     return [config, *(replace(config, seed=config.seed + n) for n in range(1, n_seeds))]
 

@@ -153,10 +153,9 @@ class Parser(ArgumentParser):
         if "--set" in known:
             from smgrnn.commands.settings import renamed
 
-            if word == "--handover":
-                raise ConfigError("--handover is now --select.")
             if now := renamed(word):
-                raise ConfigError(f"{word} is now --set {now}=VALUE; `smgrnn settings` lists all.")
+                option = f"--set {now}=VALUE; `smgrnn settings` lists all"
+                raise ConfigError(f"{word} is now {f'--{now}' if f'--{now}' in known else option}.")
         self.error(f"unknown option {word}. {suggest(word, known, cutoff=0.7)}")
 
     def _check_value(self, action: Action, value: Any) -> None:
@@ -238,9 +237,3 @@ def import_from_here(*names: str | None) -> None:
     """
     if any(name is not None and ":" in name for name in names):
         sys.path.append(str(Path.cwd()))
-
-
-def check_count(n: int, what: str) -> None:
-    """Refuse a number of things below 1."""
-    if n < 1:
-        raise ConfigError(f"The number of {what} must be at least 1. Got {n} instead.")
