@@ -58,7 +58,7 @@ def run(args: Namespace, output: Output) -> None:
         )
     import_from_here(args.task, args.expert)
     if args.dry_run:
-        print_plans(_plans(args), output)
+        print_plans([each.plan for each in prepare_runs(args)], output)
         return
     from smgrnn.commands.display import Display, print_summaries, train
     from smgrnn.experts import Expert
@@ -94,26 +94,6 @@ def prepare_runs(args: Namespace) -> "list[Run]":
         folder = run_folder(task, each.student + mark, each.seed, args.out, args.seeds)
         runs.append(new_run(task, each, folder, start=start))
     return runs
-
-
-def _plans(args: Namespace) -> "list[AnyPlan]":
-    """Return the plans of a dry run, which makes no run unless it starts from one."""
-    if args.resume is not None:
-        from smgrnn.runs.record import Record
-
-        return [Record.load(args.resume).plan]
-    task, configs, start = _asked(args)
-    if start is not None:
-        from smgrnn.runs.run import new_run
-
-        return [new_run(task, each, start=start).plan for each in configs]
-    from smgrnn.experts.library import find_teacher
-    from smgrnn.runs.plan import plan_run
-    from smgrnn.tasks.registry import find_task
-
-    found = find_task(task)
-    teacher, _ = find_teacher(configs[0].expert, found)
-    return [plan_run(each, found, teacher) for each in configs]
 
 
 def _asked(args: Namespace) -> "tuple[str, list[RunConfig], Start | None]":
