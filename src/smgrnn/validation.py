@@ -211,10 +211,7 @@ def _annotations(settings: Any) -> dict[str, Any]:
 @cache
 def choices(hint: Any) -> tuple[Any, ...]:
     """Split a union into its members; anything else is its own only member."""
-    is_plain = hint is type(None) or isinstance(hint, type)
-    if get_origin(hint) is Annotated and not isinstance(get_args(hint)[1], Within):
-        return choices(get_args(hint)[0])  # a note for somebody else
-    if is_plain or get_origin(hint) in (Annotated, Literal, tuple, Callable):
+    if isinstance(hint, type) or get_origin(hint) in (Annotated, Literal, tuple, Callable):
         return (hint,)
     return tuple(choice for member in get_args(hint) for choice in choices(member))
 
@@ -231,8 +228,6 @@ def _kind(hint: Any) -> _Kind:
         return value
 
     origin, arguments = get_origin(hint), get_args(hint)
-    if hint is type(None):
-        return (lambda value: value is None), same, "None"
     if origin is Literal:
         words = " or ".join(repr(choice) for choice in arguments)
         return (lambda value: isinstance(value, str) and value in arguments), same, words
@@ -252,7 +247,7 @@ def _kind(hint: Any) -> _Kind:
             repr(hint.name),
         )
     if isinstance(hint, type):
-        words = "True or False" if hint is bool else f"a {hint.__name__}"
+        words = {bool: "True or False", type(None): "None"}.get(hint, f"a {hint.__name__}")
         return (lambda value: isinstance(value, hint)), same, words
     kind, within = arguments
     is_int = kind is int
