@@ -42,8 +42,10 @@ class SettingsFile(NamedTuple):
         <BLANKLINE>
         """
         head = {"smgrnn": KIND, "version": VERSION, "preset": self.preset}
+        tables: dict[str, dict[str, Any]]
+        tables = {"": head, "about": self.about, "settings": self.settings}
         blocks = []
-        for title, table in {"": head, "about": self.about, "settings": self.settings}.items():
+        for title, table in tables.items():
             lines = [f"[{title}]\n"] if title else []
             for name, value in table.items():  # JSON writes plain values as TOML does
                 text = json.dumps("None" if value is None else value, ensure_ascii=False)

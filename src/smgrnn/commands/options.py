@@ -17,7 +17,9 @@ import sys
 from argparse import Action, ArgumentError, ArgumentParser, HelpFormatter, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -80,6 +82,15 @@ output:
 """
 STORE = Path("results/store")
 """Folder of finished runs, below the working directory."""
+
+
+@cache
+def plugins() -> tuple[Any, ...]:
+    """Return the modules of installed packages that bring commands, such as the reproduction's.
+
+    Entry points name them; each has `COMMANDS`, their purposes by name, and `listed()`.
+    """
+    return tuple(point.load() for point in entry_points(group="smgrnn.commands"))
 
 
 class Parser(ArgumentParser):
