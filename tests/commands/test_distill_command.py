@@ -207,7 +207,7 @@ def test_a_run_that_is_stopped_says_how_to_resume_it(
         ("distill", "Name a task"),
         ("distill CartPol-v1 --out a", "no task 'CartPol-v1'. Did you mean 'CartPole-v1'?"),
         ("distill xor --episodes 0", "The 'episodes' parameter of RunConfig must be"),
-        ("distill xor --seeds 0", "The number of seeds must be at least 1"),
+        ("distill xor --seeds 0", "--seeds must be an int in [1, inf). Got 0 instead"),
         ("distill xor --out file/run", "cannot be made"),
         ("distill CartPole-v1 --student mlp-100 --set iterations=3 --dry-run", "it must be 2."),
         ("distill CartPole-v1 --expert Acrobot-v1.safetensors", "6 inputs and gives 3 outputs"),
@@ -217,7 +217,7 @@ def test_a_run_that_is_stopped_says_how_to_resume_it(
         ("distill --resume run --set gain=2", "A run is resumed with its own settings."),
         ("distill --resume run --out b", "A run is resumed with its own settings."),
         ("distill CartPole-v1 --from run --student static", "contradicts the student static."),
-        ("evaluate run --episodes 0", "The number of episodes must be at least 1"),
+        ("evaluate run --episodes 0", "--episodes must be an int in [1, inf). Got 0 instead"),
     ],
 )
 def test_what_cannot_be_is_refused_and_leaves_nothing(
