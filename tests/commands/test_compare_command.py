@@ -116,7 +116,7 @@ def test_a_run_under_way_is_compared_by_what_there_is(
     ("words", "sentence"),
     [
         (["nowhere"], "There is no run folder nowhere."),
-        (["."], "There are no runs here: name run folders, or a folder of them."),
+        (["."], "No runs found. Name run folders, or a folder of runs."),
         (["{folder}", "--out", "a.png"], "A page is an .html file. Got a.png instead."),
     ],
 )

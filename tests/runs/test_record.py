@@ -93,7 +93,7 @@ def test_a_folder_and_a_file_of_the_store_hold_the_same(folder: Path, tmp_path: 
     Run.read(path).save(tmp_path / "copy")
     assert Record.load(tmp_path / "copy").resume is None
     for use in (lambda: Run.resume(path), lambda: Run.read(tmp_path / "copy").train()):
-        with pytest.raises(ConfigError, match="it cannot go on"):
+        with pytest.raises(ConfigError, match="it cannot continue"):
             use()
     Run.read(folder).save(tmp_path / "whole")
     assert Run.resume(tmp_path / "whole").train().fingerprint == record.fingerprint

@@ -23,7 +23,8 @@ from smgrnn.tasks.recording import RECORDINGS
 from smgrnn.validation import flatten
 
 if TYPE_CHECKING:  # a dry run needs none of them
-    from smgrnn.runs.plan import AnyPlan, Start
+    from smgrnn.runs.plan import AnyPlan
+    from smgrnn.runs.record import Record
     from smgrnn.runs.run import Run
     from smgrnn.runs.session import Watch
 
@@ -90,7 +91,7 @@ def prepare_runs(args: Namespace) -> "list[Run]":
     if args.resume is not None:
         return [Run.resume(args.resume, task=args.task, expert=args.expert)]
     task, configs, start = _asked(args)
-    mark, runs = "" if start is None else f"-from-{start.ancestor.run[:8]}", []
+    mark, runs = "" if start is None else f"-from-{start.plan.key()[:8]}", []
     for each in configs:
         folder = run_folder(task, each.student + mark, each.seed, args.out, args.seeds)
         runs.append(new_run(task, each, folder, start=start))
@@ -117,7 +118,7 @@ def _plans(args: Namespace) -> "list[AnyPlan]":
     return [plan_run(each, found, teacher) for each in configs]
 
 
-def _asked(args: Namespace) -> "tuple[str, list[RunConfig], Start | None]":
+def _asked(args: Namespace) -> "tuple[str, list[RunConfig], Record | None]":
     """Return the task, the settings for each seed, and the network to start from."""
     task, source = named(args.task), getattr(args, "from")
     if source is None:

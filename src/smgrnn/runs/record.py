@@ -21,6 +21,7 @@ from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, plain, reason
 from smgrnn.graph.edit import Cause, Operation
+from smgrnn.graph.log import EditLog
 from smgrnn.graph.state import Graph
 from smgrnn.policy import NETWORK_KINDS, Normalisation, Policy, policy_of, read_network
 from smgrnn.runs.checkpoints import Checkpoint, Checkpoints, best
@@ -129,38 +130,37 @@ class Record:
 
     plan: AnyPlan
     """The settings that ran."""
-    episodes: Episodes
+    episodes: Episodes = field(default_factory=lambda: Episodes.start(0))
     """One row per episode, or per candidate of an evolution, in order; candidates that were too
     small to play have no steps and no nodes."""
-    edits: Edits
+    edits: Edits = field(default_factory=lambda: Edits.of(EditLog()))
     """Every structural change."""
-    snapshots: Snapshots
-    """Weights at moments during training; none for a run without a folder."""
-    students: Mapping[str, Policy]
-    """Networks by role: "final" is as the run left it, or the champion of an evolution, which has
-    none before a candidate has played; "best" scored best among the checkpoints of a run that hands
-    over its final student."""
-    started: tuple[int, int]
+    snapshots: Snapshots = field(default_factory=Snapshots.start)
+    """Weights during training; empty for a run without a folder."""
+    students: Mapping[str, Policy] = field(default_factory=dict)
+    """Networks by role: "final" is the last one, or the champion of an evolution, once a candidate
+    has played; "best" scored best among the checkpoints of a run that selects its final network."""
+    started: tuple[int, int] = (0, 0)
     """Nodes and edges before the first episode; of an evolution, those of the first best."""
     held_out: Floats = field(default_factory=lambda: np.empty(0))
-    """Returns of what is handed over on held-out episodes; none before the run is finished."""
+    """Returns of the selected network on held-out episodes; empty before the end."""
     checkpoints: Checkpoints = ()
-    """The best students of every size, if the run hands over the best; the best of all is first."""
+    """The best networks of every size, if the run selects the best; the best of all is first."""
     best_score: float | None = None
     """Score of the best checkpoint, if any was scored."""
     target_return: float | None = None
-    """Mean return that keeps the share which the plan asks for, if it asks for one."""
+    """Mean return that keeps the fraction which the plan asks for, if it asks for one."""
     stage_scores: Floats = field(default_factory=lambda: NO_SCORES)
     """Mean returns on each task of a sequence: of a random policy, of its teacher, of the student
     before the first stage and after each; see `runs.stage_scores` (n_rows, n_tasks)."""
     warnings: tuple[str, ...] = ()
     """Warnings, such as of a limit that stopped growth."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Versions of Python and of the packages that it was computed with."""
+    """Versions of Python and of the packages that computed it."""
     times: Times = field(default_factory=Times)
-    """The time at which it began, and how long it took."""
+    """When it began, and how long it took."""
     before: Spent = field(default_factory=Spent)
-    """The effort of the stages before, if those of a sequence are not kept themselves."""
+    """The effort of earlier stages, if their records are not kept."""
     resume: Arrays | None = None
     """State of the learner to resume from; None if the run cannot be resumed."""
 

@@ -26,8 +26,8 @@ from smgrnn.errors import plain
 from smgrnn.experts import evaluate_expert, find_expert
 from smgrnn.experts.library import warn_if_weak
 from smgrnn.policy import Policy
-from smgrnn.runs.distillation import held_out_seeds
 from smgrnn.runs.plan import AnyPlan, Plan
+from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task
 from smgrnn.tasks.recording import RECORDINGS
 
@@ -57,7 +57,7 @@ def check_stage_scores(plan: AnyPlan, stage_scores: Floats) -> None:
 
 def score_on_tasks(plan: Plan, policy: Policy) -> Floats:
     """Return the mean held-out return of a student on each task of the sequence (n_tasks,)."""
-    seeds = held_out_seeds(plan.seed, 0, plan.held_out)
+    seeds = [episode_seed(plan.seed, n, "held_out") for n in range(plan.held_out)]
     backends = [find_backend(find_task(id)) for id in plan.task_sequence]
     return np.array([backend.play(policy, seeds).returns.mean() for backend in backends])
 
