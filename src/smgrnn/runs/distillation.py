@@ -29,9 +29,9 @@ from smgrnn.runs.shrink import progress_of
 from smgrnn.seeding import Purpose, episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again
 
-N_MEASURED = 100  # episodes by which an expert and a random policy are measured
+N_MEASURED = 100  # episodes that measure an expert and a random policy
 N_COMPARED = 10  # held-out episodes that score a checkpoint
-FIRST_COMPARED = 1_000_000  # numbered apart from those of the final evaluation
+FIRST_COMPARED = 1_000_000  # apart from those of the final evaluation
 
 STUDENTS = {
     "smgrnn": "grows and prunes while it learns",
@@ -56,16 +56,7 @@ def new_learner(plan: Plan) -> Learner:
 class Distillation:
     """The student of a run, with the task, the teacher and the backend of the episodes.
 
-    Parameters
-    ----------
-    plan
-        The settings.
-    task
-        The task, or where to find it; needed if it is your own code.
-    expert
-        The teacher, or where to find it; needed if it is your own code.
-    record
-        The run so far, to continue from.
+    With a record it continues that run; task and expert are needed if they are your own code.
     """
 
     def __init__(
@@ -92,9 +83,10 @@ class Distillation:
     @cached_property
     def learner(self) -> Learner:
         """The student that learns, in the state that its record has."""
-        state = None if self._record is None else self._record.resume
-        if state is None:
+        if self._record is None:
             return new_learner(self.plan)
+        if self._record.resume is None:
+            raise ConfigError("This record has results only, as in the store: it cannot continue.")
         for rule in (self.plan.plasticity.growth, self.plan.plasticity.pruning):
             if isinstance(rule, ForeignRule):
                 raise ConfigError(
@@ -103,7 +95,7 @@ class Distillation:
                 )
         try:
             made = new_learner(self.plan)
-            made.restore(state)
+            made.restore(self._record.resume)
         except Exception as error:  # the file may be forged
             raise FileFormatError(f"The record has no valid learner ({reason(error)}).") from error
         return made

@@ -1,7 +1,7 @@
 """Plan: all settings of a run exactly as the engine gets them.
 
-The plan itself is trained, hashed into the key of the store, saved, printed and reported; nothing
-rewrites a setting after it.  Settings that contradict each other or the task are refused first.
+The plan is trained, hashed into the key of the store, saved, printed and reported; no later step
+changes a setting.  Settings that contradict each other or the task are refused here.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -106,7 +106,7 @@ class Ancestor(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class AnyPlan(Settings):
-    """What the plans of all kinds of runs have; a kind adds its own settings."""
+    """The common part of all plans; each kind of run adds its own settings."""
 
     kind: ClassVar[str]
     """Name of the kind of run in keys and files."""
@@ -130,11 +130,11 @@ class AnyPlan(Settings):
 
         @property
         def held_out(self) -> int:
-            """Held-out episodes that judge the selected student."""
+            """Held-out episodes that evaluate the selected network."""
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Packages that the results depend on, beside those that all do."""
+        """Further packages that the results depend on."""
         return self.task.facts.packages
 
     def admits(self, n_episodes: int) -> bool:
@@ -146,7 +146,7 @@ class AnyPlan(Settings):
         raise NotImplementedError
 
     def tables(self, record: Any) -> dict[str, bytes]:
-        """Return files for the run folder, beside those that every run has."""
+        """Return further files for the run folder."""
         return {}
 
     def key_content(self) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class AnyPlan(Settings):
 
 
 def find_plan(kind: Any) -> type[AnyPlan]:
-    """Return the class of plans of a kind; those of other packages are found by entry points."""
+    """Return the class of plans of a kind; entry points name those of other packages."""
     if kind == Plan.kind:
         return Plan
     for point in entry_points(group=PLANS, name=str(kind)):
@@ -171,7 +171,7 @@ def find_plan(kind: Any) -> type[AnyPlan]:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(AnyPlan, RunSettings):
-    """A distillation: all that the engine gets, resolved.
+    """All settings of a distillation, resolved.
 
     Examples
     --------
@@ -203,11 +203,11 @@ class Plan(AnyPlan, RunSettings):
     task_sequence: tuple[str, ...] = ()
     """Names of the tasks of a sequence, on all of which the student is scored."""
     ancestor: Ancestor | None = None
-    """The student of an earlier run to go on from; None starts from a new one."""
+    """The network that the run starts from; None is a new one."""
     origin: "Plan | None" = None
-    """The stage before in a sequence, whose student is the ancestor; None is a run of its own."""
+    """The stage before in a sequence, whose selected network is the ancestor."""
     asked: RunConfig | None = None
-    """The settings that the user asked for, of which all others follow."""
+    """The settings that the user asked for, from which all others follow."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -216,7 +216,7 @@ class Plan(AnyPlan, RunSettings):
 
     @property
     def stages(self) -> "tuple[Plan, ...]":
-        """The stages of a sequence that lead to this one, from the first, and this one."""
+        """The stages of a sequence up to this one."""
         return (*(() if self.origin is None else self.origin.stages), self)
 
     @property
@@ -229,7 +229,7 @@ class Plan(AnyPlan, RunSettings):
         return np.where(source < self.task.n_inputs, self.gain, 1.0)
 
     def make_graph(self) -> Graph:
-        """Return the graph that the student starts from; its ablations start from the same one."""
+        """Return the graph that the student starts from; it is the same for all its ablations."""
         if self.ancestor is not None:
             graph = self.ancestor.graph
             return graph._replace(weight=graph.weight / self.gains(graph.source))
@@ -243,7 +243,7 @@ class Plan(AnyPlan, RunSettings):
     def key_content(self) -> dict[str, Any]:
         """Return all that the results depend on: the task by its id, the teacher by its digest.
 
-        The ancestor of a stage follows from the stage before, so that its key is known beforehand.
+        The ancestor of a stage follows from the stage before and does not count.
         """
         content = super().key_content()
         content.pop("asked", None)
@@ -402,15 +402,12 @@ def _backend(
             f"{task.id} is learned from examples and has no environment: leave --env-backend out",
         )
         return "examples"
-    obstacle = None
-    if task.compiled is None:
-        obstacle = f"the task {task.id} is not compiled"
-    elif teacher.kind == "function":
-        obstacle = "its expert is a function"
-    elif config.normalise:
-        obstacle = "its observations are normalised"
-    require(
-        config.env_backend != "compiled" or obstacle is None,
-        f"--env-backend must be gymnasium here: {obstacle}",
-    )
-    return config.env_backend or ("gymnasium" if obstacle else "compiled")
+    obstacles = {
+        f"the task {task.id} is not compiled": task.compiled is None,
+        "its expert is a function": teacher.kind == "function",
+        "its observations are normalised": config.normalise,
+    }
+    found = " and ".join(obstacle for obstacle, is_there in obstacles.items() if is_there)
+    is_possible = config.env_backend != "compiled" or not found
+    require(is_possible, f"--env-backend must be gymnasium here: {found}")
+    return config.env_backend or ("gymnasium" if found else "compiled")

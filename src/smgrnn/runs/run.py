@@ -75,7 +75,6 @@ class Run(Session[Plan]):
     ) -> None:
         super().__init__(plan, folder, record)
         self._stage_scores = stage_scores
-        self._can_train = record is None or record.resume is not None
         self._distillation = Distillation(plan, task=task, expert=expert, record=record)
 
     @classmethod
@@ -94,25 +93,8 @@ class Run(Session[Plan]):
         True
         """
         run = cls._open(path, task=task, expert=expert)
-        run._check_can_train()
-        _ = run._distillation.task  # a missing one is refused at once
+        _ = run._distillation.learner, run._distillation.task  # a wrong one is refused at once
         return run
-
-    @classmethod
-    def read(cls, path: str | Path) -> Self:
-        """Return a run to look at; it needs neither its environment nor its expert.
-
-        >>> new_run("xor", RunConfig.for_task("xor"), Path("looked-at")).begin()
-        >>> Run.read("looked-at").episodes.n
-        0
-        """
-        return cls._open(path)
-
-    def _check_can_train(self) -> None:
-        """Refuse a record without the learner's state, and one with a wrong state."""
-        if not self._can_train:
-            raise ConfigError("This record has results only, as in the store: it cannot continue.")
-        _ = self._distillation.learner
 
     def __repr__(self) -> str:
         plan, n_done = self.plan, 0 if self._record is None else self._record.episodes.n
@@ -174,65 +156,65 @@ class Run(Session[Plan]):
         >>> [file.name for file in Path("begun").glob("*.safetensors")]
         ['model.safetensors']
         """
-        self._check_can_train()
-        _ = self._distillation.teacher  # a wrong one is refused before anything is made
+        _ = self._distillation.learner, self._distillation.teacher  # or they are refused
         super().begin()
 
     def save(self, folder: str | Path) -> None:
         """Write the run to a new folder."""
-        if self._can_train:
-            self._update(resume=self._distillation.learner.arrays())
+        self._update(resume=self._distillation.learner.arrays())
         super().save(folder)
 
     def _before_first(self) -> dict[str, Any]:
         distillation, scores = self._distillation, self._stage_scores
         _ = distillation.teacher  # a wrong one is refused first
-        student = distillation.policy
+        student, snapshots, resume = distillation.policy, Snapshots.start(), None
         if self.plan.task_sequence and self.plan.origin is None:
             scores = first_scores(self.plan, student)
-        is_kept = self.folder is not None
-        snapshots = Snapshots.start()
+        if self.folder is not None:
+            resume = distillation.learner.arrays()
+            snapshots = snapshots.followed_by(0, student.graph)
+        roles = ("final", "best") if self.plan.select == "final" else ("final",)
         return {
-            "students": dict.fromkeys(("final", "best") if self._compares else ("final",), student),
+            "students": dict.fromkeys(roles, student),
             "started": (student.graph.n_nodes, student.graph.n_edges),
             "edits": distillation.take_edits(),
             "target_return": None if self.plan.keep is None else distillation.target_return,
             "stage_scores": scores,
-            "resume": distillation.learner.arrays() if is_kept else None,
-            "snapshots": snapshots.followed_by(0, student.graph) if is_kept else snapshots,
+            "resume": resume,
+            "snapshots": snapshots,
         }
 
-    @property
-    def _compares(self) -> bool:
-        """Whether the final network is selected, and the best checkpoint only kept beside it."""
-        return self.plan.select == "final"
-
     def _advance(self) -> Iterator[None]:
+        plan, distillation = self.plan, self._distillation
         with interrupts_deferred():
-            self._distillation.train(0, 0)  # compiles outside of the measured time
+            distillation.train(0, 0)  # compiles outside of the measured time
         while not self.is_finished:
             with interrupts_deferred():
                 self._train_chunk()
             yield
-        limit = self.plan.parameters
-        if self.plan.select == "best" and self.plan.keep is None:
-            self._select()
-        elif limit is not None and self.graph.n_edges > limit:
-            self._settle()
+        limit = plan.parameters
+        if limit is not None and self.graph.n_edges > limit and not self.record.checkpoints:
+            distillation.learner.settle()  # the run was too short to prune to the limit
+            self._note_student()
+        if plan.select == "best" and plan.keep is None:
+            if all(each.episode != self.episodes.n for each in self.record.checkpoints):
+                last = self._offered(self.record.checkpoints, self.episodes.n)
+                self._update(checkpoints=last)
+            for checkpoints in halved(self.record.checkpoints, self._try_out):
+                self._update(checkpoints=checkpoints)
         with interrupts_deferred():
-            self._update(held_out=self.score(self.plan.held_out))
-            if self.plan.task_sequence:
-                n_before = FIRST_STAGE + len(self.plan.stages) - 1
-                now = score_on_tasks(self.plan, self.selected.policy)
-                scores = np.concatenate([self.record.stage_scores[:n_before], [now]])
-                self._update(stage_scores=scores)
+            self._update(held_out=self.score(plan.held_out))
+            if plan.task_sequence:
+                before = self.record.stage_scores[: FIRST_STAGE + len(plan.stages) - 1]
+                now = score_on_tasks(plan, self.selected.policy)
+                self._update(stage_scores=np.concatenate([before, [now]]))
 
     def _train_chunk(self) -> None:
         """Train up to the next checkpoint, stage end or end of the backend's chunk."""
         plan, distillation, episodes = self.plan, self._distillation, self.episodes
         first, n, every = episodes.n, plan.n_episodes, plan.checkpoint_every
         last = min(first + distillation.backend.chunk, n, (first // every + 1) * every)
-        offered = [] if self._compares else offers(n)
+        offered = offers(n) if plan.select == "best" else []
         if plan.keep is not None:
             last, offered = min(last, stage_of(first, n)[1]), stage_offers(n)
         offered = [episode for episode in offered if first < episode <= last]
@@ -250,8 +232,12 @@ class Run(Session[Plan]):
             snapshots = self.record.snapshots.followed_by(last, self.graph)
             self._update(resume=distillation.learner.arrays(), snapshots=snapshots)
         if last % every == 0 or self.is_finished:
-            if self._compares:
-                self._compare()
+            if plan.select == "final":
+                student, best = self.record.students["final"], self.record.best_score
+                numbers = FIRST_COMPARED, FIRST_COMPARED + N_COMPARED
+                found = float(distillation.try_out(student, *numbers, "held_out").mean())
+                if best is None or found > best:
+                    self._update(students={"final": student, "best": student}, best_score=found)
             self._checkpoint()
 
     def _note_student(self) -> None:
@@ -260,14 +246,6 @@ class Run(Session[Plan]):
             edits=self.edits.followed_by(self._distillation.take_edits()),
             students={**self.record.students, "final": self._distillation.policy},
         )
-
-    def _compare(self) -> None:
-        """Keep the student as the best if it scores higher than the checkpoints before."""
-        student, best = self.record.students["final"], self.record.best_score
-        numbers = FIRST_COMPARED, FIRST_COMPARED + N_COMPARED
-        found = float(self._distillation.try_out(student, *numbers, "held_out").mean())
-        if best is None or found > best:
-            self._update(students={"final": student, "best": student}, best_score=found)
 
     def _try_out(self, policy: Policy, first: int, last: int) -> Floats:
         with interrupts_deferred(), self._timed("choosing"):
@@ -289,21 +267,6 @@ class Run(Session[Plan]):
         if size is not None and not self.is_finished:
             learner.size = size
             learner.settle()
-
-    def _select(self) -> None:
-        """Offer the last students too, and let the best play until one is selected."""
-        if not (self.record.checkpoints or self._distillation.candidates):  # all were too large
-            self._settle()
-        checkpoints, last = self.record.checkpoints, self.episodes.n
-        if all(checkpoint.episode != last for checkpoint in checkpoints):
-            self._update(checkpoints=self._offered(checkpoints, last))
-        for checkpoints in halved(self.record.checkpoints, self._try_out):
-            self._update(checkpoints=checkpoints)
-
-    def _settle(self) -> None:
-        """Prune the student to the maximum of parameters, if the run was too short for it."""
-        self._distillation.learner.settle()
-        self._note_student()
 
 
 def new_run(

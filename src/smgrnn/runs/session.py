@@ -1,10 +1,12 @@
 """Session: the life of a run, whatever it trains: begin, checkpoint, resume, evaluate, save."""
 
+import platform
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -13,7 +15,10 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, GrowthLimitWarning, SmgrnnError
 from smgrnn.runs.folder import RunFolder, check_same, write_results
 from smgrnn.runs.plan import AnyPlan
-from smgrnn.runs.record import Record, Times, versions
+from smgrnn.runs.record import Record, Times
+
+PACKAGES = ("smgrnn", "numpy", "numba", "gymnasium")
+"""Packages that every result depends on."""
 
 P = TypeVar("P", bound=AnyPlan)
 T = TypeVar("T")
@@ -71,9 +76,10 @@ class Session(Generic[P]):
     def record(self) -> Record:
         """The record of the run so far."""
         if self._record is None:
+            versions = {name: version(name) for name in (*PACKAGES, *self.plan.packages)}
             self._record = Record(
                 plan=self.plan,
-                versions=versions(self.plan),
+                versions=versions | {"python": platform.python_version()},
                 times=Times(began=time.time()),
                 **self._before_first(),
             )
