@@ -9,8 +9,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from smgrnn import Plan, Record, load
 from smgrnn.commands.display import describe_all
-from smgrnn.runs import Plan, Record, load
 from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
 from smgrnn_paper.evolution.evolution import Evolution
@@ -165,9 +165,9 @@ def test_a_student_that_there_is_not_is_refused(
     smgrnn: Command, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     n = trained(tmp_path, episodes=2).graph.n_edges
-    sentence = f"The smallest student of the run has {n} parameters, more than {n - 1}."
+    sentence = f"The smallest network of the run has {n} parameters, more than {n - 1}."
     assert refused(smgrnn(*command, "run", "--parameters", n - 1)) == sentence
-    both = "Take the final student or the best of few parameters, not both."
+    both = "Ask for the final network or a maximum of parameters, not both."
     assert refused(smgrnn(*command, "run", "--parameters", n, "--final")) == both
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from smgrnn import Record, distill
 from smgrnn.errors import SmgrnnError
-from smgrnn.runs import Record, distill
 from smgrnn.tasks import Task
 from support.commands import Command, refused
 from support.runs import teacher
@@ -300,7 +300,7 @@ def test_a_recording_that_is_damaged_absent_or_pickled_is_refused(
 
 def test_what_a_recording_cannot_do_is_refused(smgrnn: Command, tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", observations=SEEN, actions=DONE)
-    assert "come in no order" in refused(smgrnn("distill", "a.npz", "--set", "carry_state=true"))
+    assert "have no order" in refused(smgrnn("distill", "a.npz", "--set", "carry_state=true"))
     assert "has no environment" in refused(smgrnn("evolve", "a.npz"))
     sentence = "'a.npz' is learned from examples, which are its teacher."
     assert sentence in refused(smgrnn("expert", "evaluate", "a.npz"))

@@ -6,9 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from smgrnn import evaluate, load
 from smgrnn.arrays import Floats
 from smgrnn.policy import Policy
-from smgrnn.runs import evaluate, load
 from smgrnn.runs.distillation import FIRST_COMPARED, N_COMPARED, Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.record import Record

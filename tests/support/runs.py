@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from smgrnn import Graph, GraphEdit
+from smgrnn import Graph, GraphEdit, Plan, Record, Run
 from smgrnn.config import NetworkConfig, RunConfig
 from smgrnn.episodes.table import Edits
 from smgrnn.experts import Expert, write_expert
 from smgrnn.graph.edit import apply
 from smgrnn.policy import Policy
-from smgrnn.runs import Plan, Record, Run
 from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.run import new_run
 from smgrnn.storage import digest

@@ -93,7 +93,7 @@ def prepare_runs(args: Namespace) -> "list[Run]":
         config = run_settings(args, task)
     else:
         start = start_from(source)
-        mark = f"-from-{start.ancestor.run[:8]}"
+        mark = f"-from-{start.plan.key()[:8]}"
         config = settings_to_continue(start, task).with_changes(**given_settings(args))
         config = with_settings(config, args.set)
     runs = []
