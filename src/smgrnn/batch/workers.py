@@ -48,9 +48,8 @@ class LocalProcesses(ThreadPoolExecutor):
         self._reader, self._writer = multiprocessing.Pipe(duplex=False)
         start = {"initializer": _follow_driver, "initargs": (self._reader,), "env": _ENVIRONMENT}
         self._new_pool = partial(loky.ProcessPoolExecutor, 1, **start)
-        self._pools: dict[int, Any] = {}
-        self._changing = threading.Lock()
-        self._is_stopped = False
+        self._own = threading.local()
+        """The pool of each thread, of one process."""
         # Starts Python's resource tracker: in a thread below, that would unblock SIGINT again.
         multiprocessing.get_context("spawn").Lock()
 
@@ -59,27 +58,18 @@ class LocalProcesses(ThreadPoolExecutor):
         return super().submit(self._call, fn, *args, **kwargs)
 
     def _call(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        thread = threading.get_ident()
-        with self._changing:
-            if self._is_stopped:
-                raise BrokenExecutor("The worker processes were stopped.")
-            if thread not in self._pools:
-                self._pools[thread] = self._new_pool()
-            pool = self._pools[thread]
+        if not hasattr(self._own, "pool"):
+            self._own.pool = self._new_pool()
         try:
-            return pool.submit(fn, *args, **kwargs).result()
+            return self._own.pool.submit(fn, *args, **kwargs).result()
         except BrokenExecutor as error:
-            del self._pools[thread]
+            del self._own.pool
             raise BrokenExecutor("The worker process died.") from error
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Stop the processes: after all calls, or those already begun; at once without `wait`."""
         super().shutdown(wait=wait, cancel_futures=cancel_futures or not wait)
-        with self._changing:
-            self._is_stopped = True
-            pools = [*self._pools.values()]
-        for pool in pools:
-            pool.shutdown(kill_workers=True)
+        self._writer.close()  # which the processes follow
         super().shutdown()
 
     def __exit__(self, kind: object, *details: object) -> None:
