@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from smgrnn.episodes.normalisation import normalisation_by
+from smgrnn.episodes.backends import normalisation_by
 from smgrnn.errors import FileFormatError
 from smgrnn.experts import Expert
 from smgrnn.export import export_policy

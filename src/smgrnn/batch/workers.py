@@ -15,6 +15,7 @@ from typing import Any
 
 from smgrnn.errors import ConfigError, needs
 from smgrnn.machine import usable_cores
+from smgrnn.validation import Count, checked
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _ENVIRONMENT = dict.fromkeys(_THREADS, "1") | {
@@ -26,10 +27,9 @@ PATIENCE = 10.0
 
 def find_executor(jobs: int | None, scheduler: str | None) -> Executor:
     """Return the cluster at an address or, without one, processes here: one for each core."""
-    if jobs is not None and jobs < 1:
-        raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
+    checked(jobs, Count | None, "--jobs")
     if jobs is not None and scheduler is not None:
-        raise ConfigError("A cluster has the workers it has; give --jobs or --scheduler, not both.")
+        raise ConfigError("Give --jobs or --scheduler, not both: a cluster has its own workers.")
     return LocalProcesses(jobs or usable_cores()) if scheduler is None else Cluster(scheduler)
 
 
