@@ -83,7 +83,7 @@ def test_a_floor_that_nothing_reaches_is_told_and_leaves_the_preset(
         ((*TINY, *OVER, "--seeds", 0), "--seeds must be an int in [1, inf)"),
         ((*TINY, *OVER, "--floor", "nan"), "--floor must be a float in (-inf, inf)"),
         ((*TINY, *OVER, "--floor", "inf"), "--floor must be a float in (-inf, inf)"),
-        ((*TINY, *OVER, "--jobs", 0), "The number of jobs must be at least 1"),
+        ((*TINY, *OVER, "--jobs", 0), "--jobs must be an int in [1, inf)"),
         ((*TINY, *OVER, "--preset", "missing.toml"), "missing.toml cannot be read"),
         (("tune", "Cartpol-v1", *OVER), "Did you mean"),
         (("tune", *OVER), "Name a task"),

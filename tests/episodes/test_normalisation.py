@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 
 from smgrnn import Run, distill, load
-from smgrnn.episodes.normalisation import normalisation_by
+from smgrnn.episodes.backends import normalisation_by
 from smgrnn.errors import FileFormatError
 from smgrnn.experts import Expert
 from smgrnn.export import export_policy

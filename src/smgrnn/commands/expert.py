@@ -57,7 +57,7 @@ def _train(args: Namespace, output: Output) -> None:
     task = find_task(args.task)
     if task.cue or task.n_observed > task.n_inputs:
         raise ConfigError(
-            f"An expert sees all of an observation and no cue: train one of {task.physics_id}."
+            f"An expert sees all of an observation and no cue. Leave hide and cue out of {task.id}."
         )
     recipe = find_recipe(args.task, args.recipe)
     if args.steps is not None:

@@ -21,7 +21,7 @@ from smgrnn.tasks import Task, known
 
 
 class EpisodeBatch(NamedTuple):
-    """The episodes that a compiled loop goes through, and room for the one under way."""
+    """The episodes of a compiled loop, and buffers for the current one."""
 
     task: int
     """Code of the compiled task."""
@@ -32,7 +32,7 @@ class EpisodeBatch(NamedTuple):
     observation: Floats
     """The whole observation, which the expert sees, with the cue behind it (n_observed,)."""
     places: Ints
-    """Places in it of the values that the student sees."""
+    """Indices in it of the values that the student sees."""
     scale: Floats
     """Factor of each input (n_inputs,)."""
     inputs: Floats
@@ -44,7 +44,7 @@ class EpisodeBatch(NamedTuple):
 
     @classmethod
     def start(cls, task: Task, seeds: list[int], scale: Floats) -> Self:
-        """Return a batch of one episode per seed, in a run of unknown length."""
+        """Return a batch of one episode per seed."""
         assert task.compiled is not None
         assert task.max_steps is not None
         return cls(
@@ -62,19 +62,11 @@ class EpisodeBatch(NamedTuple):
 
 @inlined
 def _show(batch: EpisodeBatch, world: Floats) -> None:
-    """Show the student the world as it is."""
+    """Show the student the present state of the world."""
     observation, inputs, scale = batch.observation, batch.inputs, batch.scale
     known.observe(batch.task, world, observation)
     for i in range(batch.places.size):
         inputs[i] = observation[batch.places[i]] * scale[i]
-
-
-@lean
-def begin_episode(batch: EpisodeBatch, number: int) -> None:
-    """Show the student the start of an episode."""
-    _show(batch, batch.worlds[number])
-    batch.totals[:] = 0.0
-    batch.counts[:] = 0
 
 
 @lean
@@ -88,6 +80,7 @@ def learn_steps(
     inputs = batch.inputs
     totals, counts, no_target = batch.totals, batch.counts, batch.totals[:0]
     loss, is_over, is_due = 0.0, False, False
+    _show(batch, world)
     while not (is_over or is_due):
         label = expert_action(sizes, parameters, codes, scratch, observation)
         action, loss = learn_step(handle, inputs, label, no_target)

@@ -14,8 +14,8 @@ from smgrnn.episodes.backends import (
     Examples,
     ExamplesBackend,
     GymnasiumBackend,
+    normalisation_by,
 )
-from smgrnn.episodes.normalisation import normalisation_by
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.experts import ExpertSource, Teacher, find_teacher_again
