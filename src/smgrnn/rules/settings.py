@@ -11,6 +11,7 @@ from smgrnn.rules.variants import Duplicate, RandomPruning, RandomRelay, Split
 from smgrnn.validation import Choice, Count, Settings, Whole
 
 OnEdit = Literal["keep", "reset"]
+HistoryOnEdit = Literal["keep", "reset", "reset_on_removal"]
 
 GROWTH: dict[str, type[BuiltInRule]] = {
     kind.name: kind
@@ -58,8 +59,9 @@ class PlasticityConfig(Settings):
     """Every prune_period-th call prunes, the others grow (s)."""
     orphan_removal: bool = True
     """Remove hidden nodes without incoming or without outgoing edges when pruning."""
-    history_on_edit: OnEdit = "keep"
-    """Whether an edit keeps or resets the update history of surviving edges."""
+    history_on_edit: HistoryOnEdit = "keep"
+    """Whether an edit keeps or resets the update history of surviving edges; "reset_on_removal"
+    resets it only when the edit removes an edge."""
     optimizer_on_edit: OnEdit = "keep"
     """Whether an edit keeps or resets the optimizer state of surviving edges."""
     size: Count | None = None
