@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from smgrnn.arrays import Floats
+from smgrnn.graph.propagation import Net
 from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
 from smgrnn.learning.credit import Pass, credit_pass
@@ -119,8 +120,8 @@ def rule_gradient(
         adjoint, gradient = np.zeros((2, graph.n_nodes)), np.zeros(graph.n_edges)
         adjoint[0, first:last] = wanted[row]
         written = adjoint, gradient, errors[row], memory[row]
-        seen = (graph.source, graph.weight, starts, trace, *written, feedback, rule.trace_decay)
-        credit_pass(rule.credit, Pass(*seen, numbers))
+        net = Net(graph.source, graph.weight, starts, numbers)
+        credit_pass(rule.credit, Pass(net, trace, *written, feedback, rule.trace_decay))
         total += gradient
     moments.errors[:] = torch.as_tensor(errors[:, :, first:]).unbind(1)
     return total, memory

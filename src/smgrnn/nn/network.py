@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Floats, to_arrays
 from smgrnn.errors import (
     ConfigError,
     FileFormatError,
@@ -24,7 +24,7 @@ from smgrnn.graph.drawing import network_html
 from smgrnn.graph.edit import Applied, GraphEdit, apply
 from smgrnn.graph.files import COLUMNS, NUMBERS, network_content, network_graph, network_settings
 from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.log import EditLog, log_arrays, log_from
+from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.learning.credit import carry_feedback, start_feedback
@@ -416,7 +416,9 @@ class SMGrNN(nn.Module):
         if self.weight.dtype == torch.bfloat16:  # a type numpy does not have
             found["weight"] = found["weight"].float()
         names = (*COLUMNS, "numbers", "weight")
-        arrays = {name: found[name].cpu().numpy() for name in names} | log_arrays(self.log)
+        arrays = {name: found[name].cpu().numpy() for name in names} | to_arrays(
+            self.log.columns, "log."
+        )
         write_arrays(path, "network", network_content(self.config, self.names), arrays)
 
     @classmethod
