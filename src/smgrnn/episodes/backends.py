@@ -123,11 +123,11 @@ class CompiledBackend(Backend):
         batch, scratch = EpisodeBatch.start(self._task, seeds, scale), expert.scratch()
 
         def learn(number: int) -> tuple[float, int, int, float]:
-            def stretch(handle: Any, stop: int) -> tuple[float, bool]:
+            def stretch(handle: Any, stop: int) -> tuple[float, bool, bool]:
                 loss, is_over = learn_steps(handle, batch, number, expert, scratch, stop)
                 if is_over and isfinite(loss):
                     learner.note_return(batch.totals[0], self._target_return)
-                return loss, is_over
+                return loss, is_over, is_over
 
             batch.totals[:], batch.counts[:] = 0.0, 0
             learner.run(stretch)

@@ -9,12 +9,12 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints, Singles
-from smgrnn.engine.player import Net, act
-from smgrnn.engine.state import Handle, held_by
+from smgrnn.engine.player import act
+from smgrnn.engine.state import Handle, state_of
 from smgrnn.engine.steps import end_episode, learn_step
 from smgrnn.episodes.table import Episodes
 from smgrnn.experts.mlp import Expert, expert_action
-from smgrnn.graph.propagation import forget_states
+from smgrnn.graph.propagation import Net, forget_states
 from smgrnn.kernels import inlined, lean
 from smgrnn.rules.history import TOTAL
 from smgrnn.tasks import Task, known
@@ -75,7 +75,7 @@ def learn_steps(
 ) -> tuple[float, bool]:
     """Learn until the episode is over or update `stop`; return the loss and whether it is over."""
     sizes, parameters, codes = expert
-    clock = held_by(handle).state.watched.history.clock
+    clock = state_of(handle).watched.history.clock
     task, observation, world = batch.task, batch.observation, batch.worlds[number]
     inputs = batch.inputs
     totals, counts, no_target = batch.totals, batch.counts, batch.totals[:0]

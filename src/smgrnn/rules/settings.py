@@ -100,20 +100,12 @@ class PlasticityConfig(Settings):
     @property
     def follows_size(self) -> bool:
         """Whether one of the rules follows a size."""
-        return any(map(follows_size, self._rules))
-
-    @property
-    def is_built_in(self) -> bool:
-        """Whether all rules are those of this package, whose edits need no check."""
-        return all(rule is None or isinstance(rule, BuiltInRule) for rule in self._rules)
-
-    @property
-    def _rules(self) -> tuple[Any, Any]:
-        return self.growth, self.pruning
+        return any(map(follows_size, (self.growth, self.pruning)))
 
     def needs(self, statistic: Any) -> bool:
         """Return whether one of the rules asks for a statistic."""
-        return any(statistic in getattr(rule, "statistics", ()) for rule in self._rules)
+        rules = self.growth, self.pruning
+        return any(statistic in getattr(rule, "statistics", ()) for rule in rules)
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
