@@ -24,6 +24,7 @@ Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
 """Kinds of claims that there is a difference, so that it may turn out that there is none."""
 Group = tuple[str, ...]
+Circular = Literal["", "in part", "wholly"]
 
 
 class Source(NamedTuple):
@@ -69,7 +70,7 @@ class Margin:
         4.78
         """
         if self.scale:
-            return self.scale * _scales()[task]
+            return self.scale * scales()[task]
         values = [value for each in runs for value in each.values()]
         return self.units or self.share * abs(float(np.median(values)))
 
@@ -108,7 +109,7 @@ class Claim:
     """Why it would be a surprise if it did not hold; empty if it may well fail."""
 
     @cached_property
-    def circular(self) -> Literal["", "in part", "wholly"]:
+    def circular(self) -> Circular:
         """How much of it compares nothing but numbers that the calibration used.
 
         All else is independent evidence: LunarLander, other optimizers, rates and initial graphs.
@@ -189,7 +190,7 @@ def _test(claim: Claim, part: tuple[Source, ...], samples: Samples) -> Significa
     """Return the test of one comparison."""
     runs = statistics.matched([samples(source, claim.metric) for source in part])
     runs[0] = {origin: claim.factor * value for origin, value in runs[0].items()}
-    margin = claim.margin and claim.margin.on(part[0].task, runs)
+    margin = None if claim.margin is None else claim.margin.on(part[0].task, runs)
     if claim.spread:
         runs = [statistics.deviations(each) for each in runs]
     if claim.bound is not None:
@@ -260,7 +261,7 @@ def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
 
 
 @cache
-def _scales() -> dict[str, float]:
+def scales() -> dict[str, float]:
     """Return how far a policy that acts at random is from the expert, by task."""
     ends = read_data("claims.toml")["scales"] | read_data("beyond.toml")["scales"]
     return {task: end["expert"] - end["random"] for task, end in ends.items()}

@@ -270,7 +270,7 @@ def alike(one: Runs, other: Runs, *, margin: float) -> Significance:
     """
     sides = [exceeds(*pair, margin=margin) for pair in ((one, other), (other, one))]
     return Significance(
-        test=f"TOST, {sides[0].test}",
+        test=f"TOST, {sides[0].test}{', all equal' * (one == other)}",
         effect=exceeds(one, other).effect,
         p_for=max(side.p_for for side in sides),
         p_against=min(1.0, 2 * min(side.p_against for side in sides)),

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from smgrnn.runs.plan import Plan
 from smgrnn.text import MINUS, MISSING, number, plus_minus
 from smgrnn_paper.experiments.paper import TASKS
 from smgrnn_paper.report import statistics
+from smgrnn_paper.report.claims import scales
 from smgrnn_paper.report.paper import (
     METRICS,
     WORDS,
@@ -314,3 +316,38 @@ def _setting(condition: AnyCondition, name: str) -> str:
     rules = plan.plasticity
     parts: tuple[Any, ...] = (plan.network, rules, rules.growth, rules.pruning)
     return f"{next(getattr(part, name) for part in parts if hasattr(part, name)):g}"
+
+
+def effects_of_settings(results: Results) -> DataTable:
+    """Return for each setting of the grid how often it changes anything, over pairs of points.
+
+    The points of a pair differ in that setting alone, and are compared seed by seed.
+    """
+    grid, found = results.every["hyperparameter-grid"], {}
+    for name in grid.conditions:
+        runs = results.runs(grid, name)
+        if runs.records:
+            point = tuple(part.split("=")[1] for part in name.split(","))
+            values = (runs.values(it) for it in ("late_return", "n_nodes", "n_edges"))
+            returns, *sizes = (tuple(it.tolist()) for it in values)
+            found[point] = returns, tuple(sizes)
+    heads = ("Levels", "Pairs", "Return differs", "Size differs")
+    columns, rows = tuple(Column(name.lower(), name) for name in heads), []
+    for i, symbol in enumerate(SYMBOLS.values()):
+        pairs = [
+            (found[one], found[other])
+            for one, other in combinations(found, 2)
+            if one[i] != other[i] and one[:i] + one[i + 1 :] == other[:i] + other[i + 1 :]
+        ]
+        differ = [sum(one[k] != other[k] for one, other in pairs) for k in (0, 1)]
+        numbers = (len({point[i] for point in found}), len(pairs), *differ)
+        rows.append(
+            (
+                (symbol,),
+                [Entry(str(n), column=it.name) for it, n in zip(columns, numbers, strict=True)],
+            )
+        )
+    note = f"{len(set(found.values()))} different results at {len(found)} points of the grid."
+    return report_table(
+        "effects", "Where a setting changes anything", ("Setting",), columns, rows, note=note
+    )

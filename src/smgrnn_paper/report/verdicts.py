@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from smgrnn.pages.page import Cell, Column, DataTable, Row, Tone
 from smgrnn.runs.plan import Plan
 from smgrnn.text import MISSING, number
-from smgrnn_paper.report.claims import DIFFERENCES, Claim, Judgement, Source, weigh
+from smgrnn_paper.report.claims import DIFFERENCES, Circular, Claim, Judgement, Source, weigh
 from smgrnn_paper.report.paper import METRICS
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.statistics import LEVEL, Origin, Runs, Significance, Verdict
@@ -23,7 +23,11 @@ TONES: dict[Standing, Tone] = {
     "not run": "none",
 }
 """Every verdict, and its color."""
-EVIDENCE = {"": "independent", "in part": "circular in part", "wholly": "circular"}
+EVIDENCE: dict[Circular, str] = {
+    "": "independent",
+    "in part": "circular in part",
+    "wholly": "circular",
+}
 """Names for whether a claim rests on numbers that the calibration used."""
 COLUMNS = (
     Column("verdict", "Verdict"),
