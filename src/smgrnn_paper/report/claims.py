@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from smgrnn.batch import AnyCondition
 from smgrnn_paper.experiments import paper
 from smgrnn_paper.experiments.paper import HYPERPARAMETER_GRID as GRID
 from smgrnn_paper.report import statistics
@@ -119,7 +120,11 @@ class Claim:
         return "wholly" if all(used) else "in part" if any(used) else ""
 
     def _is_fitted(self, source: Source) -> bool:
-        return self.metric in FITTED and _key(self.experiment, source) in _fitted_keys()
+        """Return whether the calibration used its number; a condition counts by its content."""
+        decides = (it for it in paper.PAPER.values() if base_name(it) == self.experiment)
+        known = next((it.conditions for it in decides), {})
+        condition = known.get(f"{source.task}/{source.condition}", known.get(source.condition))
+        return self.metric in FITTED and condition in _fitted()
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -223,22 +228,12 @@ def _parts(kind: Kind, groups: list[list[Source]]) -> Iterator[tuple[Source, ...
 
 
 @cache
-def _key(experiment: str, source: Source) -> str:
-    """Return the key of a condition of the paper's experiments, whatever its name; "" of others."""
-    for each in paper.PAPER.values():
-        if base_name(each) == experiment:
-            known, name = each.conditions, f"{source.task}/{source.condition}"
-            return known[name if name in known else source.condition].key(0)
-    return ""
-
-
-@cache
-def _fitted_keys() -> set[str]:
-    """Return the keys of the conditions whose numbers the calibration used."""
-    return {
-        paper.standard(task, student=student, episodes=episodes).key(0)
+def _fitted() -> frozenset[AnyCondition]:
+    """Return the conditions whose numbers the calibration used."""
+    return frozenset(
+        paper.standard(task, student=student, episodes=episodes)
         for task, student, episodes in product(*FITTED_RUNS)
-    }
+    )
 
 
 def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
