@@ -10,8 +10,9 @@ from smgrnn.pages.comparison import Stated, stated_settings
 from smgrnn.pages.figure import take_picture
 from smgrnn.pages.page import Block, DataTable, Facts, Illustration, Page, Section
 from smgrnn.text import MISSING, duration, number, quantity
-from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
+from smgrnn_paper.experiments import EXPERIMENTS
 from smgrnn_paper.experiments.beyond import BEYOND
+from smgrnn_paper.experiments.calibration import CALIBRATION
 from smgrnn_paper.report.calibration import calibration_tables
 from smgrnn_paper.report.claims import load_claims, load_hypotheses
 from smgrnn_paper.report.figures.registry import FIGURES, draw
@@ -90,8 +91,9 @@ def _part(
         tables += frontier_tables(experiment, results, paper)
     elif experiment.id in BEYOND:
         tables.append(every_condition(experiment, results))
-    elif experiment.id in STUDIES:
-        tables += calibration_tables(experiment, results, paper)
+    elif experiment.id in CALIBRATION:
+        stage = CALIBRATION[experiment.id]._replace(experiment=experiment)
+        tables += calibration_tables(stage, results, paper)
     else:
         tables += own_tables(experiment, results, paper)
     shared, conditions = _settings(experiment, results)

@@ -282,7 +282,7 @@ def taught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Results:
     """Return results of short runs with as many seeds as the experiments have."""
     for id, experiment in EXPERIMENTS.items():
         monkeypatch.setitem(EXPERIMENTS, id, experiment.scaled(episodes=4))
-    on_cartpole = [_only_cartpole(EXPERIMENTS[id]) for id in ("growth-ablation-v2", "teachers-v1")]
+    on_cartpole = [_only_cartpole(EXPERIMENTS[id]) for id in ("growth-ablation-v3", "teachers-v1")]
     store = Store(tmp_path)
     fill_store(store, on_cartpole, by_teacher)
     return Results(store, ["growth-ablation", "teachers"])
