@@ -21,7 +21,6 @@ from smgrnn.runs.plan import Plan
 from smgrnn.text import MINUS, MISSING, number, plus_minus
 from smgrnn_paper.experiments.paper import TASKS
 from smgrnn_paper.report import statistics
-from smgrnn_paper.report.claims import scales
 from smgrnn_paper.report.paper import (
     METRICS,
     WORDS,
@@ -29,6 +28,7 @@ from smgrnn_paper.report.paper import (
     Printed,
     metric_columns,
     parse_printed,
+    scales,
 )
 from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.statistics import UNKNOWN, Estimate, Interval, Likeness, Moments
