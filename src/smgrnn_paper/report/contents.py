@@ -21,8 +21,8 @@ from smgrnn_paper.report.own_tables import at_a_glance, every_condition, own_tab
 from smgrnn_paper.report.page import Facts, Notice, Page, Section, picture_file, table_numbers
 from smgrnn_paper.report.paper import WORDS, Paper, load_paper
 from smgrnn_paper.report.results import Results, base_name, describe_shortness
-from smgrnn_paper.report.tables import compare, condition_text, count_distances
-from smgrnn_paper.report.verdicts import TONES, Finding, claim_tables, judge
+from smgrnn_paper.report.tables import compare, condition_text, count_distances, count_likeness
+from smgrnn_paper.report.verdicts import TONES, Finding, claim_tables, count_evidence, judge
 
 
 class Report(NamedTuple):
@@ -188,6 +188,7 @@ def _overview(results: Results, parts: Sequence[Part]) -> dict[str, Any]:
         for package, version in record.versions.items():
             versions.setdefault(package, set()).add(version)
     findings = [found for part in parts for found in part.findings]
+    tables = [table for part in parts for table in part.tables]
     standings = Counter(found.standing for found in findings)
     hardly_failing = [it for it in findings if it.standing == "holds" and it.claim.hardly_fails]
     asked = {it["n_asked"] for part in parts for it in part.numbers["conditions"]}
@@ -202,7 +203,9 @@ def _overview(results: Results, parts: Sequence[Part]) -> dict[str, Any]:
         "missing": missing,
         "damaged": tuple(results.damaged.values()),
         "standings": {standing: standings[standing] for standing in TONES},
-        "distances": count_distances(table for part in parts for table in part.tables),
+        "evidence": count_evidence(findings),
+        "distances": count_distances(tables),
+        "likeness": count_likeness(tables),
         "n_hardly_failing": len(hardly_failing),
     }
 

@@ -20,7 +20,14 @@ from smgrnn_paper.experiments.paper import GRID_TASK, SMOOTH, STUDENTS, TASKS, T
 from smgrnn_paper.report.paper import WORDS, Paper, Printed, metric_columns, read_data
 from smgrnn_paper.report.results import Results, Runs, base_name, short_name
 from smgrnn_paper.report.statistics import probability_of_improvement
-from smgrnn_paper.report.tables import SYMBOLS, Entry, Measured, entries, report_table
+from smgrnn_paper.report.tables import (
+    SYMBOLS,
+    Entry,
+    Measured,
+    effects_of_settings,
+    entries,
+    report_table,
+)
 
 BASELINES = ("smgrnn", "static", "mlp-100", "mlp-100-no-bias", "mlp-200", "neat", "ndp")
 SHOWN = 10
@@ -44,7 +51,7 @@ def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[D
         "growth-ablation": (early_episodes,),
         "baseline-comparison": (baselines, improvements),
         "final-topologies": (final_topologies,),
-        "hyperparameter-grid": (best_of_grid,),
+        "hyperparameter-grid": (best_of_grid, lambda results, _: effects_of_settings(results)),
         "teachers": (by_teacher,),
     }
     return [make(results, paper) for make in tables.get(base_name(experiment), ())]

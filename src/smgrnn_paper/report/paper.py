@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -39,6 +40,8 @@ class Printed:
     """The text in the paper."""
     task: str = ""
     where: str = ""
+    runs: int = 0
+    """Number of runs that it is about; 0 where that is no matter."""
 
     @property
     def mean(self) -> float | None:
@@ -70,6 +73,8 @@ class PaperTable(NamedTuple):
     columns: tuple[Column, ...]
     cells: dict[tuple[str, str], Printed]
     """By row and column, row by row."""
+    runs: int = 0
+    """Number of runs behind each cell; 0 in tables of settings."""
 
     def cell(self, row: str, column: str) -> Printed:
         """Return one entry.
@@ -136,22 +141,31 @@ def load_paper() -> Paper:
     )
 
 
-def _table(id: str, columns: list[str], headings: list[str], rows: Any, **words: str) -> PaperTable:
+def _table(
+    id: str, columns: list[str], headings: list[str], rows: Any, runs: int = 0, **words: str
+) -> PaperTable:
     lines, cells = [], {}
     for entry in rows:
         task, condition = entry.get("task"), entry.get("condition")
         name = entry.get("name") or "/".join(part for part in (task, condition) if part)
         lines.append(PaperRow(name, task, condition))
         for column, text in zip(columns, entry["cells"], strict=True):
-            cells[name, column] = Printed(name, column, text)
+            cells[name, column] = Printed(name, column, text, task or "", runs=runs)
     meanings = (METRICS[name].meaning if name in METRICS else "" for name in columns)
     heads = tuple(map(Column, columns, headings, meanings))
-    return PaperTable(id, **words, rows=tuple(lines), columns=heads, cells=cells)
+    return PaperTable(id, **words, rows=tuple(lines), columns=heads, cells=cells, runs=runs)
 
 
 def read_data(name: str) -> dict[str, Any]:
     """Return a data file of this package."""
     return tomllib.loads(files("smgrnn_paper.report").joinpath(name).read_text(encoding="utf-8"))
+
+
+@cache
+def scales() -> dict[str, float]:
+    """Return how far a policy that acts at random is from the expert, by task."""
+    ends = read_data("claims.toml")["scales"] | read_data("beyond.toml")["scales"]
+    return {task: end["expert"] - end["random"] for task, end in ends.items()}
 
 
 class Metric(NamedTuple):

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 import pytest
 
 from smgrnn import Graph
+from smgrnn.arrays import Floats
 from smgrnn.batch import Condition
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import MetricError
@@ -21,6 +23,7 @@ from smgrnn_paper.report.topology import (
     measure,
     relay_paths,
     skip_edges,
+    skip_share,
     small_weight_share,
     sparsity,
     weight_range,
@@ -79,6 +82,7 @@ RING = [(2, 3), (3, 4), (4, 2)]
         (skip_edges, graph(1, 2, 0, (0, 1), (0, 2), (1, 2)), 1),  # by way of the other output
         (skip_edges, graph(2, 1, 1, (0, 2), (1, 3), (3, 2)), 0),  # the path is another input's
         (skip_edges, graph(2, 1, 1, (0, 1), (0, 3), (3, 1)), 0),  # it ends in an input
+        (skip_share, graph(2, 1, 1, (0, 2), (1, 2), (0, 3), (3, 2)), 0.5),
         (feedback_edges, RELAY, 0),
         (feedback_edges, graph(1, 1, 1, (0, 2), (2, 1), (1, 2)), 2),
         (feedback_edges, graph(1, 1, 3, (0, 2), *RING, (4, 1)), 3),
@@ -96,6 +100,20 @@ def test_measures_of_graphs_by_hand(
     assert measured(of) == pytest.approx(expected)
 
 
+def test_skip_connections_are_a_share_of_the_possible_ones() -> None:
+    """All eight that CartPole has room for were fewer than nine of LunarLander's 32."""
+
+    def skipping(n_inputs: int, n_outputs: int, n: int) -> Graph:
+        hidden = n_inputs + n_outputs
+        straight = list(product(range(n_inputs), range(n_inputs, hidden)))[:n]
+        around = [(i, hidden) if i < n_inputs else (hidden, i) for i in range(hidden)]
+        return graph(n_inputs, n_outputs, 1, *straight, *around)
+
+    graphs = skipping(4, 2, 8), skipping(8, 4, 9)
+    assert [skip_edges(it) for it in graphs] == [8, 9]
+    assert [skip_share(it) for it in graphs] == [1.0, 9 / 32]
+
+
 def test_measures_of_a_graph_go_by_its_nodes_whatever_their_ids() -> None:
     """Hidden nodes that came and went leave gaps in the ids."""
     gapped = RELAY._replace(node_ids=np.array([0, 1, 7]), next_node_id=8)
@@ -104,10 +122,28 @@ def test_measures_of_a_graph_go_by_its_nodes_whatever_their_ids() -> None:
 
 def test_weights_up_to_the_threshold_are_small() -> None:
     edges = [(0, 1, 0.1), (0, 2, -0.1), (2, 1, 0.11), (1, 2, -3.0)]
-    weighted = Graph.from_edges(1, 1, 1, edges)
-    assert small_weight_share(weighted) == 0.5
-    assert weight_range(weighted) == pytest.approx(3.11)
+    found = Graph.from_edges(1, 1, 1, edges)
+    assert small_weight_share(found) == 0.5
+    assert weight_range(found) == pytest.approx(3.11)  # fewer than 50 all count
     assert small_weight_share(graph(1, 1, 0)) == weight_range(graph(1, 1, 0)) == 0.0
+
+
+def weighted(weights: Floats) -> Graph:
+    ends = permutations(range(1, 100), 2)
+    return Graph.from_edges(1, 1, 100, [(*next(ends), float(it)) for it in weights])
+
+
+def test_the_range_of_weights_is_that_of_equal_numbers() -> None:
+    """A thousand weights span more than sixty that are drawn alike: 6.97 and 4.29.
+
+    Of both, 50 weights span about as much: 4.60 and 4.08.
+    """
+    rng = np.random.default_rng(0)
+    few, many = (weighted(rng.normal(size=n)) for n in (60, 1000))
+    assert [float(np.ptp(it.weight)) for it in (few, many)] == pytest.approx([4.29, 6.97], abs=0.01)
+    draws = [np.ptp(rng.choice(many.weight, 50, replace=False)) for _ in range(4000)]
+    assert weight_range(many) == pytest.approx(np.mean(draws), rel=0.01)
+    assert weight_range(few) == pytest.approx(4.08, abs=0.01)
 
 
 def having(**figures: Any) -> Record:
