@@ -167,19 +167,15 @@ def test_a_run_that_dask_gave_up_or_could_not_reach_was_lost() -> None:
 @contextmanager
 def once_hung(folder: Path, act: Callable[[int], object]) -> Iterator[None]:
     """Act on the process that hangs, as soon as it has told its id, while the block runs."""
-    is_over = threading.Event()
 
     def wait() -> None:
-        wait_for(lambda: (folder / "pid").exists() or is_over.is_set())
+        wait_for((folder / "pid").exists)
         act(int((folder / "pid").read_text()))
 
-    thread = threading.Thread(target=wait)
+    thread = threading.Thread(target=wait, daemon=True)  # so that a failing block ends the test
     thread.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
+    yield
+    thread.join()
 
 
 def start(program: str, *flags: str) -> subprocess.Popen[bytes]:

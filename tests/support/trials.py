@@ -99,22 +99,18 @@ def hang_once(folder: Path, *args: Any) -> Any:
 
 
 class UnspeakableError(Exception):
-    """Has no words, and neither has the lack of them."""
+    """Raised by whatever it is asked for: its words, or a plan, as if it were a condition."""
 
-    def __str__(self) -> str:
+    def plan(self, *_: Any) -> Any:
         raise UnspeakableError
 
-    __repr__ = __str__
+    __str__ = __repr__ = plan
 
 
-class Planless(Condition):
-    def plan(self, seed: int) -> Any:
-        raise UnspeakableError
-
-
-def without_plan(condition: Condition, seed: int, key: str) -> Record | Failure:
+def without_plan(_: Condition, *args: Any) -> Record | Failure:
     """Attempt a run whose plan cannot be built in a worker."""
-    return attempt(Planless(condition.task, condition.settings), seed, key)
+    condition: Any = UnspeakableError()
+    return attempt(condition, *args)
 
 
 def tell_and_wait(folder: Path) -> int:
