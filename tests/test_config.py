@@ -251,3 +251,12 @@ def test_a_text_that_sets_nothing_is_refused(text: str, sentence: str) -> None:
 )
 def test_a_flag_of_the_release_before_has_a_new_name(flag: str, now: str | None) -> None:
     assert renamed(flag) == now
+
+
+def test_a_wrong_setting_whose_repr_raises_is_refused_in_words() -> None:
+    class Unprintable:
+        def __repr__(self) -> str:
+            raise TypeError("no words")
+
+    with pytest.raises(ConfigError, match="a Unprintable that cannot be printed"):
+        RunConfig(episodes=Unprintable())  # type: ignore[arg-type]

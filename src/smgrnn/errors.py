@@ -178,6 +178,8 @@ def short(thing: object, length: int = 60) -> str:
         text = f"an {type(thing).__name__} too long to print"
     except RecursionError:
         text = f"a {type(thing).__name__} nested too deeply to print"
+    except Exception:  # whatever a class of a user's raises
+        text = f"a {type(thing).__name__} that cannot be printed"
     return _in_line(text, length)
 
 
