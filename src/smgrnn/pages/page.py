@@ -6,7 +6,7 @@ The frame with its style and script is `page.html`; pictures are embedded.
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -40,6 +40,8 @@ class Cell:
     tone: Tone = ""
     values: Any = None
     """The numbers behind it, for JSON; by default the text."""
+    span: tuple[float, float, float] | None = None
+    """A probability with the ends of its interval (low, value, high), drawn below the text."""
 
 
 class Row(NamedTuple):
@@ -55,6 +57,7 @@ class DataTable:
 
     id: str
     title: str
+    """Its title; empty within a fold, which has one."""
     headings: tuple[str, ...]
     """Headings of the labels."""
     columns: tuple[Column, ...]
@@ -62,11 +65,6 @@ class DataTable:
     note: str = ""
     where: str = ""
     """The section of the paper, for its tables and figures."""
-    details: "DataTable | None" = None
-    """A longer table, folded below it."""
-    is_folded: bool = False
-    is_filtered: bool = False
-    """Whether a reader can select rows by the text of their first cell."""
 
     @classmethod
     def of(
@@ -126,7 +124,6 @@ class Illustration:
     picture: Picture | None
     where: str = ""
     """The section of the paper, for its tables and figures."""
-    is_folded = False
 
     @property
     def name(self) -> str:
@@ -140,13 +137,30 @@ class Illustration:
         return f"{stem}.{self.picture.suffix}" if self.picture else None
 
 
-class Facts(NamedTuple):
-    """Numbers in large print: the name, value and remark of each."""
+class Tally(NamedTuple):
+    """Counts that add up, as a bar of colors: the name, number and color of each."""
 
-    items: tuple[tuple[str, str, str], ...]
+    title: str
+    parts: tuple[tuple[str, int, Tone], ...]
+    remark: str = ""
 
 
-Block = str | Facts | DataTable | Illustration
+class Points(NamedTuple):
+    """A numbered list: a word, a text and some verdicts, each with what it is about."""
+
+    title: str
+    note: str
+    items: tuple[tuple[str, str, tuple[tuple[Cell, str], ...]], ...]
+
+
+class Fold(NamedTuple):
+    """Blocks that a reader has to unfold."""
+
+    title: str
+    blocks: "tuple[Block, ...]"
+
+
+Block = str | Tally | Points | Fold | DataTable | Illustration
 
 
 class Section(NamedTuple):
@@ -181,7 +195,7 @@ def html(page: Page) -> str:
         inner = "".join(
             f'<li><a href="#{_anchor(block.name)}">{_text(block.name)}</a></li>'
             for block in part.blocks
-            if isinstance(block, Illustration | DataTable) and not block.is_folded
+            if isinstance(block, Illustration | DataTable)
         )
         id, title = escape(part.id), _text(part.title)
         links.append(f'<li><a href="#{id}">{title}</a><ol>{inner}</ol></li>')
@@ -199,13 +213,29 @@ def _html_block(block: Block) -> str:
         return f"<p>{_text(block)}</p>"
     if isinstance(block, DataTable):
         return _html_table(block)
-    if isinstance(block, Facts):
-        tiles = (
-            f'<div class="tile"><dt>{_text(name)}</dt><dd>{_text(value)}'
-            f'<span class="of">{_text(remark)}</span></dd></div>'
-            for name, value, remark in block.items
+    if isinstance(block, Fold):
+        inner = "".join(map(_html_block, block.blocks))
+        return f"<details><summary>{_text(block.title)}</summary>{inner}</details>"
+    if isinstance(block, Tally):
+        bar = "".join(
+            f'<i class="{tone}" style="flex: {n}"></i>' for _, n, tone in block.parts if n
         )
-        return f'<dl class="tiles">{"".join(tiles)}</dl>'
+        counts = "".join(
+            f'<span class="count {tone}"><b>{n}</b> {_text(name)}</span>'
+            for name, n, tone in block.parts
+        )
+        title, remark = _text(block.title), f"<small>{_text(block.remark)}</small>"
+        return f'<div class="tally"><h3>{title}</h3><p class="bar">{bar}</p>{counts}{remark}</div>'
+    if isinstance(block, Points):
+        items = ""
+        for word, text, verdicts in block.items:
+            items += f"<li><b>{_text(word)}</b> {_text(text)}"
+            for cell, about in verdicts:
+                chip = f'<span class="first tone {cell.tone}">{_text(cell.text)}</span>'
+                items += f'<p class="verdict">{chip} {_text(about)}</p>'
+            items += "</li>"
+        note = f'<p class="note">{_text(block.note)}</p>' if block.note else ""
+        return f'<h3>{_text(block.title)}</h3>{note}<ol class="points">{items}</ol>'
     name, anchor, title = _text(block.name), _anchor(block.name), _text(block.title)
     if block.picture is None:
         return f'<p class="notice" id="{anchor}">{name} ({title}) needs runs that are missing.</p>'
@@ -237,20 +267,22 @@ def _html_table(table: DataTable) -> str:
             classes = (*others, f"{last} tone {cell.tone}" if cell.tone else last)
             lines = zip(classes, (cell.text, *cell.below), strict=True)
             spans = "".join(f'<span class="{it}">{_breakable(text)}</span>' for it, text in lines)
+            if cell.span is not None:
+                low, value, high = (f"{100 * end:.0f}%" for end in cell.span)
+                place = f"--low: {low}; --at: {value}; --high: {high}"
+                spans += f'<span class="range" style="{place}"></span>'
             cells.append(f'<td class="{kind}" data-label="{_text(column.heading)}">{spans}</td>')
         rows += f"<tr>{''.join(cells)}</tr>"
-    kind = " filtered" * table.is_filtered + " labelled" * (len(table.headings) > 2)
+    kind = " labelled" * (len(table.headings) > 2)
     content = (
         f'<div class="scroll"><table class="sortable{kind}">'
         f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
     if table.note:
         content += f'<p class="note">{_text(table.note)}</p>'
-    if table.details is not None:
-        content += _html_table(replace(table.details, is_folded=True))
-    if table.is_folded:
-        return f'<details class="fold"><summary>{_text(table.title)}</summary>{content}</details>'
     where = f'<span class="soft small"> ({_text(table.where)})</span>' if table.where else ""
+    if not table.title:
+        return content
     title = f"<h3>{_text(table.heading)}{where}</h3>"
     return f'<div class="sheet" id="{_anchor(table.name)}">{title}{content}</div>'
 

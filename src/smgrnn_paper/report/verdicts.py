@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from smgrnn.pages.page import Cell, Column, DataTable, Row, Tone
+from smgrnn.pages.page import Cell, Column, DataTable, Fold, Row, Tone
 from smgrnn.text import MISSING, number
 from smgrnn_paper.report.claims import DIFFERENCES, Claim, Judgement, Source, weigh
 from smgrnn_paper.report.paper import METRICS, WORDS
@@ -23,6 +24,8 @@ TONES: dict[Standing, Tone] = {
 """Every verdict, and its color."""
 DECISIVE = {"does not hold": "p_against", "no difference": "p_equal"}
 """The p-value on which a verdict rests, where it is not the one in favor of the claim."""
+SHORT = ("verdict", "effect")
+"""Columns in the table of claims; the others are folded below it."""
 P_VALUES = ("p_for", "p_against", "p_equal")
 COLUMNS = (
     Column("verdict", "Verdict"),
@@ -83,10 +86,10 @@ class Finding(NamedTuple):
                 yield relation(self.claim, part), tested
 
     def row(self) -> Row:
-        """Return its row in the table of claims."""
-        claim, judged = self.claim, self.judgement
-        label = f"{claim.sentence} ({', '.join(claim.where)})"
-        label += f" Can hardly fail: {claim.hardly_fails}" if claim.hardly_fails else ""
+        """Return its row in the table of claims, with all columns."""
+        claim, judged, span = self.claim, self.judgement, None
+        label = claim.sentence
+        label += f" (Can hardly fail: {claim.hardly_fails})" if claim.hardly_fails else ""
         if judged is None:
             absent = next(it.source for it in self.samples if it.ours is None)
             texts = (f"no run of {_name(absent)}", MISSING, MISSING, self.seeds, MISSING)
@@ -104,10 +107,12 @@ class Finding(NamedTuple):
                 compared += " (within the margin)"
             raw, corrected = (p_value(getattr(it, p_name)) for it in (judged.whole, judged))
             effect = estimate_text(Estimate(tested.effect, tested.interval), 2)
+            span = (tested.interval.low, tested.effect, tested.interval.high)
             word = METRICS[claim.metric].word
             texts = (f"{word}: {compared}", effect, f"{raw} ({corrected})", self.seeds, needed)
+        first, second, *more = map(Cell, texts)
         verdict = Cell(self.standing, tone=TONES[self.standing])
-        return Row((label,), (verdict, *map(Cell, texts)))
+        return Row((label,), (verdict, first, replace(second, span=span), *more))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain values."""
@@ -159,41 +164,26 @@ def judge(claims: Sequence[Claim], results: Results) -> list[Finding]:
     ]
 
 
-def claim_tables(findings: Sequence[Finding], title: str) -> tuple[DataTable, DataTable]:
-    """Return the claims with their verdicts, and the runs behind them.
-
-    Behind the first are all comparisons, with p-values that are not corrected.
-    """
-    compared = [
-        (
-            *(each.claim.id, f"{each.claim.family} ({each.n_family})", each.test, text),
-            MISSING if tested.margin is None else f"{tested.margin:.3g}",
-            estimate_text(Estimate(tested.effect, tested.interval), 2),
-            *(p_value(getattr(tested, name)) for name in P_VALUES),
-        )
-        for each in findings
-        for text, tested in each.comparisons()
-    ]
-    names = ("Claim", "Family", "Test", "Comparison", "Margin", "Effect [95 %]")
-    heads = (*names, "p for", "p against", "p no difference")
-    rows = []
-    for each in findings:
-        decimals = METRICS[each.claim.metric].decimals
-        for source, ours, n_asked in each.samples:
-            labels = each.claim.id, source.task, condition_text(source.condition)
-            texts = (ours.text(decimals), ours.iqm_text(decimals)) if ours else (MISSING, MISSING)
-            rows.append((*labels, f"{ours.n if ours else 0} of {n_asked}", *texts))
-    about = ("Claim", "Task", "Condition", "Runs", "Mean ± std", "IQM [95 %]")
+def claim_tables(findings: Sequence[Finding], title: str) -> tuple[DataTable, Fold]:
+    """Return a short row for each claim, and a fold with what its verdict rests on."""
+    short = [place for place, column in enumerate(COLUMNS) if column.name in SHORT]
+    others = [place for place in range(len(COLUMNS)) if place not in short]
+    shown, behind = [], []
+    for i, each in enumerate(findings, 1):
+        (label,), cells = each.row()
+        shown.append(Row((str(i), label), tuple(cells[place] for place in short)))
+        margin = each.claim.margin.text if each.claim.margin else MISSING
+        about = (str(i), ", ".join(each.claim.where), each.test, margin)
+        behind.append((*about, *(cells[place].text for place in others)))
     claims = DataTable(
-        id="claims",
+        id=f"claims-{findings[0].claim.experiment}",
         title=title,
-        headings=("Claim",),
-        columns=COLUMNS,
-        rows=tuple(each.row() for each in findings),
-        details=DataTable.of("All comparisons", heads, compared),
-        is_filtered=True,
+        headings=("No.", "Claim"),
+        columns=tuple(COLUMNS[place] for place in short),
+        rows=tuple(shown),
     )
-    return claims, DataTable.of("Runs behind the claims", about, rows, 3, is_folded=True)
+    heads = ("No.", "Where", "Test", "Margin", *(COLUMNS[place].heading for place in others))
+    return claims, Fold("How each was decided", (DataTable.of("", heads, behind),))
 
 
 def relation(claim: Claim, part: Sequence[Source]) -> str:

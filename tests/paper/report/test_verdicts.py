@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from smgrnn.batch import AnyCondition, Store
+from smgrnn.pages.page import DataTable
 from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.verdicts import COLUMNS, Finding, claim_tables, judge
@@ -99,12 +100,14 @@ def test_a_finding_has_its_samples_family_test_and_margin(judged: Judge, tmp_pat
     assert (numbers["seeds"], numbers["parts"][0]["margin"]) == ("8", pytest.approx(4.16))
     assert numbers["margin"] == "1 % of the way from random to expert"
     shown, behind = claim_tables([found], "Claims")
-    assert shown.details is not None
-    first = shown.details.rows[0]
-    texts = [cell.text for cell in first.cells]
-    assert texts[:2] == ["growth-ablation (1)", "Mann–Whitney, one-sided"]
-    assert texts[3:5] == ["4.16", "1.00 [0.75, 1.00]"]
-    assert [cell.text for cell in behind.rows[0].cells[:2]] == ["8 of 8", "100.4 ± 0.2"]
+    [row] = shown.rows
+    assert row.labels == ("1", found.claim.sentence)
+    assert [cell.text for cell in row.cells] == ["holds", "1.00 [0.75, 1.00]"]
+    assert row.cells[1].span == pytest.approx((0.75, 1.0, 1.0), abs=0.005)
+    [folded] = behind.blocks
+    assert isinstance(folded, DataTable)
+    texts = [cell.text for cell in folded.rows[0].cells]
+    assert texts[1:3] == ["Mann–Whitney", "1 % of the way from random to expert"]
 
 
 def test_without_runs_a_claim_is_not_run_and_says_what_is_missing(tmp_path: Path) -> None:
