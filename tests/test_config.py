@@ -10,13 +10,7 @@ import pytest
 
 from smgrnn import NetworkConfig, PlasticityConfig
 from smgrnn.commands.settings import renamed
-from smgrnn.config import (
-    LearningConfig,
-    RunConfig,
-    by_part,
-    setting_of,
-    with_settings,
-)
+from smgrnn.config import LearningConfig, RunConfig, with_settings
 from smgrnn.errors import ConfigError, SmgrnnError, short
 from smgrnn.graph.settings import NetworkSettings
 from smgrnn.learning import LEARNING, OPTIMIZERS, SGD, Adam, Hebbian
@@ -209,17 +203,16 @@ def test_settings_of_a_run_change_by_name_by_part_and_as_a_whole() -> None:
     ],
 )
 def test_a_setting_is_set_by_a_text(text: str, name: str, value: Any) -> None:
-    assert setting_of(with_settings(RunConfig(), (text,)), name) == value
+    assert with_settings(RunConfig(), (text,)).named()[name] == value
 
 
 def test_a_choice_and_its_settings_are_set_together_in_any_order() -> None:
     texts = ("optimizer.momentum=0.5", "learning.optimizer=rmsprop", "rule.trace_decay=0.25")
     learning = with_settings(RunConfig(), (*texts, "learning.rule=hebbian")).learning
-    assert setting_of(RunConfig(learning=learning), "optimizer.momentum") == 0.5
+    assert RunConfig(learning=learning).named()["optimizer.momentum"] == 0.5
     assert learning.rule == Hebbian(trace_decay=0.25)
-    named = {"plasticity.growth": "split", "growth.max_relays": 1}
-    growth = {"name": "split", "max_relays": 1}
-    assert by_part(named) == {"plasticity": {"growth": growth}}
+    named = {"growth.max_relays": 3, "plasticity.growth": "split"}
+    assert RunConfig().with_named(named).plasticity.growth == Split(max_relays=3)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +222,7 @@ def test_a_choice_and_its_settings_are_set_together_in_any_order() -> None:
         ("window=3", "The setting 'window' does not exist. Did you mean 'plasticity.window'?"),
         ("growth.windw=3", "Did you mean 'plasticity.window'?"),
         ("plasticity.growth=relai", "There is no growth rule 'relai'. Did you mean 'relay'?"),
-        ("growth.n_candidates=3", "The setting 'growth.n_candidates' does not exist."),
+        ("growth.n_candidates=3", "Relay has no setting 'n_candidates'."),
         ("growth.max_relays=0", "The 'max_relays' parameter of Relay must be an int in [1, inf)"),
         ("carry_state=3", "must be True or False. Got 3 instead."),
     ],

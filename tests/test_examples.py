@@ -52,6 +52,12 @@ def test_the_growth_strip_shows_growth_that_ends_when_the_job_is_done(tmp_path: 
     assert width > 3 * height  # four frames side by side
 
 
+def test_one_update_per_episode_learns_the_cartpole_within_forty_of_them() -> None:
+    returns, graph = example("update_per_episode").learn(seed=0, episodes=40)
+    assert mean(returns[-10:]) > 450
+    assert graph.n_hidden == 0  # a window of a hundred updates is not full yet
+
+
 def test_only_a_network_that_grows_tells_spirals_apart() -> None:
     spirals = example("supervised")
     grown = spirals.train(spirals.GROWING, seed=0, updates=800)

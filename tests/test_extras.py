@@ -47,7 +47,7 @@ WORKS = (
     *(f"smgrnn export run --to {format} --quiet" for format in ("c", "graphml", "json")),
     "import smgrnn; smgrnn.load('run')._repr_html_()",
 )
-CLUSTER = "smgrnn reproduce baseline-comparison-v2 --smoke --scheduler tcp://127.0.0.1:1"
+CLUSTER = "smgrnn reproduce baseline-comparison-v3 --smoke --scheduler tcp://127.0.0.1:1"
 REFUSED = {
     "smgrnn view run --no-open": ("Viewing", "bokeh"),
     "smgrnn distill xor --live --out other": ("Viewing", "bokeh"),

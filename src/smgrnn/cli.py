@@ -30,7 +30,6 @@ COMMANDS = {
     "compare": "Compare runs: return, size, agreement, time and settings.",
     "settings": "List every setting that --set changes, with default and meaning.",
     "list": "List tasks, students, rules and experiments, or the runs in a folder.",
-    "completion": "Print a script that completes commands and options in your shell.",
 }
 """The purpose of each command; those of plugins follow."""
 COMPILING = "Compiling for this machine, once: 20 to 30 seconds …"

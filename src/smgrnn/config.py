@@ -1,19 +1,24 @@
 """Settings: frozen dataclasses, validated once, on construction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
 
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.graph.settings import NetworkConfig, NetworkSettings
-from smgrnn.learning.settings import Adam, LearningConfig, LearningSettings
+from smgrnn.learning.settings import (
+    LEARNING,
+    OPTIMIZERS,
+    Adam,
+    LearningConfig,
+    LearningSettings,
+)
 from smgrnn.rules.frugal import Contribution
-from smgrnn.rules.settings import PlasticityConfig
+from smgrnn.rules.settings import GROWTH, NONE, PRUNING, PlasticityConfig
 from smgrnn.settings_file import ENDING, SettingsFile, read_settings
 from smgrnn.validation import (
     Count,
@@ -24,12 +29,13 @@ from smgrnn.validation import (
     Share,
     Whole,
     annotations,
+    flatten,
 )
 
 __all__ = ["LearningConfig", "NetworkConfig", "PlasticityConfig", "RunConfig"]
 
 Method = Literal["neat", "ndp"]
-Preset = Literal["frugal", "paper", "as_printed"]
+Preset = Literal["frugal", "paper", "paper-1", "as_printed"]
 USUAL_PRESET: Preset = "frugal"
 """The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
@@ -41,15 +47,14 @@ UNCHANGING = ("static", "mlp-100", "mlp-200")
 """The students with a fixed graph."""
 LAYERED = ("mlp-100", "mlp-200", "mlp-pruned")
 """The students that are MLPs; they have biases by default."""
-PARTS = ("learning", "plasticity")
-"""Parts of a RunConfig whose settings go by dotted names; those of the network by their own."""
-CHOICES = {
-    "growth": ("plasticity", "growth"),
-    "pruning": ("plasticity", "pruning"),
-    "optimizer": ("learning", "optimizer"),
-    "rule": ("learning", "rule"),
+CHOICES: dict[str, Mapping[str, type[Settings]]] = {
+    "plasticity.growth": GROWTH,
+    "plasticity.pruning": PRUNING,
+    "learning.optimizer": OPTIMIZERS,
+    "learning.rule": LEARNING,
 }
-"""Things to choose within these parts, whose own settings go by dotted names too."""
+"""Settings that are chosen by a name, and all there are to choose from.  The settings of a choice
+follow the last part of this name: `growth.max_relays`."""
 RULES = ("plasticity", "growth", "pruning")
 """First parts of the names of the settings of growth and pruning."""
 RENAMED = {"handover": "select", "bar": "target_return"}
@@ -118,7 +123,7 @@ class RunConfig(RunSettings):
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)
     """Optimizer and loss."""
-    plasticity: PlasticityConfig = field(default_factory=PlasticityConfig.paper)
+    plasticity: PlasticityConfig = field(default_factory=PlasticityConfig.paper_1)
     """Rules of growth and pruning."""
 
     def __post_init__(self) -> None:
@@ -133,7 +138,8 @@ class RunConfig(RunSettings):
         """Return the settings to start from for a task and a student, with changes.
 
         "frugal" ends with the smallest network that solves the task, or with the parameters asked
-        for.  "paper" comes closest to the paper's sizes; "as_printed" follows its text word for
+        for.  "paper" comes closest to the paper's numbers, with one update per episode; "paper-1"
+        is the closest with one per step; "as_printed" follows the text word for
         word.  A path ending in .toml is a settings file, such as `smgrnn tune` writes.  XOR and
         recordings have examples in no order: no state is carried, and growth counts updates.  An
         MLP is two iterations of a layered graph with biases, from zero states to linear outputs.
@@ -150,6 +156,8 @@ class RunConfig(RunSettings):
             own = {name: each for name, each in own.items() if name.split(".")[0] not in RULES}
         start = cls._start(task, base)
         try:
+            for name in own:
+                find_setting(name)  # which refuses those of a run
             start = start.with_named(own)
         except ConfigError as error:
             raise ConfigError(f"{preset} cannot be used. {error}") from error
@@ -167,33 +175,21 @@ class RunConfig(RunSettings):
 
         facts = find_facts(task)
         has_examples = facts.examples is not None or task.endswith(RECORDINGS)
-        changes: list[Mapping[str, Any]] = []
+        start = cls()
         if preset == "frugal":
-            changes.append(FRUGAL)
+            start = start.with_changes(**FRUGAL)
             if facts.needs_memory:
-                changes.append({"carry_state": True, "learning": {"through_time": 16}})
+                start = start.with_changes(carry_state=True, learning={"through_time": 16})
             if has_examples:
-                changes.append({"gain": 1.0})
+                start = start.with_changes(gain=1.0)
         elif has_examples:
             rules = PlasticityConfig()
-            changes.append(
-                {"iterations": 3, "bias": True, "carry_state": False, "plasticity": rules}
-            )
+            start = start.with_changes(iterations=3, bias=True, carry_state=False, plasticity=rules)
+        elif preset == "paper":
+            start = start.with_changes(**PAPER)
         if preset == "as_printed":
-            changes.append({"readout": "state", "plasticity": PlasticityConfig.as_printed()})
-        merged: dict[str, Any] = {"plasticity": PlasticityConfig.paper()}
-        for name, value in chain.from_iterable(
-            each.items() for each in (*changes, facts.presets.get(preset, {}))
-        ):
-            former = merged.get(name)
-            if isinstance(value, dict) and isinstance(former, Settings):
-                value = former.changed(**value)
-            elif isinstance(value, dict) and isinstance(former, dict):
-                value = former | value
-            merged[name] = value
-        network = {name: merged.pop(name) for name in NETWORK & merged.keys()}
-        learning = LearningSettings(**merged.pop("learning", {}))
-        return cls(network=NetworkSettings(**network), learning=learning, **merged)
+            start = start.with_changes(readout="state", plasticity=PlasticityConfig.as_printed())
+        return start.with_changes(**facts.presets.get(preset, {}))
 
     def with_changes(self, **changes: Any) -> Self:
         """Return the settings with some of them changed; those of the network by their own names.
@@ -203,26 +199,95 @@ class RunConfig(RunSettings):
         >>> RunConfig().with_changes(iterations=2, plasticity={"window": 50}).plasticity.interval
         'episode'
         """
-        for name in RENAMED.keys() & changes.keys():
-            raise ConfigError(f"The setting {name!r} of smgrnn 0.2 is now {RENAMED[name]!r}.")
+        refuse_renamed(*changes)
         own = {name: changes.pop(name) for name in NETWORK & changes.keys()}
-        if own:
-            network = self._change("network", changes.get("network", {}))
-            changes["network"] = replace(network, **own)
-        return self.changed(**changes)
+        found = self.changed(**changes)
+        return found.changed(network=own) if own else found
 
-    def with_named(self, settings: Mapping[str, Any], *, in_run: bool = False) -> Self:
-        """Return the settings with changes by dotted names; choices first, then their settings.
+    def with_named(self, settings: Mapping[str, Any]) -> Self:
+        """Return the settings with changes by the names that `--set` takes.
 
-        >>> RunConfig().with_named({"growth.max_relays": 3}).plasticity.growth.max_relays
+        >>> changes = {"growth.max_relays": 3, "plasticity.growth": "split"}
+        >>> RunConfig().with_named(changes).plasticity.growth.max_relays
         3
         """
-        chosen = {f"{part}.{place}" for part, place in CHOICES.values()} & settings.keys()
-        config = self.with_changes(**by_part({name: settings[name] for name in chosen}))
-        rest = {name: each for name, each in settings.items() if name not in chosen}
-        for name in rest:
-            find_setting(name, config, in_run=in_run)
-        return config.with_changes(**by_part(rest))
+        for name in settings.keys() - NO_PRESETS:
+            find_setting(name)
+        config, places = self, {name.rpartition(".")[2]: name for name in CHOICES}
+        for are_choices in (True, False):  # then those of what is chosen
+            changes: dict[str, Any] = {}
+            for name in (name for name in settings if (name in CHOICES) == are_choices):
+                part, _, last = name.rpartition(".")
+                table = changes
+                for each in places.get(part, part).split(".") if part else ():
+                    table = table.setdefault(each, {})
+                table[last] = settings[name]
+            config = config.with_changes(**changes)
+        return config
+
+    def named(self) -> dict[str, Any]:
+        """Return the value of every setting by the name that `--set` takes; a choice by its own.
+
+        >>> named = RunConfig().named()
+        >>> named["growth.max_relays"], named["plasticity.growth"], named["density"]
+        (1, 'relay', 0.8)
+        """
+        found = {}
+        for full, value in flatten(self.to_dict()).items():
+            *parts, last = full.split(".")
+            name = ".".join((*parts[-1:], last)).removeprefix("network.")
+            found[name] = NONE if full in CHOICES and value is None else value
+        return found
+
+
+def owners() -> Iterator[tuple[str, type[Settings], str]]:
+    """Yield the owners of settings: a title, the class, and the first part of their names."""
+    yield "run", RunConfig, ""
+    yield "network", NetworkSettings, ""
+    yield "learning", LearningSettings, "learning."
+    yield "plasticity module", PlasticityConfig, "plasticity."
+    titles = {"growth": "growth rule", "pruning": "pruning rule", "rule": "learning rule"}
+    for choice, table in CHOICES.items():
+        part = choice.rpartition(".")[2]
+        for name, kind in table.items():
+            yield f"{titles.get(part, part)} {name}", kind, f"{part}."
+
+
+@cache
+def setting_kinds() -> dict[str, Any]:
+    """Return the annotation of every setting by the name that `--set` takes.
+
+    >>> "plasticity.window" in setting_kinds(), "growth.interval_width" in setting_kinds()
+    (True, True)
+    """
+    parts = ("network", "learning", "plasticity")
+    return {
+        f"{prefix}{name}": kind
+        for _, owner, prefix in owners()
+        for name, kind in annotations(owner).items()
+        if f"{prefix}{name}" not in parts
+    }
+
+
+def find_setting(name: str) -> Any:
+    """Return the annotation of a setting that a preset may have, by its name."""
+    refuse_renamed(name)
+    if name in NO_PRESETS:
+        raise ConfigError(f"The setting {name!r} belongs to a run, not to a preset: leave it out.")
+    known = setting_kinds()
+    if name not in known:
+        ends = {place.rpartition(".")[2]: place for place in known}
+        close = get_close_matches(name.rpartition(".")[2], ends, n=1)
+        hint = f"Did you mean {ends[close[0]]!r}?" if close else suggest(name, known)
+        raise ConfigError(f"The setting {name!r} does not exist. {hint}".strip())
+    return known[name]
+
+
+def refuse_renamed(*names: str) -> None:
+    """Refuse settings of smgrnn 0.2 that have other names now."""
+    for name in names:
+        if name in RENAMED:
+            raise ConfigError(f"The setting {name!r} of smgrnn 0.2 is now {RENAMED[name]!r}.")
 
 
 def _student_changes(student: str, start: RunConfig) -> dict[str, Any]:
@@ -264,27 +329,6 @@ def check_student(config: RunConfig) -> None:
         raise ConfigError(f"budget measures an MLP, and {student} is not one: leave it out.")
 
 
-def preset_settings(config: RunConfig | None = None) -> dict[str, Any]:
-    """Return the annotation of each setting that a preset may have, by its name.
-
-    >>> "plasticity.window" in preset_settings(), "growth.interval_width" in preset_settings()
-    (True, True)
-    """
-    config = RunConfig() if config is None else config
-    owners = {"": annotations(RunConfig) | annotations(NetworkSettings)}
-    owners |= {part: annotations(type(getattr(config, part))) for part in PARTS}
-    for owner, (part, place) in CHOICES.items():
-        chosen = getattr(getattr(config, part), place)
-        owners[owner] = annotations(type(chosen)) if isinstance(chosen, Settings) else {}
-    left_out = (*NO_PRESETS, *PARTS, "network")
-    return {
-        f"{owner}.{name}".lstrip("."): each
-        for owner, own in owners.items()
-        for name, each in own.items()
-        if owner or name not in left_out
-    }
-
-
 def parse_value(text: str) -> Any:
     """Return the value that a text stands for.
 
@@ -312,64 +356,7 @@ def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
         if not is_given:
             raise ConfigError(f"--set takes NAME=VALUE. Got {text!r} instead.")
         given[name.strip().replace("-", "_")] = parse_value(value.strip())
-    return config.with_named(given, in_run=True)
-
-
-def find_setting(name: str, config: RunConfig | None = None, *, in_run: bool = False) -> Any:
-    """Return the annotation of a setting of a preset, or of a run, by its name."""
-    if name in RENAMED:
-        raise ConfigError(f"The setting {name!r} of smgrnn 0.2 is now {RENAMED[name]!r}.")
-    known = preset_settings(config)
-    if in_run:
-        known |= {each: annotations(RunConfig)[each] for each in NO_PRESETS}
-    elif name in NO_PRESETS:
-        raise ConfigError(f"The setting {name!r} belongs to a run, not to a preset: leave it out.")
-    if name not in known:
-        ends = {place.rpartition(".")[2]: place for place in known}
-        close = get_close_matches(name.rpartition(".")[2], ends, n=1)
-        hint = f"Did you mean {ends[close[0]]!r}?" if close else suggest(name, known)
-        raise ConfigError(f"The setting {name!r} does not exist. {hint}".strip())
-    return known[name]
-
-
-def by_part(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings by their names as `with_changes` takes them.
-
-    >>> by_part({"gain": 2.0, "plasticity.window": 50, "growth.scale": "weight"})
-    {'gain': 2.0, 'plasticity': {'window': 50, 'growth': {'scale': 'weight'}}}
-    """
-    found: dict[str, Any] = {}
-    for name in sorted(settings, key=lambda name: name.split(".")[0] in CHOICES):
-        *parts, last = _path(name)
-        table = found
-        for part in parts:
-            inner = table.setdefault(part, {})
-            if not isinstance(inner, dict):  # the name of a choice
-                inner = table[part] = {"name": inner}
-            table = inner
-        table[last] = settings[name]
-    return found
-
-
-def _path(name: str) -> tuple[str, ...]:
-    """Return the parts of a RunConfig that lead to a setting; those of the network have none."""
-    first, _, last = name.rpartition(".")
-    return (*CHOICES.get(first, (first,) if first else ()), last)
-
-
-def setting_of(config: RunConfig, name: str) -> Any:
-    """Return the value of a setting by its name; a choice by its own name.
-
-    >>> setting_of(RunConfig(), "growth.max_relays"), setting_of(RunConfig(), "plasticity.growth")
-    (1, 'relay')
-    """
-    path = _path(name)
-    found: Any = config.network if path[0] in NETWORK else config
-    for part in path:
-        found = getattr(found, part)
-    if path in CHOICES.values():
-        return "none" if found is None else getattr(found, "name", type(found).__name__)
-    return found
+    return config.with_named(given)
 
 
 def settings_file(
@@ -380,11 +367,12 @@ def settings_file(
     A preset that is itself a file is not referred to: the new one holds the changes of both.
     """
     base, _ = _open_preset(preset)
-    start = RunConfig.for_task(task, preset=base, student=config.student)
-    found, known = (
-        {name: setting_of(c, name) for name in preset_settings(c)} for c in (config, start)
-    )
-    changed = {name: each for name, each in found.items() if (name, each) not in known.items()}
+    start = RunConfig.for_task(task, preset=base, student=config.student).named()
+    changed = {
+        name: value
+        for name, value in config.named().items()
+        if name not in NO_PRESETS and (name, value) not in start.items()
+    }
     return SettingsFile(base, changed, about)
 
 
@@ -400,6 +388,12 @@ def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
     return cast(Preset, base), own
 
 
+PAPER: dict[str, Any] = {
+    "weight_std": 0.1,
+    "learning": {"update": "episode"},
+    "plasticity": PlasticityConfig.paper(),
+}
+"""Settings of the preset paper that are not the defaults, for tasks with episodes."""
 FRUGAL: dict[str, Any] = {
     "episodes": 1500,
     "select": "best",

@@ -78,19 +78,11 @@ class Settings:
         0.3
         """
         self._check_names(changes)
-        values = {name: self._change(name, value) for name, value in changes.items()}
+        values = {
+            name: self._read_field(name, value, getattr(self, name))
+            for name, value in changes.items()
+        }
         return replace(self, **values) if changes else self
-
-    def _change(self, name: str, value: Any) -> Any:
-        former, inner = getattr(self, name), value if isinstance(value, dict) else {"name": value}
-        for kind in self._choices(name):
-            if kind.name == inner.get("name"):
-                own = former._differing() if isinstance(former, Choice) else {}
-                known = {entry.name for entry in fields(kind)}
-                shared = {each: own[each] for each in own.keys() & known}
-                return kind(**shared).changed(**{k: v for k, v in inner.items() if k != "name"})
-        is_nested = isinstance(value, dict) and isinstance(former, Settings)
-        return former.changed(**inner) if is_nested else value
 
     @classmethod
     def _check_names(cls, names: Iterable[str]) -> None:
@@ -123,14 +115,22 @@ class Settings:
             raise ConfigError(f"{cls.__name__} is incomplete: {error}.") from error
 
     @classmethod
-    def _read_field(cls, name: str, value: Any) -> Any:
+    def _read_field(cls, name: str, value: Any, former: Any = None) -> Any:
+        """Return the value of a field; a dict has all its settings, or changes of former ones."""
+        inner, kinds = value if isinstance(value, dict) else {"name": value}, cls._choices(name)
+        for kind in kinds:
+            if kind.name == inner.get("name"):
+                known = {entry.name for entry in fields(kind)}
+                kept = former._differing() if isinstance(former, Choice) else {}
+                own = {each: kept[each] for each in kept.keys() & known} | inner
+                del own["name"]
+                return kind.from_dict(own)
         if not isinstance(value, dict):
             return value
-        if "name" in value and (known := cls._choices(name)):
-            for kind in known:
-                if kind.name == value["name"]:
-                    return kind.from_dict({k: v for k, v in value.items() if k != "name"})
+        if kinds and "name" in value:
             raise ConfigError(f"{cls.__name__} has no {name} {short(value['name'])}.")
+        if isinstance(former, Settings):
+            return former.changed(**value)
         for kind in choices(annotations(cls)[name]):
             if isinstance(kind, type) and issubclass(kind, Settings):
                 return kind.from_dict(value)
@@ -189,7 +189,7 @@ def checked(value: Any, hint: Any, what: str) -> Any:
     >>> checked(1, Probability, "The share")
     1.0
     """
-    kinds = _kinds(hint)
+    kinds = [_kind(choice) for choice in choices(hint)]
     for admits, plain, _ in kinds:
         if admits(value):
             return plain(value)
@@ -224,10 +224,6 @@ _Kind = tuple[Callable[[Any], bool], Callable[[Any], Any], str]
 
 
 @cache
-def _kinds(hint: Any) -> tuple[_Kind, ...]:
-    return tuple(_kind(choice) for choice in choices(hint))
-
-
 def _kind(hint: Any) -> _Kind:
     """Return the kind that a member of a union asks for."""
 

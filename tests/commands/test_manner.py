@@ -89,7 +89,6 @@ def test_a_flag_of_the_release_before_is_answered_with_the_new_spelling(
         ("distill", "--resume", "run"),
         ("list",),
         ("expert", "list"),
-        ("completion", "bash"),
     ],
 )
 def test_words_or_json_go_to_stdout_and_quiet_leaves_the_json(
@@ -166,38 +165,6 @@ def test_debug_adds_the_traceback(smgrnn: Command) -> None:
     assert debugged.code == plain.code == 2
     assert debugged.err.startswith("Traceback (most recent call last):\n")
     assert debugged.err.endswith(plain.err)
-
-
-COMPLETE = """
-eval "$(smgrnn completion bash)"
-complete_line() {{ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _smgrnn; \
-printf '%s\\n' "${{COMPREPLY[@]}}"; }}
-complete_line {words}
-"""
-
-
-@pytest.mark.parametrize(
-    ("words", "among"),
-    [
-        ("smgrnn rep", {"report", "reproduce"}),
-        ("smgrnn distill --stud", {"--student"}),
-        ("smgrnn distill --student mlp", {"mlp-100", "mlp-200", "mlp-pruned"}),
-        ("smgrnn expert ''", {"train", "convert", "list", "evaluate"}),
-    ],
-)
-def test_bash_completes_commands_options_and_values(
-    tmp_path: Path, words: str, among: set[str]
-) -> None:
-    done = shell(COMPLETE.format(words=words), tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert set(done.stdout.split()) == among
-
-
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_there_is_a_script_for_each_shell(smgrnn: Command, name: str) -> None:
-    script = smgrnn("completion", name).out
-    assert "mlp-pruned" in script
-    assert "{values}" not in script
 
 
 # --- interrupts ------------------------------------------------------------------------

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from smgrnn.commands.settings import TABLES
-from smgrnn.config import CHOICES, RunConfig, preset_settings, with_settings
+from smgrnn.config import CHOICES, RunConfig, with_settings
 from support.commands import Command
 
 
@@ -33,17 +32,18 @@ def test_every_setting_is_listed_with_its_owner_default_and_meaning(
     assert all(row["meaning"] for row in rows)
     names = {name for table in listed.values() for name in table}
     for preset in ("paper", "frugal"):
-        assert preset_settings(RunConfig.for_task("xor", preset=preset)).keys() <= names
+        assert RunConfig.for_task("xor", preset=preset).named().keys() <= names
     words = smgrnn("settings").out
     assert all(f"  {name} " in words for name in names)
 
 
 def test_every_setting_that_is_listed_can_be_set(listed: dict[str, dict[str, Any]]) -> None:
     titles = {"growth": "growth rule", "pruning": "pruning rule", "rule": "learning rule"}
-    for first, (part, place) in CHOICES.items():
-        for name in TABLES[first]:
-            for setting, row in listed[f"{titles.get(first, first)} {name}"].items():
-                texts = (f"{part}.{place}={name}", f"{setting}={row['default']}")
+    for choice, table in CHOICES.items():
+        part = choice.rpartition(".")[2]
+        for name in table:
+            for setting, row in listed[f"{titles.get(part, part)} {name}"].items():
+                texts = (f"{choice}={name}", f"{setting}={row['default']}")
                 with_settings(RunConfig(), texts)
     for owner in ("run", "network", "learning", "plasticity module"):
         for setting, row in listed[owner].items():

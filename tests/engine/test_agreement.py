@@ -69,9 +69,15 @@ def compare(
     return made
 
 
-KEPT = (("keep", "keep"), ("reset", "keep"), ("keep", "reset"), ("reset", "reset"))
+KEPT = (
+    ("keep", "keep"),
+    ("reset", "keep"),
+    ("keep", "reset"),
+    ("reset", "reset"),
+    ("reset_on_removal", "keep"),
+)
 CASES = [
-    (optimizer, iterations, scale, *KEPT[k % 4])
+    (optimizer, iterations, scale, *KEPT[k % 5])
     for k, (optimizer, iterations, scale) in enumerate(
         product(RATES, (1, 3), ("update", "variance_to_mean", "weight"))
     )

@@ -278,6 +278,9 @@ DIGESTS = {
     "CartPole-v1-smooth": "20bf7321a757",
     "Acrobot-v1-smooth": "482c5194e3b1",
     "LunarLander-v3-smooth": "bb7188178454",
+    "CartPole-v1-robust": "742e771562c1",
+    "Acrobot-v1-robust": "515b07ac2b44",
+    "LunarLander-v3-robust": "422dd8680300",
     "CartPole-v1-plain-0": "aaa81ffd5b7d",
     "CartPole-v1-plain-1": "bebeb5ecb5aa",
     "CartPole-v1-plain-2": "2fd039f45047",
@@ -315,6 +318,11 @@ def test_shipped_experts_follow_their_recipes(task_id: str) -> None:
     assert min(smooth[purpose]["mean"] for purpose in ("choosing", "held_out")) >= good
     assert smooth["chosen_by"] == "students"
     assert smooth["config"] == find_recipe(task_id, "smooth").config.to_dict()
+    robust = records[f"{task_id}-robust"]
+    assert robust["config"] == find_recipe(task_id, "robust").config.to_dict()
+    assert robust["chosen_by"] == "disturbed return"
+    assert robust["choosing"]["mean"] >= task.reward_threshold
+    assert (robust["disturbed"]["disturbance"], robust["disturbed"]["episodes"]) == (0.3, 300)
     for seed in range(3):
         record = records[f"{task_id}-plain-{seed}"]
         assert record["config"] == find_recipe(task_id, "plain").config.to_dict()

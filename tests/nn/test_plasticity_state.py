@@ -106,11 +106,20 @@ def test_reset_forgets_the_state_of_the_network_and_of_nothing_else() -> None:
     assert steps == [[1, 1], [2], [1, 3], [2, 4]]
 
 
-@pytest.mark.parametrize(("on_edit", "expected"), [("keep", {0, 2}), ("reset", {0})])
+@pytest.mark.parametrize(
+    ("on_edit", "edit", "expected"),
+    [
+        ("keep", swap_some, {0, 2}),
+        ("reset", swap_some, {0}),
+        ("reset", add_idle_path, {0}),
+        ("reset_on_removal", swap_some, {0}),
+        ("reset_on_removal", add_idle_path, {0, 2}),
+    ],
+)
 def test_history_on_edit_keeps_or_empties_the_windows_of_survivors(
-    on_edit: str, expected: set[int]
+    on_edit: str, edit: Any, expected: set[int]
 ) -> None:
-    spm = beside_adam(scripted(swap_some, interval=2, history_on_edit=on_edit))
+    spm = beside_adam(scripted(edit, interval=2, history_on_edit=on_edit))
     run(spm, 2, examples())
     assert set(spm.history.counts().tolist()) == expected
     assert spm.history.n_updates == 2

@@ -10,8 +10,7 @@ import pytest
 from smgrnn import PlasticityConfig
 from smgrnn.arrays import Ints
 from smgrnn.graph import Graph, GraphEdit, apply, check
-from smgrnn.rules import GROWTH, PRUNING, UpdateHistory
-from smgrnn.rules.history import carry_history, reset_history
+from smgrnn.rules import GROWTH, PRUNING, PlasticityModule, UpdateHistory
 from smgrnn.rules.paper import Scale
 from support import oracle
 from support.decisions import decide
@@ -60,7 +59,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "scale": get_args(Scale),
     "epsilon": (1e-8, 1e-8, 1e-3),
     "full_window": (True, False),
-    "history_on_edit": ("keep", "reset"),
+    "history_on_edit": ("keep", "reset", "reset_on_removal"),
     "prune_period": (1, 2, 3, 3, 4, 5, 6, 7),
     "max_relays": (None, None, 1, 2, 3),
     "initial_weight": (0.0, 0.01, 0.3),
@@ -146,9 +145,7 @@ class Run:
         if edit:
             self.follow(edit)
             self.slow = oracle.apply(self.slow, expected.changes)
-            keeps = self.config.history_on_edit == "keep"
-            slow_history = self.slow_history
-            (slow_history.keep if keeps else slow_history.start)(edge_ids(self.slow))
+            self.slow_history.follow(self.config.history_on_edit, edge_ids(self.slow))
         assert self.graph == to_graph(self.slow)
         self.assert_same_history()
         return expected
@@ -157,10 +154,9 @@ class Run:
         """Apply to the library's graph and history what the library decided."""
         former, applied = self.graph, apply(self.graph, edit)
         self.graph = applied.graph
-        if self.config.history_on_edit == "keep":
-            self.history = carry_history(self.history, applied.edge_origin)
-        else:
-            self.history = reset_history(self.history, self.graph.n_edges)
+        module = PlasticityModule(self.config, former, 1, self.rng)
+        watched = module.start(former)._replace(history=self.history)
+        self.history = module.carry(watched, *applied).history
         assert_same_origins(former.node_ids, self.graph.node_ids, applied.node_origin)
         assert_same_origins(former.edge_ids, self.graph.edge_ids, applied.edge_origin)
 

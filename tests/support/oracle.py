@@ -126,13 +126,16 @@ class SlowHistory:
     updates: dict[int, deque[float]] = field(default_factory=dict)
 
     def start(self, edge_ids: Iterable[int]) -> None:
-        """Forget everything; these are the edges now.  This is also the policy "reset"."""
+        """Forget everything; these are the edges now."""
         self.updates = {edge: deque(maxlen=self.window) for edge in edge_ids}
 
-    def keep(self, edge_ids: Iterable[int]) -> None:
-        """Go on with these edges: known ones keep their updates, new ones have none."""
+    def follow(self, on_edit: str, edge_ids: Iterable[int]) -> None:
+        """Continue with the edges after an edit: known ones may keep their updates."""
         former = self.updates
         self.start(edge_ids)
+        is_removal = not former.keys() <= self.updates.keys()
+        if on_edit == "reset" or (on_edit == "reset_on_removal" and is_removal):
+            return
         for edge in self.updates:
             if edge in former:
                 self.updates[edge] = former[edge]
@@ -509,7 +512,8 @@ class SlowLearner:
         return decide(self.graph, self.history, self.config, self.calls, self.rng).changes
 
     def carry(self) -> None:
-        self.history.keep(edge.id for edge in self.graph.edges.values())
+        edge_ids = (edge.id for edge in self.graph.edges.values())
+        self.history.follow(self.config.history_on_edit, edge_ids)
 
 
 @dataclass(kw_only=True)

@@ -54,6 +54,7 @@ def settings(folder: Path, task: str = "CartPole-v1", **changes: Any) -> RunConf
     defaults: dict[str, Any] = {"episodes": 30, "checkpoint_every": 10}
     if task in TEACHERS:
         defaults["expert"] = teacher(folder, task)
+    changes = {"preset": "paper-1", **changes}
     start = {name: changes[name] for name in ("preset", "student") if name in changes}
     if not str(changes.get("student", "")).startswith("mlp"):
         rules = RunConfig.for_task(task, **start).plasticity

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -22,6 +22,7 @@ from smgrnn.experts import read_expert, write_expert
 from smgrnn.export import export_policy
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules import GROWTH, PRUNING
+from smgrnn.rules.settings import HistoryOnEdit
 from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.plan import Plan
@@ -119,7 +120,7 @@ EXTREMES: dict[Any, list[Any]] = {
     **{"growth": [*GROWTH, "none"], "pruning": [*PRUNING, "none"], "optimizer": [*OPTIMIZERS]},
     **{"rule": [*LEARNING], "student": [*STUDENTS], "select": ["best", "final"]},
     **{"interval": [1, 2, "episode"], "max_nodes": [6, 7, 20], "max_edges": [8, 9, 40]},
-    **{name: ["keep", "reset"] for name in ("history_on_edit", "optimizer_on_edit")},
+    **{"history_on_edit": [*get_args(HistoryOnEdit)], "optimizer_on_edit": ["keep", "reset"]},
     **{"seed": [0, 2**63 - 1], **{name: [1, 2] for name in FEW}},
     **{bool: [True, False], int: [1, 2, 30], float: [0.0, 1e-9, 1.0, 1e6], type(None): [None, 9]},
 }

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from smgrnn.batch import Store
 from smgrnn.config import RULES as RULE_PARTS
-from smgrnn.config import preset_settings, setting_of
 from smgrnn.errors import SmgrnnError
 from smgrnn.runs.record import MODEL, Record
 from smgrnn_paper.experiments.registry import STUDIES
@@ -81,8 +80,8 @@ def _works(folder: Path) -> list[Work]:
     short = ("--episodes", "12", "--held-out", "2", "--set", "checkpoint_every=4", "--quiet")
     cartpole = ("distill", "CartPole-v1", "--expert", expert, *short)
     config = settings(folder)
-    names = [name for name in preset_settings(config) if name.startswith(RULE_PARTS)]
-    rules = [word for name in names for word in ("--set", f"{name}={setting_of(config, name)}")]
+    named = {name: it for name, it in config.named().items() if name.startswith(RULE_PARTS)}
+    rules = [word for name in named for word in ("--set", f"{name}={named[name]}")]
     paper = (*cartpole, "--preset", "paper", *rules)
     xor = ("distill", "xor", *short, "--select", "best")
     size = ("--rollouts", "24", "--population", "6", "--held-out", "2")

@@ -140,7 +140,6 @@ class Parser(ArgumentParser):
         """Return the values of all options; refuse unknown ones, and name the closest."""
         args: Namespace
         args, unknown = self.parse_known_args(words or ["--help"])
-        args.program = self
         if unknown:
             args.parser.refuse(unknown)
         return args

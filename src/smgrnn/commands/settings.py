@@ -4,29 +4,16 @@ import ast
 import inspect
 import textwrap
 from argparse import Namespace
-from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from itertools import pairwise
 from typing import Any
 
 from smgrnn.commands.output import Output, line_width
-from smgrnn.config import CHOICES, PARTS, RENAMED, RunConfig
-from smgrnn.graph.settings import NetworkSettings
-from smgrnn.learning import LEARNING, OPTIMIZERS
-from smgrnn.learning.settings import LearningSettings
-from smgrnn.rules import GROWTH, PRUNING, PlasticityConfig
+from smgrnn.config import CHOICES, RENAMED, owners, setting_kinds
 
-TABLES: dict[str, dict[str, Any]] = {
-    "growth": dict(GROWTH),
-    "pruning": dict(PRUNING),
-    "optimizer": dict(OPTIMIZERS),
-    "rule": dict(LEARNING),
-}
-"""All that can be chosen, by the first part of the names of its settings."""
-TITLES = {"growth": "growth rule", "pruning": "pruning rule", "rule": "learning rule"}
 OWNERS_BEFORE = {
-    "plasticity": ("plasticity", "growth", "pruning"),
-    "learning": ("learning", "optimizer", "rule"),
+    "plasticity": ("plasticity.", "growth.", "pruning."),
+    "learning": ("learning.", "optimizer.", "rule."),
     "": ("",),
 }
 """Where the settings are now that flags of 0.2 had in one part."""
@@ -41,15 +28,14 @@ OPTIONS = ""
 def run(args: Namespace, output: Output) -> None:
     """List every setting, in words or as JSON; in words those of a kind of rule once."""
     listed: dict[str, dict[str, dict[str, Any]]] = {}
-    for owner, kind, prefix in _owners():
+    for owner, kind, prefix in owners():
         known, table = _meanings(kind), listed.setdefault(owner, {})
         for entry in fields(kind):
             value, name = entry.default, f"{prefix}{entry.name}"
             if entry.default_factory is not MISSING:
                 value = entry.default_factory()
-            if (prefix.rstrip("."), entry.name) in CHOICES.values():
-                value = value.name
-            if name not in (*PARTS, "network"):
+            if name in setting_kinds():
+                value = value.name if name in CHOICES else value
                 table[name] = {"default": value, "meaning": known[entry.name]}
     rows = [(name, str(row["default"])) for table in listed.values() for name, row in table.items()]
     wide, narrow = (max(map(len, column)) + 2 for column in zip(*rows, strict=True))
@@ -77,29 +63,17 @@ def renamed(flag: str) -> str | None:
     >>> renamed("--plasticity.interval-width"), renamed("--no-bias"), renamed("--sed")
     ('growth.interval_width', 'bias', None)
     """
-    known = {f"{prefix}{entry.name}" for _, kind, prefix in _owners() for entry in fields(kind)}
     name = flag.removeprefix("--").removeprefix("no-").replace("-", "_")
-    name = RENAMED.get(name, name)
-    part, _, last = name.rpartition(".")
-    places = (f"{owner}.{last}".lstrip(".") for owner in OWNERS_BEFORE.get(part, ()))
-    return next((place for place in places if place in known), None)
-
-
-def _owners() -> Iterator[tuple[str, Any, str]]:
-    """Yield the owners of settings: a title, the class, and the first part of its names."""
-    yield "run", RunConfig, ""
-    yield "network", NetworkSettings, ""
-    yield "learning", LearningSettings, "learning."
-    yield "plasticity module", PlasticityConfig, "plasticity."
-    for first, table in TABLES.items():
-        for name, kind in table.items():
-            yield f"{TITLES.get(first, first)} {name}", kind, f"{first}."
+    part, _, last = RENAMED.get(name, name).rpartition(".")
+    places = (f"{owner}{last}" for owner in OWNERS_BEFORE.get(part, ()))
+    return next((place for place in places if place in setting_kinds()), None)
 
 
 def _meanings(kind: type) -> dict[str, str]:
     """Return the docstring of each field of a class and of its bases, in one line.
 
-    >>> _meanings(NetworkSettings)["density"]
+    >>> from smgrnn import NetworkConfig
+    >>> _meanings(NetworkConfig)["density"]
     'Fraction of the allowed node pairs that start connected.'
     """
     found: dict[str, str] = {}

@@ -17,7 +17,7 @@ from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder
 from smgrnn.commands.options import RUN_SETTINGS, TASK, WORKERS, import_from_here, run_settings
 from smgrnn.commands.output import Output
-from smgrnn.config import USUAL_PRESET, by_part, setting_of, settings_file
+from smgrnn.config import USUAL_PRESET, settings_file
 from smgrnn.errors import ConfigError, FileFormatError, plain
 from smgrnn.pages import figure as style
 from smgrnn.pages.page import DataTable, Illustration, Page, html
@@ -158,7 +158,7 @@ def _write(study: Study, importances: dict[str, float], preset: str) -> None:
             f"{_describe(study.trials[0].point)}; means over seeds {study.seeds[0]} to "
             f"{study.seeds[-1]}, which chose the settings",
         }
-        config = study.start.with_changes(**by_part(trial.settings))
+        config = study.start.with_named(trial.settings)
         return settings_file(study.task, preset, config, about).text().encode()
 
     front = {f"{each.number}.toml": settings(each) for each in study.front}
@@ -211,9 +211,9 @@ def _page(study: Study, importances: dict[str, float]) -> Page:
         ("return", "", "", *(number(it.mean_return, 1) for it in points)),
         ("parameters", "", "", *(number(it.parameters, 1) for it in points)),
     ]
+    before = study.start.named()
     for name, range, _ in study.space:
-        before = setting_of(study.start, name)
-        values = (trial.settings.get(name, before) for trial in trials.values())
+        values = (trial.settings.get(name, before[name]) for trial in trials.values())
         texts = (f"{it:.3g}" if isinstance(it, float) else plain(str(it)) for it in values)
         importance = number(importances[name], 2) if name in importances else MISSING
         rows.append((name, range, importance, *texts))

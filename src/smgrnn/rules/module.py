@@ -88,6 +88,7 @@ class PlasticityModule:
         interval = self.config.interval
         return -1 if interval == "episode" else (n_updates // interval + 1) * interval
 
+    @np.errstate(over="ignore", invalid="ignore")  # the engine stops at weights that diverge
     def call(self, graph: Graph, watched: Watched, protected: Bools) -> Decision:
         """Prune at every prune_period-th call and grow at the others -- Eq. (9).
 
@@ -168,10 +169,14 @@ class PlasticityModule:
         self, watched: Watched, graph: Graph, node_origin: Ints, edge_origin: Ints
     ) -> Watched:
         """Return the records after an edit, with those of surviving nodes and edges."""
-        if self.config.history_on_edit == "keep":
-            history = carry_history(watched.history, edge_origin)
+        history, policy = watched.history, self.config.history_on_edit
+        if policy == "reset_on_removal":
+            n_kept = np.count_nonzero(edge_origin >= 0)
+            policy = "keep" if n_kept == history.slot.size else "reset"
+        if policy == "keep":
+            history = carry_history(history, edge_origin)
         else:
-            history = reset_history(watched.history, edge_origin.size)
+            history = reset_history(history, edge_origin.size)
         if not self.watches:
             return watched._replace(history=history)
         candidates = watched.candidates

@@ -11,6 +11,7 @@ from smgrnn.rules.variants import Duplicate, RandomPruning, RandomRelay, Split
 from smgrnn.validation import Choice, Count, Settings, Whole
 
 OnEdit = Literal["keep", "reset"]
+HistoryOnEdit = Literal["keep", "reset", "reset_on_removal"]
 
 GROWTH: dict[str, type[BuiltInRule]] = {
     kind.name: kind
@@ -58,8 +59,9 @@ class PlasticityConfig(Settings):
     """Every prune_period-th call prunes, the others grow (s)."""
     orphan_removal: bool = True
     """Remove hidden nodes without incoming or without outgoing edges when pruning."""
-    history_on_edit: OnEdit = "keep"
-    """Whether an edit keeps or resets the update history of surviving edges."""
+    history_on_edit: HistoryOnEdit = "keep"
+    """Whether an edit keeps or resets the update history of surviving edges; "reset_on_removal"
+    resets it only when the edit removes an edge."""
     optimizer_on_edit: OnEdit = "keep"
     """Whether an edit keeps or resets the optimizer state of surviving edges."""
     size: Count | None = None
@@ -84,11 +86,11 @@ class PlasticityConfig(Settings):
         return list(_TABLES[name].values()) if name in _TABLES else super()._choices(name)
 
     @classmethod
-    def _read_field(cls, name: str, value: Any) -> Any:
+    def _read_field(cls, name: str, value: Any, former: Any = None) -> Any:
         is_named = name in _TABLES and isinstance(value, dict) and "name" in value
         if is_named and value["name"] not in {*GROWTH, *PRUNING}:
             return ForeignRule(value)
-        return super()._read_field(name, value)
+        return super()._read_field(name, value, former)
 
     @property
     def is_static(self) -> bool:
@@ -115,9 +117,21 @@ class PlasticityConfig(Settings):
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
-        """Return the reading that comes closest to the paper's sizes: see docs/calibration.md.
+        """Return the reading that comes closest to the paper's numbers: see docs/calibration.md.
+
+        It is for one update per episode, so the module acts after every update.
 
         >>> PlasticityConfig.paper(window=50).interval
+        1
+        """
+        growth = Relay(scale="weight", initial_weight=0.02)
+        return cls(growth=growth, interval=1, full_window=False).changed(**changes)
+
+    @classmethod
+    def paper_1(cls, **changes: Any) -> Self:
+        """Return the closest reading with an update at each step; the module acts every episode.
+
+        >>> PlasticityConfig.paper_1(window=50).interval
         'episode'
         """
         growth = Relay(max_relays=1, initial_weight=0.04)

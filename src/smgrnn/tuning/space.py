@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-from smgrnn.config import CHOICES, RunConfig, by_part, find_setting, parse_value
+from smgrnn.config import CHOICES, RunConfig, find_setting, parse_value
 from smgrnn.errors import ConfigError, short, suggest
 from smgrnn.validation import choices
 
@@ -71,11 +71,11 @@ def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:
             f"--over plasticity.window=10:200:log, or one of {', '.join(SPACES)}."
         )
     named = [(it.partition("=")[0].strip().replace("-", "_"), it) for it in singles]
-    chosen, starts = {f"{part}.{field}" for part, field in CHOICES.values()}, [start]
+    starts = [start]
     for name, single in named:
-        if name in chosen:
+        if name in CHOICES:
             values = _dimension(name, single, start).distribution.choices
-            starts = [each.with_changes(**by_part({name: v})) for each in starts for v in values]
+            starts = [each.with_named({name: value}) for each in starts for value in values]
     found = {name: [_dimension(name, single, each) for each in starts] for name, single in named}
     return tuple(same[-1] for same in found.values())
 
@@ -84,7 +84,7 @@ def _dimension(name: str, text: str, start: RunConfig) -> Dimension:
     values = text.partition("=")[2].strip()
     if "=" not in text and suggest(name, SPACES):
         raise ConfigError(f"There is no search space {name!r}. {suggest(name, SPACES)}")
-    kinds = choices(find_setting(name, start))
+    kinds = choices(find_setting(name))
     if not values:
         raise ConfigError(f"{name} needs a range or values, such as {name}=1:10 or {name}=1,2,4.")
     if ":" not in values:
@@ -114,5 +114,5 @@ def _dimension(name: str, text: str, start: RunConfig) -> Dimension:
         written = ":".join(repr(end).removesuffix(".0") for end in ends) + ":log" * is_log
         found = Dimension(name, written, kind(*ends, log=is_log))
     for value in ends:
-        start.with_changes(**by_part({name: value}))
+        start.with_named({name: value})
     return found

@@ -20,7 +20,7 @@ import optuna
 
 from smgrnn.batch import Condition, Experiment, Store, run_experiments
 from smgrnn.batch.runner import Progress
-from smgrnn.config import RunConfig, by_part, setting_of
+from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.storage import write_file
 from smgrnn.tuning.space import Dimension
@@ -218,7 +218,7 @@ class Study:
         return {name: float(importance) for name, importance in found.items()}
 
     def _condition(self, settings: dict[str, Any]) -> Condition:
-        config = self.start.with_changes(**by_part(settings))
+        config = self.start.with_named(settings)
         return Condition(self.task, replace(config, checkpoint_every=config.episodes))
 
     def _begin(self, executor: Executor, watch: Watch) -> None:
@@ -239,9 +239,10 @@ class Study:
             )
         aims: Any = ["maximize", "minimize"]
         self._search: Any = optuna.create_study(sampler=sampler, directions=aims)
+        now = self.start.named()
         with suppress(ValueError):  # Optuna refuses a preset outside of the space
             known = optuna.trial.create_trial(
-                params={each.name: setting_of(self.start, each.name) for each in self.space},
+                params={each.name: now[each.name] for each in self.space},
                 distributions={each.name: each.distribution for each in self.space},
                 values=list(preset.point),
                 constraints={"floor": self.worst.mean_return - preset.point.mean_return},

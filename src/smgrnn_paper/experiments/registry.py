@@ -12,7 +12,8 @@ from smgrnn_paper.experiments.paper import PAPER
 EXPERIMENTS: dict[str, Experiment] = PAPER
 """The paper's experiments by id, in its order, and ours on the teachers that they have."""
 STUDIES: dict[str, Experiment] = {
-    each.id: each for each in (FRONTIER, *BEYOND.values(), *CALIBRATION)
+    each.id: each
+    for each in (FRONTIER, *BEYOND.values(), *(it.experiment for it in CALIBRATION.values()))
 }
 """Experiments of our own by id; they run when they are named."""
 
@@ -27,7 +28,7 @@ def find_experiment(name: str) -> Experiment:
     """Return an experiment by its id; without -vN, its latest version.
 
     >>> find_experiment("growth-ablation").id
-    'growth-ablation-v2'
+    'growth-ablation-v3'
     """
     named = EXPERIMENTS | STUDIES
     if versions := _versions(name):

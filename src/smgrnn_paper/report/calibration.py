@@ -1,9 +1,17 @@
-"""Calibration: how far each reading of the text is from the sizes that the paper prints.
+"""Calibration: how far each reading of the text is from the numbers that the paper prints.
 
-A number is as far away as |ours − the paper's| in standard deviations of the paper, at most
-`FARTHEST`; a table as far as its numbers on average, and a reading as far as the tables on average.
-That is the first distance.  The second counts the deviations as one more table:
-|ln(ours / the paper's)| in units of what chance does to it.  Both were fixed before the first run.
+The distance is the mean over five groups of numbers, each the mean over its numbers:
+
+* returns: late returns of growing, static and growth-only networks on CartPole and Acrobot;
+* convergence of the same, by the definition among `WINDOWS` that fits the reading best;
+* sizes: nodes and edges after 2000 episodes, and CartPole's nodes after 1000;
+* growth only: net growth and edges without pruning;
+* spreads: the deviations that are printed beside these returns and sizes.
+
+A number is as far as |ours − the paper's| in the paper's standard deviations, and a deviation as
+far as |ln(ours / the paper's)| in units of what chance does to it; either at most `FARTHEST`.
+LunarLander, the other optimizers and the other initial topologies are held out.  All of this was
+fixed before the first run.
 """
 
 import math
@@ -12,62 +20,59 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from smgrnn.batch import Experiment
+from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
 from smgrnn.pages.page import Column, DataTable
+from smgrnn.runs.record import Record
 from smgrnn.tasks import find_task
 from smgrnn.text import number
-from smgrnn_paper.experiments.calibration import AXES, ROWS, Reading, condition_name
-from smgrnn_paper.experiments.paper import TASKS
+from smgrnn_paper.experiments.calibration import FITTED, ROWS, Reading, Stage, condition_name
 from smgrnn_paper.report.paper import METRICS, WORDS, Paper
 from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.statistics import UNKNOWN, Estimate
 from smgrnn_paper.report.tables import NOTHING, Entry, report_table
 
-FARTHEST = 10.0
-"""The largest distance that a number counts with: beyond it a network is simply of another size."""
-SIZES = {
-    "II": ("net_growth_nodes", "n_edges"),
-    "A.I": ("n_nodes", "churn_ratio"),
-    "A.II": ("n_nodes", "churn_ratio"),
-    "A.V": ("net_growth_nodes",),
-    "A.VI": ("n_nodes", "net_growth_nodes"),
-}
-"""Tables with structural numbers, and the columns that have them.  Table A.IV repeats A.VI."""
-FIRST = "first episode"
-"""Name for the growth in the first episode: final size less net growth less inputs and outputs, as
-if net growth were counted from the end of that episode on."""
+FARTHEST = 5.0
+"""The largest distance that a number counts with."""
+WINDOWS = ("1", "10", "20", "50", "100", "up to 100")
+"""Episodes over which returns are averaged to see whether they reach the threshold; "up to 100"
+averages as many as there are before the hundredth."""
+CONVERGENCE = "convergence_episode"
 SHOWN = 20
 """Readings that are shown, from the closest."""
-SPREADS = "spreads"
-"""Name for the deviations, which the second distance counts as one more table."""
 PAPER_RUNS = 10
-"""Runs behind a number of the paper; five in its appendix, which is not told apart here."""
-ENOUGH = 5
+"""Runs behind a number of the fitted tables."""
+ENOUGH = 3
 """Fewest runs whose deviation is compared."""
 MOST_STEPS = 500
 """Steps of the longest episode in the tasks that the refutations are about."""
+HALF_TIME, LONGER = 1000, "CartPole-v1/smgrnn"
+"""Episodes of the optimizer tables, and the longer runs that pass through the same size."""
 
 
-class PrintedSize(NamedTuple):
-    """A structural number of the paper."""
+class Target(NamedTuple):
+    """A number of the paper that the distance counts."""
 
-    table: str
+    group: str
     row: str
+    """The condition whose runs have it."""
     metric: str
     mean: float
     std: float
-    has_spread: bool = False
-    """Whether the deviation is the paper's own for this number."""
+    at: int | None = None
+    """The episode after which it is taken; None is the last."""
 
-    def of(self, runs: Runs) -> float:
-        """Return the mean over our runs."""
-        if self.metric != "first_growth":
-            return float(runs.values(self.metric).mean())
-        return float(np.mean([int(r.episodes.n_nodes[0]) - r.started[0] for r in runs.records]))
+    def values(self, runs: Runs, window: str = "1") -> Floats:
+        """Return our number of each run."""
+        if self.at is not None:
+            sizes = [it.episodes.n_nodes for it in runs.records]
+            return np.array([float(it[min(self.at, it.size) - 1]) for it in sizes])
+        if self.metric == CONVERGENCE:
+            return np.array([converged(record, window) for record in runs.records])
+        return runs.values(self.metric)
 
     def distance(self, ours: float) -> float:
-        """Return how far our value is from it, in standard deviations, at most `FARTHEST`."""
+        """Return how far our mean is from it, in standard deviations, at most `FARTHEST`."""
         return min(abs(ours - self.mean) / self.std, FARTHEST)
 
     def spread_distance(self, ours: float, n: int) -> float:
@@ -78,34 +83,47 @@ class PrintedSize(NamedTuple):
         return min(abs(math.log(ours / self.std)) / chance, FARTHEST)
 
 
-def printed_sizes(paper: Paper) -> list[PrintedSize]:
-    """Return all structural numbers that the paper prints of the control tasks.
+def converged(record: Record, window: str) -> float:
+    """Return the first episode at whose end the mean of the last returns reaches the threshold."""
+    n, threshold = int(window.split()[-1]), record.plan.task.reward_threshold
+    assert threshold is not None
+    sums = np.concatenate([[0.0], record.episodes.returns.cumsum()])
+    ends = np.arange(1 if window.startswith("up to") else n, sums.size)
+    starts = np.maximum(ends - n, 0)
+    means = (sums[ends] - sums[starts]) / (ends - starts)
+    reached = ends[means >= threshold - 1e-9]
+    return float(reached[0]) if reached.size else math.inf
 
-    A net growth takes the deviation of the final size on the task (Table A.VI); without pruning,
-    the relative one of the parameters beside it.
-    """
 
-    def cell(table: str, row: str, metric: str) -> tuple[float, Any]:
-        printed = paper.tables[table].cell(row, metric)
-        assert printed.mean is not None
-        return printed.mean, printed.std
+def targets(paper: Paper) -> list[Target]:
+    """Return the numbers that the distance counts, each once."""
+
+    def printed(group: str, table: str, row: str, metric: str, at: int | None = None) -> Target:
+        cell = paper.tables[table].cell(row, metric)
+        assert cell.mean is not None
+        assert cell.std is not None
+        return Target(group, row if at is None else LONGER, metric, cell.mean, cell.std, at)
 
     found = []
-    for table, metrics in SIZES.items():
-        for row in paper.tables[table].rows:
-            for metric in metrics if row.task in TASKS else ():
-                mean, std = cell(table, row.name, metric)
-                borrowed = cell("A.VI", f"{row.task}/smgrnn", "n_nodes")[1]
-                if row.condition == "growth-only":
-                    edges, spread = cell("II", row.name, "n_edges")
-                    borrowed = mean * spread / edges
-                has_one = std is not None
-                found.append(PrintedSize(table, row.name, metric, mean, std or borrowed, has_one))
-    for task in TASKS:
-        row_name = f"{task}/smgrnn"
-        size, growth = (cell("A.VI", row_name, name)[0] for name in SIZES["A.VI"])
-        start = cell("A.IV", f"{task}/static", "n_nodes")[0]  # inputs and outputs alone
-        found.append(PrintedSize(FIRST, row_name, "first_growth", size - growth - start, 1.0))
+    for row in FITTED:
+        table = "A.IV" if row.endswith("static") else "II"
+        found.append(printed("returns", table, row, "late_return"))
+        found.append(printed("convergence", table, row, CONVERGENCE))
+        if row.endswith("smgrnn"):
+            found.append(printed("sizes", "A.VI", row, "n_nodes"))
+            found.append(printed("sizes", "II", row, "n_edges"))
+        if row.endswith("growth-only"):  # a net growth has the relative deviation of the edges
+            edges = printed("growth only", "II", row, "n_edges")
+            grown = paper.tables["II"].cell(row, "net_growth_nodes").mean
+            assert grown is not None
+            found.append(edges)
+            found.append(
+                edges._replace(
+                    metric="net_growth_nodes", mean=grown, std=edges.std * grown / edges.mean
+                )
+            )
+    for table, row in (("A.I", "optimizer=adam"), ("A.II", "learning_rate=0.01")):
+        found.append(printed("sizes", table, f"CartPole-v1/{row}", "n_nodes", HALF_TIME))
     return found
 
 
@@ -113,108 +131,125 @@ class Distances(NamedTuple):
     """How far a reading is from the paper."""
 
     reading: Reading
-    numbers: dict[PrintedSize, float]
-    """Our value for each printed number whose runs are there."""
-    spreads: dict[PrintedSize, tuple[float, int]]
-    """Our deviation for each of them that has one, and the number of runs behind it."""
-    is_refuted: bool = False
-    """Whether a printed number cannot be under the reading."""
+    numbers: dict[Target, float]
+    """Our mean for each target whose runs are there."""
+    deviations: dict[Target, tuple[float, int]]
+    """Our deviation for some of them, and the number of runs behind it."""
+    window: str
+    """The definition of convergence that fits best."""
+    refuted: tuple[Target, ...] = ()
+    """The printed numbers that cannot be under the reading."""
 
     @property
-    def tables(self) -> dict[str, float]:
-        """The distance from each table whose runs are there."""
-        found: dict[str, list[float]] = {}
-        for printed, ours in self.numbers.items():
-            found.setdefault(printed.table, []).append(printed.distance(ours))
-        return {name: float(np.mean(distances)) for name, distances in found.items()}
+    def groups(self) -> dict[str, float]:
+        """The distance from each group of numbers whose runs are there."""
+        far: dict[str, list[float]] = {}
+        for target, ours in self.numbers.items():
+            far.setdefault(target.group, []).append(target.distance(ours))
+        for target, (ours, n) in self.deviations.items():
+            far.setdefault("spreads", []).append(target.spread_distance(ours, n))
+        return {group: float(np.mean(distances)) for group, distances in far.items()}
 
     @property
     def overall(self) -> float:
-        """The first distance: the mean over the tables."""
-        return float(np.mean(list(self.tables.values())))
-
-    @property
-    def second(self) -> float:
-        """The second distance, in which the deviations are one more table."""
-        far = [printed.spread_distance(*ours) for printed, ours in self.spreads.items()]
-        tables = self.tables | ({SPREADS: float(np.mean(far))} if far else {})
-        return float(np.mean(list(tables.values())))
+        """The distance: the mean over the groups."""
+        return float(np.mean(list(self.groups.values())))
 
 
-def refutations(reading: Reading, sizes: Iterable[PrintedSize]) -> list[PrintedSize]:
+def measure_reading(reading: Reading, found: dict[Target, Runs]) -> Distances:
+    """Return the distances of a reading from targets, by the runs of their conditions."""
+    values = {target: target.values(runs) for target, runs in found.items()}
+    by_window = {
+        window: {
+            target: target.values(runs, window)
+            for target, runs in found.items()
+            if target.metric == CONVERGENCE
+        }
+        for window in WINDOWS
+    }
+    window = min(
+        WINDOWS,
+        key=lambda it: sum(target.distance(v.mean()) for target, v in by_window[it].items()),
+    )
+    values |= by_window[window]
+    deviations = {
+        target: (float(ours.std()), ours.size)
+        for target, ours in values.items()
+        if target.group in ("returns", "sizes") and target.at is None and ours.size >= ENOUGH
+    }
+    numbers = {target: float(ours.mean()) for target, ours in values.items()}
+    return Distances(reading, numbers, deviations, window, refutations(reading, found))
+
+
+def refutations(reading: Reading, printed: Iterable[Target]) -> tuple[Target, ...]:
     """Return the printed numbers that cannot be under a reading.
 
     A call that may insert `max_relays` relays bounds the nodes; and numbers between bounds whose
     mean is known cannot vary by more than the root of the product of its distances from them.
     """
-    found: list[PrintedSize] = []
+    found: list[Target] = []
     if reading.max_relays is None:
-        return found
-    for printed in sizes:
-        condition = ROWS[printed.row]
+        return ()
+    for target in printed:
+        condition = ROWS[target.row]
         n_start = find_task(condition.task).n_inputs + find_task(condition.task).n_outputs
         calls = condition.episodes
-        if reading.interval != "episode":
-            calls = condition.episodes * MOST_STEPS // reading.interval
+        if "episode" not in (reading.interval, reading.update):
+            n_steps = reading.update if isinstance(reading.update, int) else 1
+            assert isinstance(reading.interval, int)
+            calls = condition.episodes * math.ceil(MOST_STEPS / n_steps) // reading.interval
         most = reading.max_relays * (calls - calls // PlasticityConfig.prune_period)
-        if printed.metric == "net_growth_nodes" and printed.mean > most:
-            found.append(printed)
-        elif printed.metric == "n_nodes":
-            room = (n_start + most - printed.mean) * (printed.mean - n_start)
-            if room < 0 or printed.std > room**0.5:
-                found.append(printed)
-    return found
+        if target.metric == "net_growth_nodes" and target.mean > most:
+            found.append(target)
+        elif target.metric == "n_nodes":
+            room = (n_start + most - target.mean) * (target.mean - n_start)
+            if room < 0 or target.std > room**0.5:
+                found.append(target)
+    return tuple(found)
 
 
-def rank_readings(experiment: Experiment, results: Results, paper: Paper) -> list[Distances]:
+def rank_readings(stage: Stage, results: Results, paper: Paper) -> list[Distances]:
     """Return the readings of a stage that have run in full, the closest to the paper first."""
-    sizes, found = printed_sizes(paper), []
-    for reading in dict.fromkeys(Reading.of(it.settings) for it in experiment.conditions.values()):
-        names = {printed: condition_name(reading, printed.row) for printed in sizes}
+    found, (experiment, readings) = [], stage
+    for reading in readings:
         there = {
-            printed: results.runs(experiment, name)
-            for printed, name in names.items()
-            if name in experiment.conditions
+            target: results.runs(experiment, name)
+            for target in targets(paper)
+            if (name := condition_name(reading, target.row)) in experiment.conditions
         }
         if not any(each.n_missing for each in there.values()):
-            numbers = {printed: printed.of(each) for printed, each in there.items()}
-            spreads = {
-                printed: (float(each.values(printed.metric).std()), len(each.records))
-                for printed, each in there.items()
-                if printed.has_spread and len(each.records) >= ENOUGH
-            }
-            found.append(Distances(reading, numbers, spreads, bool(refutations(reading, sizes))))
+            found.append(measure_reading(reading, there))
     return sorted(found, key=lambda each: each.overall)
 
 
-def calibration_tables(experiment: Experiment, results: Results, paper: Paper) -> list[DataTable]:
+def calibration_tables(stage: Stage, results: Results, paper: Paper) -> list[DataTable]:
     """Return the tables on a stage of the calibration; none if no reading has run in full.
 
     They are the closest readings, the values of each open setting, and every number.
     """
-    ranked = rank_readings(experiment, results, paper)
+    ranked = rank_readings(stage, results, paper)
     if not ranked:
         return []
-    readings, axes, numbers = [], [], []
+    axes = tuple(Reading.__dataclass_fields__)
+    readings, values, numbers = [], [], []
     for rank, found in enumerate(ranked[:SHOWN], 1):
-        labels = (str(rank), *(str(getattr(found.reading, axis)) for axis in AXES))
-        refuted = "yes" if found.is_refuted else ""
-        readings.append((labels, (found.overall, found.second, refuted, *found.tables.values())))
-    for axis, values in AXES.items():
-        for value in values:
+        labels = (str(rank), *(str(getattr(found.reading, axis)) for axis in axes))
+        refuted = "yes" if found.refuted else ""
+        shown = (found.overall, refuted, found.window, *found.groups.values())
+        readings.append((labels, shown))
+    for axis in axes:
+        for value in dict.fromkeys(getattr(each.reading, axis) for each in ranked):
             far = [each.overall for each in ranked if getattr(each.reading, axis) == value]
-            if far:
-                axes.append(((axis, str(value)), (min(far), float(np.median(far)))))
-    for printed, ours in ranked[0].numbers.items():
-        best = min(printed.distance(each.numbers[printed]) for each in ranked)
-        word = METRICS[printed.metric].word if printed.metric in METRICS else "growth"
-        labels = (_heading(printed.table), printed.row, word)
-        shown = (printed.mean, ours, printed.distance(ours), best)
-        numbers.append((labels, tuple(number(value, 1) for value in shown)))
-    tables = {name: _heading(name) for name in ranked[0].tables}
+            values.append(((axis, str(value)), (min(far), float(np.median(far)))))
+    for target, ours in ranked[0].numbers.items():
+        best = min(target.distance(each.numbers[target]) for each in ranked)
+        word = METRICS[target.metric].word + (f" at {target.at}" if target.at else "")
+        cells = (target.mean, ours, target.distance(ours), best)
+        numbers.append(((target.row, word), tuple(number(value, 1) for value in cells)))
+    groups = {name: name.capitalize() for name in ranked[0].groups}
     return [
-        _table("readings", readings, columns=tables, headings=("Rank", *AXES)),
-        _table("axes", axes),
+        _table("readings", readings, columns=groups, headings=("Rank", *axes)),
+        _table("axes", values),
         _table("numbers", numbers),
     ]
 
@@ -230,7 +265,3 @@ def _table(id: str, rows: Any, columns: Any = NOTHING, **changes: Any) -> DataTa
         for pairs in [zip(heads, values, strict=True)]
     ]
     return report_table(id, columns=heads, rows=cells, **words)
-
-
-def _heading(table: str) -> str:
-    return table.capitalize() if table == FIRST else f"Table {table}"

@@ -12,8 +12,9 @@ from smgrnn.pages.figure import take_picture
 from smgrnn.pages.page import Block, DataTable, Fold, Illustration, Page, Row, Section
 from smgrnn.runs.stage_scores import FIGURES as SEQUENCE_FIGURES
 from smgrnn.text import quantity
-from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
+from smgrnn_paper.experiments import EXPERIMENTS
 from smgrnn_paper.experiments.beyond import BEYOND
+from smgrnn_paper.experiments.calibration import CALIBRATION
 from smgrnn_paper.report.calibration import calibration_tables
 from smgrnn_paper.report.claims import load_claims, load_hypotheses
 from smgrnn_paper.report.figures.registry import draw
@@ -97,8 +98,9 @@ def _part(
             pictures.append(_illustrate(id, results, paper))
     if name == "frontier":
         tables += frontier_tables(experiment, results, paper)
-    elif experiment.id in STUDIES.keys() - BEYOND.keys():
-        tables += calibration_tables(experiment, results, paper)
+    elif experiment.id in CALIBRATION:
+        stage = CALIBRATION[experiment.id]._replace(experiment=experiment)
+        tables += calibration_tables(stage, results, paper)
     else:
         tables += own_tables(experiment, results, paper)
     shared, conditions = _conditions(experiment, results)

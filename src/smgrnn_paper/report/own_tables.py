@@ -4,7 +4,7 @@ Paper: Fig. 3 (baselines), Fig. 8 (final topologies), Appendix A-B (the grid).  
 notes are in `words.toml`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import product
 from typing import Any
 
@@ -13,7 +13,7 @@ from smgrnn.experts import shipped_experts
 from smgrnn.pages.page import Cell, Column, DataTable, Row
 from smgrnn.runs.plan import Plan
 from smgrnn.text import MISSING, number
-from smgrnn_paper.experiments.paper import GRID_TASK, SMOOTH, STUDENTS, TASKS, TEACHERS
+from smgrnn_paper.experiments.paper import GRID_TASK, OTHER_TEACHERS, STUDENTS, TASKS
 from smgrnn_paper.report.paper import METRICS, WORDS, Paper, Printed, metric_columns
 from smgrnn_paper.report.results import Results, Runs, base_name
 from smgrnn_paper.report.tables import SYMBOLS, Measured, entries, report_table
@@ -21,7 +21,6 @@ from smgrnn_paper.report.tables import SYMBOLS, Measured, entries, report_table
 BASELINES = ("smgrnn", "static", "mlp-100", "mlp-100-no-bias", "mlp-200", "neat", "ndp")
 SHOWN = 5
 """Points of the grid that are shown, from the best."""
-LATE = "late_return"
 
 
 def metrics_of(id: str) -> tuple[Column, ...]:
@@ -72,7 +71,7 @@ def best_of_grid(results: Results, paper: Paper) -> DataTable:
     found = {name: results.runs(experiment, name) for name in experiment.conditions}
 
     def merit(name: str) -> tuple[float, float, float]:
-        returns, nodes = found[name].values(LATE), found[name].values("n_nodes")
+        returns, nodes = found[name].values("late_return"), found[name].values("n_nodes")
         return -float(returns.mean()), float(returns.var()), float(nodes.mean())
 
     def rules(condition: AnyCondition) -> Any:
@@ -99,24 +98,23 @@ def best_of_grid(results: Results, paper: Paper) -> DataTable:
 def by_teacher(results: Results, _: Paper) -> DataTable:
     """Return the late returns on each task: a row for each student, a column for each teacher."""
     own = {name: float(it["held_out"]["mean"]) for name, it in shipped_experts().items()}
-    names, rows = [it.removeprefix(f"{TASKS[0]}-") for it in (*TEACHERS[TASKS[0]],)], []
-    names.append("smooth")
+    decimals, rows = METRICS["late_return"].decimals, []
+    names = [name.removeprefix(f"{TASKS[0]}-") for name in _by_teacher(results, TASKS[0], "static")]
     for task in TASKS:
-        cells = [Cell(number(own[f"{task}-{name}"], 1)) for name in names]
+        cells = [Cell(number(own[f"{task}-{name}"], decimals)) for name in names]
         rows.append(Row((task, "the teacher"), tuple(cells)))
         for student in STUDENTS:
-            plain, smooth = (results.find(task, f"{student}{end}") for end in ("", SMOOTH))
-            each = [*(plain.taught_by(name) for name in TEACHERS[task]), smooth]
-            rows.append(Row((task, student), _late_returns(each)))
+            cells = []
+            for runs in _by_teacher(results, task, student).values():
+                late = Measured.of(runs.values("late_return"))
+                text = late.text(decimals) if late else MISSING
+                cells.append(Cell(text, values={"ours": late and late.to_dict()}))
+            rows.append(Row((task, student), tuple(cells)))
     words, columns = WORDS["tables"]["teachers"], tuple(Column(name, name) for name in names)
-    heads = ("Task", "Student")
-    return DataTable(id="teachers", headings=heads, columns=columns, rows=tuple(rows), **words)
+    return DataTable(id="teachers", columns=columns, rows=tuple(rows), **words)
 
 
-def _late_returns(samples: Sequence[Runs]) -> tuple[Cell, ...]:
-    cells = []
-    for runs in samples:
-        found = Measured.of(runs.values(LATE))
-        text = found.text(METRICS[LATE].decimals) if found else MISSING
-        cells.append(Cell(text, values={"ours": found and found.to_dict()}))
-    return tuple(cells)
+def _by_teacher(results: Results, task: str, student: str) -> dict[str, Runs]:
+    """Return the runs of a student on a task by the names of their teachers."""
+    samples = [results.find(task, f"{student}{end}") for end in ("", *OTHER_TEACHERS)]
+    return {name: runs.taught_by(name) for runs in samples for name in runs.condition.teachers}

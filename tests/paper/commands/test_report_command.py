@@ -64,7 +64,7 @@ def test_a_store_without_such_runs_is_refused(store: Path, tmp_path: Path) -> No
         call("report", "frontier", "--store", store, "--out", tmp_path / "report")
     with pytest.raises(ConfigError, match="no finished run of these experiments of 5 episodes;"):
         call("report", NAME, "--episodes", 5, "--store", store, "--out", tmp_path / "report")
-    with pytest.raises(ConfigError, match="Did you mean 'task-difficulty-v2'"):
+    with pytest.raises(ConfigError, match="Did you mean 'task-difficulty-v3'"):
         call("report", "task-dificulty", "--store", store, "--out", tmp_path / "report")
     assert not (tmp_path / "report").exists()
 

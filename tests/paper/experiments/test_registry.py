@@ -16,7 +16,7 @@ from smgrnn_paper.evolution.evolution import Evolution
 from smgrnn_paper.evolution.plan import EvolutionPlan
 from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments, find_experiment
 from smgrnn_paper.experiments.frontier import FRONTIER
-from smgrnn_paper.experiments.paper import SMOOTH, TASKS, TEACHERS
+from smgrnn_paper.experiments.paper import OTHER_TEACHERS, TEACHERS
 from smgrnn_paper.experiments.registry import SMOKE_EPISODES, SMOKE_SEEDS
 from support.commands import call
 
@@ -50,13 +50,13 @@ def test_the_runs_of_the_tables_are_as_many_as_the_paper_has_and_shared_ones_are
         "LunarLander-v3": 100,
         "xor": 10,
     }
-    # Seven conditions of CartPole and Acrobot have 30 more, three of LunarLander 10, seven of
-    # optimizers and rates 15; the smooth teachers have 30 runs of each task.
+    # Seven conditions of CartPole and Acrobot have 20 more, seven of optimizers and rates 15; the
+    # other teachers have 60 runs of each task.
     runs = queue_runs(EXPERIMENTS.values())
     assert Counter(run.condition.task for run in runs) == {
-        "CartPole-v1": 620 + 7 * 30 + 7 * 15 + 30,
-        "Acrobot-v1": 185 + 7 * 30 + 30,
-        "LunarLander-v3": 100 + 3 * 10 + 30,
+        "CartPole-v1": 620 + 7 * 20 + 7 * 15 + 60,
+        "Acrobot-v1": 185 + 7 * 20 + 60,
+        "LunarLander-v3": 100 + 60,
         "xor": 10,
     }
 
@@ -69,12 +69,13 @@ def test_a_condition_has_as_many_seeds_wherever_it_is_asked_for() -> None:
             if condition.episodes == 2000:
                 seeds.setdefault(condition, set()).add(experiment.all_seeds(name))
             if isinstance(condition, Condition):
-                is_taught = condition.task in TASKS and not name.endswith(SMOOTH)
-                assert condition.teachers == (TEACHERS[condition.task] if is_taught else ())
+                _, at, other = name.partition("@")
+                teachers = OTHER_TEACHERS[at + other] if at else TEACHERS
+                assert condition.teachers == teachers.get(condition.task, ())
     assert {len(found) for found in seeds.values()} == {1}
     numbers = Counter(len(each) for found in seeds.values() for each in found)
-    # ten: growth without pruning, four others of the lander, the evolved, XOR, smooth teachers
-    assert numbers == {40: 14, 20: 3, 10: 3 + 4 + 6 + 1 + 9}
+    # ten: growth without pruning, all of the lander, the evolved, XOR, other teachers
+    assert numbers == {30: 14, 10: 2 + 8 + 6 + 1 + 18}
 
 
 def test_every_table_and_figure_with_numbers_has_an_experiment() -> None:
@@ -89,14 +90,14 @@ def test_an_experiment_is_found_by_its_id_or_by_its_name_in_the_latest_version(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for version in (10, 9):
-        experiment = replace(EXPERIMENTS["growth-ablation-v2"], id=f"growth-ablation-v{version}")
+        experiment = replace(EXPERIMENTS["growth-ablation-v3"], id=f"growth-ablation-v{version}")
         monkeypatch.setitem(EXPERIMENTS, experiment.id, experiment)
-    assert find_experiment("growth-ablation-v2").id == "growth-ablation-v2"
+    assert find_experiment("growth-ablation-v3").id == "growth-ablation-v3"
     assert find_experiment("growth-ablation").id == "growth-ablation-v10"
 
 
 def test_an_unknown_name_is_an_error_with_a_hint() -> None:
-    for name, hint in (("Pruning", "Did you mean 'pruning-ablation-v2'?"), ("?", "There are base")):
+    for name, hint in (("Pruning", "Did you mean 'pruning-ablation-v3'?"), ("?", "There are base")):
         with pytest.raises(ConfigError, match="There is no experiment") as caught:
             find_experiment(name)
         assert hint in str(caught.value)
@@ -128,13 +129,14 @@ def test_seeds_and_episodes_can_be_chosen_and_smoke_is_few_of_both() -> None:
 def test_the_command_runs_what_is_missing_and_exits_with_1_if_a_run_failed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fails = {"optimizer": "sgd", "learning_rate": 1e308}  # the weights overflow at once
+    # The weights overflow at once.
+    fails = {"optimizer": "sgd", "learning_rate": 1e308, "update": "step"}
     conditions = {
         name: Condition.distill("CartPole-v1", n_hidden=1, episodes=2, learning=learning)
         for name, learning in (("good", {}), ("bad", fails))
     }
-    experiment = replace(EXPERIMENTS["final-topologies-v2"], conditions=conditions, more={})
-    monkeypatch.setitem(EXPERIMENTS, "final-topologies-v2", experiment)
+    experiment = replace(EXPERIMENTS["final-topologies-v3"], conditions=conditions, more={})
+    monkeypatch.setitem(EXPERIMENTS, "final-topologies-v3", experiment)
 
     def reproduce(seeds: int, *flags: object) -> tuple[str, str]:
         words = ("--seeds", seeds, "--jobs", 1, "--store", tmp_path)
@@ -146,13 +148,13 @@ def test_the_command_runs_what_is_missing_and_exits_with_1_if_a_run_failed(
 
     words, told = reproduce(11)
     assert words.startswith(f"22 runs: 0 were in {tmp_path}, 11 were run")
-    assert "final-topologies-v2 bad seed 0 failed: A weight became infinite" in words
+    assert "final-topologies-v3 bad seed 0 failed: A weight became infinite" in words
     assert "And 1 more failed" in words
     assert "22/22" in told
     printed, told = reproduce(12, "--json", "--quiet")
     figures = json.loads(printed)
     assert told == ""
-    assert figures["experiments"] == ["final-topologies-v2"]
+    assert figures["experiments"] == ["final-topologies-v3"]
     assert (figures["runs"], figures["found"], figures["done"]) == (24, 11, 1)
     assert len(figures["failures"]) == 12
 

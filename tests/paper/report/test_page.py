@@ -159,7 +159,7 @@ def test_a_name_means_the_same_condition_in_every_experiment() -> None:
             place = condition.task, short_name(condition, name)
             meanings.setdefault(place, set()).add(condition)
     assert {place for place, found in meanings.items() if len(found) > 1} == set()
-    assert base_name(EXPERIMENTS["growth-ablation-v2"]) == "growth-ablation"
+    assert base_name(EXPERIMENTS["growth-ablation-v3"]) == "growth-ablation"
 
 
 def test_the_numbers_are_plain_json(report: Report) -> None:
@@ -171,7 +171,7 @@ def test_the_numbers_are_plain_json(report: Report) -> None:
     [claim] = [claim for claim in numbers["claims"] if claim["id"] == "xor-smallest"]
     assert len(claim["parts"]) == 3
     assert 0.0 <= claim["p_for"] <= claim["p_for_corrected"] <= 1.0
-    assert numbers["n_runs"] == numbers["n_asked"] == 300
+    assert numbers["n_runs"] == numbers["n_asked"] == 318
 
 
 def test_the_same_runs_give_the_same_files(report: Report, tmp_path: Path) -> None:
@@ -199,14 +199,14 @@ def test_missing_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert "9 runs missing" in text
         assert "Files that could not be read" in text
         shown = "".join(Reader(text).words) if text.startswith("<!") else text.replace(" | ", "")
-        assert "task-difficulty-v29 of 12" in shown
+        assert "task-difficulty-v39 of 12" in shown
         assert "Fig. 7 (Size by difficulty of the task) needs runs that are missing." in text
 
 
 def test_the_settings_of_each_student_are_those_that_ran(report: Report) -> None:
     """MLPs were said to have one iteration, tanh outputs, no bias, carried states and pruning."""
     experiments = {each["id"]: each for each in report.numbers["experiments"]}
-    shared = experiments["baseline-comparison-v2"]["settings"]
+    shared = experiments["baseline-comparison-v3"]["settings"]
     assert set(shared) == {"smgrnn", "mlp-100", "mlp-200", "neat", "ndp"}
     mlp = shared["mlp-200"]
     assert (mlp["network.iterations"], mlp["network.output_activation"]) == ("2", "identity")
