@@ -1,31 +1,30 @@
 """The claims of the paper, and how runs decide them.
 
 The claims are in `claims.toml`, with a margin for each metric, and our hypotheses in `beyond.toml`.
-A claim is made of parts, all of which have to hold: "on every task", "than either MLP".  P-values
-are corrected by Holm's method over a family: the claims that one experiment decides, unless a claim
-says otherwise.
+A claim is made of parts, all of which have to hold: "on every task", "than either MLP".  One error
+rate covers all verdicts of a report: `statistics.corrected`.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import pairwise, permutations, product
+from functools import cache, cached_property
+from itertools import combinations, pairwise, product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from smgrnn.arrays import Floats
+from smgrnn_paper.experiments import paper
 from smgrnn_paper.experiments.paper import HYPERPARAMETER_GRID as GRID
 from smgrnn_paper.report import statistics
 from smgrnn_paper.report.paper import read_data
-from smgrnn_paper.report.statistics import Outlook, Significance, Verdict
+from smgrnn_paper.report.results import base_name
+from smgrnn_paper.report.statistics import Runs, Significance, Verdict
 
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
 """Kinds of claims that there is a difference, so that it may turn out that there is none."""
 Group = tuple[str, ...]
+Circular = Literal["", "in part", "wholly"]
 
 
 class Source(NamedTuple):
@@ -35,8 +34,15 @@ class Source(NamedTuple):
     condition: str
 
 
-Samples = Callable[[Source, str], ArrayLike]
-"""Returns a metric of the runs of a source, one number per seed; `inf` stands for never."""
+Samples = Callable[[Source, str], Runs]
+"""Returns a metric of the runs of a source."""
+FITTED = (
+    *("late_return", "convergence_episode", "sustained_episode"),
+    *("n_nodes", "n_edges", "late_nodes", "late_edges", "net_growth_nodes", "late_growth_nodes"),
+)
+"""The metrics in the distance by which the calibration chose the preset."""
+FITTED_RUNS = (paper.TASKS[:2], ("smgrnn", "static", "growth-only"), (1000, 2000))
+"""The tasks, students and numbers of episodes in that distance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,15 +63,16 @@ class Margin:
             return f"{100 * self.scale:g} % of the way from random to expert"
         return f"{100 * self.share:g} % of the median" if self.share else f"{self.units:g}"
 
-    def on(self, task: str, runs: Sequence[Floats]) -> float:
+    def on(self, task: str, runs: Sequence[Runs]) -> float:
         """Return the margin in units of the metric, for a comparison of runs on a task.
 
         >>> Margin(scale=0.01).on("CartPole-v1", [])
         4.78
         """
         if self.scale:
-            return self.scale * _scales()[task]
-        return self.units or self.share * abs(float(np.median(np.concatenate(runs))))
+            return self.scale * scales()[task]
+        values = [value for each in runs for value in each.values()]
+        return self.units or self.share * abs(float(np.median(values)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +82,6 @@ class Claim:
     id: str
     experiment: str
     """The experiment whose runs decide it, without its version."""
-    family: str
-    """Name of the group of claims over which its p-values are corrected."""
     where: tuple[str, ...]
     """Sections, tables and figures that make it."""
     sentence: str
@@ -102,6 +107,19 @@ class Claim:
     """The threshold that each has to exceed, which may be the margin."""
     hardly_fails: str = ""
     """Why it would be a surprise if it did not hold; empty if it may well fail."""
+
+    @cached_property
+    def circular(self) -> Circular:
+        """How much of it compares nothing but numbers that the calibration used.
+
+        All else is independent evidence: LunarLander, other optimizers, rates and initial graphs.
+        """
+        pairs = [pair for it in self.parts for pair in combinations(it, min(len(it), 2))]
+        used = [all(self._is_fitted(source) for source in pair) for pair in pairs]
+        return "wholly" if all(used) else "in part" if any(used) else ""
+
+    def _is_fitted(self, source: Source) -> bool:
+        return self.metric in FITTED and _key(self.experiment, source) in _fitted_keys()
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -130,21 +148,15 @@ class Judgement(NamedTuple):
     claim: Claim
     parts: tuple[Significance, ...]
     """The test of each of the claim's parts, in their order."""
-    whole: Significance
-    """The tests of all parts together; its p-values are not corrected."""
-    p_for: float
-    """p-value in favor of the claim, corrected over the family."""
-    p_against: float
-    """p-value against the claim, corrected over the family."""
-    p_equal: float
-    """p-value in favor of no difference, corrected over the claims of one in the family."""
-    outlook: Outlook | None
-    """The verdict that more runs would give soonest; None if it takes over 1000."""
+    raw: Mapping[Verdict, float]
+    """p-value of each verdict that is possible."""
+    corrected: Mapping[Verdict, float]
+    """The same, corrected over all claims."""
 
     @property
     def verdict(self) -> Verdict:
         """The verdict."""
-        return statistics.verdict(self.p_for, self.p_against, self.p_equal)
+        return statistics.verdict(self.corrected)
 
 
 def load_claims() -> dict[str, Claim]:
@@ -168,39 +180,32 @@ def _load(name: str) -> dict[str, Claim]:
 
 
 def weigh(claims: Sequence[Claim], samples: Samples) -> tuple[Judgement, ...]:
-    """Return a verdict on each claim; those of the same family are corrected for one another."""
+    """Return a verdict on each claim; all claims are corrected for one another."""
     tested = [tuple(_test(claim, part, samples) for part in claim.parts) for claim in claims]
-    joint = [statistics.all_of(parts) for parts in tested]
-    families = Counter(claim.family for claim in claims)
-    p_for, p_against, p_equal = np.ones((3, len(claims)))
-    for family in families:
-        members = [i for i, claim in enumerate(claims) if claim.family == family]
-        different = [i for i in members if claims[i].kind in DIFFERENCES]
-        p_for[members] = statistics.holm([joint[i].p_for for i in members])
-        p_against[members] = statistics.holm([joint[i].p_against for i in members])
-        p_equal[different] = statistics.holm([joint[i].p_equal for i in different])
-    n_tests = [families[claim.family] for claim in claims]
-    p_values = (values.tolist() for values in (p_for, p_against, p_equal))
-    outlooks = map(statistics.outlook, tested, n_tests)
-    return tuple(map(Judgement, claims, tested, joint, *p_values, outlooks))
+    raw = [statistics.all_of(parts) for parts in tested]
+    return tuple(map(Judgement, claims, tested, raw, statistics.corrected(raw)))
 
 
 def _test(claim: Claim, part: tuple[Source, ...], samples: Samples) -> Significance:
     """Return the test of one comparison."""
-    runs = [np.asarray(samples(source, claim.metric), dtype=np.float64) for source in part]
-    runs[0] = claim.factor * runs[0]
+    runs = statistics.matched([samples(source, claim.metric) for source in part])
+    runs[0] = {origin: claim.factor * value for origin, value in runs[0].items()}
     margin = None if claim.margin is None else claim.margin.on(part[0].task, runs)
     if claim.spread:
-        runs = [statistics.deviations(values) for values in runs]
+        runs = [statistics.deviations(each) for each in runs]
     if claim.bound is not None:
         bound = margin if claim.bound == "margin" else claim.bound
         assert bound is not None
         return replace(statistics.above(runs[0], bound), margin=margin)
     assert margin is not None
-    if claim.kind not in DIFFERENCES:
-        return replace(statistics.exceeds(*runs, margin=margin), margin=margin)
-    found = statistics.rises(runs) if claim.kind == "trend" else statistics.exceeds(*runs)
-    return replace(found, p_equal=statistics.alike(runs, margin), margin=margin)
+    if claim.kind == "not_lower":
+        tested = statistics.exceeds(*runs, margin=margin)
+    elif claim.kind == "equivalent":
+        tested = statistics.alike(*runs, margin=margin)
+    else:
+        equal = [statistics.alike(*pair, margin=margin).p_for for pair in combinations(runs, 2)]
+        tested = replace(statistics.rises(runs), p_equal=max(equal))
+    return replace(tested, margin=margin)
 
 
 def _parts(kind: Kind, groups: list[list[Source]]) -> Iterator[tuple[Source, ...]]:
@@ -211,10 +216,29 @@ def _parts(kind: Kind, groups: list[list[Source]]) -> Iterator[tuple[Source, ...
     elif kind == "above":
         yield from ((source,) for source in everything)
     elif kind == "equivalent":
-        yield from permutations(everything, 2)  # not below by the margin, and not above
+        yield from combinations(everything, 2)
     else:
         for lower, higher in pairwise(groups):
             yield from product(lower, higher)
+
+
+@cache
+def _key(experiment: str, source: Source) -> str:
+    """Return the key of a condition of the paper's experiments, whatever its name; "" of others."""
+    for each in paper.PAPER.values():
+        if base_name(each) == experiment:
+            known, name = each.conditions, f"{source.task}/{source.condition}"
+            return known[name if name in known else source.condition].key(0)
+    return ""
+
+
+@cache
+def _fitted_keys() -> set[str]:
+    """Return the keys of the conditions whose numbers the calibration used."""
+    return {
+        paper.standard(task, student=student, episodes=episodes).key(0)
+        for task, student, episodes in product(*FITTED_RUNS)
+    }
 
 
 def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
@@ -228,7 +252,7 @@ def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
         groups["conditions"] = tuple(
             grid if group == ("grid",) else group for group in groups["conditions"]
         )
-    settings = {"family": entry["experiment"], **entry, **groups, "where": tuple(entry["where"])}
+    settings = {**entry, **groups, "where": tuple(entry["where"])}
     if "margin" in entry:
         settings["margin"] = Margin(units=entry["margin"])
     elif entry.get("bound", "margin") == "margin":
@@ -237,7 +261,7 @@ def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
 
 
 @cache
-def _scales() -> dict[str, float]:
+def scales() -> dict[str, float]:
     """Return how far a policy that acts at random is from the expert, by task."""
     ends = read_data("claims.toml")["scales"] | read_data("beyond.toml")["scales"]
     return {task: end["expert"] - end["random"] for task, end in ends.items()}

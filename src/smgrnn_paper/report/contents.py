@@ -24,8 +24,14 @@ from smgrnn_paper.report.frontier import frontier_tables
 from smgrnn_paper.report.own_tables import own_tables
 from smgrnn_paper.report.paper import METRICS, WORDS, Paper, load_paper
 from smgrnn_paper.report.results import Results, Runs, base_name, describe_shortness, span
-from smgrnn_paper.report.tables import Measured, compare, condition_text, count_distances
-from smgrnn_paper.report.verdicts import TONES, Finding, claim_tables, judge
+from smgrnn_paper.report.tables import (
+    Measured,
+    compare,
+    condition_text,
+    count_distances,
+    count_likeness,
+)
+from smgrnn_paper.report.verdicts import TONES, Finding, claim_tables, count_evidence, judge
 
 FRONT = "Fig. 3"
 """The figure on the first page."""
@@ -198,6 +204,7 @@ def _overview(results: Results, parts: Sequence[Part]) -> dict[str, Any]:
         for package, version in record.versions.items():
             versions.setdefault(package, set()).add(version)
     found = [each for part in parts for each in part.findings]
+    tables = [table for part in parts for table in part.tables]
     standings = Counter(each.standing for each in found)
     hardly_failing = [it for it in found if it.standing == "holds" and it.claim.hardly_fails]
     asked = {it["n_asked"] for part in parts for it in part.numbers["conditions"]}
@@ -212,6 +219,8 @@ def _overview(results: Results, parts: Sequence[Part]) -> dict[str, Any]:
         "missing": missing,
         "damaged": tuple(results.damaged.values()),
         "standings": {standing: standings[standing] for standing in TONES},
-        "distances": count_distances(table for part in parts for table in part.tables),
+        "evidence": count_evidence(found),
+        "distances": count_distances(tables),
+        "likeness": count_likeness(tables),
         "n_hardly_failing": len(hardly_failing),
     }

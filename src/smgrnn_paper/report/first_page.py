@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from smgrnn.pages.page import Block, Cell, DataTable, Points, Tally, Tone
+from smgrnn.pages.page import Block, Cell, DataTable, Points, Tally
 from smgrnn.text import duration, number, quantity
 from smgrnn_paper.experiments.paper import TASKS
 from smgrnn_paper.report.own_tables import make_table, metrics_of
 from smgrnn_paper.report.paper import METRICS, WORDS, Paper, Printed
 from smgrnn_paper.report.results import Results
-from smgrnn_paper.report.tables import Measured, entries
+from smgrnn_paper.report.tables import LIKENESS, Measured, entries
 from smgrnn_paper.report.verdicts import TONES, Finding
 
-PLURALS = {"holds": "hold", "does not hold": "do not hold"}
+PLURALS = {"holds": "hold", "does not hold": "do not hold", "in part": "hold in part"}
 """Verdicts on several claims."""
 MOST_FILES = 10
 """Most damaged files that are listed."""
@@ -76,27 +76,35 @@ def _each_task(results: Results, paper: Paper, what: str, metric: str, student: 
 
 
 def tallies(overview: dict[str, Any], name: str) -> list[Block]:
-    """Return the counts of claims by verdict and of cells by distance, as far as there are any."""
+    """Return the counts of claims by verdict and of cells by likeness, as far as there are any."""
     blocks: list[Block] = []
     if n := sum(overview["standings"].values()):
         counts = [(it, k) for it, k in overview["standings"].items() if k or it != "not run"]
         parts = tuple((PLURALS.get(it, it), k, TONES[it]) for it, k in counts)
-        hardly = overview["n_hardly_failing"]
-        remark = f"{hardly} of those that hold could hardly fail." if hardly else ""
-        blocks.append(Tally(f"{n} {name}", parts, remark))
-    if n := sum(overview["distances"].values()):
-        near, apart, far = overview["distances"].values()
-        cells: tuple[tuple[str, int, Tone], ...] = (
-            ("within one printed deviation", near, "good"),
-            ("within two", apart, "fair"),
-            ("further away", far, "bad"),
-        )
-        blocks.append(Tally(f"{n} table cells", cells, "A printed number counts once."))
+        blocks.append(Tally(f"{n} {name}", parts, _caution(overview)))
+    if n := sum(overview["likeness"].values()):
+        cells = tuple((it, k, LIKENESS[it]) for it, k in overview["likeness"].items())
+        near, apart, _ = overview["distances"].values()
+        remark = f"{near} are within one printed deviation, {near + apart} within two."
+        blocks.append(Tally(f"{n} table cells, ours beside the paper’s", cells, remark))
     steps = overview["steps"]
     large = f"{steps / 1e6:.1f} million" if steps >= 1e6 else number(steps, 0)
     runs = f"{number(overview['n_runs'], 0)} of {quantity(overview['n_asked'], 'run')}"
     time = duration(overview["seconds"])
     return [*blocks, f"{runs} · {large} environment steps · {time} of computing on one core"]
+
+
+def _caution(overview: dict[str, Any]) -> str:
+    """Return how many of the claims that hold are weak evidence."""
+    evidence = {name: counts["holds"] for name, counts in overview["evidence"].items()}
+    n_circular = sum(n for name, n in evidence.items() if name != "independent")
+    if not n_circular + overview["n_hardly_failing"]:
+        return ""
+    return (
+        f"Of those that hold, {evidence['independent']} are independent of the calibration, "
+        f"{n_circular} are circular at least in part, and {overview['n_hardly_failing']} could "
+        "hardly fail."
+    )
 
 
 def gaps(overview: dict[str, Any], experiments: Iterable[dict[str, Any]]) -> list[Block]:

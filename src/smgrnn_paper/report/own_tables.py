@@ -16,7 +16,7 @@ from smgrnn.text import MISSING, number
 from smgrnn_paper.experiments.paper import GRID_TASK, OTHER_TEACHERS, STUDENTS, TASKS
 from smgrnn_paper.report.paper import METRICS, WORDS, Paper, Printed, metric_columns
 from smgrnn_paper.report.results import Results, Runs, base_name
-from smgrnn_paper.report.tables import SYMBOLS, Measured, entries, report_table
+from smgrnn_paper.report.tables import SYMBOLS, Measured, effects_of_settings, entries, report_table
 
 BASELINES = ("smgrnn", "static", "mlp-100", "mlp-100-no-bias", "mlp-200", "neat", "ndp")
 SHOWN = 5
@@ -36,14 +36,13 @@ def make_table(id: str, rows: Iterable[Any], **changes: Any) -> DataTable:
 
 def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[DataTable]:
     """Return the tables that we add to an experiment of the paper, or to ours on teachers."""
-    tables: dict[str, Callable[[Results, Paper], DataTable]] = {
-        "baseline-comparison": baselines,
-        "final-topologies": final_topologies,
-        "hyperparameter-grid": best_of_grid,
-        "teachers": by_teacher,
+    tables: dict[str, tuple[Callable[[Results, Paper], DataTable], ...]] = {
+        "baseline-comparison": (baselines,),
+        "final-topologies": (final_topologies,),
+        "hyperparameter-grid": (best_of_grid, lambda results, _: effects_of_settings(results)),
+        "teachers": (by_teacher,),
     }
-    name = base_name(experiment)
-    return [tables[name](results, paper)] if name in tables else []
+    return [make(results, paper) for make in tables.get(base_name(experiment), ())]
 
 
 def baselines(results: Results, _: Paper) -> DataTable:

@@ -39,6 +39,8 @@ class Printed:
     """The text in the paper."""
     task: str = ""
     where: str = ""
+    runs: int = 0
+    """Number of runs that it is about; 0 where that is no matter."""
 
     @property
     def mean(self) -> float | None:
@@ -70,6 +72,8 @@ class PaperTable(NamedTuple):
     columns: tuple[Column, ...]
     cells: dict[tuple[str, str], Printed]
     """By row and column, row by row."""
+    runs: int = 0
+    """Number of runs behind each cell; 0 in tables of settings."""
 
     def cell(self, row: str, column: str) -> Printed:
         """Return one entry.
@@ -136,17 +140,19 @@ def load_paper() -> Paper:
     )
 
 
-def _table(id: str, columns: list[str], headings: list[str], rows: Any, **words: str) -> PaperTable:
+def _table(
+    id: str, columns: list[str], headings: list[str], rows: Any, runs: int = 0, **words: str
+) -> PaperTable:
     lines, cells = [], {}
     for entry in rows:
         task, condition = entry.get("task"), entry.get("condition")
         name = entry.get("name") or "/".join(part for part in (task, condition) if part)
         lines.append(PaperRow(name, task, condition))
         for column, text in zip(columns, entry["cells"], strict=True):
-            cells[name, column] = Printed(name, column, text)
+            cells[name, column] = Printed(name, column, text, task or "", runs=runs)
     meanings = (METRICS[name].meaning if name in METRICS else "" for name in columns)
     heads = tuple(map(Column, columns, headings, meanings))
-    return PaperTable(id, **words, rows=tuple(lines), columns=heads, cells=cells)
+    return PaperTable(id, **words, rows=tuple(lines), columns=heads, cells=cells, runs=runs)
 
 
 def read_data(name: str) -> dict[str, Any]:

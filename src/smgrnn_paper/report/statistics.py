@@ -1,15 +1,17 @@
-"""Estimates with intervals, the tests that decide claims, and the levels at which they decide.
+"""Estimates with intervals, the tests that decide claims, and the error rate of all verdicts.
 
-Every effect is a probability, and ½ is no effect: that a run of one condition exceeds a run of
+Every effect is a probability, and ½ is no effect: that a run of one condition exceeds the run of
 another, that of two levels the run at the higher one has the larger value, that a run is above a
-bound.  The tests use ranks only, so a run that never got there may count as infinity.  Intervals of
-effects are Wilson's; chance enters the bootstrap intervals alone, no p-value and no verdict.
+bound.  Runs of two conditions with the same task, teacher and seed are a pair: they start alike and
+play the same episodes.  Conditions that have pairs are compared by pairs, so that neither teachers
+nor seeds add noise; others by all runs.  The tests use ranks only, so a run that never got there
+may count as infinity.  Intervals of effects are Wilson's; chance enters the bootstrap intervals
+alone, no p-value and no verdict.
 """
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, pairwise, permutations
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,16 +21,25 @@ from scipy import stats
 from smgrnn.arrays import Floats
 from smgrnn.errors import SampleError
 
-Verdict = Literal["holds", "does not hold", "no difference", "too noisy"]
+Verdict = Literal["holds", "in part", "does not hold", "no difference", "undecided"]
+Likeness = Literal["same", "different", "undecided"]
 
 CONFIDENCE = 0.95
 """Confidence level of every interval."""
 LEVEL = 0.05
 """Significance level: a corrected p-value below it decides."""
-POWER = 0.8
-"""Probability with which a number of runs that would decide is to do so."""
-MOST_RUNS = 1000
-"""Runs of a condition beyond which no number is named that would decide."""
+
+
+class Origin(NamedTuple):
+    """What a run shares with runs of other conditions: those with the same origin are a pair."""
+
+    task: str
+    teacher: str
+    seed: int
+
+
+Runs = Mapping[Origin, float]
+"""A metric of the runs of a condition; infinity stands for never."""
 
 
 class Interval(NamedTuple):
@@ -49,22 +60,29 @@ class Estimate(NamedTuple):
     interval: Interval
 
 
+class Moments(NamedTuple):
+    """Mean and standard deviation of some runs; the deviation divides by their number."""
+
+    mean: float
+    std: float
+    n: int
+
+
 @dataclass(frozen=True)
 class Significance:
     """The result of a test."""
 
-    effect: float
-    """A probability; ½ is no effect, and more is in favour of the claim."""
-    interval: Interval
-    """Interval of the effect."""
+    test: str
+    """Name of the test, and the number of pairs or runs."""
+    effect: Estimate
+    """A probability; ½ is no effect, and more is in favor of the claim."""
     p_for: float
-    """Probability of data so much in favour of the claim if the claim were false."""
+    """Probability of data so much in favor of the claim if the claim were false."""
     p_against: float
     """Probability of data so much against the claim if the claim were true."""
-    p_equal: float = 1.0
-    """Probability of data so much alike if there were a difference as large as the margin."""
-    n_runs: int = 1
-    """Runs of the condition that has the fewest."""
+    p_equal: float | None = None
+    """Probability of data so much alike if there were a difference as large as the margin; None
+    for claims that are not about a difference."""
     margin: float | None = None
     """Difference that does not count, in units of the metric; None where there is none."""
 
@@ -80,7 +98,12 @@ def mean_std(values: ArrayLike) -> tuple[float, float]:
     return float(runs.mean()), float(std)
 
 
-def student(value: float, variances: Sequence[float], counts: Sequence[int]) -> Estimate:
+def student(
+    value: float,
+    variances: Sequence[float],
+    counts: Sequence[int],
+    confidence: float = CONFIDENCE,
+) -> Estimate:
     """Return a mean, or a difference of two, with Student's interval; Welch's for two samples.
 
     Variances are over n - 1; a sample of one run leaves the interval unknown.
@@ -93,7 +116,7 @@ def student(value: float, variances: Sequence[float], counts: Sequence[int]) -> 
     if not total:  # no degrees of freedom to speak of: 0 / 0
         return Estimate(value, Interval(value, value))
     freedom = total**2 / (errors**2 / (n - 1)).sum()
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * np.sqrt(total))
+    half = float(stats.t.ppf((1 + confidence) / 2, freedom) * np.sqrt(total))
     return Estimate(value, Interval(value - half, value + half))
 
 
@@ -111,6 +134,21 @@ def _mean_with_interval(*samples: Floats) -> Estimate:
     value = float(samples[0].mean() - sum(runs.mean() for runs in samples[1:]))
     variances = [float(runs.var(ddof=1)) if runs.size > 1 else 0.0 for runs in reversed(samples)]
     return student(value, variances, [runs.size for runs in reversed(samples)])
+
+
+def compare_means(ours: Moments, theirs: Moments, margin: float) -> Likeness:
+    """Return whether two means are the same within a margin -- two one-sided tests (TOST).
+
+    They are the same if Welch's 90 % interval of the difference is within the margin, else
+    different if its 95 % interval leaves out 0: both decide at `LEVEL`.
+    """
+    apart, counts = ours.mean - theirs.mean, (ours.n, theirs.n)
+    variances = [it.std**2 * it.n / max(it.n - 1, 1) for it in (ours, theirs)]
+    within = student(apart, variances, counts, 1 - 2 * LEVEL).interval
+    if -margin <= within.low and within.high <= margin:
+        return "same"
+    low, high = student(apart, variances, counts).interval
+    return "undecided" if low <= 0 <= high else "different"
 
 
 def iqm(*strata: Floats, axis: int = -1) -> Any:
@@ -185,87 +223,139 @@ def null_variance(*samples: Floats) -> float:
     return float(spread / 72 / n_pairs**2)
 
 
-def exceeds(lower: ArrayLike, higher: ArrayLike, *, margin: float = 0.0) -> Significance:
-    """Test that one condition is above another -- Mann and Whitney's test, one-sided.
+def matched(samples: Sequence[Runs]) -> list[Runs]:
+    """Return the runs whose origins all conditions share; all runs if they share none.
 
-    With a margin, that it is not below by as much.
+    Conditions on different tasks share none, nor does a search share any with a distillation.
     """
-    low, high = _sample(lower), _sample(higher) + margin
-    return _tested(_p_values(stats.mannwhitneyu, high, low), low, high)
+    shared = [origin for origin in samples[0] if all(origin in runs for runs in samples)]
+    return [{it: runs[it] for it in shared or runs} for runs in samples]
 
 
-def rises(levels: Sequence[ArrayLike]) -> Significance:
-    """Test that a metric rises from level to level -- Jonckheere's test, as Kendall's τ.
+def deviations(runs: Runs) -> Runs:
+    """Return how far runs are from the median of their teacher: comparing these compares spreads.
 
-    A trend has no reversal: where runs of a level are more often below than above those of the
-    level before, the p-value is that of the pair, above ½; and a pair that is significantly below,
-    corrected for the number of tests by Bonferroni, refutes the trend.
+    Teachers that students follow more or less well would count as spread otherwise.
     """
-    samples = [_sample(values) for values in levels]
-    if len(samples) < 2:
-        raise SampleError(f"A trend needs at least two levels. Got {len(samples)} instead.")
-    ranks = np.repeat(np.arange(len(samples)), [sample.size for sample in samples])
+    apart = {}
+    for origin, value in runs.items():
+        middle = np.median([runs[it] for it in runs if it[:2] == origin[:2]])
+        # Infinity less infinity is NaN, but a run that equals the median is 0 away from it.
+        apart[origin] = 0.0 if value == middle else abs(value - float(middle))
+    return apart
+
+
+def exceeds(lower: Runs, higher: Runs, *, margin: float = 0.0) -> Significance:
+    """Test that one condition is above another; with a margin, that it is not below by as much.
+
+    It is Wilcoxon's signed-rank test of pairs, without those that tie, or else Mann and Whitney's.
+    """
+    (low, high), is_paired = _columns([lower, higher])
+    high = high + margin
+    if not is_paired:
+        p_values = _p_values(stats.mannwhitneyu, high, low)
+        return _tested("Mann–Whitney", p_values, [low, high], is_paired)
+    differ = high != low
+    gains = high[differ] - low[differ]
+    # Signed ranks have those of the gains, and no infinity.
+    signed = np.sign(gains) * stats.rankdata(np.abs(gains))
+    p_values = _p_values(stats.wilcoxon, signed) if signed.size else (1.0, 1.0)
+    return _tested("signed-rank", p_values, [low, high], is_paired)
+
+
+def alike(one: Runs, other: Runs, *, margin: float) -> Significance:
+    """Test that two conditions differ by less than a margin -- two one-sided tests (TOST).
+
+    The effect is that the second is above the first.
+    """
+    sides = [exceeds(*pair, margin=margin) for pair in ((one, other), (other, one))]
+    return Significance(
+        test=f"TOST, {sides[0].test}{', all equal' * (one == other)}",
+        effect=exceeds(one, other).effect,
+        p_for=max(side.p_for for side in sides),
+        p_against=min(1.0, 2 * min(side.p_against for side in sides)),
+    )
+
+
+def rises(levels: Sequence[Runs]) -> Significance:
+    """Test that a metric rises from level to level.
+
+    It is Page's test within the runs of an origin, or else Jonckheere's, as Kendall's τ; of two
+    levels it is that of `exceeds`.  A trend has no reversal: where runs of a level are more often
+    below than above those of the level before, the p-value is that of the pair, above ½; and a pair
+    that is significantly below, corrected for the number of tests by Bonferroni, refutes the trend.
+    """
+    if len(levels) < 2:
+        raise SampleError(f"A trend needs at least two levels. Got {len(levels)} instead.")
+    steps = [exceeds(*pair) for pair in pairwise(levels)]
+    if len(levels) == 2:
+        return steps[0]
+    samples, is_paired = _columns(levels)
     runs = np.concatenate(samples)
-    if np.all(runs == runs[0]):  # τ divides by the number of runs that differ
-        return _tested((1.0, 1.0), *samples)
-    p_for, p_against = _p_values(stats.kendalltau, ranks, runs)
-    if len(samples) > 2:
-        steps = [exceeds(low, high) for low, high in pairwise(samples)]
-        p_for = max([p_for, *(step.p_for for step in steps if step.effect < 0.5)])
-        against = [p_against, *(step.p_against for step in steps)]
-        p_against = min(1.0, len(against) * min(against))
-    return _tested((p_for, p_against), *samples)
+    test, p_for, p_against = "Page" if is_paired else "Jonckheere", 1.0, 1.0
+    if np.all(runs == runs[0]) or (is_paired and len(levels[0]) == 1):
+        pass  # τ divides by the number of runs that differ, and Page's test needs two seeds
+    elif is_paired:
+        table = np.column_stack(samples)
+        p_for = float(stats.page_trend_test(table).pvalue)
+        p_against = float(stats.page_trend_test(table[:, ::-1]).pvalue)
+    else:
+        ranks = np.repeat(np.arange(len(samples)), [sample.size for sample in samples])
+        p_for, p_against = _p_values(stats.kendalltau, ranks, runs)
+    p_for = max([p_for, *(step.p_for for step in steps if step.effect.value < 0.5)])
+    against = [p_against, *(step.p_against for step in steps)]
+    p_against = min(1.0, len(against) * min(against))
+    return _tested(test, (p_for, p_against), samples, is_paired)
 
 
-def above(values: ArrayLike, bound: float) -> Significance:
+def above(values: Runs, bound: float) -> Significance:
     """Test that most runs are above a bound -- the sign test."""
-    runs = _sample(values)
-    n_above, n = int((runs > bound).sum()), runs.size
+    ((runs,), _), n = _columns([values]), len(values)
+    n_above = int((runs > bound).sum())
     p_values = _p_values(stats.binomtest, n_above, n)
-    return Significance(*probability(n_above / n, n), *p_values, n_runs=n)
+    return Significance(f"sign, {n} runs", probability(n_above / n, n), *p_values)
 
 
-def alike(samples: Sequence[ArrayLike], margin: float) -> float:
-    """Return the p-value of a test that no two conditions differ by the margin (TOST of pairs)."""
-    return max(exceeds(*pair, margin=margin).p_for for pair in permutations(samples, 2))
+def _columns(samples: Sequence[Runs]) -> tuple[list[Floats], bool]:
+    """Return the runs of conditions as arrays, and whether each row is of one origin."""
+    is_paired = all(runs.keys() == samples[0].keys() for runs in samples)
+    rows = ([runs[it] for it in (samples[0] if is_paired else runs)] for runs in samples)
+    return [_sample(row) for row in rows], is_paired
 
 
-def _tested(p_values: tuple[float, float], *samples: Floats) -> Significance:
-    """Return a test of ranks with its effect."""
-    effect = probability(concordance(*samples), 0.25 / null_variance(*samples))
-    return Significance(*effect, *p_values, n_runs=min(sample.size for sample in samples))
+def _tested(
+    test: str, p_values: tuple[float, float], samples: Sequence[Floats], is_paired: bool
+) -> Significance:
+    """Return a test of ranks with its effect; that of pairs is the mean over them."""
+    units = [row[:, None] for row in np.column_stack(samples)] if is_paired else [samples]
+    share = float(np.mean([concordance(*unit) for unit in units]))
+    effect = probability(share, 0.25 / null_variance(*units[0]) * len(units))
+    sizes = " and ".join(dict.fromkeys(str(sample.size) for sample in samples))
+    return Significance(f"{test}, {sizes} {'pairs' if is_paired else 'runs'}", effect, *p_values)
 
 
 def _p_values(test: Callable[..., Any], *data: Any) -> tuple[float, float]:
-    """Return the p-values of a test in favour of a claim and against it."""
+    """Return the p-values of a test in favor of a claim and against it."""
     greater, less = (test(*data, alternative=side) for side in ("greater", "less"))
     return float(greater.pvalue), float(less.pvalue)
 
 
-def deviations(values: ArrayLike) -> Floats:
-    """Return how far runs are from their median: comparing these compares spreads.
+def all_of(parts: Sequence[Significance]) -> dict[Verdict, float]:
+    """Return the p-values of each verdict on a claim that is made of several parts.
 
-    The median of an odd number of runs is one of them, and its distance of 0 is left out.
+    To hold, or to have no difference, every part has to: the weakest decides.  To not hold, one
+    part is enough (Simes' method).  A claim holds in part if one part at least is shown, and for
+    another the opposite or less than the margin.
     """
-    runs = _sample(values)
-    middle = np.median(runs)
-    # Infinity less infinity is NaN, but a run that equals the median is 0 away from it.
-    apart = np.subtract(runs, middle, out=np.zeros_like(runs), where=runs != middle)
-    return np.sort(np.abs(apart))[runs.size % 2 if runs.size > 1 else 0 :]
-
-
-def all_of(parts: Sequence[Significance]) -> Significance:
-    """Return the test of a claim that is made of several parts and needs them all.
-
-    To call it true, each part has to be shown, so the weakest part stands as it is.  To call it
-    false, or no difference, one part is enough: those p-values are joined by Simes' method.
-    """
-    weakest = max(parts, key=lambda part: (part.p_for, -part.effect))
-    return replace(
-        weakest,
-        p_against=simes([part.p_against for part in parts]),
-        p_equal=simes([part.p_equal for part in parts]),
-    )
+    equal = [part.p_equal for part in parts if part.p_equal is not None]
+    p_for, p_against = [part.p_for for part in parts], [part.p_against for part in parts]
+    found: dict[Verdict, float] = {"holds": max(p_for)}
+    if len(parts) > 1:
+        found["in part"] = max(simes(p_for), simes(p_against + equal))
+    found["does not hold"] = simes(p_against)
+    if equal:
+        found["no difference"] = max(equal)
+    return found
 
 
 def simes(p_values: ArrayLike) -> float:
@@ -274,50 +364,21 @@ def simes(p_values: ArrayLike) -> float:
     return float((ordered * ordered.size / np.arange(1, ordered.size + 1)).min())
 
 
-def holm(p_values: ArrayLike) -> Floats:
-    """Return p-values corrected for their number by Holm's step-down method."""
-    raw = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(raw, kind="stable")
-    stepped = np.maximum.accumulate(raw[order] * np.arange(raw.size, 0, -1))
-    return np.minimum(stepped, 1.0)[np.argsort(order)]
+def corrected(claims: Sequence[Mapping[Verdict, float]]) -> list[dict[Verdict, float]]:
+    """Return the p-values of all verdicts, corrected together -- Benjamini and Yekutieli's method.
 
-
-def verdict(p_for: float, p_against: float, p_equal: float) -> Verdict:
-    """Return the verdict on a claim, from p-values corrected over its family."""
-    if p_for < LEVEL:
-        return "holds"
-    if p_against < LEVEL:
-        return "does not hold"
-    return "no difference" if p_equal < LEVEL else "too noisy"
-
-
-class Outlook(NamedTuple):
-    """The verdict that is nearest, and the runs of each condition that it would take."""
-
-    verdict: Verdict
-    n_runs: int
-
-
-def outlook(parts: Sequence[Significance], n_tests: int) -> Outlook | None:
-    """Return the verdict that more runs would give a claim soonest, or None beyond 1000 of them.
-
-    Effects are taken to be as they were found, and z to grow with the root of the number of runs,
-    until the test is significant in four of five repetitions, as the strictest of `n_tests`.  A
-    claim is decided when all parts speak for it, or one against it or for no difference.
+    Below `LEVEL`, at most 5 % of all verdicts of a report are expected to be wrong.  That is the
+    rate that matters to a reader of many verdicts; and unlike that of Benjamini and Hochberg it is
+    kept however tests depend on one another, and claims share runs.
     """
+    raw = [p for claim in claims for p in claim.values()]
+    found = iter(stats.false_discovery_control(raw, method="by").tolist() if raw else ())
+    return [{verdict: next(found) for verdict in claim} for claim in claims]
 
-    def runs_until(p: float, n: int, level: float) -> float:
-        z, wanted = stats.norm.isf(p), stats.norm.isf(level) + stats.norm.ppf(POWER)
-        return float(max(n * (wanted / z) ** 2, n + 1)) if z > 0 else np.inf
 
-    level, any_level = LEVEL / n_tests, LEVEL / n_tests / len(parts)
-    fewest: dict[Verdict, float] = {
-        "holds": max(runs_until(part.p_for, part.n_runs, level) for part in parts),
-        "does not hold": min(runs_until(part.p_against, part.n_runs, any_level) for part in parts),
-        "no difference": min(runs_until(part.p_equal, part.n_runs, any_level) for part in parts),
-    }
-    verdict = min(fewest, key=lambda each: fewest[each])
-    return Outlook(verdict, math.ceil(fewest[verdict])) if fewest[verdict] <= MOST_RUNS else None
+def verdict(p_values: Mapping[Verdict, float]) -> Verdict:
+    """Return the first verdict that is significant, from corrected p-values."""
+    return next((verdict for verdict, p in p_values.items() if p < LEVEL), "undecided")
 
 
 def _sample(values: ArrayLike) -> Floats:

@@ -9,17 +9,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.batch import AnyCondition, Experiment
-from smgrnn.pages.page import Cell, Column, DataTable, Row
+from smgrnn.pages.page import Cell, Column, DataTable, Row, Tone
 from smgrnn.runs.plan import Plan
 from smgrnn.text import MINUS, MISSING, number, plus_minus
 from smgrnn_paper.experiments.paper import TASKS
 from smgrnn_paper.report import statistics
+from smgrnn_paper.report.claims import scales
 from smgrnn_paper.report.paper import (
     METRICS,
     WORDS,
@@ -28,7 +30,7 @@ from smgrnn_paper.report.paper import (
     parse_printed,
 )
 from smgrnn_paper.report.results import Results, Runs
-from smgrnn_paper.report.statistics import UNKNOWN, Estimate, Interval
+from smgrnn_paper.report.statistics import UNKNOWN, Estimate, Interval, Likeness, Moments
 
 STACKED = "A cell has our value, the paper’s and the difference."
 NOTHING: Mapping[str, Printed] = {}
@@ -46,6 +48,8 @@ SYMBOLS = {
     "explore_probability": "p_rand",
 }
 """The settings that the paper tunes, and its symbols for them."""
+LIKENESS: dict[Likeness, Tone] = {"same": "good", "different": "bad", "undecided": "fair"}
+"""The verdicts on a cell, and their colors."""
 
 
 class Measured(NamedTuple):
@@ -132,19 +136,22 @@ class Entry(Cell):
             text, values = estimate_text(ours, 2), {"value": ours.value, **bounds(ours.interval)}
         if printed is None:
             return cls(text, values={"ours": values}, **about)
-        difference, z, comparison = None, None, MISSING
+        difference, z, likeness, comparison = None, None, None, MISSING
         if isinstance(ours, str):
             is_same = ours == printed.printed or parse_printed(ours)[0] == printed.mean is not None
             about["tone"], comparison = ("good", "same") if is_same else ("bad", "differs")
-        elif isinstance(ours, Measured) and not ours.n_infinite and printed.mean is not None:
-            difference = ours.mean - printed.mean
-            comparison = number(difference, decimals, signed=True)
+        elif isinstance(ours, Measured) and printed.mean is not None:
+            if not ours.n_infinite:
+                difference = ours.mean - printed.mean
+                comparison = number(difference, decimals, signed=True)
             if printed.std:
-                z = difference / printed.std
-                about["tone"] = "good" if abs(z) <= 1 else "fair" if abs(z) <= 2 else "bad"
-                comparison += f" (z {number(z, 1, signed=True)})"
+                likeness = _likeness(ours, printed)
+                about["tone"] = LIKENESS[likeness]
+                comparison += f" ({likeness})"
+                z = None if difference is None else difference / printed.std
         theirs = {"mean": printed.mean, "std": printed.std, "printed": printed.printed}
         numbers = {"ours": values, "paper": theirs, "difference": difference, "z": z}
+        numbers |= {"likeness": likeness} if likeness else {}
         return cls(text, (printed_text(printed.printed), comparison), values=numbers, **about)
 
 
@@ -169,20 +176,49 @@ def condition_text(name: str) -> str:
     return name.replace(",", ", ")
 
 
-def count_distances(tables: Iterable[DataTable]) -> dict[str, int]:
-    """Return how many cells are within one, within two and beyond two printed deviations.
+def _likeness(ours: Measured, printed: Printed) -> Likeness:
+    """Return whether a cell is the same as the paper's, by equivalence.
 
-    A number that the paper prints in several tables counts once.
+    Returns are the same within 5 % of the way from random to expert, all else (sizes, episodes,
+    ratios) within 25 % of the printed number.  A run that never got there makes a mean infinite.
     """
+    assert printed.mean is not None
+    assert printed.std is not None
+    if ours.n_infinite:
+        return "different"
+    is_return = printed.metric.endswith("return")
+    margin = 0.05 * scales()[printed.task] if is_return else 0.25 * abs(printed.mean)
+    theirs = Moments(printed.mean, printed.std, printed.runs)
+    return statistics.compare_means(Moments(ours.mean, ours.std, ours.n), theirs, margin)
+
+
+def _judged(tables: Iterable[DataTable]) -> list[Entry]:
+    """Return the cells with a printed deviation; a number in several tables counts once."""
     cells = {
-        (cell.runs, cell.column, cell.values["paper"]["printed"]): cell.tone
+        (cell.runs, cell.column, cell.values["paper"]["printed"]): cell
         for table in tables
         for row in table.rows
         for cell in row.cells
-        if isinstance(cell, Entry) and cell.values.get("z") is not None
+        if isinstance(cell, Entry) and "likeness" in (cell.values or {})
     }
-    counts = Counter(cells.values())
-    return {"near": counts["good"], "apart": counts["fair"], "far": counts["bad"]}
+    return list(cells.values())
+
+
+def count_distances(tables: Iterable[DataTable]) -> dict[str, int]:
+    """Return how many cells are within one, within two and beyond two printed deviations.
+
+    A cell on the bound is within it, whatever rounding does to its last bit.
+    """
+    zs = (it.values["z"] for it in _judged(tables))
+    far = [math.inf if z is None else abs(z) - 1e-9 for z in zs]
+    near, within = sum(z <= 1 for z in far), sum(z <= 2 for z in far)
+    return {"near": near, "apart": within - near, "far": len(far) - within}
+
+
+def count_likeness(tables: Iterable[DataTable]) -> dict[Likeness, int]:
+    """Return how many cells are the same as the paper's, different or undecided."""
+    counts = Counter(it.values["likeness"] for it in _judged(tables))
+    return {likeness: counts[likeness] for likeness in LIKENESS}
 
 
 def report_table(
@@ -257,3 +293,38 @@ def _setting(condition: AnyCondition, name: str) -> str:
     rules = plan.plasticity
     parts: tuple[Any, ...] = (plan.network, rules, rules.growth, rules.pruning)
     return f"{next(getattr(part, name) for part in parts if hasattr(part, name)):g}"
+
+
+def effects_of_settings(results: Results) -> DataTable:
+    """Return for each setting of the grid how often it changes anything, over pairs of points.
+
+    The points of a pair differ in that setting alone, and are compared seed by seed.
+    """
+    grid, found = results.every["hyperparameter-grid"], {}
+    for name in grid.conditions:
+        runs = results.runs(grid, name)
+        if runs.records:
+            point = tuple(part.split("=")[1] for part in name.split(","))
+            values = (runs.values(it) for it in ("late_return", "n_nodes", "n_edges"))
+            returns, *sizes = (tuple(it.tolist()) for it in values)
+            found[point] = returns, tuple(sizes)
+    heads = ("Levels", "Pairs", "Return differs", "Size differs")
+    columns, rows = tuple(Column(name.lower(), name) for name in heads), []
+    for i, symbol in enumerate(SYMBOLS.values()):
+        pairs = [
+            (found[one], found[other])
+            for one, other in combinations(found, 2)
+            if one[i] != other[i] and one[:i] + one[i + 1 :] == other[:i] + other[i + 1 :]
+        ]
+        differ = [sum(one[k] != other[k] for one, other in pairs) for k in (0, 1)]
+        numbers = (len({point[i] for point in found}), len(pairs), *differ)
+        rows.append(
+            (
+                (symbol,),
+                [Entry(str(n), column=it.name) for it, n in zip(columns, numbers, strict=True)],
+            )
+        )
+    note = f"{len(set(found.values()))} different results at {len(found)} points of the grid."
+    return report_table(
+        "effects", "Where a setting changes anything", ("Setting",), columns, rows, note=note
+    )

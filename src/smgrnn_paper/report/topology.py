@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import networkx as nx
 import numpy as np
+from scipy.special import binom
 
 from smgrnn.errors import MetricError
 from smgrnn.graph.drawing import to_networkx
@@ -18,6 +19,8 @@ from smgrnn_paper.evolution.plan import generations_of
 
 SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""
+N_WEIGHTS = 50
+"""Number of weights whose range is measured: about as many as the smallest final networks have."""
 NEVER = ("convergence_episode", "sustained_episode")
 """The metrics that are infinite for a run that never reached the threshold."""
 
@@ -98,8 +101,16 @@ def small_weight_share(graph: Graph) -> float:
 
 
 def weight_range(graph: Graph) -> float:
-    """Return the largest less the smallest weight; 0 without edges."""
-    return float(np.ptp(graph.weight)) if graph.n_edges else 0.0
+    """Return the largest less the smallest of 50 weights drawn at random, on average; 0 of none.
+
+    The range of all weights rises with their number alone.  Fewer than 50 all count.
+    """
+    weights, n = np.sort(graph.weight), min(N_WEIGHTS, graph.n_edges)
+    if n == 0:
+        return 0.0
+    # The chance that all that are drawn are among the first so many, in order of size.
+    below = binom(np.arange(weights.size + 1), n) / binom(weights.size, n)
+    return float(np.diff(below) @ (weights - weights[::-1]))
 
 
 def sparsity(graph: Graph) -> float:
@@ -136,6 +147,11 @@ def skip_edges(graph: Graph) -> int:
     return found
 
 
+def skip_share(graph: Graph) -> float:
+    """Return the skip edges as a share of all pairs of an input and an output."""
+    return skip_edges(graph) / (graph.n_inputs * graph.n_outputs)
+
+
 def feedback_edges(graph: Graph) -> int:
     """Count the edges that lie on a cycle: their ends can reach one another."""
     view = to_networkx(graph)
@@ -161,7 +177,7 @@ OF_GRAPHS: dict[str, Callable[[Graph], float]] = {
     each.__name__: each
     for each in (
         *(small_weight_share, weight_range, sparsity, centralisation),
-        *(skip_edges, feedback_edges, relay_paths),
+        *(skip_edges, skip_share, feedback_edges, relay_paths),
     )
 }
 MEASURES = (*OF_RUNS, *OF_GRAPHS)

@@ -6,35 +6,42 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from smgrnn.pages.page import Cell, Column, DataTable, Fold, Row, Tone
+from smgrnn.runs.plan import Plan
 from smgrnn.text import MISSING, number
-from smgrnn_paper.report.claims import DIFFERENCES, Claim, Judgement, Source, weigh
-from smgrnn_paper.report.paper import METRICS, WORDS
+from smgrnn_paper.report.claims import DIFFERENCES, Circular, Claim, Judgement, Source, weigh
+from smgrnn_paper.report.paper import METRICS
 from smgrnn_paper.report.results import Results
-from smgrnn_paper.report.statistics import LEVEL, MOST_RUNS, Estimate, Significance, Verdict
+from smgrnn_paper.report.statistics import LEVEL, Origin, Runs, Significance, Verdict
 from smgrnn_paper.report.tables import Measured, bounds, condition_text, estimate_text
 
 Standing = Verdict | Literal["not run"]
 TONES: dict[Standing, Tone] = {
     "holds": "good",
+    "in part": "fair",
     "does not hold": "bad",
     "no difference": "even",
-    "too noisy": "fair",
+    "undecided": "none",
     "not run": "none",
 }
 """Every verdict, and its color."""
-DECISIVE = {"does not hold": "p_against", "no difference": "p_equal"}
-"""The p-value on which a verdict rests, where it is not the one in favor of the claim."""
+EVIDENCE: dict[Circular, str] = {
+    "": "independent",
+    "in part": "circular in part",
+    "wholly": "circular",
+}
+"""Names for whether a claim rests on numbers that the calibration used."""
 SHORT = ("verdict", "effect")
 """Columns in the table of claims; the others are folded below it."""
-P_VALUES = ("p_for", "p_against", "p_equal")
 COLUMNS = (
     Column("verdict", "Verdict"),
     Column("comparison", "Comparison", "the one that decides, of several"),
     Column("effect", "Effect [95 %]", "probability of the comparison, by run: 0.5 is no effect"),
-    Column("p", "p (Holm)", "before and after the correction over the family"),
+    Column("p", "p (corrected)", "before and after the correction over all verdicts"),
     Column("seeds", "Seeds", "runs of each condition"),
-    Column("needed", "Needed", "seeds that would decide, if effects are as found"),
 )
+
+
+P_VALUES = ("p_for", "p_against", "p_equal")
 
 
 class Sample(NamedTuple):
@@ -58,8 +65,6 @@ class Finding(NamedTuple):
     samples: tuple[Sample, ...]
     judgement: Judgement | None
     """The judgement; None if a condition has no runs at all."""
-    n_family: int
-    """Claims that it was corrected with, itself included."""
 
     @property
     def standing(self) -> Standing:
@@ -68,8 +73,9 @@ class Finding(NamedTuple):
 
     @property
     def test(self) -> str:
-        """The test that decides it."""
-        return str(WORDS["tests"][self.claim.kind]) + (", of spreads" if self.claim.spread else "")
+        """The tests of its comparisons."""
+        tests = "; ".join(dict.fromkeys(tested.test for _, tested in self.comparisons()))
+        return f"spreads: {tests}" if self.claim.spread else tests
 
     @property
     def seeds(self) -> str:
@@ -85,42 +91,51 @@ class Finding(NamedTuple):
             for part, tested in zip(self.claim.parts, self.judgement.parts, strict=True):
                 yield relation(self.claim, part), tested
 
+    def deciding(self) -> tuple[str, Significance]:
+        """Return the comparison on which the verdict rests: the weakest, or what refutes it."""
+
+        def strength(pair: tuple[str, Significance]) -> tuple[float, float]:
+            tested = pair[1]
+            equal = 1.0 if tested.p_equal is None else tested.p_equal
+            keys = {
+                "in part": -min(tested.p_against, equal),
+                "does not hold": -tested.p_against,
+                "no difference": equal,
+            }
+            return keys.get(self.standing, tested.p_for), -tested.effect.value
+
+        return max(self.comparisons(), key=strength)
+
     def row(self) -> Row:
-        """Return its row in the table of claims, with all columns."""
-        claim, judged, span = self.claim, self.judgement, None
-        label = claim.sentence
+        """Return its row in the table of claims."""
+        claim, judged = self.claim, self.judgement
+        label, span = claim.sentence, None
         label += f" (Can hardly fail: {claim.hardly_fails})" if claim.hardly_fails else ""
+        label += f" {EVIDENCE[claim.circular].capitalize()}." if claim.circular else ""
         if judged is None:
             absent = next(it.source for it in self.samples if it.ours is None)
-            texts = (f"no run of {_name(absent)}", MISSING, MISSING, self.seeds, MISSING)
+            texts = (f"no run of {_name(absent)}", MISSING, MISSING, self.seeds)
         else:
-            p_name, needed = DECISIVE.get(judged.verdict, "p_for"), MISSING
-            compared, tested = (
-                max(self.comparisons(), key=lambda pair: (pair[1].p_for, -pair[1].effect))
-                if p_name == "p_for"
-                else min(self.comparisons(), key=lambda pair: getattr(pair[1], p_name))
-            )
-            if judged.verdict == "too noisy":
-                near = judged.outlook
-                needed = f"{near.n_runs}: {near.verdict}" if near else f"over {MOST_RUNS}"
-            elif judged.verdict != "no difference" and tested.p_equal < LEVEL:
+            compared, tested = self.deciding()
+            if self.standing == "in part":
+                compared = f"not {compared}"
+            if self.standing != "no difference" and (tested.p_equal or 1.0) < LEVEL:
                 compared += " (within the margin)"
-            raw, corrected = (p_value(getattr(it, p_name)) for it in (judged.whole, judged))
-            effect = estimate_text(Estimate(tested.effect, tested.interval), 2)
-            span = (tested.interval.low, tested.effect, tested.interval.high)
-            word = METRICS[claim.metric].word
-            texts = (f"{word}: {compared}", effect, f"{raw} ({corrected})", self.seeds, needed)
-        first, second, *more = map(Cell, texts)
+            shown: Verdict = "holds" if judged.verdict == "undecided" else judged.verdict
+            raw, corrected = (p_value(it[shown]) for it in (judged.raw, judged.corrected))
+            effect, word = estimate_text(tested.effect, 2), METRICS[claim.metric].word
+            span = (tested.effect.interval.low, tested.effect.value, tested.effect.interval.high)
+            texts = (f"{word}: {compared}", effect, f"{raw} ({corrected})", self.seeds)
         verdict = Cell(self.standing, tone=TONES[self.standing])
+        first, second, *more = map(Cell, texts)
         return Row((label,), (verdict, first, replace(second, span=span), *more))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain values."""
         claim, judged = self.claim, self.judgement
-        names = ("id", "experiment", "family", "sentence", "kind", "metric", "hardly_fails")
+        names = ("id", "experiment", "sentence", "kind", "metric", "hardly_fails", "circular")
         found = {
             **{name: getattr(claim, name) for name in names},
-            "n_family": self.n_family,
             "where": list(claim.where),
             "test": self.test,
             "margin": claim.margin.text if claim.margin else "",
@@ -133,19 +148,21 @@ class Finding(NamedTuple):
         }
         if judged is None:
             return found
-        found |= _numbers(judged.whole)
-        found |= {f"{name}_corrected": getattr(judged, name) for name in P_VALUES}
-        if judged.verdict == "too noisy":
-            found["outlook"] = judged.outlook and judged.outlook._asdict()
+        found |= {"p": judged.raw, "p_corrected": judged.corrected}
         found["parts"] = [
-            {"sources": [it._asdict() for it in part], "margin": tested.margin, **_numbers(tested)}
+            {
+                **{"sources": [it._asdict() for it in part], "margin": tested.margin},
+                **{"test": tested.test, "effect": tested.effect.value},
+                **bounds(tested.effect.interval),
+                **{name: getattr(tested, name) for name in P_VALUES},
+            }
             for part, tested in zip(claim.parts, judged.parts, strict=True)
         ]
         return found
 
 
 def judge(claims: Sequence[Claim], results: Results) -> list[Finding]:
-    """Return the verdict on each claim; claims without runs do not count in their family."""
+    """Return the verdict on each claim; all that have runs are corrected together."""
     samples = {
         claim.id: tuple(
             Sample(source, Measured.of(runs.values(claim.metric)), len(runs.seeds))
@@ -154,14 +171,25 @@ def judge(claims: Sequence[Claim], results: Results) -> list[Finding]:
         )
         for claim in claims
     }
+
+    def runs_of(source: Source, metric: str) -> Runs:
+        runs = results.find(*source)
+        plans = (record.plan for record in runs.records)
+        origins = (
+            Origin(source.task, it.teacher.digest if isinstance(it, Plan) else it.student, it.seed)
+            for it in plans
+        )
+        return dict(zip(origins, runs.values(metric).tolist(), strict=True))
+
     ready = [claim for claim in claims if all(each.ours for each in samples[claim.id])]
-    judged = weigh(ready, lambda source, metric: results.find(*source).values(metric))
-    judgements = {each.claim.id: each for each in judged}
-    families = Counter(claim.family for claim in ready)
-    return [
-        Finding(claim, samples[claim.id], judgements.get(claim.id), families[claim.family])
-        for claim in claims
-    ]
+    judgements = {each.claim.id: each for each in weigh(ready, runs_of)}
+    return [Finding(claim, samples[claim.id], judgements.get(claim.id)) for claim in claims]
+
+
+def count_evidence(findings: Sequence[Finding]) -> dict[str, dict[Standing, int]]:
+    """Return how many claims have each verdict, apart by whether the calibration used them."""
+    counts = Counter((each.claim.circular, each.standing) for each in findings)
+    return {name: {it: counts[kind, it] for it in TONES} for kind, name in EVIDENCE.items()}
 
 
 def claim_tables(findings: Sequence[Finding], title: str) -> tuple[DataTable, Fold]:
@@ -198,23 +226,22 @@ def relation(claim: Claim, part: Sequence[Source]) -> str:
     if claim.kind == "trend":
         return f"{' < '.join(names)}{shared}"
     factor = f"{number(claim.factor, 0)} × " if claim.factor != 1 else ""
+    if claim.kind == "equivalent":
+        return f"{names[1]} = {names[0]} ± margin{shared}"
     margin = "" if claim.kind in DIFFERENCES else " − margin"
     return f"{about}{names[1]} > {factor}{about}{names[0]}{margin}{shared}"
 
 
-def p_value(p: float) -> str:
+def p_value(p: float | None) -> str:
     """Return a p-value to the precision that matters.
 
     >>> p_value(0.0312), p_value(0.00002)
     ('0.031', '<0.001')
     """
+    if p is None:
+        return MISSING
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _name(source: Source) -> str:
     return f"{condition_text(source.condition)} on {source.task}"
-
-
-def _numbers(tested: Significance) -> dict[str, Any]:
-    p_values = {name: getattr(tested, name) for name in P_VALUES}
-    return {"effect": tested.effect, **bounds(tested.interval), **p_values}

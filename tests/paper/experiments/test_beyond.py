@@ -11,6 +11,7 @@ from smgrnn.errors import ConfigError
 from smgrnn_paper.experiments.beyond import BEYOND
 from smgrnn_paper.experiments.registry import choose_experiments, is_experiment
 from smgrnn_paper.report.claims import Claim, load_hypotheses
+from smgrnn_paper.report.statistics import Origin
 
 ROOT = Path(__file__).parents[3]
 
@@ -38,7 +39,7 @@ def test_a_hypothesis_is_about_conditions_that_there_are(claim: Claim) -> None:
     for source in claim.sources:
         assert isinstance(conditions[f"{source.task}/{source.condition}"], Condition)
         if claim.margin is not None:
-            assert claim.margin.on(source.task, [np.ones(1)]) > 0
+            assert claim.margin.on(source.task, [{Origin("", "", 0): 1.0}]) > 0
 
 
 def test_a_gru_learns_recall() -> None:

@@ -170,7 +170,9 @@ def test_the_numbers_are_plain_json(report: Report) -> None:
     assert next(iter(numbers)) == "short"
     [claim] = [claim for claim in numbers["claims"] if claim["id"] == "xor-smallest"]
     assert len(claim["parts"]) == 3
-    assert 0.0 <= claim["p_for"] <= claim["p_for_corrected"] <= 1.0
+    assert 0.0 <= claim["p"]["holds"] <= claim["p_corrected"]["holds"] <= 1.0
+    assert sum(numbers["likeness"].values()) == sum(numbers["distances"].values())
+    assert {len(it) for it in numbers["evidence"].values()} == {len(numbers["standings"])}
     assert numbers["n_runs"] == numbers["n_asked"] == 318
 
 

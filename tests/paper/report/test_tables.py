@@ -1,6 +1,7 @@
 """Tables: ours beside the paper's, with numbers that can be checked by hand."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from smgrnn.batch import AnyCondition, Experiment, Store
-from smgrnn.pages.page import Cell, DataTable
+from smgrnn.pages.page import Cell, Column, DataTable, Row
 from smgrnn_paper.experiments import EXPERIMENTS, choose_experiments
 from smgrnn_paper.report.first_page import at_a_glance
 from smgrnn_paper.report.own_tables import (
@@ -18,7 +19,14 @@ from smgrnn_paper.report.own_tables import (
 )
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.results import Results, Runs
-from smgrnn_paper.report.tables import Entry, Measured, compare, count_distances
+from smgrnn_paper.report.tables import (
+    Entry,
+    Measured,
+    compare,
+    count_distances,
+    count_likeness,
+    effects_of_settings,
+)
 from support.fabricated import Figures, fill_store, filled
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -61,12 +69,12 @@ def test_a_cell_has_ours_the_papers_and_the_difference(results_of: Fill) -> None
     found = table("II", "pruning-ablation", results)
     late = cell(found, ("CartPole-v1", "smgrnn"), "late_return")
     assert late.text == "495.0 ± 5.0"
-    assert (late.below, late.tone) == (("497.7 ± 1.8", "−2.7 (z −1.5)"), "fair")
+    assert (late.below, late.tone) == (("497.7 ± 1.8", "−2.7 (undecided)"), "fair")
     assert late.values["difference"] == pytest.approx(-2.7)
     assert late.values["z"] == pytest.approx(-1.5)
     assert (late.values["ours"]["iqm"], late.values["ours"]["low"]) == (495.0, 490.0)
     edges = cell(found, ("CartPole-v1", "smgrnn"), "n_edges")
-    assert (edges.text, edges.below[1], edges.tone) == ("85 ± 5", "+1 (z +0.1)", "good")
+    assert (edges.text, edges.below[1], edges.tone) == ("85 ± 5", "+1 (same)", "good")
 
 
 def test_a_number_that_is_printed_twice_counts_once_and_two_numbers_twice(results_of: Fill) -> None:
@@ -79,13 +87,71 @@ def test_a_number_that_is_printed_twice_counts_once_and_two_numbers_twice(result
     first, again = (
         table(*each, results) for each in (("II", names[0]), ("A.V", "initial-topology"))
     )
-    n_cells = len([cell for cell in every(first) if cell.values.get("z") is not None])
+    n_cells = len([cell for cell in every(first) if "likeness" in cell.values])
+    assert sum(count_likeness([first]).values()) == n_cells
     assert sum(count_distances([again]).values()) > 0
     assert sum(count_distances([first]).values()) == n_cells
     assert count_distances([first, again]) == count_distances([first])
     tables = [table(id, names[1], results) for id in ("A.I", "A.II")]
     assert [sum(count_distances([found]).values()) for found in tables] == [12, 12]
     assert sum(count_distances(tables).values()) == 24
+
+
+def test_a_cell_on_the_bound_is_within_two_deviations() -> None:
+    """12.0 nodes beside 12.80 ± 0.40 are 2.0000000000000018 deviations away, and counted as far."""
+    printed = PAPER.tables["A.II"].cell("CartPole-v1/learning_rate=0.001", "n_nodes")
+    ours = Measured.of(np.array([10.0, 11, 12, 13, 14]))
+    found = Entry.of(Column("n_nodes", "Nodes"), ours, printed)
+    assert found.values["z"] < -2.0
+    table = DataTable.of("", ("",), ())
+    table = replace(table, rows=(Row(("",), (found,)),))
+    assert count_distances([table]) == {"near": 0, "apart": 1, "far": 0}
+
+
+def test_cells_are_judged_by_both_deviations_and_not_by_the_printed_one_alone() -> None:
+    """The paper's 498.46 ± 0.23 leave 497 far away, and its 145.7 ± 130.5 let anything be near.
+
+    Late returns of 497 were 6 deviations away, and of 20 within one; 1000 nodes are within one of
+    814.8 ± 498.1.
+    """
+
+    def likeness(table: str, row: str, metric: str, *ours: float) -> str:
+        found = Measured.of(np.array(ours))
+        cell = Entry.of(Column(metric, ""), found, PAPER.tables[table].cell(row, metric))
+        return str(cell.values["likeness"])
+
+    rate = "A.II", "CartPole-v1/learning_rate=0.003", "late_return"
+    assert likeness(*rate, 496.0, 497.0, 497.0, 498.0, 497.0) == "same"
+    static = "A.IV", "LunarLander-v3/static", "late_return"
+    assert likeness(*static, *np.linspace(15, 25, 10)) == "different"
+    assert likeness(*static, *np.linspace(20, 200, 10)) == "undecided"
+    nodes = "A.I", "CartPole-v1/optimizer=rmsprop", "n_nodes"
+    assert likeness(*nodes, 900.0, 1000.0, 1100.0) == "undecided"
+    assert likeness(*rate, 497.0, np.inf) == "different"
+
+
+def test_settings_without_an_effect_are_named(results_of: Fill) -> None:
+    """Here λ changes nothing, T the return alone, and p_rand both at one of its levels."""
+    [grid] = choose_experiments(["hyperparameter-grid"], seeds=SEEDS, episodes=EPISODES)
+    points = {
+        it: dict(part.split("=") for part in n.split(",")) for n, it in grid.conditions.items()
+    }
+
+    def of(condition: AnyCondition, seed: int) -> dict[str, Any]:
+        point = points[condition]
+        is_busy = point["explore_probability"] == "0.5"
+        late = float(point["window"]) + is_busy + seed
+        return {"late_return": late, "n_nodes": 20 + is_busy, "n_edges": 50}
+
+    found = effects_of_settings(results_of("hyperparameter-grid", of=of))
+    rows = {row.labels[0]: [cell.text for cell in row.cells] for row in found.rows}
+    assert rows == {
+        "T": ["3", "81", "81", "0"],
+        "λ": ["3", "81", "0", "0"],
+        "θ_var": ["3", "81", "0", "0"],
+        "p_rand": ["3", "81", "54", "54"],
+    }
+    assert found.note == "6 different results at 81 points of the grid."
 
 
 def test_the_runs_of_a_row_are_found_by_content(results_of: Fill) -> None:
@@ -110,7 +176,7 @@ def test_runs_that_never_converge_are_counted_not_averaged(results_of: Fill) -> 
     results = results_of("pruning-ablation", convergence_episode=(140, None))
     found = table("II", "pruning-ablation", results)
     entry = cell(found, ("CartPole-v1", "smgrnn"), "convergence_episode")
-    assert (entry.text, entry.below[1]) == ("140 ± 0 (1 of 2)", "–")
+    assert (entry.text, entry.below[1]) == ("140 ± 0 (1 of 2)", "– (different)")
     assert "(8 of 10)" in found.note
     ours = {"n": 2, "infinite": 1, "mean": 140.0, "std": 0.0, "iqm": None, "low": None}
     assert entry.values["ours"] == {**ours, "high": None}

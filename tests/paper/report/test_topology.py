@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pytest
 
 from smgrnn import Graph
+from smgrnn.arrays import Floats
 from smgrnn.batch import Condition
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import MetricError
@@ -21,6 +23,7 @@ from smgrnn_paper.report.topology import (
     measure,
     relay_paths,
     skip_edges,
+    skip_share,
     small_weight_share,
     sparsity,
     weight_range,
@@ -79,6 +82,7 @@ RING = [(2, 3), (3, 4), (4, 2)]
         (skip_edges, graph(1, 2, 0, (0, 1), (0, 2), (1, 2)), 1),  # by way of the other output
         (skip_edges, graph(2, 1, 1, (0, 2), (1, 3), (3, 2)), 0),  # the path is another input's
         (skip_edges, graph(2, 1, 1, (0, 1), (0, 3), (3, 1)), 0),  # it ends in an input
+        (skip_share, graph(2, 1, 1, (0, 2), (1, 2), (0, 3), (3, 2)), 0.5),
         (feedback_edges, RELAY, 0),
         (feedback_edges, graph(1, 1, 1, (0, 2), (2, 1), (1, 2)), 2),
         (feedback_edges, graph(1, 1, 3, (0, 2), *RING, (4, 1)), 3),
@@ -104,10 +108,28 @@ def test_measures_of_a_graph_go_by_its_nodes_whatever_their_ids() -> None:
 
 def test_weights_up_to_the_threshold_are_small() -> None:
     edges = [(0, 1, 0.1), (0, 2, -0.1), (2, 1, 0.11), (1, 2, -3.0)]
-    weighted = Graph.from_edges(1, 1, 1, edges)
-    assert small_weight_share(weighted) == 0.5
-    assert weight_range(weighted) == pytest.approx(3.11)
+    found = Graph.from_edges(1, 1, 1, edges)
+    assert small_weight_share(found) == 0.5
+    assert weight_range(found) == pytest.approx(3.11)  # fewer than 50 all count
     assert small_weight_share(graph(1, 1, 0)) == weight_range(graph(1, 1, 0)) == 0.0
+
+
+def weighted(weights: Floats) -> Graph:
+    ends = permutations(range(1, 100), 2)
+    return Graph.from_edges(1, 1, 100, [(*next(ends), float(it)) for it in weights])
+
+
+def test_the_range_of_weights_is_that_of_equal_numbers() -> None:
+    """A thousand weights span more than sixty that are drawn alike: 6.97 and 4.29.
+
+    Of both, 50 weights span about as much: 4.60 and 4.08.
+    """
+    rng = np.random.default_rng(0)
+    few, many = (weighted(rng.normal(size=n)) for n in (60, 1000))
+    assert [float(np.ptp(it.weight)) for it in (few, many)] == pytest.approx([4.29, 6.97], abs=0.01)
+    draws = [np.ptp(rng.choice(many.weight, 50, replace=False)) for _ in range(4000)]
+    assert weight_range(many) == pytest.approx(np.mean(draws), rel=0.01)
+    assert weight_range(few) == pytest.approx(4.08, abs=0.01)
 
 
 def having(**figures: Any) -> Record:
