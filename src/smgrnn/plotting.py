@@ -4,6 +4,7 @@ matplotlib reads a `matplotlibrc` from the working directory as it is imported, 
 a stranger's.  Every import of matplotlib in this package goes through this module first.
 """
 
+import io
 import os
 import sys
 from contextlib import ExitStack, chdir
@@ -27,5 +28,15 @@ __all__ = [
     "Line2D",
     "LineCollection",
     "mpl",
+    "save_figure",
     "to_rgba_array",
 ]
+
+
+def save_figure(figure: Figure, suffix: str) -> bytes:
+    """Return the bytes of a figure's svg or png file, the same each time."""
+    buffer = io.BytesIO()
+    metadata = {"svg": {"Date": None}, "png": {"Software": None}}[suffix]
+    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):
+        figure.savefig(buffer, format=suffix, dpi=160, metadata=metadata)
+    return buffer.getvalue()

@@ -10,7 +10,6 @@ from scipy import stats
 
 from smgrnn.batch import Condition
 from smgrnn.pages.comparison import comparison_page, group_named, student_quantile
-from smgrnn.pages.page import html
 from smgrnn.runs import Record, Run
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.run import new_run
@@ -97,7 +96,7 @@ def test_names_of_strangers_are_text_on_the_page() -> None:
     record = fabricate(Condition.distill("CartPole-v1", episodes=8), 0)
     task = replace(record.plan.task, id="<b>$\\bad{$</b>")
     groups = group_named({name: replace(record, plan=replace(record.plan, task=task))})
-    text = html(comparison_page(groups))
+    text = comparison_page(groups)
     assert not any(each in text for each in ("<img src=x", "<b>$", "\x1b"))
 
 

@@ -78,7 +78,7 @@ def test_a_floor_that_nothing_reaches_is_told_and_leaves_the_preset(
     ("arguments", "sentence"),
     [
         ((*TINY,), "There is nothing to tune"),
-        ((*TINY, "--over", "gain=10:1"), "must rise from low to high"),
+        ((*TINY, "--over", "gain=10:1"), "of numbers that rise"),
         ((*TINY, "--over", "gian=1:10"), "Did you mean 'gain'?"),
         ((*TINY, *OVER, "--trials", 0), "--trials must be an int in [1, inf)"),
         ((*TINY, *OVER, "--minutes", 0), "--minutes must be a float in (0, inf)"),

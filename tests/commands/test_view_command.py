@@ -141,7 +141,7 @@ def test_the_names_in_a_film_are_whole_or_cut_at_their_ends(
     inputs, long = ("a", "b", "c", "angular velocity"), "W" * LONGEST
     for outputs in (("left", "right"), (long, "$right$")):
         monkeypatch.setattr(record.selected.policy, "names", Names(inputs, outputs))
-        picture = Film(record).figure
+        picture = Film(record).draw(0)
         texts = picture.axes[0].texts
         assert [each.get_text() for each in texts[:-2]] == list(inputs)
         assert texts[-1].get_text() == outputs[1]

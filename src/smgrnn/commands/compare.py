@@ -14,7 +14,7 @@ from smgrnn.pages.comparison import (
     differing_settings,
     group_named,
 )
-from smgrnn.pages.page import DataTable, html
+from smgrnn.pages.page import DataTable
 from smgrnn.runs.folder import load_runs
 from smgrnn.storage import write_file, writing
 
@@ -36,7 +36,7 @@ def run(args: Namespace, output: Output) -> None:
     words = [describe_table(comparison_table(groups)), describe_settings(groups)]
     if args.out is not None:
         with writing(args.out):
-            write_file(args.out, html(comparison_page(groups)).encode())
+            write_file(args.out, comparison_page(groups).encode())
         words.append(f"The page is {args.out}.")
     figures = {
         "groups": [each.to_dict() for each in groups],

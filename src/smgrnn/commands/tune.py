@@ -20,7 +20,7 @@ from smgrnn.commands.output import Output
 from smgrnn.config import USUAL_PRESET, settings_file
 from smgrnn.errors import ConfigError, FileFormatError, plain
 from smgrnn.pages import figure as style
-from smgrnn.pages.page import DataTable, Illustration, Page, html
+from smgrnn.pages.page import DataTable, Illustration, html
 from smgrnn.plotting import Figure
 from smgrnn.storage import locked, make_folder, write_file, write_files, writing
 from smgrnn.text import MISSING, number, quantity
@@ -173,7 +173,7 @@ def _write(study: Study, importances: dict[str, float], preset: str) -> None:
     results = {
         "settings.toml": settings(study.best),
         "trials.csv": table.getvalue().encode(),
-        "index.html": html(_page(study, importances)).encode(),
+        "index.html": _page(study, importances).encode(),
     }
     make_folder(study.folder / "front")
     for old in (study.folder / "front").iterdir():
@@ -202,8 +202,8 @@ def _describe_best(study: Study) -> str:
     return f"The best settings: {_describe(best.point)}, {which}."
 
 
-def _page(study: Study, importances: dict[str, float]) -> Page:
-    """Return the page of a study."""
+def _page(study: Study, importances: dict[str, float]) -> str:
+    """Return the page of a study as HTML."""
     trials = {"Preset": study.trials[0], "Best": study.best}
     trials |= {f"Trial {it.number}": it for it in study.front if it not in trials.values()}
     points = [trial.point for trial in trials.values()]
@@ -219,7 +219,7 @@ def _page(study: Study, importances: dict[str, float]) -> Page:
         rows.append((name, range, importance, *texts))
     heads, title = ("Setting", "Range", "Importance", *trials), "The best settings and the front"
     picture = style.take_picture(_draw(study))
-    return Page(
+    return html(
         f"Settings tuned on {plain(study.task)}",
         (
             _describe_best(study),

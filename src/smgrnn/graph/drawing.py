@@ -1,6 +1,5 @@
 """The graph drawn in the paper's style, and as a networkx graph.  Paper: Fig. 8."""
 
-import io
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -136,13 +135,12 @@ def write_weights(ax: "Axes", graph: Graph, positions: Positions) -> None:
 
 def network_html(title: str, graph: Graph) -> str:
     """Return the view of a network in a notebook: one line of facts with the drawing under it."""
-    from smgrnn.plotting import Figure, mpl
+    from smgrnn.plotting import Figure, save_figure
 
     picture = ""
     if graph.n_edges <= LARGEST_DRAWN:
-        figure, buffer = Figure(figsize=(4.5, 3.2), layout="constrained"), io.StringIO()
+        figure = Figure(figsize=(4.5, 3.2), layout="constrained")
         draw(graph, figure.subplots())
-        with mpl.rc_context({"svg.hashsalt": "smgrnn"}):  # or the same picture would differ
-            figure.savefig(buffer, format="svg", metadata={"Date": None})
-        picture = buffer.getvalue()[buffer.getvalue().index("<svg") :]
+        picture = save_figure(figure, "svg").decode()
+        picture = picture[picture.index("<svg") :]
     return f"<div><code>{escape(title)}</code><br>{picture}</div>"

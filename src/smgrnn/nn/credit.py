@@ -4,15 +4,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from smgrnn.arrays import Floats
-from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
-from smgrnn.graph.state import Graph, row_starts
-from smgrnn.learning.credit import Pass, credit_pass
-from smgrnn.learning.settings import LearningConfig, LearningNumbers
 
 Run = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 """Runs a network: weights, states of inputs and of other nodes give states and sums."""
@@ -91,36 +86,3 @@ class Moments(NamedTuple):
                 errors[:, index, n_nodes - flat.shape[-1] :] = flat
         found = [each.to("cpu", torch.float64).contiguous().numpy() for each in (traces, errors)]
         return found[0], found[1]
-
-
-def rule_gradient(
-    moments: Moments,
-    error: Tensor,
-    graph: Graph,
-    config: NetworkConfig,
-    learning: LearningConfig,
-    feedback: Floats,
-    memory: Floats,
-) -> tuple[Floats, Floats]:
-    """Return the gradient of each edge by a learning rule for dL/d(outputs), and its new memory.
-
-    Each row of a batch has its memory (rows, n_edges), zero if the batch size has changed.
-    Gradients are summed over the rows; the errors of nodes are left in `moments`.
-    """
-    traces, _ = moments.to_numpy()
-    wanted = error.reshape(len(traces), -1).to("cpu", torch.float64).numpy()
-    numbers, rule = NetworkNumbers.of(config), LearningNumbers.of(learning)
-    if len(memory) != len(traces):
-        memory = np.zeros((len(traces), *memory.shape[1:]))
-    starts, total = row_starts(graph.target, graph.n_nodes), np.zeros(graph.n_edges)
-    first, last = graph.n_inputs, graph.n_inputs + graph.n_outputs
-    errors = np.zeros_like(traces[:, 1:])
-    for row, trace in enumerate(traces):
-        adjoint, gradient = np.zeros((2, graph.n_nodes)), np.zeros(graph.n_edges)
-        adjoint[0, first:last] = wanted[row]
-        written = adjoint, gradient, errors[row], memory[row]
-        seen = (graph.source, graph.weight, starts, trace, *written, feedback, rule.trace_decay)
-        credit_pass(rule.credit, Pass(*seen, numbers))
-        total += gradient
-    moments.errors[:] = torch.as_tensor(errors[:, :, first:]).unbind(1)
-    return total, memory

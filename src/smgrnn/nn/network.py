@@ -25,13 +25,13 @@ from smgrnn.graph.edit import Applied, GraphEdit, apply
 from smgrnn.graph.files import COLUMNS, NUMBERS, network_content, network_graph, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_arrays, log_from
-from smgrnn.graph.settings import NetworkConfig
-from smgrnn.graph.state import Graph, Network, check, check_width
-from smgrnn.learning.credit import carry_feedback, start_feedback
-from smgrnn.learning.settings import AnyLearningRule, LearningConfig
+from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
+from smgrnn.graph.state import Graph, Network, check, check_width, row_starts
+from smgrnn.learning.credit import Pass, carry_feedback, credit_pass, start_feedback
+from smgrnn.learning.settings import AnyLearningRule, LearningConfig, LearningNumbers
 from smgrnn.learning.through_time import check_window
 from smgrnn.names import Names
-from smgrnn.nn.credit import Call, Moments, credited, gradient_through, rule_gradient
+from smgrnn.nn.credit import Call, Moments, credited, gradient_through
 from smgrnn.seeding import stream
 from smgrnn.storage import read_arrays, write_arrays
 
@@ -90,6 +90,8 @@ class SMGrNN(nn.Module):
     weight: nn.Parameter
     source: Tensor
     target: Tensor
+    from_nodes: Tensor
+    to_nodes: Tensor
     feedback: Tensor
     traces: Tensor
 
@@ -199,15 +201,14 @@ class SMGrNN(nn.Module):
         n_outputs = self.config.n_outputs
         phi_out = _ACTIVATIONS[self.config.output_activation]
         phi = _ACTIVATIONS[self.config.activation]
-        source, target = self._ends
         weight = weight[self._n_dead :] if self._n_dead else weight
         for _ in range(self.config.iterations):
             states = torch.cat([clamped, free], dim=-1)
-            message = weight * states.index_select(-1, source)
+            message = weight * states.index_select(-1, self.from_nodes)
             is_guarded = message.requires_grad and not states.requires_grad
             if is_guarded and not torch.compiler.is_compiling():
                 message.register_hook(partial(self._check_unedited, self._structure))
-            total = torch.zeros_like(free).index_add(-1, target, message)
+            total = torch.zeros_like(free).index_add(-1, self.to_nodes, message)
             if moments is not None:
                 moments.note(states, total)
             if phi is phi_out:
@@ -225,14 +226,31 @@ class SMGrNN(nn.Module):
             raise GraphError("The graph was edited between a call and its backward().")
 
     def _credit(self, structure: Graph, moments: Moments, error: Tensor) -> Tensor:
-        """Return the gradient that the learning rule gives for dL/d(outputs)."""
+        """Return the gradient by the learning rule for dL/d(outputs), summed over the batch.
+
+        Each row of a batch has its traces, which are zero after its size has changed.  The errors
+        of nodes are left in `moments`.
+        """
         self._check_unedited(structure, error)
+        graph, numbers = self.graph, NetworkNumbers.of(self.config)
+        rule, starts = LearningNumbers.of(self.learning), row_starts(graph.target, graph.n_nodes)
         feedback, memory = (each.cpu().double().numpy() for each in (self.feedback, self.traces))
-        gradient, memory = rule_gradient(
-            moments, error, self.graph, self.config, self.learning, feedback, memory
-        )
+        traces, _ = moments.to_numpy()
+        if len(memory) != len(traces):
+            memory = np.zeros((len(traces), *memory.shape[1:]))
+        wanted = error.reshape(len(traces), -1).to("cpu", torch.float64).numpy()
+        first, last = graph.n_inputs, graph.n_inputs + graph.n_outputs
+        total, errors = np.zeros(graph.n_edges), np.zeros_like(traces[:, 1:])
+        for row, trace in enumerate(traces):
+            adjoint, gradient = np.zeros((2, graph.n_nodes)), np.zeros(graph.n_edges)
+            adjoint[0, first:last] = wanted[row]
+            written = adjoint, gradient, errors[row], memory[row]
+            seen = (graph.source, graph.weight, starts, trace, *written, feedback, rule.trace_decay)
+            credit_pass(rule.credit, Pass(*seen, numbers))
+            total += gradient
+        moments.errors[:] = torch.as_tensor(errors[:, :, first:]).unbind(1)
         self.traces = torch.as_tensor(memory).to(self.weight.device)
-        return torch.as_tensor(gradient).to(self.weight)
+        return torch.as_tensor(total).to(self.weight)
 
     def reset_state(self) -> None:
         """Set all node states to zero, as at the start of an episode."""
@@ -358,17 +376,13 @@ class SMGrNN(nn.Module):
             self.register_buffer(name, torch.tensor(getattr(graph, name), device=device))
         numbers = torch.tensor([getattr(graph, name) for name in NUMBERS], device=device)
         self.register_buffer("numbers", numbers)
-        self._place_ends()
-
-    def _place_ends(self) -> None:
-        """Keep sources, and targets counted from the first output, of the edges into free nodes."""
-        first, n_inputs = self._n_dead, self.config.n_inputs
-        self._ends = (self.source[first:], self.target[first:] - n_inputs)
+        alive = slice(self._n_dead, None)
+        self.register_buffer("from_nodes", self.source[alive], persistent=False)
+        self.register_buffer("to_nodes", self.target[alive] - graph.n_inputs, persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move to another device or precision, including tensors outside the state dict."""
         nn.Module._apply(self, fn, recurse)
-        self._place_ends()
         self._past.clear()
         if self._state is not None:
             self._state = fn(self._state)
@@ -391,11 +405,8 @@ class SMGrNN(nn.Module):
             self.log = EditLog()
             if self._is_local and prefix + "feedback" in state_dict:
                 for name in ("feedback", "traces"):
-                    setattr(
-                        self,
-                        name,
-                        state_dict[prefix + name].detach().clone().to(self.weight.device),
-                    )
+                    saved = state_dict[prefix + name].detach()
+                    setattr(self, name, saved.to(self.weight.device, copy=True))
             self.reset_state()
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 

@@ -92,7 +92,8 @@ class StructuralPlasticity:
         averaging: float = 0.0,
         **settings: Any,
     ) -> None:
-        _check_optimizer(optimizer, network)
+        if optimizer is not None:
+            _group(optimizer, network)
         owner = _attached.get(network)
         if owner is not None and owner() is not None:
             raise AttachmentError(
@@ -201,12 +202,11 @@ class StructuralPlasticity:
         )
         self._watched = self._module.carry(self._watched, *applied)
         self._average = carry(self._average, applied.edge_origin)
-        _check_optimizer(self.optimizer, self.network)
-        if self.optimizer is not None and self.config.optimizer_on_edit == "reset":
-            self.optimizer.state.pop(self.network.weight, None)
-        elif self.optimizer is not None:
+        if self.optimizer is not None:
+            group = _group(self.optimizer, self.network)
+            if self.config.optimizer_on_edit == "reset":
+                self.optimizer.state.pop(self.network.weight, None)
             state = self.optimizer.state.get(self.network.weight, {})
-            group = next(g for g in self.optimizer.param_groups if _holds(g, self.network))
             origin = torch.as_tensor(applied.edge_origin)
             for name, value in state.items():
                 if isinstance(value, Tensor) and value.shape == (former.n_edges,):
@@ -285,15 +285,13 @@ class StructuralPlasticity:
         self._module.calls, self._module.last_call = int(state["calls"]), int(state["last_call"])
 
 
-def _holds(group: dict[str, Any], network: SMGrNN) -> bool:
-    return any(parameter is network.weight for parameter in group["params"])
-
-
-def _check_optimizer(optimizer: torch.optim.Optimizer | None, network: SMGrNN) -> None:
-    """Refuse an optimizer that does not train the network, or not edge by edge."""
-    if optimizer and not any(_holds(group, network) for group in optimizer.param_groups):
-        raise AttachmentError(
-            "The optimizer does not hold the network's weight; build it from net.parameters()."
-        )
+def _group(optimizer: torch.optim.Optimizer, network: SMGrNN) -> dict[str, Any]:
+    """Return the settings by which an optimizer trains the network edge by edge, or refuse it."""
     if isinstance(optimizer, torch.optim.LBFGS):
         raise AttachmentError("LBFGS keeps no state per edge, so its state cannot survive an edit.")
+    for group in optimizer.param_groups:
+        if any(parameter is network.weight for parameter in group["params"]):
+            return group
+    raise AttachmentError(
+        "The optimizer does not hold the network's weight; build it from net.parameters()."
+    )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from hashlib import sha256
 from os.path import commonprefix
 from typing import Any, NamedTuple, TypeVar
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.errors import plain
-from smgrnn.pages.page import Block, DataTable, Illustration, Page
+from smgrnn.pages.page import Block, DataTable, Illustration, html
 from smgrnn.runs.metrics import held_out_likeness
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
@@ -32,38 +31,35 @@ CAPTION = (
     "teacher. A dot is where the mean of 100 returns first reaches the threshold."
 )
 MEANS = ("late_return", "agreement", "seconds")
+RULES = ("plasticity.growth", "plasticity.pruning")
 
 
 def stated_settings(plan: AnyPlan) -> Stated:
     """Return the settings of a run except its seed and those without effect."""
     content = plan.to_dict() | {"task": plan.task.id}
     del content["seed"]
-    useless: list[str] = []
     if plan.task.is_own_code:
         content["task facts"] = f"SHA-256 {plan.task.digest[:12]}"
     if isinstance(plan, Plan):
-        del content["ancestor"], content["origin"], content["asked"]
+        for name in ("ancestor", "origin", "asked", "checkpoint_every"):
+            del content[name]
         kind, name, digest = plan.teacher.kind, plan.teacher.name, plan.teacher.digest
         teacher = kind if kind == "examples" else f"{kind} {name.rpartition('/')[2]}"
         content["teacher"] = f"{teacher}, SHA-256 {digest[:12]}" if digest else teacher
         content["bias"] = plan.network.n_inputs > plan.task.n_inputs
-        useless.append("checkpoint_every")
         if plan.plasticity.is_static:
-            names = {entry.name for entry in fields(plan.plasticity)} - {"growth", "pruning"}
-            useless += [f"plasticity.{name}" for name in names]
+            content["plasticity"] = {"growth": None, "pruning": None}
         if plan.first_graph == "layered":
-            useless += ["network.density", "network.weight_std"]
+            del content["network"]["density"], content["network"]["weight_std"]
         if plan.origin is not None:  # stages differ in nothing but their task
             content["after"] = ", then ".join(stage.task.id for stage in plan.stages[:-1])
         elif plan.ancestor is not None:
             content["ancestor"] = f"SHA-256 {plan.ancestor.run[:12]}, of {plan.ancestor.task}"
     elif text := content.pop("neat_settings"):
         content["neat_settings"] = f"SHA-256 {sha256(text.encode()).hexdigest()[:12]}"
-    stated = {name: it for name, it in flatten(content).items() if name not in useless}
-    for rule in ("plasticity.growth", "plasticity.pruning"):
-        if rule in stated and stated[rule] is None:
-            stated[rule] = "none"
-    return {name: plain(str(value)) for name, value in stated.items()}
+    stated = flatten(content)
+    rules = {name: "none" for name in RULES if stated.get(name, "") is None}
+    return {name: plain(str(value)) for name, value in (stated | rules).items()}
 
 
 def alike(records: Mapping[K, Record]) -> list[dict[K, Record]]:
@@ -201,8 +197,8 @@ def comparison_table(groups: Sequence[Compared]) -> DataTable:
     )
 
 
-def comparison_page(groups: Sequence[Compared]) -> Page:
-    """Return a page with the table, the settings that differ and the curves."""
+def comparison_page(groups: Sequence[Compared]) -> str:
+    """Return a page as HTML, with the table, the settings that differ and the curves."""
     from smgrnn.pages.figure import draw_run_curves, take_picture
 
     curves = take_picture(draw_run_curves({each.name: each.records for each in groups}))
@@ -212,4 +208,4 @@ def comparison_page(groups: Sequence[Compared]) -> Page:
         names = ("Setting", *(each.name for each in groups))
         rows = [(name, *values.values()) for name, values in differing.items()]
         blocks.append(DataTable.of("Settings that differ", names, rows))
-    return Page("Runs", tuple(blocks))
+    return html("Runs", blocks)

@@ -1,15 +1,13 @@
 """Figures: their common style, curves over episodes, and pictures as bytes."""
 
-import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import Any, Literal, NamedTuple, ParamSpec, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.plotting import mpl  # first: matplotlib is imported without a stranger's settings
+from smgrnn.plotting import mpl, save_figure  # first: or matplotlib reads a stranger's settings
 
 # isort: split
 from matplotlib.artist import Artist
@@ -26,9 +24,8 @@ from smgrnn.pages.page import Picture
 from smgrnn.runs.pictures import find_done
 from smgrnn.runs.record import Record
 
-P = ParamSpec("P")
-SETTINGS = Path(__file__).with_name("smgrnn.mplstyle")
-"""Fonts, lines and grids, in place of the user's."""
+styled = mpl.rc_context(fname=Path(__file__).with_name("smgrnn.mplstyle"))
+"""Lets a function draw with our fonts, lines and grids in place of the user's."""
 GREY = "#6b6b6b"
 """Color of notes, thresholds and guides."""
 THRESHOLD: Any = {"color": GREY, "linestyle": (0, (4, 3)), "linewidth": 0.9, "zorder": 1}
@@ -54,17 +51,6 @@ class Look(NamedTuple):
     def key(self, **changes: Any) -> Line2D:
         """Return its entry in a legend."""
         return Line2D([], [], color=self.colour, linestyle=self.line, label=self.label, **changes)
-
-
-def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Let a function draw with our `SETTINGS` without changing the user's."""
-
-    @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
-        with mpl.rc_context(fname=SETTINGS):
-            return draw(*args, **kwargs)
-
-    return drawn
 
 
 def literal(name: str) -> str:
@@ -238,12 +224,3 @@ def take_picture(figure: Figure, limit: int = LIMIT) -> Picture:
     if len(data) > limit:
         data, suffix = save_figure(figure, "png"), "png"
     return Picture(suffix, data, float(figure.get_size_inches()[0]))
-
-
-def save_figure(figure: Figure, suffix: str) -> bytes:
-    """Return the bytes of a figure's svg or png file, the same each time."""
-    buffer = io.BytesIO()
-    metadata = {"svg": {"Date": None}, "png": {"Software": None}}[suffix]
-    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):
-        figure.savefig(buffer, format=suffix, dpi=160, metadata=metadata)
-    return buffer.getvalue()

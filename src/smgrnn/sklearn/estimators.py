@@ -4,7 +4,6 @@ The network starts without hidden nodes and grows by the rules of the preset fru
 augments each example in every pass, against overfitting.
 """
 
-from abc import ABC, abstractmethod
 from copy import deepcopy
 from typing import Annotated, Any, Self
 
@@ -50,11 +49,13 @@ KINDS: dict[str, Any] = {
 """The values that each parameter of an estimator may have."""
 
 
-class _GrowingEstimator(BaseEstimator, ABC):
+class _GrowingEstimator(BaseEstimator):
     """The part that classifier and regressor share: a network, its inputs' scale, its training."""
 
     _loss: Loss
     _noise: float
+    _judge: Any
+    """The score of outputs, after the labels that they should have."""
 
     def __init__(
         self,
@@ -77,11 +78,10 @@ class _GrowingEstimator(BaseEstimator, ABC):
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
 
-    def _check(self) -> None:
+    def _seed(self) -> int:
+        """Return the seed of a fit; refuse wrong parameters first."""
         for name, kind in KINDS.items():
             checked(getattr(self, name), kind, f"The '{name}' parameter of {type(self).__name__}")
-
-    def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _start(self, n_features: int, n_outputs: int, interval: int, seed: int) -> Learner:
@@ -115,12 +115,13 @@ class _GrowingEstimator(BaseEstimator, ABC):
 
     def _train(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Train a new network; early stopping keeps the best one within the budget."""
-        self._check()
-        seed = self._seed()
-        kept, asked = np.arange(len(rows)), np.arange(0)
+        seed, kept, asked = self._seed(), np.arange(len(rows)), np.arange(0)
         if self.early_stopping:
-            split = {"test_size": self.validation_fraction, "stratify": self._strata(labels)}
-            kept, asked = train_test_split(kept, random_state=seed, **split)
+            fraction = self.validation_fraction
+            strata = _strata(labels, fraction) if self._loss == "cross_entropy" else None
+            kept, asked = train_test_split(
+                kept, test_size=fraction, stratify=strata, random_state=seed
+            )
         self.scaler_ = StandardScaler().fit(rows[kept])
         scaled, n = self.scaler_.transform(rows), len(kept)
         examples, answers = scaled[kept], labels[kept]
@@ -145,7 +146,7 @@ class _GrowingEstimator(BaseEstimator, ABC):
                 continue
             graph = learner.averaged_graph
             outputs = _outputs_of(graph, learner.config, scaled[asked])
-            scores.append(self._judge(outputs, labels[asked]))
+            scores.append(float(self._judge(labels[asked], outputs)))
             if graph.n_edges <= (learner.size or 0):
                 since += 1
                 if scores[-1] > highest:
@@ -160,7 +161,6 @@ class _GrowingEstimator(BaseEstimator, ABC):
 
     def _train_on(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Learn each example once, with the network that there is or with a new one."""
-        self._check()
         if self.early_stopping:
             raise ConfigError("partial_fit cannot stop early: use early_stopping=False.")
         if not hasattr(self, "scaler_"):
@@ -186,14 +186,6 @@ class _GrowingEstimator(BaseEstimator, ABC):
         rows = validate_data(self, features, dtype=np.float64, reset=False)
         return _outputs_of(self.graph_, self._learner.config, self.scaler_.transform(rows))
 
-    def _strata(self, labels: Any) -> Any:
-        """Return the labels to stratify a split by, if any."""
-        return None
-
-    @abstractmethod
-    def _judge(self, outputs: Floats, labels: Any) -> float:
-        """Return the score of outputs."""
-
 
 def _learn(learner: Learner, rows: Floats, labels: Any) -> float:
     """Learn each example once, with a constant for the biases; return the mean loss."""
@@ -204,6 +196,13 @@ def _learn(learner: Learner, rows: Floats, labels: Any) -> float:
 def _outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
     """Return the outputs of a network for each row of features (n, n_outputs)."""
     return Player(graph, config).act(np.column_stack([rows, np.ones(len(rows))]))[1]
+
+
+def _strata(labels: Any, fraction: float) -> Any:
+    """Return the classes to split by, unless one of them has too few examples to be split."""
+    n_asked, counts = int(np.ceil(fraction * len(labels))), np.bincount(labels)
+    is_enough = counts.min() > 1 and counts.size <= min(n_asked, len(labels) - n_asked)
+    return labels if is_enough else None
 
 
 def spacing(rows: Floats, rng: np.random.Generator) -> Floats:
@@ -312,15 +311,9 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
         chosen = self._outputs(X).argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 
-    def _strata(self, labels: Any) -> Any:
-        """Stratify by class, unless a class has too few examples to be split."""
-        n_asked = int(np.ceil(self.validation_fraction * len(labels)))
-        counts = np.bincount(labels)
-        is_enough = counts.min() > 1 and counts.size <= min(n_asked, len(labels) - n_asked)
-        return labels if is_enough else None
-
-    def _judge(self, outputs: Floats, labels: Any) -> float:
-        return float(accuracy_score(labels, outputs.argmax(axis=1)))
+    @staticmethod
+    def _judge(labels: Any, outputs: Floats) -> Any:
+        return accuracy_score(labels, outputs.argmax(axis=1))
 
 
 class GrowingRegressor(RegressorMixin, _GrowingEstimator):
@@ -343,6 +336,7 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
 
     _loss = "mse"
     _noise = 0.25
+    _judge = staticmethod(r2_score)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -382,6 +376,3 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
         rows, numbers = validate_data(self, features, targets, reset=is_first, **how)
         self._is_flat = numbers.ndim == 1
         return rows, numbers.astype(np.float64).reshape(len(rows), -1)
-
-    def _judge(self, outputs: Floats, labels: Any) -> float:
-        return float(r2_score(labels, outputs))

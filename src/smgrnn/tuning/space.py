@@ -4,6 +4,7 @@ For example `plasticity.window=10:200:log`, `gain=1:10`, `plasticity.growth=rela
 """
 
 from collections.abc import Iterable
+from math import inf
 from typing import Any, NamedTuple, get_args
 
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
@@ -96,23 +97,20 @@ def _dimension(name: str, text: str, start: RunConfig) -> Dimension:
         numbers = {each for kind in kinds for each in get_args(kind)[:1]} & {int, float}
         if not numbers:
             raise ConfigError(f"{name} is not a number. List its values: {name}=one,other.")
-        low, high, *scale = values.split(":")
         number, noun = (float, "numbers") if float in numbers else (int, "whole numbers")
+        range, is_log = values.removesuffix(":log"), values.endswith(":log")
         try:
-            ends = number(low), number(high)
-            is_log = {(): False, ("log",): True}[tuple(scale)]
-        except (ValueError, KeyError) as error:
+            low, high = ends = tuple(map(number, range.split(":")))
+        except ValueError:
+            low = high = 0
+        if not (0 if is_log else -inf) < low < high:
             raise ConfigError(
-                f"The range of {name} must be LOW:HIGH or LOW:HIGH:log, of {noun}. Got "
-                f"{short(values)} instead."
-            ) from error
-        if not ends[0] < ends[1]:
-            raise ConfigError(f"The range of {name} must rise from low to high. Got {values}.")
-        if is_log and ends[0] <= 0:
-            raise ConfigError(f"The range of {name} cannot be logarithmic: {low} is not above 0.")
+                f"The range of {name} must be LOW:HIGH or LOW:HIGH:log, of {noun} that rise, and "
+                f"above 0 with log. Got {short(values)} instead."
+            )
         kind: Any = IntDistribution if number is int else FloatDistribution
         written = ":".join(repr(end).removesuffix(".0") for end in ends) + ":log" * is_log
-        found = Dimension(name, written, kind(*ends, log=is_log))
+        found = Dimension(name, written, kind(low, high, log=is_log))
     for value in ends:
         start.with_named({name: value})
     return found

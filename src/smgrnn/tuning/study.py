@@ -41,18 +41,14 @@ class Point(NamedTuple):
 
 
 def front(points: Sequence[Point]) -> list[int]:
-    """Return the indices of the Pareto front, from the fewest parameters."""
-
-    def is_dominated(point: Point) -> bool:
-        return any(
-            other.mean_return >= point.mean_return
-            and other.parameters <= point.parameters
-            and other != point
-            for other in points
-        )
-
-    order = sorted(range(len(points)), key=lambda index: points[index].parameters)
-    return [index for index in order if not is_dominated(points[index])]
+    """Return the indices of the Pareto front, from the fewest parameters; equals are all on it."""
+    order = sorted(range(len(points)), key=lambda i: (points[i].parameters, -points[i].mean_return))
+    found: list[int] = []
+    for index in order:
+        best = points[found[-1]] if found else None
+        if best is None or points[index] == best or points[index].mean_return > best.mean_return:
+            found.append(index)
+    return found
 
 
 def area(points: Iterable[Point], worst: Point) -> float:

@@ -4,7 +4,6 @@
 a run under way.  `drawing.js` finds lines and dots of the figure by their names.
 """
 
-import io
 import json
 from base64 import b64encode
 from html import escape
@@ -23,7 +22,7 @@ from bokeh.resources import Resources
 from numpy.typing import NDArray
 
 from smgrnn.arrays import Floats
-from smgrnn.plotting import mpl
+from smgrnn.plotting import save_figure
 from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import curves_figure, find_done
@@ -221,13 +220,11 @@ def _network_figure(timeline: Timeline, positions: Floats) -> UIElement:
 
 def _draw_curves(record: Record, unit: str) -> dict[str, Any]:
     """Return the curves of a run as an image, and the fractions of its width where they span."""
-    picture, buffer = curves_figure(record), io.BytesIO()
+    picture = curves_figure(record)
     picture.suptitle("")
     picture.set_size_inches(9, 1.5 * len(picture.axes))
     panel = picture.axes[-1]
     panel.set(xlim=(0, record.episodes.n), xlabel=unit)
-    with mpl.rc_context({"svg.hashsalt": "smgrnn"}):  # the same bytes each time
-        picture.savefig(buffer, format="svg", metadata={"Date": None})
+    image = f"data:image/svg+xml;base64,{b64encode(save_figure(picture, 'svg')).decode()}"
     ends = panel.transAxes.transform([(0, 0), (1, 0)])[:, 0] / picture.bbox.width
-    image = f"data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"
     return {"image": image, "left": ends[0], "right": 1 - ends[1]}

@@ -44,15 +44,14 @@ def film(run: Any, path: str | Path, student: Checkpoint | None = None) -> None:
     if record.episodes.n == 0:
         raise ConfigError("The run has no episodes yet, so there is nothing to record.")
     picture = Film(record.until(student or record.selected))
-    canvas: Any = FigureCanvasAgg(picture.figure)
     colours = (style.INK, style.SOFT, POSITIVE, NEGATIVE, *OUTLINE.values(), *style.GROWN.values())
     fractions = np.linspace(0, 1, N_TINTS + 1)[None, :, None]
     tints = 1 - fractions * (1 - to_rgba_array(colours)[:, None, :3])
     palette = Image.new("P", (1, 1))
     palette.putpalette((255 * tints).round().astype(int).ravel().tolist())
     frames = []
-    for time in np.linspace(0, picture.n_episodes, N_FRAMES).tolist():
-        picture.show(time)
+    for time in np.linspace(0, picture.record.episodes.n, N_FRAMES).tolist():
+        canvas: Any = FigureCanvasAgg(picture.draw(time))
         canvas.draw()
         frame = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
         frames.append(frame.quantize(palette=palette, dither=Image.Dither.NONE))
@@ -64,44 +63,75 @@ class Film:
     """The picture at any time: the network above return and number of edges."""
 
     def __init__(self, record: Record) -> None:
-        self._whole, self._is_evolved = Timeline.of(record), record.is_evolved
-        self._timeline, self.n_episodes = self._whole.thinned(), record.episodes.n
-        self._positions = style.place_nodes(self._timeline)
-        node_size, self._wide, self._largest = style.drawn_sizes(self._timeline)
-        self._size = SCALE * node_size
-        self.figure = Figure(figsize=(6.0, 4.0), dpi=DOTS_PER_INCH)
-        self._title = self.figure.text(0.02, 0.955, "", va="center", color=style.INK)
-        network = self.figure.add_axes((0.0, 0.24, 1.0, 0.7))
-        network.set(ylim=(-0.04, 1.04))
-        network.set_axis_off()
-        self._halos: Any = network.add_collection(LineCollection([], zorder=1))
-        self._edges: Any = network.add_collection(LineCollection([], zorder=1))
-        self._glows = network.scatter([], [], linewidths=0, zorder=2)
-        self._nodes = network.scatter([], [], zorder=2)
-        self._name_ends(network)
+        self.record, self.whole = record, Timeline.of(record)
+        self.timeline = self.whole.thinned()
+        self.positions = style.place_nodes(self.timeline)
+        self.node_size, self.widest, self.largest = style.drawn_sizes(self.timeline)
+        self.average = moving_average(record.episodes.returns)
+
+    def draw(self, time: float) -> Figure:
+        """Return the picture at a time, counted in episodes."""
+        update, record = self.timeline.update_at(time), self.record
+        figure = Figure(figsize=(6.0, 4.0), dpi=DOTS_PER_INCH)
+        what = "champion" if record.is_evolved else f"episode {max(ceil(time), 1)}"
+        n_nodes, n_edges = (
+            int(each.alive(update).sum()) for each in (self.whole.nodes, self.whole.edges)
+        )
+        note = " (thinned)" if self.timeline.nodes.n < self.whole.nodes.n else ""
+        title = f"{what}: {n_nodes:,} nodes, {n_edges:,} edges{note}"
+        figure.text(0.02, 0.955, title, va="center", color=style.INK)
         look: Any = {"va": "center", "fontsize": 8, "ha": "right"}
-        for row, cause in enumerate(style.grown_by(self._timeline)):
+        for row, cause in enumerate(style.grown_by(self.timeline)):
             label, look["color"] = f"● new by {style.WORDS[cause]}", style.GROWN[cause]
-            self.figure.text(0.98, 0.955 - 0.04 * row, label, **look)
-        self._cursors, n = [], self.n_episodes
-        average = moving_average(record.episodes.returns)
+            figure.text(0.98, 0.955 - 0.04 * row, label, **look)
+        self._draw_network(figure.add_axes((0.0, 0.24, 1.0, 0.7)), time, update)
+        n, average = record.episodes.n, self.average
         panels = {"return": (average, RETURN), "edges": (record.episodes.n_edges, EDGES)}
         for index, (label, (y, colour)) in enumerate(panels.items()):
-            ax = self.figure.add_axes((0.08 + 0.48 * index, 0.07, 0.41, 0.13))
+            ax = figure.add_axes((0.08 + 0.48 * index, 0.07, 0.41, 0.13))
             ax.plot(np.arange(n - y.size, n) + 1, y, color=colour, linewidth=1.2)
             ax.set_xlim(0, n)
             ax.set_title(label, fontsize=8, color=style.SOFT, loc="left", pad=2)
             ax.tick_params(labelsize=7, colors=style.SOFT, length=2)
             ax.spines[["top", "right"]].set_visible(False)
             ax.spines[["left", "bottom"]].set_color(style.LINE)
-            self._cursors.append(ax.axvline(0, color=style.INK, linewidth=1, clip_on=False))
+            ax.axvline(time, color=style.INK, linewidth=1, clip_on=False)
+        return figure
 
-    def _name_ends(self, ax: Any) -> None:
-        """Write the names beside inputs and outputs, and leave space for them."""
-        gap, width = self._size / 2 + 4, ax.bbox.width
+    def _draw_network(self, ax: Any, time: float, update: int) -> None:
+        timeline, frame = self.timeline, self.timeline.frame(update)
+        source, target = (
+            self.positions[np.searchsorted(timeline.nodes.id, ends[frame.edges])][:, None, :]
+            for ends in (timeline.edges.source, timeline.edges.target)
+        )
+        along, way = np.linspace(0, 1, style.N_POINTS)[None, :, None], target - source
+        bend = 2 * style.BEND * along * (1 - along) * way[..., ::-1] * (-1, 1)
+        paths: Any = source + along * way + bend
+        relative = np.log1p(np.abs(frame.weight)) / np.log1p(self.largest)
+        width = SCALE * (style.NARROW + (self.widest - style.NARROW) * relative)
+        width = WIDTH_STEP * np.maximum(np.round(width / WIDTH_STEP), 1)
+        signs = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
+        colours, newness = self._glow(timeline.edges, frame.edges, time)
+        halos = to_rgba_array(colours, 0.45 * newness)
+        ax.add_collection(LineCollection(paths, linewidths=width + 4, colors=halos, zorder=1))
+        ax.add_collection(LineCollection(paths, linewidths=width, colors=signs, zorder=1))
+
+        colours, newness = self._glow(timeline.nodes, frame.nodes, time)
+        x, y = self.positions[frame.nodes].T
+        size = SCALE * self.node_size
+        sizes = size**2 * (1 + 1.4 * newness) ** 2
+        glow = to_rgba_array(colours, 0.4 * newness)
+        ax.scatter(x, y, sizes, glow, linewidths=0, zorder=2)
+        n_hidden = frame.nodes.size - timeline.n_fixed
+        numbers = {"input": timeline.n_inputs, "output": timeline.n_outputs, "hidden": n_hidden}
+        outlines = [OUTLINE[kind] for kind, n in numbers.items() for _ in range(n)]
+        fills = [c if new > 0 else "white" for c, new in zip(colours, newness, strict=True)]
+        ax.scatter(x, y, size**2, fills, edgecolors=outlines, zorder=2)
+
+        gap, width = size / 2 + 4, ax.bbox.width
         space = {"right": 0.0, "left": 0.0}  # by the end of the names that is at their nodes
-        for row, name in enumerate(self._timeline.names):
-            x, y = self._positions[row]
+        for row, name in enumerate(timeline.names):
+            x, y = self.positions[row]
             side, shift = ("right", -gap) if x < 0.5 else ("left", gap)
             look: Any = {"ha": side, "va": "center", "fontsize": 8, "color": style.SOFT}
             look |= {"parse_math": False, "annotation_clip": False}  # $ starts no formula
@@ -112,50 +142,13 @@ class Film:
             space[side] = max(space[side], text.get_window_extent().width)
         beside = 2 * gap * DOTS_PER_INCH / 72  # as much before a name as behind it
         inner = width - sum(space.values()) - 2 * beside
-        ax.set_xlim(-(space["right"] + beside) / inner, 1 + (space["left"] + beside) / inner)
-
-    def show(self, time: float) -> None:
-        """Draw the network at a time, counted in episodes."""
-        timeline, update = self._timeline, self._timeline.update_at(time)
-        frame, nodes, edges = timeline.frame(update), timeline.nodes, timeline.edges
-
-        source, target = (
-            self._positions[np.searchsorted(nodes.id, ends[frame.edges])][:, None, :]
-            for ends in (edges.source, edges.target)
-        )
-        along, way = np.linspace(0, 1, style.N_POINTS)[None, :, None], target - source
-        bend = 2 * style.BEND * along * (1 - along) * way[..., ::-1] * (-1, 1)
-        paths = source + along * way + bend
-        relative = np.log1p(np.abs(frame.weight)) / np.log1p(self._largest)
-        width = SCALE * (style.NARROW + (self._wide - style.NARROW) * relative)
-        width = WIDTH_STEP * np.maximum(np.round(width / WIDTH_STEP), 1)
-        signs = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
-        self._edges.set(segments=paths, linewidths=width, colors=signs)
-        colours, newness = self._glow(edges, frame.edges, time)
-        halos = to_rgba_array(colours, 0.45 * newness)
-        self._halos.set(segments=paths, linewidths=width + 4, colors=halos)
-
-        colours, newness = self._glow(nodes, frame.nodes, time)
-        positions, area = self._positions[frame.nodes], self._size**2
-        glow = to_rgba_array(colours, 0.4 * newness)
-        self._glows.set(offsets=positions, sizes=area * (1 + 1.4 * newness) ** 2, facecolors=glow)
-        fills = [c if new > 0 else "white" for c, new in zip(colours, newness, strict=True)]
-        n_hidden = frame.nodes.size - timeline.n_fixed
-        numbers = {"input": timeline.n_inputs, "output": timeline.n_outputs, "hidden": n_hidden}
-        outlines = [OUTLINE[kind] for kind, n in numbers.items() for _ in range(n)]
-        sizes = [area] * frame.nodes.size
-        self._nodes.set(offsets=positions, sizes=sizes, facecolors=fills, edgecolors=outlines)
-
-        for cursor in self._cursors:
-            cursor.set_xdata([time, time])
-        what = "champion" if self._is_evolved else f"episode {max(ceil(time), 1)}"
-        counts = [int(each.alive(update).sum()) for each in (self._whole.nodes, self._whole.edges)]
-        note = " (thinned)" if nodes.n < self._whole.nodes.n else ""
-        self._title.set_text(f"{what}: {counts[0]:,} nodes, {counts[1]:,} edges{note}")
+        xlim = -(space["right"] + beside) / inner, 1 + (space["left"] + beside) / inner
+        ax.set(xlim=xlim, ylim=(-0.04, 1.04))
+        ax.set_axis_off()
 
     def _glow(self, lives: Lives, rows: Ints, time: float) -> tuple[list[str], Floats]:
         """Return the color of each cause, and the newness of each: 1 at birth, then down to 0."""
-        born_by, born = lives.born_by[rows], self._timeline.times(lives.born[rows])
-        age = (time - born) / (GLOW * (self._timeline.ends.size - 1))
+        born_by, born = lives.born_by[rows], self.timeline.times(lives.born[rows])
+        age = (time - born) / (GLOW * self.record.episodes.n)
         colours = [style.GROWN.get(cause, "white") for cause in born_by.tolist()]
         return colours, np.where(born_by < 0, 0, np.clip(1 - age, 0, 1))

@@ -7,7 +7,7 @@ from smgrnn.commands.compare import describe_table
 from smgrnn.commands.options import STORE
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, suggest
-from smgrnn.pages.figure import save_figure
+from smgrnn.plotting import save_figure
 from smgrnn.runs.folder import load_runs
 from smgrnn_paper.report.figures.frontier import draw_groups
 from smgrnn_paper.report.frontier import frontier_numbers, frontier_table, group_runs

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from smgrnn.batch import Store
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
-from smgrnn.pages.page import html
 from smgrnn.text import quantity
 
 if TYPE_CHECKING:  # it imports SciPy
@@ -62,16 +61,17 @@ def run(args: Namespace, output: Output) -> None:
 def write_report(report: "Report", out: Path) -> None:
     """Write `index.html`, `report.md` with its figures, and `summary.json` into a folder."""
     from smgrnn_paper.report.markdown import FIGURES, markdown
+    from smgrnn_paper.report.page import picture_file
 
     figures = out / FIGURES
     figures.mkdir(parents=True, exist_ok=True)
     for illustration in report.page.illustrations:
         if illustration.picture is not None:
-            path = figures / str(illustration.file)
+            path = figures / str(picture_file(illustration))
             for suffix in (".svg", ".png"):  # an earlier report's may have had another format
                 path.with_suffix(suffix).unlink(missing_ok=True)
             path.write_bytes(illustration.picture.data)
-    (out / "index.html").write_text(html(report.page), encoding="utf-8")
+    (out / "index.html").write_text(report.page.html(), encoding="utf-8")
     (out / "report.md").write_text(markdown(report.page), encoding="utf-8")
     numbers = json.dumps(report.numbers, indent=1, ensure_ascii=False, allow_nan=False)
     (out / "summary.json").write_text(numbers + "\n", encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from smgrnn.batch import Experiment
 from smgrnn.pages.comparison import Stated, stated_settings
 from smgrnn.pages.figure import take_picture
-from smgrnn.pages.page import Block, DataTable, Fold, Illustration, Page, Row, Section
+from smgrnn.pages.page import Block, DataTable, Illustration, Row
 from smgrnn.runs.stage_scores import FIGURES as SEQUENCE_FIGURES
 from smgrnn.text import quantity
 from smgrnn_paper.experiments import EXPERIMENTS
@@ -22,6 +22,7 @@ from smgrnn_paper.report.figures.style import CONDITIONS, TASKS
 from smgrnn_paper.report.first_page import at_a_glance, findings, gaps, tallies
 from smgrnn_paper.report.frontier import frontier_tables
 from smgrnn_paper.report.own_tables import own_tables
+from smgrnn_paper.report.page import Fold, Notice, Page, Section, picture_file, table_numbers
 from smgrnn_paper.report.paper import METRICS, WORDS, Paper, load_paper
 from smgrnn_paper.report.results import Results, Runs, base_name, describe_shortness, span
 from smgrnn_paper.report.tables import (
@@ -69,7 +70,8 @@ def build_report(results: Results) -> Report:
     is_paper = any(experiment.id in EXPERIMENTS for experiment in results.chosen)
     is_beyond = all(experiment.id in BEYOND for experiment in results.chosen)
     kind, noun = ("beyond_", "hypotheses") if is_beyond else ("", "claims")
-    blocks: list[Block] = [words[f"{kind}introduction"], *tallies(overview, noun)]
+    blocks: list[Block] = [Notice(overview["short"])] if overview["short"] else []
+    blocks += [words[f"{kind}introduction"], *tallies(overview, noun)]
     if is_paper:
         blocks += [_readable(at_a_glance(results, paper)), *findings(judged, results, paper)]
     if any(FRONT in experiment.artefacts for experiment in results.chosen):
@@ -79,13 +81,13 @@ def build_report(results: Results) -> Report:
     blocks += [Fold("How to read the numbers and verdicts", how)]
     blocks += gaps(overview, [part.numbers for part in parts])
     sections = tuple(part.section for part in parts)
-    page = Page(words[f"{kind}title"], tuple(blocks), sections, overview["short"])
+    page = Page(words[f"{kind}title"], tuple(blocks), sections)
     numbers = {
         **overview,
-        "tables": [table.to_dict() for part in parts for table in part.tables],
+        "tables": [table_numbers(table) for part in parts for table in part.tables],
         "claims": [found.to_dict() for part in parts for found in part.findings],
         "experiments": [part.numbers for part in parts],
-        "figures": {it.name: it.file for it in page.illustrations},
+        "figures": {it.name: picture_file(it) for it in page.illustrations},
     }
     return Report(page, numbers)
 

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from smgrnn.pages.page import Block, Cell, DataTable, Points, Tally
+from smgrnn.pages.page import Block, Cell, DataTable
 from smgrnn.text import duration, number, quantity
 from smgrnn_paper.experiments.paper import TASKS
 from smgrnn_paper.report.own_tables import make_table, metrics_of
+from smgrnn_paper.report.page import Points, Tally
 from smgrnn_paper.report.paper import METRICS, WORDS, Paper, Printed
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.tables import LIKENESS, Measured, entries

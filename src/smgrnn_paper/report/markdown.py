@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from smgrnn.errors import plain
-from smgrnn.pages.page import Block, DataTable, Fold, Page, Points, Tally
+from smgrnn.pages.page import Block, DataTable, Illustration
+from smgrnn_paper.report.page import Fold, Notice, Page, Points, Tally, picture_file
 
 FIGURES = "figures"
 """Folder of the pictures."""
@@ -11,8 +12,7 @@ FIGURES = "figures"
 
 def markdown(page: Page) -> str:
     """Return a page as Markdown; its pictures belong in the folder `FIGURES` beside it."""
-    blocks = [f"**{_md(page.warning)}**"] if page.warning else []
-    blocks.append(f"# {_md(page.title)}")
+    blocks = [f"# {_md(page.title)}"]
     blocks += (text for block in page.blocks for text in _md_block(block))
     for part in page.sections:
         blocks.append(f"## {_md(part.title)}")
@@ -23,6 +23,8 @@ def markdown(page: Page) -> str:
 def _md_block(block: Block) -> Iterator[str]:
     if isinstance(block, str):
         yield _md(block)
+    elif isinstance(block, Notice):
+        yield f"**{_md(block.text)}**"
     elif isinstance(block, Tally):
         counts = ", ".join(f"{n} {name}" for name, n, _ in block.parts)
         yield f"**{_md(block.title)}**: {_md(counts)}. {_md(block.remark)}".rstrip()
@@ -39,11 +41,11 @@ def _md_block(block: Block) -> Iterator[str]:
         yield "</details>"
     elif isinstance(block, DataTable):
         yield from _md_table(block)
-    elif block.picture is None:
+    elif isinstance(block, Illustration) and block.picture is None:
         yield f"{block.name} ({block.title}) needs runs that are missing."
-    else:
+    elif isinstance(block, Illustration):
         place = f" ({block.where})" if block.where else ""
-        yield f"![{_md(block.title)}]({FIGURES}/{block.file})"
+        yield f"![{_md(block.title)}]({FIGURES}/{picture_file(block)})"
         yield f"**{block.name}**{place}. {_md(block.caption)}"
 
 

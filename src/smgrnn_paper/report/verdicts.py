@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from smgrnn.pages.page import Cell, Column, DataTable, Fold, Row, Tone
+from smgrnn.pages.page import Cell, Column, DataTable, Row, Tone
 from smgrnn.runs.plan import Plan
 from smgrnn.text import MISSING, number
 from smgrnn_paper.report.claims import DIFFERENCES, Circular, Claim, Judgement, Source, weigh
+from smgrnn_paper.report.page import Fold
 from smgrnn_paper.report.paper import METRICS
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.statistics import LEVEL, Origin, Runs, Significance, Verdict

@@ -11,7 +11,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from smgrnn.batch import AnyCondition, Store
-from smgrnn.pages.page import Points, html
 from smgrnn_paper.commands.report import write_report
 from smgrnn_paper.experiments import EXPERIMENTS
 from smgrnn_paper.report import contents
@@ -19,6 +18,7 @@ from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.contents import Report, build_report
 from smgrnn_paper.report.first_page import findings
 from smgrnn_paper.report.markdown import markdown
+from smgrnn_paper.report.page import Page, Points
 from smgrnn_paper.report.paper import WORDS, load_paper
 from smgrnn_paper.report.results import Results, base_name, short_name
 from smgrnn_paper.report.verdicts import judge
@@ -78,7 +78,7 @@ class Reader(HTMLParser):
 
 
 def test_the_page_is_whole_and_asks_for_nothing_from_outside(report: Report) -> None:
-    text = html(report.page)
+    text = report.page.html()
     read = Reader(text)
     assert read.open == []
     assert len(read.ids) == len(set(read.ids))
@@ -87,10 +87,10 @@ def test_the_page_is_whole_and_asks_for_nothing_from_outside(report: Report) -> 
     assert "http" not in text.replace("http-equiv", "")
 
 
-@pytest.mark.parametrize("write", [html, markdown])
+@pytest.mark.parametrize("write", [Page.html, markdown])
 def test_every_table_figure_claim_and_experiment_is_shown(report: Report, write: Any) -> None:
     text = write(report.page)
-    shown = "".join(Reader(text).words) if write is html else text
+    shown = "".join(Reader(text).words) if write is Page.html else text
     for name in PAPER.tables:
         assert f"Table {name}. " in shown
     for name in PAPER.figures:
@@ -110,7 +110,7 @@ def test_a_report_on_every_experiment_can_be_read(
     monkeypatch.setattr(contents, "draw", scribble)
     names = ("all", "beyond", "frontier", "calibration-final")
     found = build_report(filled(tmp_path, *names, seeds=1, episodes=EPISODES))
-    for text in (" ".join(Reader(html(found.page)).words), markdown(found.page)):
+    for text in (" ".join(Reader(found.page.html()).words), markdown(found.page)):
         assert 5_000 < len(text.split()) < MOST_WORDS
 
 
@@ -197,7 +197,7 @@ def test_missing_runs_are_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     found = build_report(Results(Store(tmp_path), ["task-difficulty"], seeds=3, episodes=EPISODES))
     assert (found.numbers["n_runs"], found.numbers["n_asked"]) == (3, 12)
     assert len(found.numbers["damaged"]) == 1
-    for text in (html(found.page), markdown(found.page)):
+    for text in (found.page.html(), markdown(found.page)):
         assert "9 runs missing" in text
         assert "Files that could not be read" in text
         shown = "".join(Reader(text).words) if text.startswith("<!") else text.replace(" | ", "")
