@@ -20,7 +20,7 @@ import numpy as np
 import smgrnn
 from smgrnn.experts import Expert, load_expert, write_expert
 from smgrnn.experts.evaluation import play_expert
-from smgrnn.runs.distillation import held_out_seeds
+from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task, make_env
 
 TASK = "Pendulum-v1"
@@ -90,7 +90,8 @@ def mean_return(expert: Expert, seeds: list[int], disturbance: float = 0.0) -> f
 def distil(expert_file: Path, seed: int, **changes: Any) -> Outcome:
     """Return what comes of one seed."""
     run = smgrnn.distill(TASK, expert=expert_file, seed=seed, **SETTINGS | changes)
-    expert, seeds = load_expert(expert_file), held_out_seeds(seed, 0, run.held_out.size)
+    expert = load_expert(expert_file)
+    seeds = [episode_seed(seed, number, "held_out") for number in range(run.held_out.size)]
     return Outcome(
         seed,
         mean_return(expert, seeds),

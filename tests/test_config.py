@@ -165,6 +165,8 @@ def test_a_choice_by_name_takes_over_what_was_changed_and_it_has_too() -> None:
     assert LearningConfig(optimizer=Adam(beta1=0.5)).changed(optimizer="sgd").optimizer == SGD()
     with pytest.raises(ConfigError, match=r"^Split has no setting 'explore_ratio'\.$"):
         start.changed(growth={"name": "split", "explore_ratio": 0.5})
+    with pytest.raises(ConfigError, match=r"^PlasticityConfig has no growth with max_relays\.$"):
+        start.changed(growth=None).changed(growth={"max_relays": 2})
 
 
 def test_settings_of_a_run_change_by_name_by_part_and_as_a_whole() -> None:
@@ -223,6 +225,7 @@ def test_a_choice_and_its_settings_are_set_together_in_any_order() -> None:
         ("growth.windw=3", "Did you mean 'plasticity.window'?"),
         ("plasticity.growth=relai", "There is no growth rule 'relai'. Did you mean 'relay'?"),
         ("growth.n_candidates=3", "Relay has no setting 'n_candidates'."),
+        ("rule.trace_decay=0.5", "Backprop has no setting 'trace_decay'."),
         ("growth.max_relays=0", "The 'max_relays' parameter of Relay must be an int in [1, inf)"),
         ("carry_state=3", "must be True or False. Got 3 instead."),
     ],

@@ -13,7 +13,7 @@ from numba import types
 
 import smgrnn
 from smgrnn import Learner, NetworkConfig, first_use, kernels
-from smgrnn.engine.state import held_by
+from smgrnn.engine.state import state_of
 from smgrnn.graph.activation import slope
 from support.commands import python
 from support.learners import stream
@@ -127,7 +127,7 @@ def test_only_a_lean_kernel_may_read_a_handle() -> None:
 
     @kernels.kernel
     def width(handle: Any) -> Any:
-        return held_by(handle).settings.network.n_inputs
+        return state_of(handle).settings.network.n_inputs
 
     with pytest.raises(Exception, match="Only a lean kernel may read a handle"):
         Learner(NetworkConfig(n_inputs=3, n_outputs=2)).learn_by(width)

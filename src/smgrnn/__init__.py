@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from smgrnn.nn import SMGrNN, StructuralPlasticity
     from smgrnn.policy import Policy
     from smgrnn.rules import UpdateHistory
-    from smgrnn.runs import Plan, Record, Run, Sequence, distill, evaluate, load, sequence
+    from smgrnn.runs.evaluation import evaluate
+    from smgrnn.runs.plan import Plan
+    from smgrnn.runs.record import Record, load
+    from smgrnn.runs.run import Run, distill
+    from smgrnn.runs.sequences import Sequence, sequence
 
 __version__ = "0.3.0"
 
@@ -26,7 +30,11 @@ _HOMES = {
     "nn": ("SMGrNN", "StructuralPlasticity"),
     "policy": ("Policy",),
     "rules": ("UpdateHistory",),
-    "runs": ("Plan", "Record", "Run", "Sequence", "distill", "evaluate", "load", "sequence"),
+    "runs.evaluation": ("evaluate",),
+    "runs.plan": ("Plan",),
+    "runs.record": ("Record", "load"),
+    "runs.run": ("Run", "distill"),
+    "runs.sequences": ("Sequence", "sequence"),
 }
 
 __all__ = [

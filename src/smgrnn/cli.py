@@ -13,11 +13,10 @@ from argparse import Namespace
 from typing import Any
 
 from smgrnn import __version__
-from smgrnn.commands.options import Parser
+from smgrnn.commands.options import Parser, plugins
 from smgrnn.errors import SmgrnnError, needs, plain, reason, short
 from smgrnn.first_use import watching_compilation
 from smgrnn.interrupts import INTERRUPTED
-from smgrnn.plugins import plugins
 
 COMMANDS = {
     "distill": "Distill an expert into a network that grows while it learns.",

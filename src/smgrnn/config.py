@@ -35,7 +35,7 @@ from smgrnn.validation import (
 __all__ = ["LearningConfig", "NetworkConfig", "PlasticityConfig", "RunConfig"]
 
 Method = Literal["neat", "ndp"]
-Preset = Literal["frugal", "paper", "paper-1", "as_printed"]
+Preset = Literal["frugal", "paper", "as_printed"]
 USUAL_PRESET: Preset = "frugal"
 """The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
@@ -123,7 +123,7 @@ class RunConfig(RunSettings):
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)
     """Optimizer and loss."""
-    plasticity: PlasticityConfig = field(default_factory=PlasticityConfig.paper_1)
+    plasticity: PlasticityConfig = field(default_factory=PlasticityConfig.paper)
     """Rules of growth and pruning."""
 
     def __post_init__(self) -> None:
@@ -138,8 +138,7 @@ class RunConfig(RunSettings):
         """Return the settings to start from for a task and a student, with changes.
 
         "frugal" ends with the smallest network that solves the task, or with the parameters asked
-        for.  "paper" comes closest to the paper's numbers, with one update per episode; "paper-1"
-        is the closest with one per step; "as_printed" follows the text word for
+        for.  "paper" comes closest to the paper's sizes; "as_printed" follows its text word for
         word.  A path ending in .toml is a settings file, such as `smgrnn tune` writes.  XOR and
         recordings have examples in no order: no state is carried, and growth counts updates.  An
         MLP is two iterations of a layered graph with biases, from zero states to linear outputs.
@@ -185,8 +184,6 @@ class RunConfig(RunSettings):
         elif has_examples:
             rules = PlasticityConfig()
             start = start.with_changes(iterations=3, bias=True, carry_state=False, plasticity=rules)
-        elif preset == "paper":
-            start = start.with_changes(**PAPER)
         if preset == "as_printed":
             start = start.with_changes(readout="state", plasticity=PlasticityConfig.as_printed())
         return start.with_changes(**facts.presets.get(preset, {}))
@@ -388,12 +385,6 @@ def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
     return cast(Preset, base), own
 
 
-PAPER: dict[str, Any] = {
-    "weight_std": 0.1,
-    "learning": {"update": "episode"},
-    "plasticity": PlasticityConfig.paper(),
-}
-"""Settings of the preset paper that are not the defaults, for tasks with episodes."""
 FRUGAL: dict[str, Any] = {
     "episodes": 1500,
     "select": "best",

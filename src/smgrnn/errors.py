@@ -10,12 +10,8 @@ from traceback import extract_tb
 from typing import Self
 from unicodedata import category
 
-_UNPRINTED = ("Cc", "Cs", "Zl", "Zp")
-"""Categories that are not text: control characters, halves of characters, line breaks."""
-_BIDIRECTIONAL = {
-    code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}
-"""Characters that change the direction of others, and so how a reader reads them."""
+_JOINERS = "\u200c\u200d"
+"""Characters without a picture that the words of some languages need."""
 
 
 class SmgrnnError(Exception):
@@ -191,15 +187,19 @@ def _in_line(text: str, length: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Return text in one line; characters that a terminal would obey, not show, are escaped.
+    """Return text in one line, in which characters that do not print are escaped.
+
+    They move the cursor, end the line, or change the direction of the others.
 
     >>> plain("harmless, " + chr(27) + "[31mred") == "harmless, " + repr(chr(27))[1:-1] + "[31mred"
     True
     """
     return "".join(
-        each.encode("unicode_escape").decode() if category(each) in _UNPRINTED else each
+        each
+        if each.isprintable() or category(each) == "Zs" or each in _JOINERS
+        else each.encode("unicode_escape").decode()
         for each in text
-    ).translate(_BIDIRECTIONAL)
+    )
 
 
 def suggest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

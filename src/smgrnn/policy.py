@@ -14,7 +14,7 @@ from smgrnn.errors import ConfigError, FileFormatError, GraphError, ShapeError, 
 from smgrnn.graph.drawing import network_html
 from smgrnn.graph.files import network_graph, network_settings
 from smgrnn.graph.log import EditLog, log_from
-from smgrnn.graph.state import Graph, Network, check, check_width
+from smgrnn.graph.state import Graph, check, check_width
 from smgrnn.names import Names
 from smgrnn.storage import kind_of, read_arrays
 from smgrnn.tasks import Task
@@ -189,18 +189,13 @@ def policy_of(network: Any, *, is_choice: bool | None = None) -> Policy:
             f"Expected an SMGrNN, a Learner, a policy or a run. Got a {type(network).__name__} "
             f"instead."
         )
-    return _bare_policy(network, is_choice)
-
-
-def _bare_policy(network: Network, is_choice: bool | None) -> Policy:
     config, learning = network.config, getattr(network, "learning", LearningConfig())
     if config.state_dim != 1:
         raise ConfigError("Only networks with scalar node states are policies; use state_dim=1.")
     if is_choice is None:
         is_choice = learning.loss != "mse" and config.n_outputs > 1
-    task = Task(
-        id=BARE, n_inputs=config.n_inputs, n_outputs=config.n_outputs, is_discrete=is_choice
-    )
+    size = {"n_inputs": config.n_inputs, "n_outputs": config.n_outputs}
+    task = Task(id=BARE, **size, is_discrete=is_choice)
     return Policy(network.graph, config, task, names=getattr(network, "names", None))
 
 

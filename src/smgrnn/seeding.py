@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from smgrnn.errors import ConfigError
+from smgrnn.validation import Whole, checked
 
 Stream = Literal["init", "plasticity", "task", "feedback"]
 Purpose = Literal["train", "held_out", "choosing"]
@@ -13,9 +13,9 @@ Purpose = Literal["train", "held_out", "choosing"]
 
 def stream(seed: int, name: Stream) -> np.random.Generator:
     """Return the generator that this seed gives to one purpose."""
-    _check(seed, "A seed")
     key = (get_args(Stream).index(name),)
-    return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=key))
+    source = np.random.SeedSequence(checked(seed, Whole, "A seed"), spawn_key=key)
+    return np.random.default_rng(source)
 
 
 def episode_seed(seed: int, episode: int, purpose: Purpose) -> int:
@@ -28,17 +28,11 @@ def episode_seed(seed: int, episode: int, purpose: Purpose) -> int:
     >>> episode_seed(0, 0, "train"), episode_seed(0, 0, "held_out")
     (1051823300, 1083867629)
     """
-    _check(seed, "A seed")
-    _check(episode, "An episode")
     number = get_args(Purpose).index(purpose)
-    key = (get_args(Stream).index("task"), number, int(episode))
-    word = int(np.random.SeedSequence(int(seed), spawn_key=key).generate_state(1)[0])
+    key = (get_args(Stream).index("task"), number, checked(episode, Whole, "An episode"))
+    source = np.random.SeedSequence(checked(seed, Whole, "A seed"), spawn_key=key)
+    word = int(source.generate_state(1)[0])
     return 2**31 + word // 2 if purpose == "choosing" else word // 4 * 2 + number
-
-
-def _check(number: int, subject: str) -> None:
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
-        raise ConfigError(f"{subject} must be an int in [0, inf). Got {number!r} instead.")
 
 
 def dump_generator(rng: np.random.Generator) -> str:

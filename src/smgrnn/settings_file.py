@@ -38,16 +38,12 @@ class SettingsFile(NamedTuple):
         <BLANKLINE>
         [settings]
         gain = 2.0
-        <BLANKLINE>
-        [settings.plasticity]
-        window = 50
+        plasticity.window = 50
         <BLANKLINE>
         """
         head = {"smgrnn": KIND, "version": VERSION, "preset": self.preset}
-        tables: dict[str, dict[str, Any]] = {"": head, "about": self.about, "settings": {}}
-        for place, value in self.settings.items():
-            part, _, name = place.rpartition(".")
-            tables.setdefault(f"settings.{part}".rstrip("."), {})[name] = value
+        tables: dict[str, dict[str, Any]]
+        tables = {"": head, "about": self.about, "settings": self.settings}
         blocks = []
         for title, table in tables.items():
             lines = [f"[{title}]\n"] if title else []

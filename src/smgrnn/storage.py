@@ -58,30 +58,25 @@ def write_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
 
     A file that is not durable survives the end of the process, but perhaps not a power cut.
     """
-    _replace(path, data, is_durable=is_durable)
-    if is_durable:
-        _sync_folder(path.parent)
+    write_files(path.parent, {path.name: data}, is_durable=is_durable)
 
 
-def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
+def write_files(folder: Path, contents: Mapping[str, bytes], *, is_durable: bool = True) -> None:
     """Write files by name, each whole or not at all; when this returns all are on the disk."""
     for name, data in contents.items():
-        _replace(folder / name, data, is_durable=True)
-    _sync_folder(folder)
-
-
-def _replace(path: Path, data: bytes, *, is_durable: bool) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.unlink(missing_ok=True)  # or a link that a stranger left there would be followed
-    try:
-        with partial.open("xb") as file:
-            file.write(data)
-            file.flush()
-            if is_durable:
-                os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+        partial = folder / f".{name}.{os.getpid()}.partial"
+        partial.unlink(missing_ok=True)  # or a link that a stranger left there would be followed
+        try:
+            with partial.open("xb") as file:
+                file.write(data)
+                file.flush()
+                if is_durable:
+                    os.fsync(file.fileno())
+            partial.replace(folder / name)
+        finally:
+            partial.unlink(missing_ok=True)
+    if is_durable:
+        _sync_folder(folder)
 
 
 def make_folder(path: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 import operator
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
@@ -58,14 +58,10 @@ class Settings:
         return {name: _plain(value, is_key=True) for name, value in self._differing().items()}
 
     def _differing(self) -> dict[str, Any]:
-        found = {}
-        for entry in fields(self):
-            value, default = getattr(self, entry.name), entry.default
-            if entry.default_factory is not MISSING:
-                default = entry.default_factory()
-            if value != default:
-                found[entry.name] = value
-        return found
+        found = {
+            entry.name: (getattr(self, entry.name), default_of(entry)) for entry in fields(self)
+        }
+        return {name: value for name, (value, default) in found.items() if value != default}
 
     def changed(self, **changes: Any) -> Self:
         """Return the settings with some of them changed.
@@ -127,10 +123,11 @@ class Settings:
                 return kind.from_dict(own)
         if not isinstance(value, dict):
             return value
-        if kinds and "name" in value:
-            raise ConfigError(f"{cls.__name__} has no {name} {short(value['name'])}.")
-        if isinstance(former, Settings):
+        if isinstance(former, Settings) and "name" not in value:
             return former.changed(**value)
+        if kinds:  # there is none, it is code of the user, or its name is wrong
+            what = short(value["name"]) if "name" in value else f"with {', '.join(value)}"
+            raise ConfigError(f"{cls.__name__} has no {name} {what}.")
         for kind in choices(annotations(cls)[name]):
             if isinstance(kind, type) and issubclass(kind, Settings):
                 return kind.from_dict(value)
@@ -197,6 +194,11 @@ def checked(value: Any, hint: Any, what: str) -> Any:
     raise ConfigError(f"{what} must be {expected}. Got {short(value)} instead.")
 
 
+def default_of(entry: Field[Any]) -> Any:
+    """Return the default of a field."""
+    return entry.default if entry.default_factory is MISSING else entry.default_factory()
+
+
 def annotations(settings: Any) -> dict[str, Any]:
     """Return the annotation of each setting by name, with the interval that it must lie in."""
     return _annotations(settings)
@@ -211,10 +213,7 @@ def _annotations(settings: Any) -> dict[str, Any]:
 @cache
 def choices(hint: Any) -> tuple[Any, ...]:
     """Split a union into its members; anything else is its own only member."""
-    is_plain = hint is type(None) or isinstance(hint, type)
-    if get_origin(hint) is Annotated and not isinstance(get_args(hint)[1], Within):
-        return choices(get_args(hint)[0])  # a note for somebody else
-    if is_plain or get_origin(hint) in (Annotated, Literal, tuple, Callable):
+    if isinstance(hint, type) or get_origin(hint) in (Annotated, Literal, tuple, Callable):
         return (hint,)
     return tuple(choice for member in get_args(hint) for choice in choices(member))
 
@@ -231,8 +230,6 @@ def _kind(hint: Any) -> _Kind:
         return value
 
     origin, arguments = get_origin(hint), get_args(hint)
-    if hint is type(None):
-        return (lambda value: value is None), same, "None"
     if origin is Literal:
         words = " or ".join(repr(choice) for choice in arguments)
         return (lambda value: isinstance(value, str) and value in arguments), same, words
@@ -252,7 +249,7 @@ def _kind(hint: Any) -> _Kind:
             repr(hint.name),
         )
     if isinstance(hint, type):
-        words = "True or False" if hint is bool else f"a {hint.__name__}"
+        words = {bool: "True or False", type(None): "None"}.get(hint, f"a {hint.__name__}")
         return (lambda value: isinstance(value, hint)), same, words
     kind, within = arguments
     is_int = kind is int

@@ -33,6 +33,7 @@ from support.trials import (
     tiny,
     told,
     wait_for,
+    without_plan,
 )
 
 pytestmark = [
@@ -166,15 +167,19 @@ def test_a_run_that_dask_gave_up_or_could_not_reach_was_lost() -> None:
 @contextmanager
 def once_hung(folder: Path, act: Callable[[int], object]) -> Iterator[None]:
     """Act on the process that hangs, as soon as it has told its id, while the block runs."""
+    is_over = threading.Event()
 
     def wait() -> None:
-        wait_for((folder / "pid").exists)
+        wait_for(lambda: (folder / "pid").exists() or is_over.is_set())
         act(int((folder / "pid").read_text()))
 
     thread = threading.Thread(target=wait)
     thread.start()
-    yield
-    thread.join()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def start(program: str, *flags: str) -> subprocess.Popen[bytes]:
@@ -223,7 +228,22 @@ def dask_cluster() -> Iterator[Executor]:
         yield executor
 
 
-@pytest.mark.parametrize("workers", [lambda: LocalProcesses(2), dask_cluster])
+WORKERS = [lambda: LocalProcesses(2), dask_cluster]
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_a_plan_that_cannot_be_built_in_a_worker_is_a_failure_even_without_words(
+    workers: Callable[[], AbstractContextManager[Executor]], tmp_path: Path
+) -> None:
+    """A Dask worker waited for ever, and so did its driver."""
+    experiment, store = asking({"a": tiny(tmp_path)}), Store(tmp_path / "store")
+    with workers() as executor:
+        done = run_experiments([experiment], store, Replacing(executor, without_plan))
+    names = [(failure.name, failure.error, failure.is_own) for failure in done.failures]
+    assert names == [(f"trial-v1 a seed {seed}", "UnspeakableError", True) for seed in (0, 1)]
+
+
+@pytest.mark.parametrize("workers", WORKERS)
 def test_a_worker_killed_in_the_middle_of_a_run_loses_nothing(
     workers: Callable[[], AbstractContextManager[Executor]], tmp_path: Path
 ) -> None:

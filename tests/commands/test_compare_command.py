@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from smgrnn import Record, Run
 from smgrnn.batch import Condition
 from smgrnn.pages.comparison import comparison_page, group_named, student_quantile
-from smgrnn.runs import Record, Run
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.run import new_run
 from support.browser import Browser, find_browser
@@ -115,7 +115,7 @@ def test_a_run_under_way_is_compared_by_what_there_is(
     ("words", "sentence"),
     [
         (["nowhere"], "There is no run folder nowhere."),
-        (["."], "There are no runs here: name run folders, or a folder of them."),
+        (["."], "No runs found. Name run folders, or a folder of runs."),
         (["{folder}", "--out", "a.png"], "A page is an .html file. Got a.png instead."),
     ],
 )

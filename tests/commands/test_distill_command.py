@@ -9,8 +9,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from smgrnn import Plan, Record, load
 from smgrnn.commands.display import describe_all
-from smgrnn.runs import Plan, Record, load
 from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
 from smgrnn_paper.evolution.evolution import Evolution
@@ -165,9 +165,9 @@ def test_a_student_that_there_is_not_is_refused(
     smgrnn: Command, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     n = trained(tmp_path, episodes=2).graph.n_edges
-    sentence = f"The smallest student of the run has {n} parameters, more than {n - 1}."
+    sentence = f"The smallest network of the run has {n} parameters, more than {n - 1}."
     assert refused(smgrnn(*command, "run", "--parameters", n - 1)) == sentence
-    both = "Take the final student or the best of few parameters, not both."
+    both = "Ask for the final network or a maximum of parameters, not both."
     assert refused(smgrnn(*command, "run", "--parameters", n, "--final")) == both
 
 
@@ -207,7 +207,7 @@ def test_a_run_that_is_stopped_says_how_to_resume_it(
         ("distill", "Name a task"),
         ("distill CartPol-v1 --out a", "no task 'CartPol-v1'. Did you mean 'CartPole-v1'?"),
         ("distill xor --episodes 0", "The 'episodes' parameter of RunConfig must be"),
-        ("distill xor --seeds 0", "The number of seeds must be at least 1"),
+        ("distill xor --seeds 0", "--seeds must be an int in [1, inf). Got 0 instead"),
         ("distill xor --out file/run", "cannot be made"),
         ("distill CartPole-v1 --student mlp-100 --set iterations=3 --dry-run", "it must be 2."),
         ("distill CartPole-v1 --expert Acrobot-v1.safetensors", "6 inputs and gives 3 outputs"),
@@ -217,7 +217,7 @@ def test_a_run_that_is_stopped_says_how_to_resume_it(
         ("distill --resume run --set gain=2", "A run is resumed with its own settings."),
         ("distill --resume run --out b", "A run is resumed with its own settings."),
         ("distill CartPole-v1 --from run --student static", "contradicts the student static."),
-        ("evaluate run --episodes 0", "The number of episodes must be at least 1"),
+        ("evaluate run --episodes 0", "--episodes must be an int in [1, inf). Got 0 instead"),
     ],
 )
 def test_what_cannot_be_is_refused_and_leaves_nothing(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from smgrnn import Record, distill
 from smgrnn.errors import SmgrnnError
-from smgrnn.runs import Record, distill
 from smgrnn.tasks import Task
 from support.commands import Command, refused
 from support.runs import teacher
@@ -152,7 +152,7 @@ RECORDINGS: dict[str, tuple[dict[str, Any], str]] = {
         "its action is always the same",
     ),
     "episodes of another length": ({"episodes": DONE[:9]}, "must be 20 ints, one per row"),
-    "too few episodes": ({"episodes": DONE}, "needs 3 of them at least"),
+    "too few episodes": ({"episodes": DONE}, "needs at least 3 episodes"),
 }
 """Changes of a recording that would do, and what is said of each."""
 
@@ -300,9 +300,9 @@ def test_a_recording_that_is_damaged_absent_or_pickled_is_refused(
 
 def test_what_a_recording_cannot_do_is_refused(smgrnn: Command, tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", observations=SEEN, actions=DONE)
-    assert "come in no order" in refused(smgrnn("distill", "a.npz", "--set", "carry_state=true"))
+    assert "have no order" in refused(smgrnn("distill", "a.npz", "--set", "carry_state=true"))
     assert "has no environment" in refused(smgrnn("evolve", "a.npz"))
-    sentence = "'a.npz' is learned from examples, which are its teacher."
+    sentence = "'a.npz' is learned from examples and takes no expert."
     assert sentence in refused(smgrnn("expert", "evaluate", "a.npz"))
     assert sentence in refused(smgrnn("distill", "a.npz", "--expert", "CartPole-v1"))
     assert sentence in refusal(lambda: distill(tmp_path / "a.npz", expert=len))

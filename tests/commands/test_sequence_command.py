@@ -48,4 +48,4 @@ def test_an_expert_is_trained_on_all_of_an_observation_and_no_cue(
     task: str, smgrnn: Command, tmp_path: Path
 ) -> None:
     said = smgrnn("expert", "train", task, "--out", str(tmp_path / "expert.safetensors"))
-    assert refused(said).startswith("An expert sees all of an observation and no cue: train one of")
+    assert refused(said).startswith("An expert sees all of an observation and no cue. Leave")

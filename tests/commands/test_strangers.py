@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from smgrnn import Plan, Record
 from smgrnn.experts import TeacherId
 from smgrnn.rules.settings import ForeignRule
-from smgrnn.runs import Plan, Record
 from smgrnn.runs.folder import NOTED
 from smgrnn.storage import LOCK
 from support.commands import Command, refused

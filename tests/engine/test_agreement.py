@@ -180,7 +180,7 @@ def test_both_engines_agree_on_every_kind_of_network_rule_optimizer_and_loss(
         seen = rows.observations
         rows = rows._replace(labels=np.tanh(seen[:, :N_OUTPUTS] - 0.5 * seen[:, 1:]))
     made = compare(config(iterations, **network), optimized(**learning), rules(**plasticity), rows)
-    assert made.log.n_changes > 0
+    assert any(made.log.edits())
 
 
 GROWING = {

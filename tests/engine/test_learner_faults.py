@@ -80,7 +80,7 @@ def test_an_overflow_is_as_if_the_example_had_not_been_seen(activation: Activati
         assert memory(made) == before
         assert made.learn(x, label) == undisturbed.learn(x, label)
     assert memory(made) == memory(undisturbed)
-    assert made.log.n_changes > 0
+    assert any(made.log.edits())
 
 
 def test_a_gradient_or_a_step_that_overflows_under_a_finite_loss_is_refused() -> None:

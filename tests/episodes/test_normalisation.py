@@ -10,12 +10,12 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from smgrnn.episodes.normalisation import normalisation_by
+from smgrnn import Run, distill, load
+from smgrnn.episodes.backends import normalisation_by
 from smgrnn.errors import FileFormatError
 from smgrnn.experts import Expert
 from smgrnn.export import export_policy
 from smgrnn.policy import Normalisation, Policy
-from smgrnn.runs import Run, distill, load
 from smgrnn.seeding import episode_seed
 from smgrnn.storage import read_arrays, write_arrays
 from smgrnn.tasks import find_task

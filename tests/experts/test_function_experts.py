@@ -8,10 +8,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from smgrnn import Run, distill, load
 from smgrnn.errors import ConfigError, ExpertError, TaskError
 from smgrnn.experts import find_teacher
 from smgrnn.experts.function import function_name, import_function
-from smgrnn.runs import Run, distill, load
 from smgrnn.tasks import find_task
 from support.commands import Command, refused
 from support.flat import flat_rules

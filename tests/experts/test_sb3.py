@@ -14,11 +14,11 @@ from gymnasium import spaces
 from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
+from smgrnn import distill
 from smgrnn.errors import ExpertError
 from smgrnn.experts import load_expert, read_expert
 from smgrnn.experts.evaluation import _act
 from smgrnn.experts.sb3 import load_sb3_expert
-from smgrnn.runs import distill
 from smgrnn.tasks import Task, find_task
 from support.commands import call
 

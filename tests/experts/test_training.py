@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
+from smgrnn import distill
 from smgrnn.errors import ExpertError
 from smgrnn.experts import Expert, choice, load_expert, read_expert
 from smgrnn.experts.choice import late_returns, rank, score_expert, train_expert
 from smgrnn.experts.dqn import Choice, DQNConfig, Recipe, RecipeName, changes, find_recipe, train
 from smgrnn.experts.files import Record
-from smgrnn.runs import distill
 from smgrnn.tasks import find_task, make_env
 from smgrnn.tasks.known import KNOWN
 from support.commands import call

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Graph, NetworkConfig
+from smgrnn import Graph, NetworkConfig, Policy, load
 from smgrnn.errors import ConfigError
 from smgrnn.export import export_policy
 from smgrnn.export.c import c_name, fixed_bytes
 from smgrnn.export.wiring import facts
-from smgrnn.runs import Policy, load
 from smgrnn.tasks import Task
 from smgrnn_paper import evolve
 from support import exports

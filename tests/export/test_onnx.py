@@ -8,10 +8,10 @@ import onnx
 import onnxruntime
 import pytest
 
+from smgrnn import Policy
 from smgrnn.export import export_policy
 from smgrnn.export.to_onnx import OPSET
 from smgrnn.export.wiring import facts
-from smgrnn.runs import Policy
 from support import exports
 from support.exports import TOLERANCE, Played, check, every_case, random_policy, random_rows
 

@@ -104,7 +104,7 @@ BARE: dict[str, Callable[[], dict[str, Any]]] = {
     "learner, frugal, mse": lambda: learned(FRUGAL, SQUARED),
     "learner, settled at 8": lambda: learned(FRUGAL, size=8),
     "learner, own rule": lambda: learned(Rules(interval=50, **OWN)),
-    "learner, own rule an episode": lambda: learned(Rules.paper_1(**OWN)),
+    "learner, own rule an episode": lambda: learned(Rules.paper(**OWN)),
     "torch, paper": lambda: trained_by_torch(RULES),
     "torch, frugal": lambda: trained_by_torch(FRUGAL, averaging=0.01),
     "classifier": lambda: fitted(GrowingClassifier(max_iter=40, random_state=0), CHOICES),

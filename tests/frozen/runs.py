@@ -98,14 +98,9 @@ OF_OLD: dict[str, Entry] = {
 }
 LENGTHS = {CARTPOLE: 20, ACROBOT: 5, LANDER: 2, "xor": 60, PENDULUM: 3, "recall": 60, HIDDEN: 40}
 """Episodes on each task."""
-LONGER = {"frugal": 8, "paper": 4, "paper-1": 1, "as_printed": 1}
+LONGER = {"frugal": 8, "paper": 1, "as_printed": 1}
 """How many times as many a preset takes, as it edits less often."""
-SIZED: dict[str, Options] = {
-    "frugal": FRUGAL | {"parameters": 40},
-    "paper": {"plasticity": {"window": 5, "prune_period": 5}},
-    "paper-1": {},
-    "as_printed": {},
-}
+SIZED: dict[str, Options] = {"frugal": FRUGAL | {"parameters": 40}, "paper": {}, "as_printed": {}}
 """What lets a preset edit often."""
 STUDENTS: dict[str, Options] = {
     **{"static": {}, "growth-only": PAPER, "mlp-100": {"budget": 40}, "mlp-200": {"budget": 40}},
@@ -193,15 +188,12 @@ OF_RUNS: dict[str, Entry] = {
     "other physics": (f"{CARTPOLE},gravity=20,mirrored", {"episodes": 10, **RULES}),
     "shorter recall": ("recall,delay=2", {"episodes": 900, "parameters": 30, **FINAL, **FRUGAL}),
     "recorded choices": ("choices.npz", {"episodes": 5, **FRUGAL}),
-    "recorded targets": ("targets.npz", {"preset": "paper-1", "normalise": True, **RULES}),
+    "recorded targets": ("targets.npz", {"preset": "paper", "normalise": True, **RULES}),
     "kept in a folder": cart(plasticity=BUSY, folder="run"),
     "goes on": (CARTPOLE, {"start": "smgrnn", "episodes": 20}),
     "goes on, protected": (CARTPOLE, {"start": "smgrnn", "episodes": 20, "protect": 0.8}),
     "goes on, frugal": (CARTPOLE, {"start": "frugal", "protect": 0.5, "parameters": 30}),
-    "two tasks": (
-        (CARTPOLE, f"{CARTPOLE},mirrored"),
-        {"preset": "paper-1", "episodes": 20, **RULES},
-    ),
+    "two tasks": ((CARTPOLE, f"{CARTPOLE},mirrored"), {"preset": "paper", "episodes": 20, **RULES}),
     "two tasks, protected, with a cue": (
         (CARTPOLE, f"{CARTPOLE},gravity=20"),
         {"episodes": 40, "protect": 0.5, "cue": True, "parameters": 24, **FINAL, **FRUGAL},

@@ -1,7 +1,7 @@
 """Whatever is rewritten, training gives the same numbers to the last bit.
 
 A digest that moves means that published numbers move: say so in the changelog, under Results, and
-raise `RECORDS_VERSION`.  A new run gets its digest by `PYTHONPATH=tests python -m frozen`.
+raise `RECORDS_VERSION`.  A new run gets its digest by `PYTHONPATH=tests python -m frozen NAME…`.
 """
 
 import json

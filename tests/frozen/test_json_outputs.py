@@ -17,15 +17,15 @@ UNSTABLE = {"seconds", "wall_seconds", "versions"}
 """Keys whose values are times, or belong to the machine."""
 SHORT = ("--episodes", "5", "--held-out", "2")
 SEARCH = ("--rollouts", "20", "--population", "10", "--held-out", "2")
-MIRRORED = ("CartPole-v1", "CartPole-v1,mirrored", "--preset", "paper-1")
+MIRRORED = ("CartPole-v1", "CartPole-v1,mirrored", "--preset", "paper")
 COMMANDS: dict[str, tuple[str, ...]] = {
     "distill": ("distill", "CartPole-v1", *SHORT, "--out", "runs/a"),
-    "distill, paper": ("distill", "CartPole-v1", "--preset", "paper-1", *SHORT, "--out", "runs/b"),
+    "distill, paper": ("distill", "CartPole-v1", "--preset", "paper", *SHORT, "--out", "runs/b"),
     "distill, resumed": ("distill", "--resume", "runs/a"),
     "distill, from": ("distill", "CartPole-v1", "--from", "runs/b", *SHORT, "--out", "runs/c"),
     "distill, seeds": ("distill", "xor", *SHORT, "--seeds", "2", "--out", "runs/x"),
     "dry": ("distill", "CartPole-v1", "--dry-run"),
-    "dry, paper": ("distill", "Acrobot-v1", "--preset", "paper-1", "--dry-run"),
+    "dry, paper": ("distill", "Acrobot-v1", "--preset", "paper", "--dry-run"),
     "dry, as printed": ("distill", "LunarLander-v3", "--preset", "as_printed", "--dry-run"),
     "dry, MLPs": ("distill", "CartPole-v1", "--student", "mlp-100", "--seeds", "2", "--dry-run"),
     "dry, from": (

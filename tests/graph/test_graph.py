@@ -221,7 +221,7 @@ def test_an_edit_tells_its_changes_in_the_order_they_were_decided() -> None:
         ([(ADD_EDGE, 5, 3, 3)], TO_ITSELF),
         ([(REMOVE_EDGE, 0, 9, 2)], "The graph has no edge 9 -> 2 to remove."),
         ([(REMOVE_EDGE, 1, 0, 2)], "The graph has no edge 0 -> 2 to remove."),
-        (2 * [(REMOVE_EDGE, 0, 0, 2)], "An edit removes one edge twice."),
+        (2 * [(REMOVE_EDGE, 0, 0, 2)], "The graph has no edge 0 -> 2 to remove."),
         ([(REMOVE_NODE, 2, -1, -1)], "Node 2 is not a hidden node of the graph."),
         # The second removal did nothing, but the edit counted it.
         ([*WITHOUT_3, WITHOUT_3[-1]], "Node 3 is not a hidden node of the graph."),

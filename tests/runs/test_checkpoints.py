@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smgrnn import Plan, Record, Run, evaluate, load
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.policy import Policy
-from smgrnn.runs import Plan, Record, Run, evaluate, load
 from smgrnn.runs.checkpoints import FIRST_ROUND, ROUNDS, Checkpoints, best, halved, joined, offers
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.run import new_run

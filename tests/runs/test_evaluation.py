@@ -6,9 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from smgrnn import evaluate, load
 from smgrnn.arrays import Floats
 from smgrnn.policy import Policy
-from smgrnn.runs import evaluate, load
 from smgrnn.runs.distillation import FIRST_COMPARED, N_COMPARED, Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.record import Record
@@ -42,7 +42,7 @@ def test_scoring_leaves_the_student_as_it_was(tmp_path: Path, backend: str) -> N
     first = score(run.backend, run.policy, 0, 3)
     assert memory(run.learner) == before
     assert np.array_equal(score(run.backend, run.policy, 0, 3), first)
-    assert run.learner.forget_log().n_changes > 0  # it has not lost what it logged either
+    assert any(run.learner.forget_log().edits())  # it has not lost what it logged either
 
 
 @pytest.mark.parametrize(("task", "episodes"), [("Acrobot-v1", 4), ("Pendulum-v1", 2)])

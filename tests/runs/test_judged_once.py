@@ -54,7 +54,7 @@ def test_the_same_call_on_a_finished_run_changes_nothing(
     monkeypatch.setattr(Dock, "reward", 1000.0)
     again = docked(tmp_path / "run")
     assert again.held_out.tolist() == first.held_out.tolist() == [5.0] * 3
-    with pytest.raises(ConfigError, match=f"holds a run of {NAME} as it was, with other facts"):
+    with pytest.raises(ConfigError, match=f"holds a run of {NAME} with other facts"):
         docked(tmp_path / "run", most=3)
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == kept
 

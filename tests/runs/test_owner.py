@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from smgrnn import Record
 from smgrnn.errors import ConfigError
-from smgrnn.runs import Record
 from smgrnn.runs.run import Run, new_run
 from smgrnn.storage import LOCK, locked
 from smgrnn_paper import Evolution
@@ -65,7 +65,7 @@ def test_of_two_on_one_folder_one_runs_and_the_other_changes_nothing(
 
     first.train(start_the_other)
     if not resumes:
-        with pytest.raises(ConfigError, match="Another process has gone on with the run"):
+        with pytest.raises(ConfigError, match="Another process has continued the run"):
             second.train()
     trained(tmp_path, name="whole", episodes=40)
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
@@ -103,8 +103,8 @@ def test_the_same_command_goes_on_and_another_is_one_sentence(
         name = f"CartPole-v1-smgrnn-{seed}"
         assert contents(tmp_path / "stopped" / name) == contents(tmp_path / "whole" / name)
     sentence = refused(smgrnn(*command, "--out", "stopped", "--set", "plasticity.prune_period=7"))
-    assert "holds another run, with plasticity.prune_period 2 instead of 7;" in sentence
-    assert "holds another run;" in refused(
+    assert "holds another run, with plasticity.prune_period 2 instead of 7." in sentence
+    assert "holds another run." in refused(
         smgrnn("evolve", "CartPole-v1", "--out", f"stopped/{name}")
     )
 

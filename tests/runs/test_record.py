@@ -13,9 +13,9 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 import smgrnn
+from smgrnn import Plan, Record, Run, evaluate
 from smgrnn.batch import Store
 from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
-from smgrnn.runs import Plan, Record, Run, evaluate
 from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.folder import write_results
 from smgrnn.runs.record import Times
@@ -90,12 +90,10 @@ def test_a_folder_and_a_file_of_the_store_hold_the_same(folder: Path, tmp_path: 
     assert Record.load(path).fingerprint == record.fingerprint
     assert np.array_equal(evaluate(Record.load(path), 3), evaluate(record, 3))
     assert smgrnn.load(path).graph == smgrnn.load(folder).graph
-    Run.read(path).save(tmp_path / "copy")
-    assert Record.load(tmp_path / "copy").resume is None
-    for use in (lambda: Run.resume(path), lambda: Run.read(tmp_path / "copy").train()):
-        with pytest.raises(ConfigError, match="it cannot go on"):
-            use()
-    Run.read(folder).save(tmp_path / "whole")
+    assert Record.load(path).resume is None
+    with pytest.raises(ConfigError, match="it cannot continue"):
+        Run.resume(path)
+    Run.resume(folder).save(tmp_path / "whole")
     assert Run.resume(tmp_path / "whole").train().fingerprint == record.fingerprint
 
 
@@ -203,7 +201,7 @@ def test_arrays_of_wrong_types_are_refused_or_harmless(
             write_results(tmp_path, record)
         Timeline.of(record)
         with suppress(SmgrnnError):
-            Run.read(path)
+            Run.resume(path)
     assert n_refused > 15
 
 

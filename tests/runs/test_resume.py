@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from smgrnn import Record
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import Expert, write_expert
-from smgrnn.runs import Record
 from smgrnn.runs.folder import NOTED, RunFolder
 from smgrnn.runs.run import Run, new_run
 from smgrnn_paper import Evolution, EvolutionConfig

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import smgrnn
+from smgrnn import Plan, Record, Run
 from smgrnn.engine.protection import protection
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.graph import Operation
 from smgrnn.pages.comparison import stated_settings
-from smgrnn.runs import Plan, Record, Run
 from smgrnn.runs.sequences import Sequence
 from smgrnn.view.timeline import Timeline
 from support.commands import call
@@ -185,7 +185,7 @@ def test_a_stage_of_another_student_is_refused(tmp_path: Path) -> None:
     replace(second, plan=replace(second.plan, ancestor=replace(ancestor, episode=1))).save(
         tmp_path / "a" / "stage-2"
     )
-    with pytest.raises(ConfigError, match="goes on from another student"):
+    with pytest.raises(ConfigError, match="continues another student"):
         learned(PLAIN, MIRRORED, episodes=3, out=tmp_path / "a")
     assert one.record.episodes.n == 3
 
@@ -252,11 +252,11 @@ def test_protected_edges_stay_and_move_less() -> None:
         ([PLAIN, "CartPole-v1,hide=velocities"], {}, "One student cannot learn CartPole-v1, of 4"),
         ([PLAIN], {"cue": True}, "A cue tells tasks apart"),
         ([PLAIN, PLAIN], {"cue": True}, "A cue tells tasks apart"),
-        ([PLAIN, "CartPole-v1,cue=2of2"], {}, "CartPole-v1,cue=2of2 has a cue of its own"),
-        ([PLAIN], {"protect": 0.5}, "protect is for what was learned before"),
-        ([PLAIN, MIRRORED], {"normalise": True}, "A sequence has no one scale to normalise by"),
-        ([PLAIN, MIRRORED], {"expert": PLAIN}, "A sequence takes the expert of each of its tasks"),
-        (["xor", "xor"], {}, "The tasks of a sequence are played, and xor is not."),
+        ([PLAIN, "CartPole-v1,cue=2of2"], {}, "CartPole-v1,cue=2of2 has a cue already"),
+        ([PLAIN], {"protect": 0.5}, "protect needs an earlier stage"),
+        ([PLAIN, MIRRORED], {"normalise": True}, "Tasks of a sequence differ in scale"),
+        ([PLAIN, MIRRORED], {"expert": PLAIN}, "A sequence uses the expert of each task"),
+        (["xor", "xor"], {}, "The tasks of a sequence need an environment, and xor has none."),
         ([lambda: None], {}, "The tasks of a sequence are given by their names."),
     ],
 )

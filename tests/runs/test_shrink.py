@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smgrnn import Record, Run
 from smgrnn.arrays import Floats
 from smgrnn.config import RunConfig
 from smgrnn.experts.evaluation import evaluate_expert
 from smgrnn.policy import Policy
-from smgrnn.runs import Record, Run
 from smgrnn.runs.checkpoints import FIRST_ROUND, Checkpoint
 from smgrnn.runs.run import new_run
 from smgrnn.runs.shrink import (

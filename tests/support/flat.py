@@ -46,7 +46,7 @@ def _nest(flat: dict[str, Any], kind: Any, tables: dict[str, Any]) -> dict[str, 
 
 
 def paper_rules(**flat: Any) -> PlasticityConfig:
-    return PlasticityConfig.paper_1(**flat_rules(flat))
+    return PlasticityConfig.paper(**flat_rules(flat))
 
 
 def growing_rules(**flat: Any) -> PlasticityConfig:

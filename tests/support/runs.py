@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from smgrnn import Graph, GraphEdit
+from smgrnn import Graph, GraphEdit, Plan, Record, Run
 from smgrnn.config import NetworkConfig, RunConfig
 from smgrnn.episodes.table import Edits
 from smgrnn.experts import Expert, write_expert
 from smgrnn.graph.edit import apply
 from smgrnn.policy import Policy
-from smgrnn.runs import Plan, Record, Run
 from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.run import new_run
 from smgrnn.storage import digest
@@ -54,7 +53,6 @@ def settings(folder: Path, task: str = "CartPole-v1", **changes: Any) -> RunConf
     defaults: dict[str, Any] = {"episodes": 30, "checkpoint_every": 10}
     if task in TEACHERS:
         defaults["expert"] = teacher(folder, task)
-    changes = {"preset": "paper-1", **changes}
     start = {name: changes[name] for name in ("preset", "student") if name in changes}
     if not str(changes.get("student", "")).startswith("mlp"):
         rules = RunConfig.for_task(task, **start).plasticity

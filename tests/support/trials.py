@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from smgrnn.batch import AnyCondition, Condition, Experiment
-from smgrnn.batch.runner import execute
+from smgrnn.batch.runner import Failure, attempt, execute
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs.record import Record
 from support.flat import flat_rules
@@ -96,6 +96,25 @@ def hang_once(folder: Path, *args: Any) -> Any:
         partial.rename(told)
         time.sleep(PATIENCE)
     return execute(*args)
+
+
+class UnspeakableError(Exception):
+    """Has no words, and neither has the lack of them."""
+
+    def __str__(self) -> str:
+        raise UnspeakableError
+
+    __repr__ = __str__
+
+
+class Planless(Condition):
+    def plan(self, seed: int) -> Any:
+        raise UnspeakableError
+
+
+def without_plan(condition: Condition, seed: int, key: str) -> Record | Failure:
+    """Attempt a run whose plan cannot be built in a worker."""
+    return attempt(Planless(condition.task, condition.settings), seed, key)
 
 
 def tell_and_wait(folder: Path) -> int:

@@ -10,8 +10,8 @@ import pytest
 from safetensors.numpy import save_file
 
 import smgrnn
+from smgrnn import Record, Run, distill, evaluate, load
 from smgrnn.errors import ConfigError
-from smgrnn.runs import Record, Run, distill, evaluate, load
 from smgrnn.seeding import stream
 from smgrnn.tasks import find_task
 from smgrnn.tasks.recording import Recording, read_recording
@@ -201,7 +201,7 @@ def test_a_run_goes_on_with_its_recording_and_no_other(tmp_path: Path) -> None:
     write(path, observations=OBSERVATIONS, actions=1 - CHOICES)
     with pytest.raises(ConfigError, match="begun with another expert"):
         Run.resume(tmp_path / "whole").train()
-    with pytest.raises(ConfigError, match="is not what it was when the run began"):
+    with pytest.raises(ConfigError, match="has changed since the run began"):
         evaluate(Record.load(tmp_path / "whole"), 1)
     path.unlink()  # a policy does not need it
     assert load(tmp_path / "whole")(OBSERVATIONS[0]) in (0, 1)

@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from smgrnn.errors import ConfigError, TaskError
 from smgrnn.seeding import episode_seed
-from smgrnn.tasks import XOR, Task, find_task, make_env
+from smgrnn.tasks import Task, find_task, make_env
 from smgrnn.tasks.known import KNOWN, find_budget
 
 FLAT = spaces.Box(-1, 1, (3,))
@@ -93,12 +93,12 @@ def test_what_is_read_off_an_environment(register: Callable[..., str]) -> None:
 
 
 def test_xor_is_a_task_without_an_environment() -> None:
-    assert find_task("xor") == XOR
-    assert (XOR.n_inputs, XOR.n_outputs, XOR.action_low, XOR.action_high) == (2, 1, (-1,), (1,))
-    assert (XOR.compiled, XOR.max_steps, XOR.is_supervised) == (None, 4, True)
-    assert XOR.return_bounds == (0.0, 4.0)
+    xor = find_task("xor")
+    assert (xor.n_inputs, xor.n_outputs, xor.action_low, xor.action_high) == (2, 1, (-1,), (1,))
+    assert (xor.compiled, xor.max_steps, xor.is_supervised) == (None, 4, True)
+    assert xor.return_bounds == (0.0, 4.0)
     with pytest.raises(TaskError, match=r"^The task 'xor' is learned from examples and has no env"):
-        make_env(XOR)
+        make_env(xor)
 
 
 # --- what is refused -----------------------------------------------------------------------------

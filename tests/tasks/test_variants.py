@@ -74,13 +74,16 @@ FORM = (
         ("CartPole-v1,gravty=20", "Did you mean 'gravity'?"),
         ("recall,hide=cue", "The task 'recall' has no setting 'hide'. It has delay=8, cue=1of2."),
         ("xor,cue=1of2", "The task 'xor' has no setting 'cue'. It has none."),
-        ("CartPole-v1,hide=speed", "hidden of 'CartPole-v1' is velocities. Got 'speed' instead."),
+        (
+            "CartPole-v1,hide=speed",
+            "Only velocities of 'CartPole-v1' can be hidden. Got 'speed' instead.",
+        ),
         ("CartPole-v1,gravity=500", "The setting 'gravity' of 'CartPole-v1' is a number in"),
         ("CartPole-v1,gravity=-1", "in [0.98, 98]. Got '-1' instead."),
         ("CartPole-v1,gravity=nan", "Got 'nan' instead."),
         ("recall,delay=-1", "'delay' of 'recall' is an int in [0, 9998]. Got '-1' instead."),
         ("recall,delay=1.5", "Got '1.5' instead."),
-        ("CartPole-v1,cue=3of2", "A cue is the number of a task among so many"),
+        ("CartPole-v1,cue=3of2", "A cue is the number of a task among 2 to 100"),
         ("CartPole-v1,cue=1", "such as 1of2. Got '1' instead."),
     ],
 )

@@ -177,7 +177,7 @@ def kinds(folder: Path) -> list[Kind]:
 def use_record(path: Path, rng: Random) -> None:
     """Do with a record all that commands do."""
     record = Record.load(path)
-    record.changes, record.fingerprint, record.is_finished  # noqa: B018
+    record.fingerprint, record.is_finished  # noqa: B018
     if record.episodes.n:
         record.summary()
     policy = record.student(final=rng.random() < 0.3).policy

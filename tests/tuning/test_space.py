@@ -61,7 +61,6 @@ def test_settings_of_a_rule_that_is_tuned_are_those_of_all_that_it_is_chosen_fro
         ("gain=2:2", "numbers that rise"),
         ("gain=1:nan", "numbers that rise"),
         ("gain=1:2:lin", "must be LOW:HIGH or LOW:HIGH:log, of numbers"),
-        ("gain=one:two", "of numbers"),
         ("plasticity.window=1.5:9", "of whole numbers"),
         ("growth.explore_probability=0:1:log", "above 0 with log. Got '0:1:log'"),
         ("plasticity.growth=1:2", "plasticity.growth is not a number"),

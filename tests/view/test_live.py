@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from smgrnn.runs import Record, Run
+from smgrnn import Record, Run
 from smgrnn.runs.run import new_run
 from smgrnn.view import FolderView, LiveView, Timeline
 from smgrnn.view.style import place_nodes

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn.runs import Run
+from smgrnn import Run
 from smgrnn.view import Timeline, write_page
 from smgrnn.view.style import COLOURS
 from support.browser import Browser

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Graph
+from smgrnn import Graph, Run
 from smgrnn.graph.edit import Cause
-from smgrnn.runs import Run
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.view import Timeline
 from smgrnn.view.style import place_nodes

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from smgrnn.batch.experiment import AnyCondition, Experiment, QueuedRun, queue_runs
 from smgrnn.errors import ConfigError, FileFormatError, GrowthLimitWarning
@@ -104,6 +104,17 @@ class Failure(NamedTuple):
     key: str
     """The key of its plan."""
 
+    @classmethod
+    def of(cls, error: BaseException, name: str, key: str) -> Self:
+        """Return the failure of a run by its error, whose own words may fail."""
+        try:
+            line = " ".join(str(error).split())
+        except Exception:
+            line = ""
+        details = "".join(traceback.format_exception(error))
+        is_own = not (is_loss(error) or isinstance(error, OtherWorkerError))
+        return cls(name, line or type(error).__name__, details, is_own, key)
+
 
 @dataclass
 class Progress:
@@ -139,6 +150,17 @@ def execute(condition: AnyCondition, seed: int, key: str) -> Record:
         return replace(condition.train(plan), resume=None)
 
 
+def attempt(condition: AnyCondition, seed: int, key: str) -> Record | Failure:
+    """Run a condition in a worker; return its record, or its error as text.
+
+    Not every error survives the way back: a Dask worker hangs on one whose `repr` raises.
+    """
+    try:
+        return execute(condition, seed, key)
+    except (Exception, SystemExit) as error:
+        return Failure.of(error, "", key)
+
+
 def run_experiments(
     experiments: Iterable[Experiment],
     store: Store,
@@ -158,42 +180,38 @@ def run_experiments(
     missing = [run for run in runs if store.find(run.key) is None]
     progress = Progress(n_runs=len(runs), n_found=len(runs) - len(missing))
     start = time.perf_counter()
-    under_way: dict[Future[Record], QueuedRun] = {}
-    ended: SimpleQueue[Future[Record]] = SimpleQueue()
+    under_way: dict[Future[Record | Failure], QueuedRun] = {}
+    ended: SimpleQueue[Future[Record | Failure]] = SimpleQueue()
     losses: Counter[str] = Counter()
-
-    def fail(run: QueuedRun, error: BaseException, *, is_own: bool) -> None:
-        line = " ".join(str(error).split()) or type(error).__name__
-        details = "".join(traceback.format_exception(error))
-        progress.failures.append(Failure(run.name, line, details, is_own, run.key))
 
     def submit(run: QueuedRun) -> None:
         try:
-            future = executor.submit(execute, run.condition, run.seed, run.key)
+            future = executor.submit(attempt, run.condition, run.seed, run.key)
         except (BrokenExecutor, RuntimeError) as error:  # broken, or shut down
-            fail(run, error, is_own=False)
+            failure = Failure.of(error, run.name, run.key)
+            progress.failures.append(failure._replace(is_own=False))
         else:
             under_way[future] = run
             future.add_done_callback(ended.put)
 
-    def take_in(future: Future[Record]) -> None:
+    def take_in(future: Future[Record | Failure]) -> None:
         """Keep the record of a run that ended, run it again, or count it as failed."""
         run = under_way.pop(future)
         error = CancelledError() if future.cancelled() else future.exception()
-        if error is None:
-            record = future.result()
-            store.save(record)
+        found = future.result() if error is None else Failure.of(error, run.name, run.key)
+        if isinstance(found, Record):
+            store.save(found)
             progress.n_done += 1
-            progress.steps += record.spent.steps
-            progress.latest = run.name, record
+            progress.steps += found.spent.steps
+            progress.latest = run.name, found
             return
-        if is_loss(error):
+        if error is not None and is_loss(error):
             progress.n_lost += 1
             losses[run.key] += 1
             if losses[run.key] <= RETRIES:
                 submit(run)
                 return
-        fail(run, error, is_own=not (is_loss(error) or isinstance(error, OtherWorkerError)))
+        progress.failures.append(found._replace(name=run.name))
 
     watch(progress)
     try:
@@ -206,15 +224,11 @@ def run_experiments(
                     take_in(future)
             progress.seconds = time.perf_counter() - start
             watch(progress)
-    except (KeyboardInterrupt, ConfigError):  # the latter: nobody is left to run anything
+    finally:  # after an interrupt, or when nobody is left to run anything
         with interrupts_deferred():
-            for each in [*under_way]:
-                if each.done() and not each.cancelled() and each.exception() is None:
+            for each in [each for each in under_way if not each.cancel()]:
+                if each.done() and each.exception() is None:
                     take_in(each)
-        raise
-    finally:
-        for each in under_way:
-            each.cancel()
     progress.failures.sort()
     return progress
 

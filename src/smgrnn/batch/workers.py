@@ -15,6 +15,7 @@ from typing import Any
 
 from smgrnn.errors import ConfigError, needs
 from smgrnn.machine import usable_cores
+from smgrnn.validation import Count, checked
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _ENVIRONMENT = dict.fromkeys(_THREADS, "1") | {
@@ -26,10 +27,9 @@ PATIENCE = 10.0
 
 def find_executor(jobs: int | None, scheduler: str | None) -> Executor:
     """Return the cluster at an address or, without one, processes here: one for each core."""
-    if jobs is not None and jobs < 1:
-        raise ConfigError(f"The number of jobs must be at least 1. Got {jobs} instead.")
+    checked(jobs, Count | None, "--jobs")
     if jobs is not None and scheduler is not None:
-        raise ConfigError("A cluster has the workers it has; give --jobs or --scheduler, not both.")
+        raise ConfigError("Give --jobs or --scheduler, not both: a cluster has its own workers.")
     return LocalProcesses(jobs or usable_cores()) if scheduler is None else Cluster(scheduler)
 
 
@@ -48,9 +48,8 @@ class LocalProcesses(ThreadPoolExecutor):
         self._reader, self._writer = multiprocessing.Pipe(duplex=False)
         start = {"initializer": _follow_driver, "initargs": (self._reader,), "env": _ENVIRONMENT}
         self._new_pool = partial(loky.ProcessPoolExecutor, 1, **start)
-        self._pools: dict[int, Any] = {}
-        self._changing = threading.Lock()
-        self._is_stopped = False
+        self._own = threading.local()
+        """The pool of each thread, of one process."""
         # Starts Python's resource tracker: in a thread below, that would unblock SIGINT again.
         multiprocessing.get_context("spawn").Lock()
 
@@ -59,27 +58,18 @@ class LocalProcesses(ThreadPoolExecutor):
         return super().submit(self._call, fn, *args, **kwargs)
 
     def _call(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        thread = threading.get_ident()
-        with self._changing:
-            if self._is_stopped:
-                raise BrokenExecutor("The worker processes were stopped.")
-            if thread not in self._pools:
-                self._pools[thread] = self._new_pool()
-            pool = self._pools[thread]
+        if not hasattr(self._own, "pool"):
+            self._own.pool = self._new_pool()
         try:
-            return pool.submit(fn, *args, **kwargs).result()
+            return self._own.pool.submit(fn, *args, **kwargs).result()
         except BrokenExecutor as error:
-            del self._pools[thread]
+            del self._own.pool
             raise BrokenExecutor("The worker process died.") from error
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Stop the processes: after all calls, or those already begun; at once without `wait`."""
         super().shutdown(wait=wait, cancel_futures=cancel_futures or not wait)
-        with self._changing:
-            self._is_stopped = True
-            pools = [*self._pools.values()]
-        for pool in pools:
-            pool.shutdown(kill_workers=True)
+        self._writer.close()  # which the processes follow
         super().shutdown()
 
     def __exit__(self, kind: object, *details: object) -> None:

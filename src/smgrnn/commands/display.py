@@ -162,14 +162,13 @@ def describe(summary: dict[str, Any]) -> str:
         lines = [f"Selected network: {score}; {size}, from episode {given['episode']}."]
         if kept := summary.get("kept"):
             fraction = f"{100 * kept['share']:g}% of the expert's return beyond chance"
-            asked, bound = (
-                f"{kept['target_return']:.1f}",
-                f"{kept['lower_bound']:.1f} (lower bound)",
-            )
+            bound, target = f"{kept['lower_bound']:.1f}", f"{kept['target_return']:.1f}"
             if kept["is_reached"]:
-                lines.append(f"It keeps {fraction}: at least {bound}, and {asked} was asked for.")
+                lines.append(
+                    f"It keeps {fraction}: at least {bound} (lower bound; target {target})."
+                )
             else:
-                lines.append(f"No network kept {fraction}, {asked}: the best one is selected.")
+                lines.append(f"No network kept {fraction}, {target}: the best one is selected.")
         if summary["agreement"] is None:
             likeness = f"late loss {summary['late_loss']:.4f}"
         else:

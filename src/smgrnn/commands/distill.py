@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any
 from smgrnn.commands.options import (
     RUN_SETTINGS,
     TASK,
-    check_count,
     given_settings,
     import_from_here,
     run_settings,
 )
 from smgrnn.commands.output import Output, aligned, open_from_terminal, say
-from smgrnn.config import RunConfig, with_settings
+from smgrnn.config import with_settings
 from smgrnn.errors import ConfigError, short
 from smgrnn.machine import check_memory
 from smgrnn.tasks.recording import RECORDINGS
-from smgrnn.validation import flatten
+from smgrnn.validation import Count, checked, flatten
 
 if TYPE_CHECKING:  # a dry run needs none of them
-    from smgrnn.runs.plan import AnyPlan, Start
+    from smgrnn.runs.plan import AnyPlan
     from smgrnn.runs.run import Run
     from smgrnn.runs.session import Watch
 
@@ -58,14 +57,14 @@ def run(args: Namespace, output: Output) -> None:
             "only if they are your own code."
         )
     import_from_here(args.task, args.expert)
+    runs = prepare_runs(args)
     if args.dry_run:
-        print_plans(_plans(args), output)
+        print_plans([each.plan for each in runs], output)
         return
     from smgrnn.commands.display import Display, print_summaries, train
     from smgrnn.experts import Expert
     from smgrnn.runs.tensorboard import TensorBoard
 
-    runs = prepare_runs(args)
     first = runs[0]  # all learn from the same expert
     first.begin()  # refuses what it must before anything is printed
     if isinstance(first.teacher, Expert):
@@ -84,49 +83,24 @@ def run(args: Namespace, output: Output) -> None:
 
 
 def prepare_runs(args: Namespace) -> "list[Run]":
-    """Return the runs to train, each in its folder."""
-    from smgrnn.runs.run import Run, new_run
+    """Return the runs that the options ask for, one per seed, each in its folder."""
+    from smgrnn.runs.run import Run, new_run, settings_to_continue, start_from
 
     if args.resume is not None:
         return [Run.resume(args.resume, task=args.task, expert=args.expert)]
-    task, configs, start = _asked(args)
-    mark, runs = "" if start is None else f"-from-{start.ancestor.run[:8]}", []
-    for each in configs:
+    task, source, start, mark = named(args.task), getattr(args, "from"), None, ""
+    if source is None:
+        config = run_settings(args, task)
+    else:
+        start = start_from(source)
+        mark = f"-from-{start.plan.key()[:8]}"
+        config = settings_to_continue(start, task).with_changes(**given_settings(args))
+        config = with_settings(config, args.set)
+    runs = []
+    for each in each_seed(config, args.seeds):
         folder = run_folder(task, each.student + mark, each.seed, args.out, args.seeds)
         runs.append(new_run(task, each, folder, start=start))
     return runs
-
-
-def _plans(args: Namespace) -> "list[AnyPlan]":
-    """Return the plans of a dry run, which makes no run unless it starts from one."""
-    if args.resume is not None:
-        from smgrnn.runs.record import Record
-
-        return [Record.load(args.resume).plan]
-    task, configs, start = _asked(args)
-    if start is not None:
-        from smgrnn.runs.run import new_run
-
-        return [new_run(task, each, start=start).plan for each in configs]
-    from smgrnn.experts.library import find_teacher
-    from smgrnn.runs.plan import plan_run
-    from smgrnn.tasks.registry import find_task
-
-    found = find_task(task)
-    teacher, _ = find_teacher(configs[0].expert, found)
-    return [plan_run(each, found, teacher) for each in configs]
-
-
-def _asked(args: Namespace) -> "tuple[str, list[RunConfig], Start | None]":
-    """Return the task, the settings for each seed, and the network to start from."""
-    task, source = named(args.task), getattr(args, "from")
-    if source is None:
-        return task, each_seed(run_settings(args, task), args.seeds), None
-    from smgrnn.runs.run import settings_to_continue, start_from
-
-    start = start_from(source)
-    config = settings_to_continue(start, task).with_changes(**given_settings(args))
-    return task, each_seed(with_settings(config, args.set), args.seeds), start
 
 
 def named(task: str | None) -> str:
@@ -138,7 +112,7 @@ def named(task: str | None) -> str:
 
 def each_seed(config: Any, n_seeds: int) -> list[Any]:
     """Return the settings for each seed, counting up from their own."""
-    check_count(n_seeds, "seeds")
+    checked(n_seeds, Count, "--seeds")
     check_memory(1e5 * n_seeds, f"A list of {n_seeds} runs")
     return [config, *(replace(config, seed=config.seed + n) for n in range(1, n_seeds))]
 

@@ -3,11 +3,12 @@
 from argparse import Namespace
 
 from smgrnn.commands.display import print_scores
-from smgrnn.commands.options import SELECTION, check_count, import_from_here, selection
+from smgrnn.commands.options import SELECTION, import_from_here, selection
 from smgrnn.commands.output import Output
 from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.folder import load_runs
 from smgrnn.runs.metrics import held_out_likeness
+from smgrnn.validation import Count, checked
 
 OPTIONS = f"""
 RUN ...               a run, or a folder of runs
@@ -19,7 +20,7 @@ RUN ...               a run, or a folder of runs
 def run(args: Namespace, output: Output) -> None:
     """Score the network of each run."""
     import_from_here(args.task)
-    check_count(args.episodes, "episodes")
+    checked(args.episodes, Count, "--episodes")
     scores = []
     for name, record in load_runs(args.runs).items():
         task, student = record.plan.task, record.student(**selection(args))

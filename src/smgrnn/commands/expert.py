@@ -4,12 +4,13 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from smgrnn.commands.options import check_count, import_from_here
+from smgrnn.commands.options import import_from_here
 from smgrnn.commands.output import Output, aligned
 from smgrnn.errors import ConfigError
 from smgrnn.experts import evaluate_expert, find_expert, shipped_experts, write_expert
 from smgrnn.storage import check_new_file
 from smgrnn.tasks import find_task
+from smgrnn.validation import Count, checked
 
 CHOSEN_BY = {
     "own return": "its own return",
@@ -22,7 +23,7 @@ def _evaluate(args: Namespace, output: Output) -> None:
     from smgrnn.commands.display import print_scores
 
     import_from_here(args.task, args.expert)
-    check_count(args.episodes, "episodes")
+    checked(args.episodes, Count, "--episodes")
     task = find_task(args.task)
     returns = evaluate_expert(find_expert(args.expert, task), task, args.episodes)
     what = f"{args.task}, expert {args.expert or 'of the package'}"
@@ -56,7 +57,7 @@ def _train(args: Namespace, output: Output) -> None:
     task = find_task(args.task)
     if task.cue or task.n_observed > task.n_inputs:
         raise ConfigError(
-            f"An expert sees all of an observation and no cue: train one of {task.physics_id}."
+            f"An expert sees all of an observation and no cue. Leave hide and cue out of {task.id}."
         )
     recipe = find_recipe(args.task, args.recipe)
     if args.steps is not None:

@@ -4,11 +4,11 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from smgrnn.commands.options import plugins
 from smgrnn.commands.output import Output, aligned
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import shipped_experts
 from smgrnn.learning import LEARNING
-from smgrnn.plugins import plugins
 from smgrnn.rules import GROWTH, PRUNING
 from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.folder import RunFolder, runs_in

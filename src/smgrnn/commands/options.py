@@ -17,7 +17,9 @@ import sys
 from argparse import Action, ArgumentError, ArgumentParser, HelpFormatter, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -80,6 +82,15 @@ output:
 """
 STORE = Path("results/store")
 """Folder of finished runs, below the working directory."""
+
+
+@cache
+def plugins() -> tuple[Any, ...]:
+    """Return the modules of installed packages that bring commands, such as the reproduction's.
+
+    Entry points name them; each has `COMMANDS`, their purposes by name, and `listed()`.
+    """
+    return tuple(point.load() for point in entry_points(group="smgrnn.commands"))
 
 
 class Parser(ArgumentParser):
@@ -153,10 +164,9 @@ class Parser(ArgumentParser):
         if "--set" in known:
             from smgrnn.commands.settings import renamed
 
-            if word == "--handover":
-                raise ConfigError("--handover is now --select.")
             if now := renamed(word):
-                raise ConfigError(f"{word} is now --set {now}=VALUE; `smgrnn settings` lists all.")
+                option = f"--set {now}=VALUE; `smgrnn settings` lists all"
+                raise ConfigError(f"{word} is now {f'--{now}' if f'--{now}' in known else option}.")
         self.error(f"unknown option {word}. {suggest(word, known, cutoff=0.7)}")
 
     def _check_value(self, action: Action, value: Any) -> None:
@@ -238,9 +248,3 @@ def import_from_here(*names: str | None) -> None:
     """
     if any(name is not None and ":" in name for name in names):
         sys.path.append(str(Path.cwd()))
-
-
-def check_count(n: int, what: str) -> None:
-    """Refuse a number of things below 1."""
-    if n < 1:
-        raise ConfigError(f"The number of {what} must be at least 1. Got {n} instead.")

@@ -4,12 +4,13 @@ import ast
 import inspect
 import textwrap
 from argparse import Namespace
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
 from smgrnn.commands.output import Output, line_width
 from smgrnn.config import CHOICES, RENAMED, owners, setting_kinds
+from smgrnn.validation import default_of
 
 OWNERS_BEFORE = {
     "plasticity": ("plasticity.", "growth.", "pruning."),
@@ -31,9 +32,7 @@ def run(args: Namespace, output: Output) -> None:
     for owner, kind, prefix in owners():
         known, table = _meanings(kind), listed.setdefault(owner, {})
         for entry in fields(kind):
-            value, name = entry.default, f"{prefix}{entry.name}"
-            if entry.default_factory is not MISSING:
-                value = entry.default_factory()
+            value, name = default_of(entry), f"{prefix}{entry.name}"
             if name in setting_kinds():
                 value = value.name if name in CHOICES else value
                 table[name] = {"default": value, "meaning": known[entry.name]}

@@ -1,4 +1,4 @@
-"""`smgrnn tune`: search for settings, and write those that were found."""
+"""`smgrnn tune`: search for settings, and write the best and the Pareto front."""
 
 import csv
 import io
@@ -18,12 +18,11 @@ from smgrnn.commands.distill import named, run_folder
 from smgrnn.commands.options import RUN_SETTINGS, TASK, WORKERS, import_from_here, run_settings
 from smgrnn.commands.output import Output
 from smgrnn.config import USUAL_PRESET, settings_file
-from smgrnn.errors import ConfigError, FileFormatError, plain
+from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.pages import figure as style
-from smgrnn.pages.page import DataTable, Illustration, html
-from smgrnn.plotting import Figure
+from smgrnn.plotting import Figure, save_figure
 from smgrnn.storage import locked, make_folder, write_file, write_files, writing
-from smgrnn.text import MISSING, number, quantity
+from smgrnn.text import number, quantity
 from smgrnn.tuning.space import find_space
 from smgrnn.tuning.study import Point, Study, Trial
 from smgrnn.validation import Count, Positive, checked
@@ -32,13 +31,7 @@ FIRST_SEED = 1000
 """First seed of trials.  Those of experiments, from 0 on, must not select settings."""
 KIND, VERSION = "study", 2
 TRIAL, STOPPED, FRONT, PRESET = "#56b4e9", "#c8c8c8", "#0072b2", "#d55e00"
-"""Colours of trials with all seeds, of those that were stopped, of the front and the preset."""
-CAPTION = "Trials with all seeds, those that were stopped early as small dots, and the front."
-NOTE = (
-    "Return: mean held-out return of the selected networks over seeds. Best: fewest parameters "
-    "that return no less than the preset. The seeds here chose the settings, so expect less on "
-    "other seeds. Importance: for being among the best tenth of the trials (PED-ANOVA)."
-)
+"""Colors of trials with all seeds, of those that were stopped, of the front and the preset."""
 
 OPTIONS = f"""{TASK}{RUN_SETTINGS}
 the search:
@@ -57,7 +50,7 @@ the search:
 
 
 def run(args: Namespace, output: Output) -> None:
-    """Run a study, or resume it, and write its settings files and its page."""
+    """Run a study, or resume it, and write its settings files, its table and its picture."""
     import_from_here(args.task, args.expert)
     task = named(args.task)
     config = run_settings(args, task, seed=FIRST_SEED)
@@ -96,8 +89,8 @@ def run(args: Namespace, output: Output) -> None:
             study.run(args.trials, executor, until, show)
         importances = study.importances()
         with writing(folder):
-            _write(study, importances, args.preset or USUAL_PRESET)
-    trials, best, page = study.trials, folder / "settings.toml", folder / "index.html"
+            _write(study, args.preset or USUAL_PRESET)
+    trials, best, picture = study.trials, folder / "settings.toml", folder / "front.png"
     n_failed = sum(bool(each.error) for each in trials)
     n_stopped = len(trials) - len(study.whole) - n_failed
     words = (
@@ -105,8 +98,11 @@ def run(args: Namespace, output: Output) -> None:
         f"{quantity(len(trials) - 1, 'trial')} ({n_stopped} stopped early, {n_failed} failed), "
         f"{quantity(study.n_runs, 'run')}; {study.n_stored} were in the store.\n"
         f"Use the settings by --preset {shlex.quote(str(best))}; the whole front is in "
-        f"{folder / 'front'}, and {page} shows it."
+        f"{folder / 'front'}, and {picture} shows it."
     )
+    if importances:
+        shares = (f"{name} {number(value, 2)}" for name, value in importances.items())
+        words += f"\nImportance for the best tenth of the trials: {', '.join(shares)}."
     figures = {
         "task": task,
         "trials": len(trials) - 1,
@@ -118,7 +114,7 @@ def run(args: Namespace, output: Output) -> None:
         "area": study.area,
         "importances": importances,
         "settings": str(best),
-        "page": str(page),
+        "picture": str(picture),
     }
     output.result(words, figures)
 
@@ -148,8 +144,8 @@ def _check_identity(path: Path, content: dict[str, Any]) -> None:
             )
 
 
-def _write(study: Study, importances: dict[str, float], preset: str) -> None:
-    """Write the settings files, the table of trials and the page."""
+def _write(study: Study, preset: str) -> None:
+    """Write the settings files, the table of trials and the picture."""
 
     def settings(trial: Trial) -> bytes:
         about = {
@@ -173,7 +169,7 @@ def _write(study: Study, importances: dict[str, float], preset: str) -> None:
     results = {
         "settings.toml": settings(study.best),
         "trials.csv": table.getvalue().encode(),
-        "index.html": _page(study, importances).encode(),
+        "front.png": save_figure(_draw(study), "png"),
     }
     make_folder(study.folder / "front")
     for old in (study.folder / "front").iterdir():
@@ -200,33 +196,6 @@ def _describe_best(study: Study) -> str:
     best = study.best
     which = f"trial {best.number}" if best.number else "the preset itself"
     return f"The best settings: {_describe(best.point)}, {which}."
-
-
-def _page(study: Study, importances: dict[str, float]) -> str:
-    """Return the page of a study as HTML."""
-    trials = {"Preset": study.trials[0], "Best": study.best}
-    trials |= {f"Trial {it.number}": it for it in study.front if it not in trials.values()}
-    points = [trial.point for trial in trials.values()]
-    rows = [
-        ("return", "", "", *(number(it.mean_return, 1) for it in points)),
-        ("parameters", "", "", *(number(it.parameters, 1) for it in points)),
-    ]
-    before = study.start.named()
-    for name, range, _ in study.space:
-        values = (trial.settings.get(name, before[name]) for trial in trials.values())
-        texts = (f"{it:.3g}" if isinstance(it, float) else plain(str(it)) for it in values)
-        importance = number(importances[name], 2) if name in importances else MISSING
-        rows.append((name, range, importance, *texts))
-    heads, title = ("Setting", "Range", "Importance", *trials), "The best settings and the front"
-    picture = style.take_picture(_draw(study))
-    return html(
-        f"Settings tuned on {plain(study.task)}",
-        (
-            _describe_best(study),
-            Illustration("tuning", "Return against parameters", CAPTION, picture),
-            DataTable.of(title, heads, rows, note=NOTE),
-        ),
-    )
 
 
 @style.styled

@@ -1,5 +1,4 @@
 """The compiled engine: the same network, optimizers and rules over flat arrays."""
 
-from smgrnn.engine.learner import Learner, Outcome
-
-__all__ = ["Learner", "Outcome"]
+from smgrnn.engine.learner import Learner as Learner
+from smgrnn.engine.learner import Outcome as Outcome

@@ -6,25 +6,15 @@ import warnings
 from collections.abc import Callable, Iterable
 from math import inf, isfinite, isnan
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
 from smgrnn.engine.player import Player
-from smgrnn.engine.protection import protected_edges, protection
-from smgrnn.engine.state import (
-    LEARNED,
-    Handle,
-    Held,
-    LearnerState,
-    carry_state,
-    engine_settings,
-    make_handle,
-    new_workspace,
-    start_state,
-)
+from smgrnn.engine.protection import protection
+from smgrnn.engine.state import LEARNED, Handle, LearnerState, carry_state, make_handle, start_state
 from smgrnn.engine.steps import Rows, act_step, end_episode_once, learn_once, learn_rows
 from smgrnn.errors import (
     ConfigError,
@@ -39,23 +29,26 @@ from smgrnn.graph.drawing import network_html
 from smgrnn.graph.edit import apply
 from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.log import EditLog, log_arrays, log_from
+from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, Network, check, check_width
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.learning.optimizers import averaged, rate_at
 from smgrnn.learning.settings import LearningConfig
-from smgrnn.learning.through_time import check_window
+from smgrnn.learning.through_time import KEPT, NEXT, check_window
 from smgrnn.machine import check_memory
 from smgrnn.names import Names
 from smgrnn.rules import PlasticityConfig, PlasticityModule
-from smgrnn.rules.history import TOTAL
+from smgrnn.rules.history import TOTAL, alike
 from smgrnn.rules.rule import frozen
 from smgrnn.rules.size import Aim
 from smgrnn.seeding import dump_generator, restore_generator, stream
 from smgrnn.storage import read_arrays, write_arrays
 from smgrnn.validation import Count, Probability, checked
 
+Made = TypeVar("Made", bound="Learner")
+DERIVED = ("workspace.", "settings.")
+"""Parts of the state that follow from the graph and the settings, and are not saved."""
 _NO_TARGET = np.empty(0)
 
 
@@ -143,26 +136,24 @@ class Learner:
         graph = from_arrays(Graph, graph._asdict())  # a writable copy
         rng = stream(seed, "plasticity")
         self._module = PlasticityModule(self.plasticity, graph, config.iterations, rng)
-        self._settings = engine_settings(config, self.learning, watches=self._module.watches)
-        self._set_state(start_state(graph, self._settings, self.learning, self._module, seed))
+        self._set_state(start_state(graph, config, self.learning, self._module, seed))
 
     def _check_memory(self, graph: Graph) -> None:
         """Refuse settings whose state does not fit into memory, or would not after growth."""
         rules, n_iterations = self.plasticity, self.config.iterations
-        limits = (0, 0) if rules.is_static else (rules.max_nodes, rules.max_edges)
-        n_nodes, n_edges = max(graph.n_nodes, limits[0]), max(graph.n_edges, limits[1])
-        check_window(self.learning, self.config, n_nodes, n_edges)
-        n_numbers = {
-            f"a window of {rules.window} updates": 3 * rules.window * graph.n_edges,
-            f"{n_iterations} iterations": 2 * n_iterations * graph.n_nodes,
-        }
+        n_nodes, n_edges = graph.n_nodes, graph.n_edges
         growth: Any = rules.growth
-        if rules.needs("candidates"):
-            n, n_sources = growth.n_candidates, growth.candidate_sources
-            n_numbers[f"{n} candidates"] = n * (n_sources + 16)
-        largest = max(n_numbers, key=lambda name: n_numbers[name])
-        what = f"A learner of {graph.n_edges} edges with {largest}"
-        check_memory(8.0 * (sum(n_numbers.values()) + 20 * graph.n_edges), what)
+        n = growth.n_candidates if rules.needs("candidates") else 0
+        parts = [
+            (3.0 * rules.window * n_edges, f"a window of {rules.window} updates"),
+            (2.0 * n_iterations * n_nodes, f"{n_iterations} iterations"),
+            (n and n * (growth.candidate_sources + 16.0), f"{n} candidates"),
+        ]
+        what = f"A learner of {n_edges} edges with {max(parts)[1]}"
+        check_memory(8.0 * (sum(size for size, _ in parts) + 20 * n_edges), what)
+        if not rules.is_static:
+            n_nodes, n_edges = max(n_nodes, rules.max_nodes), max(n_edges, rules.max_edges)
+        check_window(self.learning, self.config, n_nodes, n_edges)
 
     @classmethod
     def from_network(
@@ -211,10 +202,10 @@ class Learner:
 
     @progress.setter
     def progress(self, fraction: float | None) -> None:
-        now = -1.0 if fraction is None else fraction
-        if fraction is not None and not (isinstance(fraction, float) and 0.0 <= fraction <= 1.0):
+        now = -1.0
+        if fraction is not None:
             now = checked(fraction, Probability, "The fraction of the run")
-        self._module.aim.progress = float(now)
+        self._module.aim.progress = now
         self._state.rate[0] = rate_at(self.learning.schedule, now)
 
     @property
@@ -236,10 +227,10 @@ class Learner:
         >>> np.allclose(learner.graph.weight, before.weight)
         True
         """
-        part = checked(fraction, Probability, "The protected fraction")
-        held = protection(self._state.graph, part)
+        fraction = checked(fraction, Probability, "The protected fraction")
         with self._alone():
-            self._set_state(self._state._replace(protection=held))
+            protected = protection(self._state.graph, fraction)
+            self._set_state(self._state._replace(protection=protected))
 
     def note_return(self, total: float, target_return: float) -> None:
         """Note an episode's return; nothing grows while the recent mean reaches the target."""
@@ -267,27 +258,22 @@ class Learner:
         A batch (b, n_inputs) gives one for each row, unless the network carries states.
         """
         rows = np.ascontiguousarray(observation, dtype=np.float64)
-        if rows.ndim != 2:
-            row = _read(rows, self._n_inputs, "an observation")
-            with self._alone():
-                action = act_step(self._engine.handle, row)
-            if action < 0:
-                raise NonFiniteError(
-                    "The observation or an output of the network is NaN or infinite."
+        if rows.ndim == 2:
+            if self.config.carry_state:
+                raise ShapeError(
+                    "A network that carries its states from call to call takes one observation at "
+                    "a time. Got a batch instead."
                 )
-            return action if self._is_discrete else self.outputs
-        if self.config.carry_state:
-            raise ShapeError(
-                "A network that carries its states from call to call takes one observation at a "
-                "time. Got a batch instead."
-            )
-        if rows.shape[1] != self._n_inputs:
-            raise ShapeError(
-                f"Expected rows of {self._n_inputs} numbers. Got shape {rows.shape} instead."
-            )
+            rows = _read(rows, (len(rows), self._n_inputs), "rows")
+            with self._alone():
+                actions, outputs = Player(self._state.graph, self.config).act(rows)
+            return actions if self._is_discrete else outputs
+        row = _read(rows, (self._n_inputs,), "an observation")
         with self._alone():
-            actions, outputs = Player(self._state.graph, self.config).act(rows)
-        return actions if self._is_discrete else outputs
+            action = act_step(self._engine.handle, row)
+        if action < 0:
+            raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
+        return action if self._is_discrete else self.outputs
 
     def learn(self, observation: ArrayLike, label: int | ArrayLike) -> int | Floats:
         """Run the network, learn the label, restructure if due; return the action before that."""
@@ -304,14 +290,10 @@ class Learner:
                     f"instead."
                 )
         else:
-            target = _read(label, self._n_outputs, "a target")
-        row = _read(observation, self._n_inputs, "an observation")
-        with self._alone():
-            action, loss = learn_once(self._engine.handle, row, number, target)
-            outputs = action if self._is_discrete else self.outputs
-            self._note(loss)
-            self._call_if_due(is_last=False)
-        return outputs
+            target = _read(label, (self._n_outputs,), "a target")
+        row = _read(observation, (self._n_inputs,), "an observation")
+        action, _ = self.learn_by(learn_once, row, number, target)
+        return action if self._is_discrete else self.outputs
 
     def learn_by(self, step: Callable[..., Any], *arguments: Any) -> Any:
         """Learn by a compiled step, which takes this learner's handle and then `arguments`.
@@ -320,15 +302,11 @@ class Learner:
         """
         with self._alone():
             done = step(self._engine.handle, *arguments)
-            self._note(done[1])
+            if not isfinite(done[1]):
+                raise self._not_finite(done[1])
+            self.loss = done[1]
             self._call_if_due(is_last=False)
         return done
-
-    def _note(self, loss: float) -> None:
-        """Keep the loss of a step; refuse one that is not finite."""
-        if not isfinite(loss):
-            raise self._not_finite(loss)
-        self.loss = loss
 
     def end_episode(self) -> None:
         """End an episode: apply gradients that are left, reset node states, restructure if due."""
@@ -369,21 +347,17 @@ class Learner:
         is_last
             Which rows end an episode (n,); none by default.
         """
-        rows = np.ascontiguousarray(observations, dtype=np.float64)
-        n = len(rows)
-        numbers, targets = np.zeros(n, dtype=np.int64), np.zeros((n, 0))
-        if self._is_discrete:
-            numbers = np.ascontiguousarray(labels, dtype=np.int64)
-            if not np.array_equal(numbers, labels):
-                raise ShapeError("The labels of a stream must be whole numbers.")
-        else:
-            targets = np.ascontiguousarray(labels, dtype=np.float64)
+        rows, is_discrete = np.ascontiguousarray(observations, np.float64), self._is_discrete
+        n, n_targets = len(rows), 0 if is_discrete else self._n_outputs
+        numbers = np.ascontiguousarray(labels if is_discrete else np.zeros(n), np.int64)
+        if is_discrete and not np.array_equal(numbers, labels):
+            raise ShapeError("The labels of a stream must be whole numbers.")
+        targets = np.ascontiguousarray(np.zeros((n, 0)) if is_discrete else labels, np.float64)
         ends: Bools = np.zeros(n, np.bool_) if is_last is None else np.asarray(is_last, np.bool_)
-        n_targets = 0 if self._is_discrete else self._n_outputs
         shapes = (rows.shape, numbers.shape, targets.shape, ends.shape)
         if shapes != ((n, self._n_inputs), (n,), (n, n_targets), (n,)):
             found = f"{rows.shape}, {np.shape(labels)} and {ends.shape}"
-            kind = "labels (n,)" if self._is_discrete else f"targets (n, {n_targets})"
+            kind = "labels (n,)" if is_discrete else f"targets (n, {n_targets})"
             raise ShapeError(
                 f"The shapes of a stream must be observations (n, {self._n_inputs}), {kind} and "
                 f"is_last (n,). Got {found} instead."
@@ -391,31 +365,31 @@ class Learner:
         if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
         learned = Rows(rows, numbers, targets, ends, np.zeros(n, dtype=np.int64), np.zeros(n))
-        with self._alone(), interrupts_deferred() as deliver:
-            row, loss = 0, 0.0
-            while row < n:
-                stop = self._module.next_stop(self.n_updates)
-                row, loss = learn_rows(self._engine.handle, learned, row, stop)
-                if not isfinite(loss):
-                    raise self._not_finite(loss)
-                self._call_if_due(is_last=bool(ends[row - 1]))
-                deliver()
+        row = 0
+
+        def stretch(handle: Handle, stop: int) -> tuple[float, bool, bool]:
+            nonlocal row
+            row, loss = learn_rows(handle, learned, row, stop)
+            return loss, row > 0 and bool(ends[row - 1]), row == n
+
+        self.run(stretch)
         return Outcome(learned.actions, learned.losses)
 
-    def run(self, stretch: Callable[[Handle, int], tuple[float, bool]]) -> None:
+    def run(self, stretch: Callable[[Handle, int], tuple[float, bool, bool]]) -> None:
         """Run a compiled stretch of learning steps over and over, until it is done.
 
         `stretch` takes the handle and the update after which the module may be due (negative: at
-        the end of an episode), and returns the loss and whether an episode has ended.
+        the end of an episode).  It returns the loss, whether an episode has ended, and whether it
+        is done.
         """
-        is_over = False
+        is_done = False
         with self._alone(), interrupts_deferred() as deliver:
-            while not is_over:
+            while not is_done:
                 stop = self._module.next_stop(self.n_updates)
-                loss, is_over = stretch(self._engine.handle, stop)
+                loss, is_last, is_done = stretch(self._engine.handle, stop)
                 if not isfinite(loss):
                     raise self._not_finite(loss)
-                self._call_if_due(is_last=is_over)
+                self._call_if_due(is_last=is_last)
                 deliver()
 
     def forget_log(self) -> EditLog:
@@ -425,10 +399,8 @@ class Learner:
 
     def arrays(self) -> Arrays:
         """Return the whole state as named arrays, from which `restore` continues exactly."""
-        kept = to_arrays(self._state)
-        found = {name: each for name, each in kept.items() if not name.startswith("workspace.")}
-        module = self._module
-        return found | {
+        module, kept = self._module, to_arrays(self._state)
+        return {name: each for name, each in kept.items() if not name.startswith(DERIVED)} | {
             "calls": np.array([module.calls, module.last_call]),
             "aim": module.aim.to_array(),
             "rng": np.frombuffer(dump_generator(module.rng).encode(), np.uint8),
@@ -436,43 +408,34 @@ class Learner:
 
     def restore(self, arrays: Arrays) -> None:
         """Continue from a result of `arrays` with the same settings; the log becomes empty."""
-        module, now = self._module, to_arrays(self._state.workspace, "workspace.")
-        state = from_arrays(LearnerState, arrays | now)
-        graph, window = state.graph, (self.learning.through_time, self.config.iterations)
+        module, graph = self._module, from_arrays(Graph, arrays, "graph.")
         check(graph)
         check_width(graph, self.config)
+        fresh = start_state(graph, self.config, self.learning, module)
+        like = to_arrays(fresh)
+        derived = {name: each for name, each in like.items() if name.startswith(DERIVED)}
+        state = from_arrays(LearnerState, arrays | derived)
         module.check(state.watched, graph)
-        calls, like = arrays["calls"], start_state(graph, self._settings, self.learning, module, 0)
-        names = (
-            "step",
-            "rate",
-            "trace",
-            "moments",
-            "examples",
-            "pending",
-            "credit",
-            "feedback",
-            "average",
-        )
-        parts = [(getattr(state, name), getattr(like, name)) for name in names]
-        held_back = state.protection
+        calls, clock, n_past = arrays["calls"], state.past.clock, self.learning.through_time
+        elsewhere = ("graph.", "watched.", "protection", *DERIVED)
+        names = [name for name in like if not name.startswith(elsewhere)]
         fits = (
-            all((mine.shape, mine.dtype) == (its.shape, its.dtype) for mine, its in parts)
+            alike((arrays[name] for name in names), (like[name] for name in names))
             and state.watched.history.window == self.plasticity.window
-            and calls.shape == (2,)
-            and calls.dtype == np.int64
-            and min(state.step[0], *state.examples, *calls) >= 0
-            and state.past.fits(*window, graph.n_nodes, graph.n_edges)
-            and held_back.dtype == np.float64
-            and held_back.shape in ((0, graph.n_edges), (1, graph.n_edges))
-            and bool(((held_back >= 0.0) & (held_back <= 1.0)).all())
+            and alike([calls], [np.zeros(2, np.int64)])
+            and min(state.step[0], *state.examples, *calls, *clock) >= 0
+            and clock[NEXT] < max(n_past, 1)
+            and clock[KEPT] <= n_past
+            and state.protection.dtype == np.float64
+            and state.protection.shape in ((0, graph.n_edges), (1, graph.n_edges))
+            and bool(((state.protection >= 0.0) & (state.protection <= 1.0)).all())
         )
         if not fits:
             raise ShapeError("The arrays belong to a learner with other settings.")
         aim = Aim.from_array(arrays["aim"])
         with self._alone():
             restore_generator(module.rng, arrays["rng"].tobytes().decode())
-            self._set_state(state._replace(workspace=new_workspace(self._settings, graph)))
+            self._set_state(state._replace(workspace=fresh.workspace, settings=fresh.settings))
             self.log = EditLog()
             module.aim, (module.calls, module.last_call) = aim, calls.tolist()
 
@@ -503,7 +466,7 @@ class Learner:
             "plasticity": self.plasticity.to_dict(),
             "loss": self.loss,
         }
-        write_arrays(path, "learner", content, self.arrays() | log_arrays(self.log))
+        write_arrays(path, "learner", content, self.arrays() | to_arrays(self.log.columns, "log."))
 
     @classmethod
     def load(cls, path: str | Path, *, plasticity: PlasticityConfig | None = None) -> Self:
@@ -518,9 +481,7 @@ class Learner:
             config, names = network_settings(content["network"])
             learning = LearningConfig.from_dict(content["learning"])
             rules = plasticity or PlasticityConfig.from_dict(content["plasticity"])
-            graph = from_arrays(Graph, arrays, "graph.")
-            learner = cls(config, learning, rules, graph=graph)
-            learner.restore(arrays)
+            learner = _revive(cls, (config, learning, rules), arrays)
             learner.log = log_from(arrays)
             learner.names, learner.loss = names, float(content["loss"])
         except Exception as error:  # a stranger may have made it, so anything can be in it
@@ -560,7 +521,7 @@ class Learner:
 
     def _set_state(self, state: LearnerState) -> None:
         """Replace the state together with its handle, in one assignment."""
-        self._engine = _Engine(state, make_handle(Held(state, self._settings)))
+        self._engine = _Engine(state, make_handle(state))
 
     def _call_if_due(self, *, is_last: bool) -> None:
         if self._module.is_due(self.n_updates, is_last=is_last):
@@ -570,16 +531,16 @@ class Learner:
         """Call the plasticity module once, apply what it decides, and log it."""
         with interrupts_deferred():
             state, module = self._state, self._module
-            protected = protected_edges(state.protection)
+            protected: Bools = np.any(state.protection > 0.0, axis=0)
             edit, candidates, is_capped = module.call(state.graph, state.watched, protected)
-            watched = state.watched._replace(candidates=candidates)
+            is_redrawn = candidates is not state.watched.candidates
+            if is_redrawn:
+                state = state._replace(watched=state.watched._replace(candidates=candidates))
             if edit:
-                applied = apply(state.graph, edit, is_trusted=self.plasticity.is_built_in)
-                state = state._replace(watched=watched)
-                self._set_state(carry_state(state, self._settings, module, applied))
+                state = carry_state(state, module, apply(state.graph, edit, is_trusted=True))
                 self.log.append(self.n_examples, module.calls, edit)
-            elif candidates is not state.watched.candidates:
-                self._set_state(state._replace(watched=watched))
+            if edit or is_redrawn:
+                self._set_state(state)
         if is_capped and not self._has_warned:
             self._has_warned = True
             limits = self.plasticity.max_nodes, self.plasticity.max_edges
@@ -602,15 +563,17 @@ class _Engine(NamedTuple):
     handle: Handle
 
 
-def _revive(kind: type[Learner], settings: Any, arrays: Arrays) -> Learner:
-    """Return the learner that `Learner.__reduce__` took apart."""
+def _revive(kind: type[Made], settings: Any, arrays: Arrays) -> Made:
+    """Return the learner whose state is in these arrays."""
     learner = kind(*settings, graph=from_arrays(Graph, arrays, "graph."))
     learner.restore(arrays)
     return learner
 
 
-def _read(values: ArrayLike, length: int, what: str) -> Floats:
+def _read(values: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
     array = np.ascontiguousarray(values, dtype=np.float64)
-    if array.shape != (length,):
-        raise ShapeError(f"Expected {what} of {length} numbers. Got shape {array.shape} instead.")
+    if array.shape != shape:
+        raise ShapeError(
+            f"Expected {what} of {shape[-1]} numbers. Got shape {array.shape} instead."
+        )
     return array

@@ -1,25 +1,13 @@
 """Player: a network that runs forward and never learns, to play, compare and predict with."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import NonFiniteError
-from smgrnn.graph.propagation import forward, settle
+from smgrnn.graph.propagation import Net, forward, settle
 from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
 from smgrnn.kernels import inlined, lean, reduction
-
-
-class Net(NamedTuple):
-    """A network as kernels run it."""
-
-    source: Ints
-    weight: Floats
-    starts: Ints
-    """Where the edges into each node start (n_nodes + 1,)."""
-    network: NetworkNumbers
 
 
 @reduction
@@ -57,7 +45,7 @@ def act(net: Net, trace: Floats, observation: Floats) -> int:
     network = net.network
     if not all_finite(observation, 0, network.n_inputs):
         return -1
-    forward(net.source, net.weight, net.starts, trace, observation, network)
+    forward(net, trace, observation)
     action = choose(trace, network)
     if action >= 0 and network.reads_sums:
         settle(trace, network)
@@ -84,13 +72,7 @@ def act_once(
 ) -> int:
     """Run the network on one row; plain arrays are the fastest arguments from Python."""
     network = NetworkNumbers(
-        numbers[0],
-        numbers[1],
-        numbers[2],
-        numbers[3],
-        numbers[4],
-        numbers[5] == 1,
-        numbers[6] == 1,
+        numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5] == 1, numbers[6] == 1
     )
     return act(Net(source, weight, starts, network), trace, row)
 

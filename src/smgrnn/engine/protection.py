@@ -6,7 +6,7 @@ and outputs on edges that matter.  So no rule can orphan it either.  New edges a
 
 import numpy as np
 
-from smgrnn.arrays import Bools, Floats
+from smgrnn.arrays import Floats
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined
 from smgrnn.rules.paper import orphans
@@ -41,8 +41,3 @@ def hold_back(weight: Floats, delta: Floats, protection: Floats, first: int, las
         taken = protection[0, edge] * delta[edge]
         weight[edge] -= taken
         delta[edge] -= taken
-
-
-def protected_edges(protection: Floats) -> Bools:
-    """Flag the edges that no rule may remove (n_edges,)."""
-    return protection[0] > 0.0 if len(protection) else np.zeros(protection.shape[1], np.bool_)

@@ -19,7 +19,7 @@ LEARNED, PENDING = 0, 1  # indices into `LearnerState.examples`
 
 
 class EngineSettings(NamedTuple):
-    """All settings of a learner in the form kernels take."""
+    """The settings of a learner as numbers, the form in which kernels take them."""
 
     network: NetworkNumbers
     learning: LearningNumbers
@@ -77,24 +77,20 @@ class LearnerState(NamedTuple):
     protection: Floats
     """Fraction by which updates of each edge are reduced; without rows if none are (1, n_edges)."""
     workspace: Workspace
-
-
-def engine_settings(
-    network: NetworkConfig, learning: LearningConfig, *, watches: bool
-) -> EngineSettings:
-    """Translate the configurations."""
-    return EngineSettings(NetworkNumbers.of(network), LearningNumbers.of(learning), watches)
+    settings: EngineSettings
 
 
 def start_state(
     graph: Graph,
-    settings: EngineSettings,
+    network: NetworkConfig,
     learning: LearningConfig,
     module: PlasticityModule,
-    seed: int,
+    seed: int = 0,
 ) -> LearnerState:
     """Return the state of a learner that has not learned anything yet."""
-    n_edges, iterations = graph.n_edges, settings.network.iterations
+    numbers = NetworkNumbers.of(network), LearningNumbers.of(learning)
+    settings = EngineSettings(*numbers, module.watches)
+    n_edges, iterations = graph.n_edges, network.iterations
     return LearnerState(
         graph=graph,
         watched=module.start(graph),
@@ -110,6 +106,7 @@ def start_state(
         past=Past.start(learning.through_time, iterations, graph.n_nodes, n_edges),
         protection=np.zeros((0, n_edges)),
         workspace=new_workspace(settings, graph),
+        settings=settings,
     )
 
 
@@ -138,59 +135,41 @@ def new_workspace(settings: EngineSettings, graph: Graph) -> Workspace:
     )
 
 
-def carry_state(
-    state: LearnerState,
-    settings: EngineSettings,
-    module: PlasticityModule,
-    applied: Applied,
-) -> LearnerState:
+def carry_state(state: LearnerState, module: PlasticityModule, applied: Applied) -> LearnerState:
     """Carry everything that belongs to nodes and edges over to the graph after an edit.
 
     The calls that gradients flow back through belong to the former graph, and are dropped.
     """
     graph, node_origin, edge_origin = applied
-    step, moments = state.step, np.zeros((len(state.moments), graph.n_edges))
-    if module.config.optimizer_on_edit == "keep":
-        moments = carry(state.moments, edge_origin)
-    else:
-        step = np.zeros(1, dtype=np.int64)
-    feedback = carry_feedback(state.feedback, node_origin, module.rng)
-    is_averaged = settings.learning.averaging > 0.0
+    step, moments, average = state.step, state.moments, state.average
+    if module.config.optimizer_on_edit == "reset":
+        step, moments = np.zeros_like(step), np.zeros_like(moments)
+    if state.settings.learning.averaging > 0.0:
+        average = carry(average, edge_origin)
     n_past, n_rows, _ = state.past.traces.shape
-    return LearnerState(
+    return state._replace(
         graph=graph,
         watched=module.carry(state.watched, graph, node_origin, edge_origin),
         step=step,
-        rate=state.rate,
         trace=carry(state.trace, node_origin),
-        moments=moments,
-        examples=state.examples,
+        moments=carry(moments, edge_origin),
         pending=carry(state.pending, edge_origin),
         credit=carry(state.credit, edge_origin),
-        feedback=feedback,
-        average=carry(state.average, edge_origin) if is_averaged else state.average,
+        feedback=carry_feedback(state.feedback, node_origin, module.rng),
+        average=average,
         past=Past.start(n_past, n_rows - 1, graph.n_nodes, graph.n_edges),
         protection=carry(state.protection, edge_origin),
-        workspace=new_workspace(settings, graph),
+        workspace=new_workspace(state.settings, graph),
     )
 
 
-class Held(NamedTuple):
-    """The state and the settings behind a handle."""
-
-    state: LearnerState
-    settings: EngineSettings
-
-
-def _example() -> Held:
+def _example() -> LearnerState:
     """Return the smallest state there is, off which the Numba type of all is read."""
     graph = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)])
-    network, learning = NetworkConfig(n_inputs=1, n_outputs=1), LearningConfig()
-    settings = engine_settings(network, learning, watches=False)
     module = PlasticityModule(PlasticityConfig.static(), graph, 1, np.random.default_rng(0))
-    return Held(start_state(graph, settings, learning, module, 0), settings)
+    return start_state(graph, NetworkConfig(n_inputs=1, n_outputs=1), LearningConfig(), module)
 
 
-make_handle, held_by = make_handles(_example(), LearnerState, EngineSettings)
-"""Make a handle of a `Held`, and read it in a lean kernel."""
-__all__ = ["Handle", "Held", "held_by", "make_handle"]
+make_handle, state_of = make_handles(_example(), EngineSettings)
+"""Make a handle of a `LearnerState`, and read it in a lean kernel."""
+__all__ = ["Handle", "make_handle", "state_of"]

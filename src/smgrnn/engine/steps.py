@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
-from smgrnn.engine.player import Net, act, all_finite, choose, undo
+from smgrnn.engine.player import act, all_finite, choose, undo
 from smgrnn.engine.protection import hold_back
-from smgrnn.engine.state import LEARNED, PENDING, Handle, Held, held_by
-from smgrnn.graph.propagation import forget_states, forward, settle
+from smgrnn.engine.state import LEARNED, PENDING, Handle, LearnerState, state_of
+from smgrnn.graph.propagation import Net, forget_states, forward, settle
 from smgrnn.kernels import inlined, lean
 from smgrnn.learning.credit import Pass, give_credit, output_error
-from smgrnn.learning.optimizers import Pace, average, optimize
+from smgrnn.learning.optimizers import average, optimize
 from smgrnn.learning.through_time import backward_through_time, cut, remember
 from smgrnn.rules.history import TOTAL, push
 from smgrnn.rules.statistics import note
@@ -20,10 +20,9 @@ from smgrnn.rules.statistics import note
 @lean
 def act_step(handle: Handle, observation: Floats) -> int:
     """Run the network once; return the greedy action, or -1 if something was not finite."""
-    held = held_by(handle)
-    state, settings = held.state, held.settings
+    state = state_of(handle)
     graph = state.graph
-    net = Net(graph.source, graph.weight, state.workspace.starts, settings.network)
+    net = Net(graph.source, graph.weight, state.workspace.starts, state.settings.network)
     action = act(net, state.trace, observation)
     if action >= 0:
         cut(state.past)
@@ -31,14 +30,14 @@ def act_step(handle: Handle, observation: Floats) -> int:
 
 
 @inlined
-def _update(held: Held) -> bool:
+def _update(state: LearnerState) -> bool:
     """Move the weights by the gradient; return whether they are still finite."""
-    state, learning, workspace = held.state, held.settings.learning, held.state.workspace
+    learning, workspace = state.settings.learning, state.workspace
     weight, delta = state.graph.weight, workspace.delta
     first, last = workspace.first, workspace.last
     state.step[0] += 1
-    pace = Pace(state.step[0], learning.learning_rate * state.rate[0])
-    optimize(learning, pace, weight, workspace.gradient, state.moments, delta, first, last)
+    step, rate = state.step[0], learning.learning_rate * state.rate[0]
+    optimize(learning, step, rate, weight, workspace.gradient, state.moments, delta, first, last)
     if state.protection.shape[0] > 0:
         hold_back(weight, delta, state.protection, first, last)
     push(state.watched.history, delta, first, last)
@@ -48,15 +47,15 @@ def _update(held: Held) -> bool:
 
 
 @inlined
-def _update_pending(held: Held) -> bool:
+def _update_pending(state: LearnerState) -> bool:
     """Move the weights by the mean or the sum of the gradients since the last update."""
-    state, workspace = held.state, held.state.workspace
-    n = state.examples[PENDING] if held.settings.learning.takes_mean else 1
+    workspace = state.workspace
+    n = state.examples[PENDING] if state.settings.learning.takes_mean else 1
     for edge in range(workspace.first, workspace.last):
         workspace.gradient[edge] = state.pending[0, edge] / n
         state.pending[0, edge] = 0.0
     state.examples[PENDING] = 0
-    return _update(held)
+    return _update(state)
 
 
 @inlined
@@ -69,33 +68,21 @@ def learn_step(
     then nothing has been learned and the node states are as they were.  An infinite loss means
     that the step was taken and a weight overflowed.
     """
-    held = held_by(handle)
-    state, settings = held.state, held.settings
-    source, weight, trace = state.graph.source, state.graph.weight, state.trace
-    workspace = state.workspace
-    network, learning = settings.network, settings.learning
+    state = state_of(handle)
+    graph, trace, workspace, examples = state.graph, state.trace, state.workspace, state.examples
+    network, learning = state.settings.network, state.settings.learning
     adjoint, gradient, errors = workspace.adjoint, workspace.gradient, workspace.errors
     first, last, n_inputs = workspace.first, workspace.last, network.n_inputs
     if not all_finite(observation, 0, n_inputs):
         return -1, np.nan
-    forward(source, weight, workspace.starts, trace, observation, network)
+    net = Net(graph.source, graph.weight, workspace.starts, network)
+    forward(net, trace, observation)
     action = choose(trace, network)
     if action < 0:
         return action, np.nan
     loss = output_error(learning.loss, trace, adjoint, network, label, target)
-    seen = Pass(
-        source,
-        weight,
-        workspace.starts,
-        trace,
-        adjoint,
-        gradient,
-        errors,
-        state.credit,
-        state.feedback,
-        learning.trace_decay,
-        network,
-    )
+    memory, feedback, decay = state.credit, state.feedback, learning.trace_decay
+    seen = Pass(net, trace, adjoint, gradient, errors, memory, feedback, decay)
     if learning.through_time > 0:
         backward_through_time(seen, state.past)
     else:
@@ -103,22 +90,20 @@ def learn_step(
     if not (np.isfinite(loss) and all_finite(gradient, first, last)):
         undo(trace)
         return action, np.nan
-    if settings.watches:
-        statistics, candidates = state.watched.statistics, state.watched.candidates
-        note(statistics, candidates, trace, errors, network.activation, n_inputs)
+    if state.settings.watches:
+        note(state.watched, trace, errors, network.activation, n_inputs)
     if network.reads_sums:
         settle(trace, network)
     if learning.through_time > 0:
-        remember(state.past, trace, weight)
-    examples = state.examples
+        remember(state.past, trace, graph.weight)
     examples[LEARNED] += 1
     if learning.update == 1:
-        return action, loss if _update(held) else np.inf
+        return action, loss if _update(state) else np.inf
     for edge in range(first, last):
         state.pending[0, edge] += gradient[edge]
     examples[PENDING] += 1
     is_due = examples[PENDING] == learning.update
-    return action, np.inf if is_due and not _update_pending(held) else loss
+    return action, np.inf if is_due and not _update_pending(state) else loss
 
 
 @inlined
@@ -127,30 +112,17 @@ def end_episode(handle: Handle) -> bool:
 
     Return whether all weights are finite.
     """
-    held = held_by(handle)
-    state, settings = held.state, held.settings
-    is_finite = state.examples[PENDING] == 0 or _update_pending(held)
-    forget_states(state.trace, settings.network.n_inputs)
+    state = state_of(handle)
+    is_finite = state.examples[PENDING] == 0 or _update_pending(state)
+    forget_states(state.trace, state.settings.network.n_inputs)
     cut(state.past)
-    if settings.learning.forgets:
-        for row in range(state.credit.shape[0]):
-            for edge in range(state.credit.shape[1]):
-                state.credit[row, edge] = 0.0
+    if state.settings.learning.forgets:
+        state.credit[:] = 0.0
     return is_finite
 
 
-@lean
-def learn_once(
-    handle: Handle, observation: Floats, label: int, target: Floats
-) -> tuple[int, float]:
-    """Take a `learn_step` from Python."""
-    return learn_step(handle, observation, label, target)
-
-
-@lean
-def end_episode_once(handle: Handle) -> bool:
-    """Call `end_episode` from Python."""
-    return end_episode(handle)
+learn_once, end_episode_once = lean(learn_step), lean(end_episode)
+"""The same, to call from Python."""
 
 
 class Rows(NamedTuple):
@@ -177,7 +149,7 @@ def learn_rows(handle: Handle, rows: Rows, first: int, stop: int) -> tuple[int, 
     That is after update `stop`, or after the end of an episode if `stop` is negative.  A loss that
     is not finite ends it too.
     """
-    clock = held_by(handle).state.watched.history.clock
+    clock = state_of(handle).watched.history.clock
     row, n_rows, loss, is_due = first, len(rows.observations), 0.0, False
     while row < n_rows and not is_due:
         label, is_last = rows.labels[row], rows.is_last[row]

@@ -11,23 +11,18 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
-from smgrnn.episodes.rollout import (
-    EpisodeBatch,
-    begin_episode,
-    learn_steps,
-    play_episodes,
-    taught_step,
-)
+from smgrnn.episodes.rollout import EpisodeBatch, learn_steps, play_episodes, taught_step
 from smgrnn.episodes.table import Episodes
-from smgrnn.errors import NonFiniteError, SmgrnnError, TaskError, failure
+from smgrnn.errors import NonFiniteError, SmgrnnError
 from smgrnn.experts import Expert, Teacher
+from smgrnn.experts.evaluation import play_expert
 from smgrnn.policy import Normalisation, Policy, scale_action, scale_target, widen
-from smgrnn.seeding import stream
-from smgrnn.tasks import Task, make_env
+from smgrnn.seeding import episode_seed, stream
+from smgrnn.tasks import CheckedEnv, Task, closing_env, make_env
 from smgrnn.tasks.recording import Recording, read_recording
 
-RESETTING = -1
-"""Number of steps in an episode that has not begun."""
+NORMALISING_EPISODES, DISTURBANCE = 10, 0.5
+"""Episodes from which observations are normalised, and the fraction of random actions in them."""
 RIGHT = 0.25
 """An answer to XOR is right below this squared error: nearer to it than to its opposite."""
 
@@ -47,7 +42,7 @@ class Backend(ABC):
     gain
         Factor of the student's inputs while it learns.
     target_return
-        Mean return of the last episodes at which nothing grows any more; NaN is none.
+        Recent mean return at which growth stops; NaN never stops it.
     """
 
     chunk = 1
@@ -128,13 +123,13 @@ class CompiledBackend(Backend):
         batch, scratch = EpisodeBatch.start(self._task, seeds, scale), expert.scratch()
 
         def learn(number: int) -> tuple[float, int, int, float]:
-            def stretch(handle: Any, stop: int) -> tuple[float, bool]:
+            def stretch(handle: Any, stop: int) -> tuple[float, bool, bool]:
                 loss, is_over = learn_steps(handle, batch, number, expert, scratch, stop)
                 if is_over and isfinite(loss):
                     learner.note_return(batch.totals[0], self._target_return)
-                return loss, is_over
+                return loss, is_over, is_over
 
-            begin_episode(batch, number)
+            batch.totals[:], batch.counts[:] = 0.0, 0
             learner.run(stretch)
             return batch.totals[0], batch.counts[0], batch.counts[1], batch.totals[1]
 
@@ -153,58 +148,56 @@ class GymnasiumBackend(Backend):
 
     def __init__(self, task: Task, *args: Any, env: Any = None, **settings: Any) -> None:
         super().__init__(task, *args, **settings)
-        self._env: Any = make_env(task) if env is None else env
-        self._n_steps = RESETTING
+        self._env = CheckedEnv(make_env(task) if env is None else env, task)
 
     def _teach(
         self, learner: Learner, expert: Teacher | None, seeds: list[int], scale: Floats
     ) -> Learn:
         assert expert is not None
-        task, normalise = self._task, self._normalisation
+        task, env, normalise = self._task, self._env, self._normalisation
         row = np.ones(learner.config.n_inputs)  # an input beyond the observation is always 1
         seen, inputs = row[: task.n_inputs], row.copy()
         whole = row if task.seen is None else np.zeros(task.n_observed)
         ask = self._teacher(learner, expert, whole, inputs)
 
         def learn(number: int) -> tuple[float, int, int, float]:
-            observation, total, lost, n_agreed = self._reset(seeds[number]), 0.0, 0.0, 0
+            observation, total, lost, n_agreed = env.reset(seeds[number]), 0.0, 0.0, 0
             is_over = False
-            while not is_over and self._n_steps < task.most_steps:
+            while not is_over:
                 seen[:] = observation if normalise is None else normalise(observation)
                 np.multiply(row, scale, out=inputs)
                 if task.seen is not None:
-                    whole[:] = observation = task.read(self._env.whole, is_whole=True)
+                    whole[:] = observation = env.whole
                 action, has_agreed = ask(observation)
-                observation, reward, is_over = self._step(action)
+                observation, reward, is_over = env.step(scale_action(task, action))
                 total += reward
                 n_agreed += has_agreed
                 lost += learner.loss
             learner.note_return(total, self._target_return)
             learner.end_episode()
-            return total, self._n_steps, n_agreed, lost
+            return total, env.n_steps, n_agreed, lost
 
         return learn
 
     def _teacher(self, learner: Learner, expert: Teacher, whole: Floats, inputs: Floats) -> Any:
         """Return a function that teaches the learner the expert's answer to an observation.
 
-        It takes the whole observation, which must be in `whole` and, as far as the student sees
-        it, in `inputs` by then, and returns the student's action and whether that is the expert's.
+        It takes the whole observation, which is also in `whole` and, as far as the student sees it,
+        in `inputs`.  It returns the student's action and whether that is the expert's.
         """
-        if not self._task.is_discrete:
+        task = self._task
 
-            def move(observation: Any) -> tuple[Any, bool]:
-                wanted = scale_target(self._task, expert.values(observation))
-                return learner.learn(inputs, wanted), False
+        def move(observation: Any) -> tuple[Any, bool]:
+            return learner.learn(inputs, scale_target(task, expert.values(observation))), False
 
+        def choose(observation: Any) -> tuple[Any, bool]:
+            label = expert.action(observation)
+            action = learner.learn(inputs, label)
+            return action, action == label
+
+        if not task.is_discrete:
             return move
         if not isinstance(expert, Expert) or self._normalisation is not None:
-
-            def choose(observation: Any) -> tuple[Any, bool]:
-                label = expert.action(observation)
-                action = learner.learn(inputs, label)
-                return action, action == label
-
             return choose
         question = (*expert, expert.scratch(), whole, inputs, np.empty(0))
 
@@ -218,11 +211,12 @@ class GymnasiumBackend(Backend):
         for number, seed in enumerate(seeds):
             policy.reset()
             with self._placed(f"episode {number + 1} of those that judge it"):
-                observation, total, is_over = self._reset(seed), 0.0, False
-                while not is_over and self._n_steps < self._task.most_steps:
-                    observation, reward, is_over = self._step(policy.answer(observation))
+                observation, total, is_over = self._env.reset(seed), 0.0, False
+                while not is_over:
+                    action = scale_action(self._task, policy.answer(observation))
+                    observation, reward, is_over = self._env.step(action)
                     total += reward
-            episodes.returns[number], episodes.steps[number] = total, self._n_steps
+            episodes.returns[number], episodes.steps[number] = total, self._env.n_steps
         policy.reset()
 
     @contextmanager
@@ -231,32 +225,22 @@ class GymnasiumBackend(Backend):
         try:
             yield
         except SmgrnnError as error:
-            step = "the reset" if self._n_steps == RESETTING else f"step {self._n_steps + 1}"
+            n_steps = self._env.n_steps
+            step = "the reset" if n_steps < 0 else f"step {n_steps + 1}"
             sentence = f"{str(error).removesuffix('.')} ({step} of {episode})."
             raise type(error)(sentence) from error.__cause__
 
-    def _reset(self, seed: int) -> Any:
-        self._n_steps = RESETTING
-        try:
-            observation, _ = self._env.reset(seed=seed)
-        except Exception as error:
-            raise TaskError(f"{self._task.id} failed: {failure(error)}.") from error
-        read = self._task.read(observation)
-        self._n_steps = 0
-        return read
 
-    def _step(self, action: Any) -> tuple[Any, float, bool]:
-        try:
-            action = scale_action(self._task, action)
-            observation, reward, is_terminal, is_truncated, _ = self._env.step(action)
-            reward, is_over = float(reward), bool(is_terminal) or bool(is_truncated)
-        except Exception as error:
-            raise TaskError(f"{self._task.id} failed: {failure(error)}.") from error
-        if not isfinite(reward):
-            raise TaskError(f"{self._task.id} gave a reward of {reward}.")
-        read = self._task.read(observation)
-        self._n_steps += 1
-        return read, reward, is_over
+def normalisation_by(expert: Teacher, task: Task, seed: int) -> Normalisation:
+    """Return the normalisation of a run in an environment: its statistics never change.
+
+    They are those of a few training episodes in which the expert acts and every second action is
+    random, so that they cover where a student goes both early and late.
+    """
+    seeds = [episode_seed(seed, number, "train") for number in range(NORMALISING_EPISODES)]
+    with closing_env(make_env(task), task.id) as env:
+        played = [play_expert(expert, task, env, each, DISTURBANCE) for each in seeds]
+        return Normalisation.of([observation for steps in played for observation, _ in steps])
 
 
 class Examples(NamedTuple):

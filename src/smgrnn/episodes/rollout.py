@@ -9,19 +9,19 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints, Singles
-from smgrnn.engine.player import Net, act
-from smgrnn.engine.state import Handle, held_by
+from smgrnn.engine.player import act
+from smgrnn.engine.state import Handle, state_of
 from smgrnn.engine.steps import end_episode, learn_step
 from smgrnn.episodes.table import Episodes
 from smgrnn.experts.mlp import Expert, expert_action
-from smgrnn.graph.propagation import forget_states
+from smgrnn.graph.propagation import Net, forget_states
 from smgrnn.kernels import inlined, lean
 from smgrnn.rules.history import TOTAL
 from smgrnn.tasks import Task, known
 
 
 class EpisodeBatch(NamedTuple):
-    """The episodes that a compiled loop goes through, and room for the one under way."""
+    """The episodes of a compiled loop, and buffers for the current one."""
 
     task: int
     """Code of the compiled task."""
@@ -32,7 +32,7 @@ class EpisodeBatch(NamedTuple):
     observation: Floats
     """The whole observation, which the expert sees, with the cue behind it (n_observed,)."""
     places: Ints
-    """Places in it of the values that the student sees."""
+    """Indices in it of the values that the student sees."""
     scale: Floats
     """Factor of each input (n_inputs,)."""
     inputs: Floats
@@ -44,7 +44,7 @@ class EpisodeBatch(NamedTuple):
 
     @classmethod
     def start(cls, task: Task, seeds: list[int], scale: Floats) -> Self:
-        """Return a batch of one episode per seed, in a run of unknown length."""
+        """Return a batch of one episode per seed."""
         assert task.compiled is not None
         assert task.max_steps is not None
         return cls(
@@ -62,19 +62,11 @@ class EpisodeBatch(NamedTuple):
 
 @inlined
 def _show(batch: EpisodeBatch, world: Floats) -> None:
-    """Show the student the world as it is."""
+    """Show the student the present state of the world."""
     observation, inputs, scale = batch.observation, batch.inputs, batch.scale
     known.observe(batch.task, world, observation)
     for i in range(batch.places.size):
         inputs[i] = observation[batch.places[i]] * scale[i]
-
-
-@lean
-def begin_episode(batch: EpisodeBatch, number: int) -> None:
-    """Show the student the start of an episode."""
-    _show(batch, batch.worlds[number])
-    batch.totals[:] = 0.0
-    batch.counts[:] = 0
 
 
 @lean
@@ -83,11 +75,12 @@ def learn_steps(
 ) -> tuple[float, bool]:
     """Learn until the episode is over or update `stop`; return the loss and whether it is over."""
     sizes, parameters, codes = expert
-    clock = held_by(handle).state.watched.history.clock
+    clock = state_of(handle).watched.history.clock
     task, observation, world = batch.task, batch.observation, batch.worlds[number]
     inputs = batch.inputs
     totals, counts, no_target = batch.totals, batch.counts, batch.totals[:0]
     loss, is_over, is_due = 0.0, False, False
+    _show(batch, world)
     while not (is_over or is_due):
         label = expert_action(sizes, parameters, codes, scratch, observation)
         action, loss = learn_step(handle, inputs, label, no_target)

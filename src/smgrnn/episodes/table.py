@@ -9,7 +9,7 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.edit import Cause, Operation
-from smgrnn.graph.log import EditLog
+from smgrnn.graph.log import Columns, EditLog
 
 
 class Episodes(NamedTuple):
@@ -30,7 +30,7 @@ class Episodes(NamedTuple):
 
     @classmethod
     def start(cls, n: int) -> Self:
-        """Return room for `n` episodes."""
+        """Return buffers for `n` episodes."""
         floats = ("returns", "loss")
         columns: Any = (np.zeros(n, np.float64 if f in floats else np.int64) for f in cls._fields)
         return cls(*columns)
@@ -46,13 +46,8 @@ class Episodes(NamedTuple):
         return type(self)(*columns)
 
 
-class Edits(NamedTuple):
+class Edits(Columns):
     """All changes of a run in order, as flat columns of stable ids."""
-
-    update: Ints
-    call: Ints
-    rows: Ints
-    weight: Floats
 
     @classmethod
     def of(cls, log: EditLog) -> Self:

@@ -25,7 +25,7 @@ from smgrnn.experts.files import Record
 from smgrnn.experts.mlp import Expert
 from smgrnn.graph.initial import mlp_graph
 from smgrnn.seeding import episode_seed, stream
-from smgrnn.tasks import Task, closing_env, find_task, make_env
+from smgrnn.tasks import CheckedEnv, Task, closing_env, find_task, make_env
 
 DISTURBANCE = 0.3
 DISTURBED_EPISODES = 300
@@ -122,18 +122,21 @@ def late_returns(
     )
     static, late = PlasticityConfig.static(), []
     with closing_env(make_env(task), task.id) as env:
+        checked = CheckedEnv(env, task)
         for seed in seeds:
             graph = mlp_graph(task.n_inputs, HIDDEN, task.n_outputs, stream(seed, "init"))
             student = Learner(network, plasticity=static, graph=graph, seed=seed)
             returns = []
             for number in range(episodes):
-                observation, _ = env.reset(seed=episode_seed(seed, number, "train"))
-                total, is_over = 0.0, False
+                shown, total, is_over = (
+                    checked.reset(episode_seed(seed, number, "train")),
+                    0.0,
+                    False,
+                )
                 while not is_over:
-                    shown = task.read(observation)
                     action = student.learn(np.append(shown, 1.0), expert.action(shown))
-                    observation, reward, is_terminal, is_truncated, _ = env.step(action)
-                    total, is_over = total + float(reward), is_terminal or is_truncated
+                    shown, reward, is_over = checked.step(action)
+                    total += reward
                 student.end_episode()
                 returns.append(total)
             late.append(np.mean(returns[-max(episodes // 4, 1) :]))

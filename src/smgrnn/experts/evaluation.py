@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.errors import ExpertError, SmgrnnError, TaskError, failure
+from smgrnn.errors import ExpertError
 from smgrnn.experts.function import Teacher
-from smgrnn.tasks import Task, closing_env, find_task, make_env
+from smgrnn.tasks import CheckedEnv, Task, closing_env, find_task, make_env
 
 Purpose = Literal["held_out", "choosing"]
 FIRST_SEED: dict[Purpose, int] = {"held_out": 10_000, "choosing": 30_000}
@@ -53,25 +53,15 @@ def play_expert(
     expert: Teacher, task: Task, env: Any, seed: int, disturbance: float = 0.0
 ) -> Iterator[tuple[Any, float]]:
     """Play one episode; yield the observation and the reward of each step."""
-    rng = np.random.default_rng(seed)
-    try:
-        shown, _ = env.reset(seed=seed)
-        env.action_space.seed(seed)
-        for _ in range(task.most_steps):
-            observation = task.read(shown)
-            is_random = disturbance > 0 and rng.random() < disturbance
-            whole = observation if task.seen is None else task.read(env.whole, is_whole=True)
-            action = env.action_space.sample() if is_random else _act(expert, task, whole)
-            shown, reward, is_terminal, is_truncated, _ = env.step(action)
-            yield observation, float(reward)
-            if is_terminal or is_truncated:
-                return
-    except SmgrnnError:
-        raise
-    except Exception as error:
-        raise TaskError(
-            f"The task {task.id!r} failed (reset seed {seed}): {failure(error)}."
-        ) from error
+    rng, checked = np.random.default_rng(seed), CheckedEnv(env, task)
+    observation, is_over = checked.reset(seed), False
+    env.action_space.seed(seed)
+    while not is_over:
+        is_random = disturbance > 0 and rng.random() < disturbance
+        action = env.action_space.sample() if is_random else _act(expert, task, checked.whole)
+        shown = observation
+        observation, reward, is_over = checked.step(action)
+        yield shown, reward
 
 
 def _act(expert: Teacher, task: Task, observation: Any) -> Any:

@@ -48,7 +48,7 @@ def read_expert(path: str | Path) -> tuple[Expert, Record]:
         raise ExpertError(f"{path} is damaged or not a safetensors file ({error}).") from error
     except FileFormatError as error:
         raise ExpertError(str(error)) from error
-    names = sorted({key.rpartition(".")[0] for key in arrays}, key=_natural)
+    names = sorted({key.rpartition(".")[0] for key in arrays}, key=_order)
     keys = [[f"{name}.{part}".lstrip(".") for part in ("weight", "bias")] for name in names]
     if not arrays or {*arrays} != {key for pair in keys for key in pair}:
         found = ", ".join(map(repr, arrays)) or "nothing"
@@ -63,7 +63,6 @@ def read_expert(path: str | Path) -> tuple[Expert, Record]:
         raise ExpertError(f"{path} is no expert (layers {order}): {error}") from error
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
+def _order(name: str) -> list[str | int]:
     """Return a key that sorts the layer 10 after the layer 9."""
-    parts = re.split(r"(\d+)", name)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+    return [int(part) if n % 2 else part for n, part in enumerate(re.split(r"(\d+)", name))]

@@ -1,10 +1,10 @@
 """Experts that are Python functions from an observation to an action."""
 
-import importlib
 import operator
 import sys
 from collections.abc import Callable
 from hashlib import sha256
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -84,9 +84,8 @@ def function_name(function: Callable[[Any], Any]) -> str:
 
 def import_function(name: str) -> Callable[[Any], Any]:
     """Return the function that `module:function` names."""
-    module, _, place = name.partition(":")
     try:
-        function: Callable[[Any], Any] = operator.attrgetter(place)(importlib.import_module(module))
+        function: Callable[[Any], Any] = resolve_name(name)
     except Exception as error:  # importing runs the module
         raise ExpertError(f"The expert {name!r} cannot be imported: {failure(error)}.") from error
     if not callable(function):

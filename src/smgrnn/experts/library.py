@@ -1,14 +1,13 @@
-"""Teachers by name: shipped experts, files and functions, and how records name them again.
+"""Teachers by name: shipped experts, files and functions.
 
-A record names its teacher.  A function and a file of Stable-Baselines3 are code: whoever resumes
-the run gives them again.
+A record names its teacher.  A function and a file of Stable-Baselines3 are code: pass them again to
+resume the run.
 """
 
 import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,12 +44,11 @@ class TeacherId(Settings):
 
 def shipped_experts() -> dict[str, Record]:
     """Return the record of each shipped expert by its name, which is its task, recipe and seed."""
-    return {name: _read_shipped(name)[1] for name in SHIPPED}
+    return {name: read_expert(_file_of(name))[1] for name in SHIPPED}
 
 
-def _read_shipped(name: str) -> tuple[Expert, Record]:
-    with as_file(files("smgrnn.experts").joinpath("weights", f"{name}.safetensors")) as path:
-        return read_expert(path)
+def _file_of(name: str) -> Path:
+    return Path(__file__).parent / "weights" / f"{name}.safetensors"
 
 
 def _identify(source: ExpertSource | None, task: Task | None = None) -> tuple[Kind, str]:
@@ -75,8 +73,7 @@ def _identify(source: ExpertSource | None, task: Task | None = None) -> tuple[Ki
         return "zip", str(path)
     if not path.is_file():
         raise ExpertError(
-            f"There is no expert {given!r}: it is neither a file nor one of the shipped experts, "
-            f"which are {', '.join(SHIPPED)}."
+            f"There is no expert {given!r}. Name a file or a bundled expert: {', '.join(SHIPPED)}."
         )
     return "file", str(path)
 
@@ -90,10 +87,8 @@ def _load(kind: str, name: str, task: Task | None = None) -> Expert:
         from smgrnn.experts.sb3 import load_sb3_expert
 
         expert = load_sb3_expert(name)
-    elif kind == "file":
-        expert = read_expert(name)[0]
-    elif name in SHIPPED:
-        expert = _read_shipped(name)[0]
+    elif kind == "file" or name in SHIPPED:
+        expert, _ = read_expert(name if kind == "file" else _file_of(name))
     elif (rule := KNOWN.get(name, UNKNOWN).rule) is not None:
         expert = Expert.from_layers([rule])
     else:
@@ -132,12 +127,19 @@ def find_expert(source: ExpertSource | None, task: Task) -> Teacher:
     >>> find_expert(None, find_task("CartPole-v1,mirrored,cue=1of2"))
     Expert(6-2048-2)
     """
+    return _find(source, task)[1]
+
+
+def _find(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Teacher]:
     if task.is_supervised:
-        raise ExpertError(f"{task.id!r} is learned from examples, which are its teacher.")
+        raise ExpertError(f"{task.id!r} is learned from examples and takes no expert.")
     kind, name = _identify(source, task)
-    if kind != "function":
-        return _load(kind, name, task)
-    return FunctionExpert(source if callable(source) else import_function(name), task, name)
+    found: Teacher
+    if kind == "function":
+        found = FunctionExpert(source if callable(source) else import_function(name), task, name)
+    else:
+        found = _load(kind, name, task)
+    return TeacherId(kind=kind, name=name, digest=found.digest), found
 
 
 def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Teacher | None]:
@@ -147,9 +149,7 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
         return TeacherId(kind="examples", name=task.recording or task.id, digest=digest), None
     if source is None and task.teacher_score is not None:
         warn_if_weak(task, task.teacher_score[0])
-    teacher = find_expert(source, task)
-    kind, name = _identify(source, task)
-    return TeacherId(kind=kind, name=name, digest=teacher.digest), teacher
+    return _find(source, task)
 
 
 def find_teacher_again(
@@ -175,8 +175,7 @@ def find_teacher_again(
         digest = found.digest
     if digest != recorded.digest:
         raise ConfigError(
-            f"The run was begun with another expert, {recorded.name!r} as it was then. Resume it "
-            f"with that one."
+            f"The run was begun with another expert, {recorded.name!r} as it was. Pass that one."
         )
     return found
 

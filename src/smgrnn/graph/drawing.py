@@ -103,15 +103,10 @@ def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = N
             zorder=1,
         )
         ax.add_patch(arrow)
-    ax.scatter(
-        places[:, 0],
-        places[:, 1],
-        s=size,
-        c="white",
-        edgecolors=[OUTLINE[kind] for kind in kinds(graph)],
-        linewidths=[1.0 if kind == "hidden" else 2.0 for kind in kinds(graph)],
-        zorder=2,
-    )
+    colors = [OUTLINE[kind] for kind in kinds(graph)]
+    widths = [1.0 if kind == "hidden" else 2.0 for kind in kinds(graph)]
+    x, y = places.T
+    ax.scatter(x, y, s=size, c="white", edgecolors=colors, linewidths=widths, zorder=2)
     ax.margins(0.08)
     ax.set_axis_off()
     return ax

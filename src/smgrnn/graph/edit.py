@@ -157,9 +157,9 @@ class EditDraft:
     def remove_edges_at(self, places: Ints) -> None:
         """Remove the edges at these positions."""
         graph = self.graph
-        ends = (graph.node_ids[end[places]] for end in (graph.source, graph.target))
-        columns = (graph.edge_ids[places], *ends, graph.weight[places])
-        for row in zip(*(column.tolist() for column in columns), strict=True):
+        ends = graph.node_ids[np.stack([graph.source[places], graph.target[places]])].tolist()
+        columns = graph.edge_ids[places].tolist(), *ends, graph.weight[places].tolist()
+        for row in zip(*columns, strict=True):
             self._removed.add(row[0])
             self.note(REMOVE_EDGE, *row)
 
@@ -184,10 +184,11 @@ class EditDraft:
 
 def check_fits(graph: Graph, edit: GraphEdit) -> None:
     """Refuse an edit whose rows name nodes or edges that are not there, or are there already."""
-    if edit.rows.shape != (edit.weight.size, 5) or edit.weight.ndim != 1:
+    shapes = edit.rows.shape, edit.weight.shape
+    if shapes != ((edit.weight.size, 5), (edit.weight.size,)):
         raise GraphError(
-            f"An edit needs five numbers and a weight per change. "
-            f"Got {edit.rows.shape} and {edit.weight.shape} instead."
+            "An edit needs five numbers and a weight per change. "
+            f"Got {shapes[0]} and {shapes[1]} instead."
         )
     unknown = edit.rows[~np.isin(edit.rows[:, 0], list(Operation)), 0]
     if unknown.size:
@@ -206,8 +207,6 @@ def check_fits(graph: Graph, edit: GraphEdit) -> None:
             raise GraphError(f"Node {node} is not a hidden node of the graph.")
         hidden.remove(node)
     nodes = {*range(n_fixed), *hidden, *(row[0] for row in new_nodes)}
-    if len({row[0] for row in gone_edges}) < len(gone_edges):
-        raise GraphError("An edit removes one edge twice.")
     edges = {edge.id: [edge.source, edge.target] for edge in graph.edges()}
     for id, *ends in gone_edges:
         if edges.pop(id, None) != ends:

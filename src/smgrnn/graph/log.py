@@ -6,50 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smgrnn.arrays import Arrays, Floats, Ints, from_arrays, to_arrays
+from smgrnn.arrays import Arrays, Floats, Ints, from_arrays
 from smgrnn.errors import ShapeError
 from smgrnn.graph.edit import Cause, GraphEdit, Operation
-
-
-class EditLog:
-    """Rows of many edits in one table, each with its update and call."""
-
-    def __init__(self) -> None:
-        self._parts: list[Columns] = []
-
-    @property
-    def columns(self) -> "Columns":
-        """All rows."""
-        if len(self._parts) != 1:
-            numbers = np.zeros(0, np.int64)
-            parts = [(numbers, numbers, *GraphEdit.empty()), *self._parts]
-            self._parts = [Columns(*(np.concatenate(each) for each in zip(*parts, strict=True)))]
-        return self._parts[0]
-
-    @property
-    def n_changes(self) -> int:
-        """Number of changes recorded."""
-        return sum(part.weight.size for part in self._parts)
-
-    @property
-    def last(self) -> tuple[int, int]:
-        """Update and call of the last edit; zeros if there was none."""
-        part = self._parts[-1] if self.n_changes else None
-        return (0, 0) if part is None else (int(part.update[-1]), int(part.call[-1]))
-
-    def append(self, update: int, call: int, edit: GraphEdit) -> None:
-        """Add the changes of an edit that a call made after an update."""
-        n = edit.weight.size
-        if n:
-            self._parts.append(Columns(np.full(n, update), np.full(n, call), *edit))
-
-    def edits(self) -> Iterator[tuple[int, GraphEdit]]:
-        """Go through the edits, each with its update."""
-        update, call, rows, weight = self.columns
-        bounds = [0, *(np.flatnonzero(np.diff(call)) + 1).tolist(), call.size]
-        for first, last in pairwise(bounds):
-            if last > first:
-                yield int(update[first]), GraphEdit(rows[first:last], weight[first:last])
 
 
 class Columns(NamedTuple):
@@ -65,9 +24,38 @@ class Columns(NamedTuple):
     """Weights as in GraphEdit.weight (n,)."""
 
 
-def log_arrays(log: EditLog) -> Arrays:
-    """Return the columns of a log by name."""
-    return to_arrays(log.columns, "log.")
+class EditLog:
+    """Rows of many edits in one table, each with its update and call."""
+
+    def __init__(self) -> None:
+        numbers = np.zeros(0, np.int64)
+        self._parts = [Columns(numbers, numbers, *GraphEdit.empty())]
+
+    @property
+    def columns(self) -> Columns:
+        """All rows."""
+        if len(self._parts) > 1:
+            parts = zip(*self._parts, strict=True)
+            self._parts = [Columns(*(np.concatenate(each) for each in parts))]
+        return self._parts[0]
+
+    @property
+    def last(self) -> tuple[int, int]:
+        """Update and call of the last edit; zeros if there was none."""
+        update, call, *_ = self._parts[-1]
+        return (int(update[-1]), int(call[-1])) if update.size else (0, 0)
+
+    def append(self, update: int, call: int, edit: GraphEdit) -> None:
+        """Add the changes of an edit that a call made after an update."""
+        if n := edit.weight.size:
+            self._parts.append(Columns(np.full(n, update), np.full(n, call), *edit))
+
+    def edits(self) -> Iterator[tuple[int, GraphEdit]]:
+        """Go through the edits, each with its update."""
+        update, call, rows, weight = self.columns
+        starts = np.flatnonzero(np.diff(call, prepend=call[:1] - 1)).tolist()
+        for first, last in pairwise([*starts, call.size]):
+            yield int(update[first]), GraphEdit(rows[first:last], weight[first:last])
 
 
 def log_from(arrays: Arrays) -> EditLog:

@@ -5,6 +5,8 @@ from its last row.  Indices are unsigned, because checking for negative ones is 
 a gather.  Nothing is sliced, because counting references takes longer than the arithmetic.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints
@@ -13,19 +15,25 @@ from smgrnn.graph.settings import NetworkNumbers
 from smgrnn.kernels import inlined
 
 
+class Net(NamedTuple):
+    """A network as kernels run it."""
+
+    source: Ints
+    """Position of the node each edge leaves (n_edges,)."""
+    weight: Floats
+    """Weight of each edge (n_edges,)."""
+    starts: Ints
+    """Where the edges into each node start (n_nodes + 1,)."""
+    network: NetworkNumbers
+
+
 @inlined
-def forward(
-    source: Ints,
-    weight: Floats,
-    starts: Ints,
-    trace: Floats,
-    observation: Floats,
-    network: NetworkNumbers,
-) -> None:
+def forward(net: Net, trace: Floats, observation: Floats) -> None:
     """Clamp the inputs and fill `trace` from the states its last row holds, if they are carried.
 
     Where sums are read, the outputs of the last row are left as the sums that `settle` activates.
     """
+    source, weight, starts, network = net
     n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
     n_inputs, n_outputs = observation.size, network.n_outputs
     activation, output_activation = network.activation, network.output_activation

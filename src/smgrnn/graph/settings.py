@@ -68,12 +68,6 @@ class NetworkNumbers(NamedTuple):
     @classmethod
     def of(cls, config: NetworkConfig) -> Self:
         """Translate the settings."""
-        return cls(
-            config.n_inputs,
-            config.n_outputs,
-            config.iterations,
-            ACTIVATIONS.index(config.activation),
-            ACTIVATIONS.index(config.output_activation),
-            config.readout == "sum",
-            config.carry_state,
-        )
+        sizes = config.n_inputs, config.n_outputs, config.iterations
+        hidden, output = map(ACTIVATIONS.index, (config.activation, config.output_activation))
+        return cls(*sizes, hidden, output, config.readout == "sum", config.carry_state)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from smgrnn.arrays import Floats, Ints
+from smgrnn.arrays import Floats, Ints, from_arrays
 from smgrnn.errors import GraphError
 from smgrnn.graph.settings import NetworkConfig
 
@@ -81,10 +81,8 @@ class Graph(NamedTuple):
         cls, n_inputs: int, n_outputs: int, n_nodes: int, source: Any, target: Any, weight: Any
     ) -> Self:
         """Return a new graph of edges in row order, whose ids are positions."""
-        nodes, edges = np.arange(n_nodes), np.arange(len(weight))
-        source, target = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
-        weight = np.array(weight, dtype=np.float64)
-        columns = nodes, source, target, weight, edges
+        ends = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
+        columns = np.arange(n_nodes), *ends, np.array(weight, np.float64), np.arange(len(weight))
         graph = cls(n_inputs, n_outputs, *columns, n_nodes, len(weight))
         check(graph)
         return graph
@@ -92,9 +90,7 @@ class Graph(NamedTuple):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
         """Rebuild a graph from its fields by name, as they come out of a file."""
-        fields = [np.asarray(arrays[name]) for name in cls._fields]
-        values: list[Any] = [field.copy() if field.ndim else int(field) for field in fields]
-        graph = cls(*values)
+        graph = from_arrays(cls, arrays)
         check(graph)
         return graph
 
@@ -132,18 +128,14 @@ class Graph(NamedTuple):
         return f"Graph({self})"
 
     def __str__(self) -> str:
-        return (
-            f"{self.n_inputs} inputs, {self.n_hidden} hidden, {self.n_outputs} outputs, "
-            f"{self.n_edges} edges"
-        )
+        nodes = f"{self.n_inputs} inputs, {self.n_hidden} hidden, {self.n_outputs} outputs"
+        return f"{nodes}, {self.n_edges} edges"
 
 
 class Network(Protocol):
     """Anything with a graph and a configuration: an `SMGrNN`, a `Learner`."""
 
-    @property
-    def config(self) -> NetworkConfig:
-        """The settings of the network."""
+    config: NetworkConfig
 
     @property
     def graph(self) -> Graph:

@@ -9,6 +9,7 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.activation import IDENTITY, slope
+from smgrnn.graph.propagation import Net
 from smgrnn.graph.settings import NetworkNumbers
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
@@ -29,12 +30,7 @@ from smgrnn.seeding import stream
 class Pass(NamedTuple):
     """One pass through the network, and the arrays that a learning rule writes its results to."""
 
-    source: Ints
-    """Position of the node each edge leaves (n_edges,)."""
-    weight: Floats
-    """Weight of each edge (n_edges,)."""
-    starts: Ints
-    """Where the edges into each node start (n_nodes + 1,)."""
+    net: Net
     trace: Floats
     """Node states before and after each iteration (K + 1, n_nodes)."""
     adjoint: Floats
@@ -49,7 +45,6 @@ class Pass(NamedTuple):
     """Fixed random weights from each output to each node, if the rule draws them."""
     trace_decay: float
     """Fraction of an eligibility trace that stays from one iteration to the next."""
-    network: NetworkNumbers
 
 
 @inlined
@@ -95,8 +90,8 @@ def backward_call(
     The row `above` is for the states that it ended with.  In the last call the loss reads only the
     outputs.  A call that `goes_on` to an earlier one adds to the gradients.
     """
-    source, starts, adjoint = seen.source, seen.starts, seen.adjoint
-    gradient, errors, network = seen.gradient, seen.errors, seen.network
+    source, _, starts, network = seen.net
+    adjoint, gradient, errors = seen.adjoint, seen.gradient, seen.errors
     n_inputs, first_hidden = network.n_inputs, network.n_inputs + network.n_outputs
     n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
     keeps_errors = is_last and errors.shape[1] > 0
@@ -131,7 +126,7 @@ def backward(seen: Pass) -> None:
     """Write dL/dw by backpropagation through the K iterations of one call.  Paper: Sec. III-E."""
     if seen.trace.shape[0] > 2:
         seen.gradient[:] = 0.0
-    backward_call(seen, seen.trace, seen.weight, 0, True, False)
+    backward_call(seen, seen.trace, seen.net.weight, 0, True, False)
 
 
 @inlined
@@ -140,24 +135,24 @@ def teach_outputs(seen: Pass) -> None:
 
     The errors, dL/d(sum into each output), are left in the second row of the adjoint.
     """
-    trace, network, last = seen.trace, seen.network, seen.trace.shape[0] - 1
-    for edge in range(seen.gradient.size):
-        seen.gradient[edge] = 0.0
+    source, _, starts, network = seen.net
+    trace, last = seen.trace, seen.trace.shape[0] - 1
+    seen.gradient[:] = 0.0
     for node in range(network.n_inputs, network.n_inputs + network.n_outputs):
         kind = IDENTITY if network.reads_sums else network.output_activation
         error = seen.adjoint[0, node] * slope(trace[last, node], kind)
         seen.adjoint[1, node] = error
         if seen.errors.shape[1] > 0:
             seen.errors[last - 1, node] = error
-        for edge in range(np.uint64(seen.starts[node]), np.uint64(seen.starts[node + 1])):
-            seen.gradient[edge] = error * trace[last - 1, np.uint64(seen.source[edge])]
+        for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
+            seen.gradient[edge] = error * trace[last - 1, np.uint64(source[edge])]
 
 
 @inlined
 def fed_error(seen: Pass, node: int) -> float:
     """Return the errors at the outputs, weighted by the fixed feedback of a hidden node."""
-    first, total = seen.network.n_inputs, 0.0
-    for output in range(seen.network.n_outputs):
+    first, total = seen.net.network.n_inputs, 0.0
+    for output in range(seen.net.network.n_outputs):
         total += seen.feedback[output, node] * seen.adjoint[1, first + output]
     return total
 
@@ -170,7 +165,8 @@ def _align(seen: Pass) -> None:
     at its target times the state of its source.
     """
     teach_outputs(seen)
-    trace, network = seen.trace, seen.network
+    source, _, starts, network = seen.net
+    trace = seen.trace
     n_iterations, n_nodes = trace.shape[0] - 1, trace.shape[1]
     for node in range(network.n_inputs + network.n_outputs, n_nodes):
         error = fed_error(seen, node)
@@ -178,8 +174,8 @@ def _align(seen: Pass) -> None:
             signal = error * slope(trace[row + 1, node], network.activation)
             if seen.errors.shape[1] > 0:
                 seen.errors[row, node] = signal
-            for edge in range(np.uint64(seen.starts[node]), np.uint64(seen.starts[node + 1])):
-                seen.gradient[edge] += signal * trace[row, np.uint64(seen.source[edge])]
+            for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
+                seen.gradient[edge] += signal * trace[row, np.uint64(source[edge])]
 
 
 @inlined
@@ -193,7 +189,8 @@ def _modulate(seen: Pass) -> None:
     call, so edges into hidden nodes learn with one iteration too.
     """
     teach_outputs(seen)
-    trace, network, traces = seen.trace, seen.network, seen.memory
+    source, _, starts, network = seen.net
+    trace, traces = seen.trace, seen.memory
     last, n_nodes = trace.shape[0] - 2, trace.shape[1]
     for node in range(network.n_inputs + network.n_outputs, n_nodes):
         error = fed_error(seen, node)
@@ -201,12 +198,12 @@ def _modulate(seen: Pass) -> None:
             post = slope(trace[row + 1, node], network.activation)
             if seen.errors.shape[1] > 0 and row < last:
                 seen.errors[row, node] = error * post
-            for edge in range(np.uint64(seen.starts[node]), np.uint64(seen.starts[node + 1])):
+            for edge in range(np.uint64(starts[node]), np.uint64(starts[node + 1])):
                 if row == 0 and not network.carries_state:
                     traces[0, edge] = 0.0  # what a call before did is of no consequence
                 if row == last:
                     seen.gradient[edge] = error * traces[0, edge]
-                pre = trace[row, np.uint64(seen.source[edge])]
+                pre = trace[row, np.uint64(source[edge])]
                 traces[0, edge] = seen.trace_decay * traces[0, edge] + pre * post
 
 
@@ -223,10 +220,8 @@ def give_credit(code: int, seen: Pass) -> None:
         teach_outputs(seen)
 
 
-@kernel
-def credit_pass(code: int, seen: Pass) -> None:
-    """Write the gradient of every edge, from Python."""
-    give_credit(code, seen)
+credit_pass = kernel(give_credit)
+"""The same, to call from Python."""
 
 
 def start_feedback(rule: LearningRule, graph: Graph, seed: int) -> Floats:

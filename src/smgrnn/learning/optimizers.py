@@ -1,7 +1,5 @@
 """Optimizers as torch.optim defines them, the learning rate over a run, and averaged weights."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from smgrnn.arrays import Floats
@@ -13,17 +11,11 @@ FALLS_FROM, FALLS_TO = 0.5, 0.05
 MEAN, AGE = 0, 1  # rows of an average
 
 
-class Pace(NamedTuple):
-    """The number of a step, from 1, and its learning rate."""
-
-    step: int
-    rate: float
-
-
 @inlined
 def optimize(
     learning: LearningNumbers,
-    pace: Pace,
+    step: int,
+    rate: float,
     weight: Floats,
     gradient: Floats,
     moments: Floats,
@@ -33,13 +25,14 @@ def optimize(
 ) -> None:
     """Move the weights of the edges [first, last) and write the changes into `delta`.
 
-    `moments` (2, n_edges) is the optimizer's memory.  With `moments` (4, n_edges) Adam corrects
-    each edge by its age: two more rows hold the averages that a gradient of 1 would have had.
+    The `step` counts from 1.  `moments` (2, n_edges) is the optimizer's memory.  With `moments`
+    (4, n_edges) Adam corrects each edge by its age: two more rows hold the averages that a gradient
+    of 1 would have had.
     """
-    rate, decay, momentum = pace.rate, learning.weight_decay, learning.momentum
+    decay, momentum = learning.weight_decay, learning.momentum
     epsilon, alpha = learning.epsilon, learning.alpha
     if learning.optimizer in (ADAM, ADAMW):
-        _adam(learning, pace, weight, gradient, moments, delta, first, last)
+        _adam(learning, step, rate, weight, gradient, moments, delta, first, last)
     elif learning.optimizer == MOMENTUM:
         for edge in range(np.uint64(first), np.uint64(last)):
             old = weight[edge]
@@ -60,7 +53,8 @@ def optimize(
 @inlined
 def _adam(
     learning: LearningNumbers,
-    pace: Pace,
+    step: int,
+    rate: float,
     weight: Floats,
     gradient: Floats,
     moments: Floats,
@@ -72,9 +66,9 @@ def _adam(
     is_decoupled, has_ages = learning.optimizer == ADAMW, moments.shape[0] == 4
     beta1, beta2, epsilon = learning.beta1, learning.beta2, learning.epsilon
     coupled = 0.0 if is_decoupled else learning.weight_decay
-    shrink = 1.0 - pace.rate * learning.weight_decay if is_decoupled else 1.0
-    step_size = pace.rate / (1.0 - beta1**pace.step)
-    root_correction = np.sqrt(1.0 - beta2**pace.step)
+    shrink = 1.0 - rate * learning.weight_decay if is_decoupled else 1.0
+    step_size = rate / (1.0 - beta1**step)
+    root_correction = np.sqrt(1.0 - beta2**step)
     for edge in range(np.uint64(first), np.uint64(last)):
         old = weight[edge]
         g = gradient[edge] + coupled * old
@@ -83,7 +77,7 @@ def _adam(
         if has_ages:
             moments[2, edge] += (1.0 - moments[2, edge]) * (1.0 - beta1)
             moments[3, edge] = moments[3, edge] * beta2 + (1.0 - beta2)
-            step_size = pace.rate / moments[2, edge]
+            step_size = rate / moments[2, edge]
             root_correction = np.sqrt(moments[3, edge])
         denominator = np.sqrt(moments[1, edge]) / root_correction + epsilon
         weight[edge] = old * shrink - step_size * (moments[0, edge] / denominator)

@@ -17,7 +17,10 @@ Reduction = Literal["mean", "sum"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _AdamSettings(Choice):
+class Adam(Choice):
+    """Adam, as torch.optim defines it."""
+
+    name: ClassVar[str] = "adam"
     beta1: Decay = 0.9
     """Decay of the mean gradient."""
     beta2: Decay = 0.999
@@ -26,19 +29,12 @@ class _AdamSettings(Choice):
     """Keeps the division by the root of the squared gradient finite."""
     bias_correction: BiasCorrection = "shared"
     """Count the steps of all edges alike, as torch does, or of each edge since it was added."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Adam(_AdamSettings):
-    """Adam, as torch.optim defines it."""
-
-    name: ClassVar[str] = "adam"
     weight_decay: NonNegative = 0.0
     """Weight decay, added to the gradient."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdamW(_AdamSettings):
+class AdamW(Adam):
     """Adam with decoupled weight decay."""
 
     name: ClassVar[str] = "adamw"

@@ -15,10 +15,9 @@ from smgrnn.graph.settings import NetworkConfig
 from smgrnn.kernels import inlined
 from smgrnn.learning.credit import Pass, backward_call
 from smgrnn.learning.settings import LearningConfig
+from smgrnn.machine import check_memory
 
 NEXT, KEPT = 0, 1  # indices into `Past.clock`
-MOST_BYTES = 2**31
-"""Memory that a window may take: 2 GB."""
 
 
 class Past(NamedTuple):
@@ -40,44 +39,28 @@ class Past(NamedTuple):
             np.zeros(2, dtype=np.int64),
         )
 
-    def fits(self, through_time: int, iterations: int, n_nodes: int, n_edges: int) -> bool:
-        """Return whether it is a window of `through_time` calls of such a network."""
-        return bool(
-            self.traces.shape == (through_time, iterations + 1, n_nodes)
-            and self.weights.shape == (through_time, n_edges)
-            and self.traces.dtype == self.weights.dtype == np.float64
-            and self.clock.shape == (2,)
-            and self.clock.dtype == np.int64
-            and 0 <= self.clock[NEXT] < max(through_time, 1)
-            and 0 <= self.clock[KEPT] <= through_time
-        )
-
 
 def check_window(
     learning: LearningConfig, network: NetworkConfig, n_nodes: int, n_edges: int
 ) -> None:
     """Refuse a window that cannot apply, or is too large for a network that may become so large."""
-    n, rule = learning.through_time, learning.rule.name
-    n_bytes, wrong = 8 * n * ((network.iterations + 1) * n_nodes + n_edges), ""
+    n, wrong = learning.through_time, ""
     if n and not network.carry_state:
         wrong = "needs states carried from call to call: turn on carry_state, or leave it at 0."
-    elif n and rule != "backprop":
-        wrong = f"is of backpropagation, and the learning rule is {rule!r}: it must be 0."
-    elif n_bytes > MOST_BYTES:
-        wrong = (
-            f"takes {n_bytes / 2**30:.3g} GB for a network of up to {n_nodes} nodes and {n_edges} "
-            f"edges, more than {MOST_BYTES / 2**30:.3g}: lower it, or max_nodes and max_edges."
-        )
+    elif n and learning.rule.name != "backprop":
+        wrong = f"is of backpropagation, not of the rule {learning.rule.name!r}: it must be 0."
     if wrong:
         raise ConfigError(f"learning.through_time {n} {wrong}")
+    n_bytes = 8.0 * n * ((network.iterations + 1) * n_nodes + n_edges)
+    what = f"{n} calls of learning.through_time, with up to {n_nodes} nodes and {n_edges} edges,"
+    check_memory(n_bytes, what)
 
 
 @inlined
 def backward_through_time(seen: Pass, past: Past) -> None:
     """Write dL/dw into the gradient, summed over this call and those of the window."""
-    for edge in range(seen.gradient.size):
-        seen.gradient[edge] = 0.0
-    above = backward_call(seen, seen.trace, seen.weight, 0, True, True)
+    seen.gradient[:] = 0.0
+    above = backward_call(seen, seen.trace, seen.net.weight, 0, True, True)
     row = past.clock[NEXT]
     for _ in range(past.clock[KEPT]):
         row = (row if row > 0 else past.weights.shape[0]) - 1

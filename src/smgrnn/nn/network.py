@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Floats, to_arrays
 from smgrnn.errors import (
     ConfigError,
     FileFormatError,
@@ -24,7 +24,8 @@ from smgrnn.graph.drawing import network_html
 from smgrnn.graph.edit import Applied, GraphEdit, apply
 from smgrnn.graph.files import COLUMNS, NUMBERS, network_content, network_graph, network_settings
 from smgrnn.graph.initial import initial_graph
-from smgrnn.graph.log import EditLog, log_arrays, log_from
+from smgrnn.graph.log import EditLog, log_from
+from smgrnn.graph.propagation import Net
 from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph, Network, check, check_width, row_starts
 from smgrnn.learning.credit import Pass, carry_feedback, credit_pass, start_feedback
@@ -245,8 +246,8 @@ class SMGrNN(nn.Module):
             adjoint, gradient = np.zeros((2, graph.n_nodes)), np.zeros(graph.n_edges)
             adjoint[0, first:last] = wanted[row]
             written = adjoint, gradient, errors[row], memory[row]
-            seen = (graph.source, graph.weight, starts, trace, *written, feedback, rule.trace_decay)
-            credit_pass(rule.credit, Pass(*seen, numbers))
+            net = Net(graph.source, graph.weight, starts, numbers)
+            credit_pass(rule.credit, Pass(net, trace, *written, feedback, rule.trace_decay))
             total += gradient
         moments.errors[:] = torch.as_tensor(errors[:, :, first:]).unbind(1)
         self.traces = torch.as_tensor(memory).to(self.weight.device)
@@ -427,7 +428,9 @@ class SMGrNN(nn.Module):
         if self.weight.dtype == torch.bfloat16:  # a type numpy does not have
             found["weight"] = found["weight"].float()
         names = (*COLUMNS, "numbers", "weight")
-        arrays = {name: found[name].cpu().numpy() for name in names} | log_arrays(self.log)
+        arrays = {name: found[name].cpu().numpy() for name in names} | to_arrays(
+            self.log.columns, "log."
+        )
         write_arrays(path, "network", network_content(self.config, self.names), arrays)
 
     @classmethod

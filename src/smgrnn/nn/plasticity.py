@@ -122,10 +122,9 @@ class StructuralPlasticity:
         self._observed = weight
         if self._module.watches:
             activation = ACTIVATIONS.index(self.network.config.activation)
-            _, statistics, candidates = self._watched
             traces, errors = self.network.take_moments()
             n_inputs = self.network.config.n_inputs
-            note_all(statistics, candidates, traces, errors, activation, n_inputs)
+            note_all(self._watched, traces, errors, activation, n_inputs)
         if self.averaging:
             average_update(self._average, weight, self.averaging)
         return self._edit_if_due(is_last=False)
@@ -198,7 +197,7 @@ class StructuralPlasticity:
         """
         former = self._structure
         applied = self.network.restructure(
-            edit, is_trusted=self.config.is_built_in, rng=self._rng, update=self.history.n_updates
+            edit, is_trusted=True, rng=self._rng, update=self.history.n_updates
         )
         self._watched = self._module.carry(self._watched, *applied)
         self._average = carry(self._average, applied.edge_origin)

@@ -17,6 +17,8 @@ from smgrnn.rules.rule import BuiltInRule, Evidence, Statistic, subset
 from smgrnn.rules.statistics import LEAST_WATCHED, Candidates
 from smgrnn.validation import Count, Positive, Probability
 
+YOUTH = 1000
+"""Updates for which an edge is young."""
 N_JOINED, JOINED_BY = 2, 0.1
 """Outputs that a new node is joined to, and the strength of these edges."""
 REDRAWN = 0.5
@@ -29,11 +31,8 @@ the error at the outputs."""
 
 
 def weakest(evidence: Evidence, contribution: Floats, can_go: Bools) -> int:
-    """Return the edge that contributes least of those that may go; -1 without any.
-
-    Young edges are taken last.
-    """
-    old = can_go & ~evidence.is_young
+    """Return the edge that contributes least of those that may go, young ones last; -1 if none."""
+    old = can_go & (evidence.history.ages() >= YOUTH)
     edges = np.flatnonzero(old if old.any() else can_go)
     return int(edges[np.argmin(contribution[edges])]) if edges.size else -1
 
@@ -48,9 +47,9 @@ def contributions(evidence: Evidence) -> Floats:
 
 def pulls(evidence: Evidence) -> Floats:
     """Return the gradient of each absent edge for a source of mean square 1 (n_pairs,)."""
-    square = evidence.square[evidence.absent[0]]
-    scale = np.sqrt(np.where(square > 0.0, square, 1.0))
-    return np.where(square > 0.0, np.abs(evidence.absent_gradient) / scale, 0.0)
+    square, pull = evidence.square[evidence.absent[0]], np.abs(evidence.absent_gradient)
+    found: Floats = np.divide(pull, np.sqrt(square), out=np.zeros(pull.size), where=square > 0.0)
+    return found
 
 
 def best_swap(evidence: Evidence, pull: Floats) -> int:
@@ -59,9 +58,8 @@ def best_swap(evidence: Evidence, pull: Floats) -> int:
     Both are worth the change in the loss by a step to the minimum, to second order, if the
     curvature were the mean square of the gradient.
     """
-    graph = evidence.graph
-    strain = evidence.strain[evidence.absent[1]]
-    worth = np.where(strain > 0.0, pull**2 / np.where(strain > 0.0, 2.0 * strain, 1.0), 0.0)
+    graph, strain = evidence.graph, evidence.strain[evidence.absent[1]]
+    worth = np.divide(pull**2, 2.0 * strain, out=np.zeros(pull.size), where=strain > 0.0)
     if not worth.size:
         return -1
     best = int(np.argmax(worth))
@@ -69,7 +67,9 @@ def best_swap(evidence: Evidence, pull: Floats) -> int:
     if edge >= 0:
         square, at_target = evidence.square[graph.source[edge]], evidence.strain[graph.target[edge]]
         loss = 0.5 * graph.weight[edge] ** 2 * square * at_target
-    least = max(SWAP_FACTOR * loss, SWAP_LEAST * evidence.output_strain, 0.0)
+    outputs = slice(graph.n_inputs, graph.n_inputs + graph.n_outputs)
+    at_outputs = float(sum(evidence.strain[outputs].tolist()))
+    least = max(SWAP_FACTOR * loss, SWAP_LEAST * at_outputs, 0.0)
     return best if worth[best] > least else -1
 
 

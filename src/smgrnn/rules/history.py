@@ -166,24 +166,17 @@ def push_update(history: UpdateHistory, delta: Floats) -> None:
     push(history, delta, 0, delta.size)
 
 
-def _with_room(history: UpdateHistory, n_edges: int) -> UpdateHistory:
-    """Return the history with enough slots: the same arrays, or larger copies of them."""
-    capacity = history.born.size
-    if n_edges <= capacity:
-        return history
-    n_more = max(n_edges, capacity + capacity // 2) - capacity  # so that growth copies seldom
-    return history._replace(
-        blocks=np.pad(history.blocks, ((0, 0), (0, 0), (0, n_more))),
-        running=np.pad(history.running, ((0, 0), (0, n_more))),
-        born=np.pad(history.born, (0, n_more)),
-    )
-
-
 def carry_history(history: UpdateHistory, edge_origin: Ints) -> UpdateHistory:
     """Return the history after an edit: survivors keep theirs, new edges start empty."""
     is_new = edge_origin < 0
-    taken = history.slot[edge_origin[~is_new]]
-    history = _with_room(history, edge_origin.size)
+    taken, capacity = history.slot[edge_origin[~is_new]], history.born.size
+    if edge_origin.size > capacity:
+        n_more = max(edge_origin.size, capacity + capacity // 2) - capacity  # to copy seldom
+        history = history._replace(
+            blocks=np.pad(history.blocks, ((0, 0), (0, 0), (0, n_more))),
+            running=np.pad(history.running, ((0, 0), (0, n_more))),
+            born=np.pad(history.born, (0, n_more)),
+        )
     is_free = np.ones(history.born.size, dtype=np.bool_)
     is_free[taken] = False
     fresh = np.flatnonzero(is_free)[: np.count_nonzero(is_new)]
@@ -193,12 +186,3 @@ def carry_history(history: UpdateHistory, edge_origin: Ints) -> UpdateHistory:
     history.running[:, fresh] = 0.0
     history.born[fresh] = history.clock[TOTAL]
     return history._replace(slot=slot)
-
-
-def reset_history(history: UpdateHistory, n_edges: int) -> UpdateHistory:
-    """Return the history after an edit that empties every window."""
-    history = _with_room(history, n_edges)
-    history.blocks[:] = 0.0
-    history.running[:] = 0.0
-    history.born[:] = history.clock[TOTAL]
-    return history._replace(slot=np.arange(n_edges))

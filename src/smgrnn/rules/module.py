@@ -11,9 +11,9 @@ import numpy as np
 
 from smgrnn.arrays import Bools, Ints
 from smgrnn.errors import GraphError, ShapeError, short
-from smgrnn.graph.edit import GraphEdit, Operation, check_fits
+from smgrnn.graph.edit import GraphEdit, Operation, apply
 from smgrnn.graph.state import Graph
-from smgrnn.rules.history import UpdateHistory, alike, carry_history, check_history, reset_history
+from smgrnn.rules.history import UpdateHistory, alike, carry_history, check_history
 from smgrnn.rules.paper import with_orphans
 from smgrnn.rules.rule import BuiltInRule, Evidence, Limits, frozen
 from smgrnn.rules.settings import PlasticityConfig
@@ -52,14 +52,12 @@ class PlasticityModule:
     def start(self, graph: Graph) -> Watched:
         """Return empty records, before the first update of a graph."""
         history = UpdateHistory.start(graph.n_edges, self.config.window)
-        statistics = Statistics.start(graph, **self._keeps)
-        return Watched(history, statistics, self._candidates(graph))
-
-    def _candidates(self, graph: Graph) -> Candidates:
         rule: Any = self.config.growth
-        if not self.config.needs("candidates"):
-            return Candidates.start(graph, 0, 0)
-        return Candidates.start(graph, rule.n_candidates, rule.candidate_sources)
+        sizes = (0, 0)
+        if self.config.needs("candidates"):
+            sizes = rule.n_candidates, rule.candidate_sources
+        statistics = Statistics.start(graph, **self._keeps)
+        return Watched(history, statistics, Candidates.start(graph, *sizes))
 
     def check(self, watched: Watched, graph: Graph) -> None:
         """Raise ShapeError unless records from a file fit the graph and the rules."""
@@ -107,7 +105,8 @@ class PlasticityModule:
             is_pair = type(decided) is tuple and len(decided) == 2
             edit, candidates = decided if is_pair else (decided, candidates)
             if not is_ours:
-                edit, candidates, is_capped = self._check(edit, candidates, graph, protected)
+                like = watched.candidates
+                edit, candidates, is_capped = self._check(edit, candidates, like, graph, protected)
         if is_pruning and config.orphan_removal:
             edit = with_orphans(graph, edit)
         watched.statistics.forget()
@@ -125,6 +124,7 @@ class PlasticityModule:
             outputs = slice(graph.n_inputs, graph.n_inputs + graph.n_outputs)
             strain = sum(statistics.nodes[STRAIN, outputs].tolist()) / n_updates
         dense_until = getattr(config.pruning, "dense_until", 0.0)
+        goal = self.aim.goal(graph.n_edges, strain, is_growing=is_growing, dense_until=dense_until)
         return Evidence(
             graph=graph,
             history=history,
@@ -134,9 +134,7 @@ class PlasticityModule:
             protected=protected,
             call=self.calls,
             limits=Limits(config.max_nodes - graph.n_nodes, config.max_edges - graph.n_edges),
-            goal=self.aim.goal(
-                graph.n_edges, strain, is_growing=is_growing, dense_until=dense_until
-            ),
+            goal=goal,
             iterations=self.iterations,
             n_updates=n_updates,
             activity=nodes[ACTIVITY],
@@ -148,15 +146,16 @@ class PlasticityModule:
             candidates=candidates,
         )
 
-    def _check(self, edit: Any, candidates: Any, graph: Graph, protected: Bools) -> Decision:
+    def _check(
+        self, edit: Any, candidates: Any, like: Candidates, graph: Graph, protected: Bools
+    ) -> Decision:
         """Refuse a wrong result of a user's rule; drop its edit if that exceeds a limit."""
         if not isinstance(edit, GraphEdit):
             raise GraphError(f"A rule must return a GraphEdit. Got {short(edit)} instead.")
-        check_fits(graph, edit)
+        apply(graph, edit)  # or refuse it
         if np.isin(graph.edge_ids[protected], edit.ids(Operation.REMOVE_EDGE)).any():
             raise GraphError("A rule removes an edge that is protected.")
-        is_right = isinstance(candidates, Candidates)
-        if not (is_right and candidates.fits(graph, self._candidates(graph))):
+        if not (isinstance(candidates, Candidates) and candidates.fits(graph, like)):
             raise GraphError("A rule must return candidates of the graph before its edit.")
         copies: Any = (each.copy() for each in candidates)
         n_nodes = edit.count(Operation.ADD_NODE)
@@ -169,14 +168,13 @@ class PlasticityModule:
         self, watched: Watched, graph: Graph, node_origin: Ints, edge_origin: Ints
     ) -> Watched:
         """Return the records after an edit, with those of surviving nodes and edges."""
-        history, policy = watched.history, self.config.history_on_edit
-        if policy == "reset_on_removal":
-            n_kept = np.count_nonzero(edge_origin >= 0)
-            policy = "keep" if n_kept == history.slot.size else "reset"
-        if policy == "keep":
-            history = carry_history(history, edge_origin)
-        else:
-            history = reset_history(history, edge_origin.size)
+        policy, kept = self.config.history_on_edit, edge_origin
+        n_before = watched.history.slot.size
+        if policy == "reset" or (
+            policy == "reset_on_removal" and np.count_nonzero(edge_origin >= 0) < n_before
+        ):
+            kept = np.full_like(edge_origin, -1)  # as if all edges were new
+        history = carry_history(watched.history, kept)
         if not self.watches:
             return watched._replace(history=history)
         candidates = watched.candidates

@@ -17,9 +17,7 @@ from smgrnn.rules.statistics import Candidates
 from smgrnn.validation import Choice
 
 Statistic = Literal["nodes", "absent_edges", "candidates"]
-Named = TypeVar("Named", bound="tuple[Any, ...]")
-YOUTH = 1000
-"""Updates for which an edge is young."""
+Seen = TypeVar("Seen")
 
 
 class Limits:
@@ -90,17 +88,6 @@ class Evidence(NamedTuple):
     candidates: Candidates
     """Candidate nodes, if the rule asks for them."""
 
-    @property
-    def output_strain(self) -> float:
-        """The squared errors at the outputs, summed."""
-        first, last = self.graph.n_inputs, self.graph.n_inputs + self.graph.n_outputs
-        return float(sum(self.strain[first:last].tolist()))
-
-    @property
-    def is_young(self) -> Bools:
-        """Edges that were added in the last thousand updates (n_edges,)."""
-        return self.history.ages() < YOUTH
-
 
 @runtime_checkable
 class Rule(Protocol):
@@ -128,18 +115,15 @@ def follows_size(rule: object) -> bool:
     return bool(getattr(rule, "follows_size", False))
 
 
-def frozen(values: Named) -> Named:
-    """Return a named tuple, such as a graph, whose arrays are views that cannot be written to."""
-    views = []
-    for value in values:
-        view = value
-        if isinstance(value, np.ndarray):
-            view = value.view()
-            view.flags.writeable = False
-        elif isinstance(value, tuple):
-            view = frozen(value)
-        views.append(view)
-    return type(values)(*views)
+def frozen(value: Seen) -> Seen:
+    """Return a named tuple, such as a graph, with read-only views of its arrays."""
+    if isinstance(value, tuple):
+        return type(value)(*map(frozen, value))
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
 
 
 def subset(rng: np.random.Generator, n: int, size: int) -> Ints:

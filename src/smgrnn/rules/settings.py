@@ -100,38 +100,18 @@ class PlasticityConfig(Settings):
     @property
     def follows_size(self) -> bool:
         """Whether one of the rules follows a size."""
-        return any(map(follows_size, self._rules))
-
-    @property
-    def is_built_in(self) -> bool:
-        """Whether all rules are those of this package, whose edits need no check."""
-        return all(rule is None or isinstance(rule, BuiltInRule) for rule in self._rules)
-
-    @property
-    def _rules(self) -> tuple[Any, Any]:
-        return self.growth, self.pruning
+        return any(map(follows_size, (self.growth, self.pruning)))
 
     def needs(self, statistic: Any) -> bool:
         """Return whether one of the rules asks for a statistic."""
-        return any(statistic in getattr(rule, "statistics", ()) for rule in self._rules)
+        rules = self.growth, self.pruning
+        return any(statistic in getattr(rule, "statistics", ()) for rule in rules)
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
-        """Return the reading that comes closest to the paper's numbers: see docs/calibration.md.
-
-        It is for one update per episode, so the module acts after every update.
+        """Return the reading that comes closest to the paper's sizes: see docs/calibration.md.
 
         >>> PlasticityConfig.paper(window=50).interval
-        1
-        """
-        growth = Relay(scale="weight", initial_weight=0.02)
-        return cls(growth=growth, interval=1, full_window=False).changed(**changes)
-
-    @classmethod
-    def paper_1(cls, **changes: Any) -> Self:
-        """Return the closest reading with an update at each step; the module acts every episode.
-
-        >>> PlasticityConfig.paper_1(window=50).interval
         'episode'
         """
         growth = Relay(max_relays=1, initial_weight=0.04)

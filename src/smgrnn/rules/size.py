@@ -88,13 +88,13 @@ class Aim:
     @classmethod
     def from_array(cls, values: Floats) -> Self:
         """Rebuild an aim from `to_array`; refuse other values than it gives."""
-        kinds = {"size": int, "start": int, "is_met": bool}
-        names = [entry.name for entry in fields(cls)]
-        is_whole = values.shape == (len(names),) and values.dtype == np.float64
+        is_whole = values.shape == (len(fields(cls)),) and values.dtype == np.float64
         if not (is_whole and np.isfinite(values[:3]).all()) or np.isnan(values).any():
             raise ShapeError("The saved size and progress are not those of a run.")
-        made = dict(zip(names, values.tolist(), strict=True))
-        return cls(**{name: kinds.get(name, float)(value) for name, value in made.items()})
+        size, start, *others = values.tolist()
+        made = cls(int(size), int(start), *others)
+        made.is_met = bool(made.is_met)
+        return made
 
     def note_return(self, total: float, target: float) -> None:
         """Note the return of an episode, and whether the recent mean reaches the target."""

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.arrays import Bools, Floats, Ints
+from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.activation import activate
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
@@ -56,21 +56,14 @@ def absent_pairs(graph: Graph) -> Ints:
 
     They are ordered by target and then by source.
     """
-    n_nodes, n_inputs, n_outputs = graph.n_nodes, graph.n_inputs, graph.n_outputs
-    n_targets, n_sources = n_nodes - n_inputs, n_nodes - n_outputs
-    n_pairs = n_targets * n_sources
+    n_nodes, n_inputs = graph.n_nodes, graph.n_inputs
+    n_pairs = (n_nodes - n_inputs) * (n_nodes - graph.n_outputs)
     check_memory(40.0 * n_pairs, f"Statistics of {n_pairs} absent edges")
-    column = np.arange(n_nodes)  # of each source; outputs have the last one, which is not read
-    column[n_inputs + n_outputs :] -= n_outputs
-    column[n_inputs : n_inputs + n_outputs] = n_sources
-    is_absent: Bools = np.ones((n_targets, n_sources + 1), dtype=np.bool_)
-    is_absent[:, n_sources] = False
-    np.fill_diagonal(is_absent[n_outputs:, n_inputs:], False)
-    first = np.searchsorted(graph.target, n_inputs)  # edges into inputs come before
-    is_absent[graph.target[first:] - n_inputs, column[graph.source[first:]]] = False
-    target, source = np.nonzero(is_absent)
-    source[source >= n_inputs] += n_outputs
-    return np.stack([source, target + n_inputs])
+    is_absent = ~np.eye(n_nodes, dtype=np.bool_)  # by target and source
+    is_absent[:n_inputs] = False
+    is_absent[:, n_inputs : n_inputs + graph.n_outputs] = False
+    is_absent[graph.target, graph.source] = False
+    return np.stack(is_absent.nonzero()[::-1])
 
 
 class Candidates(NamedTuple):
@@ -96,9 +89,8 @@ class Candidates(NamedTuple):
         """Return candidates without edges: the first call draws them, knowing the inputs."""
         n_sources = min(n_sources, graph.n_inputs)
         sources, weights = np.zeros((n_sources, n), np.int64), np.zeros((n_sources, n))
-        state, square, n_watched = np.zeros((1, n)), np.zeros(n), np.zeros(n, np.int64)
-        products, is_active = np.zeros((graph.n_outputs, n)), np.ones(1, np.int64)
-        return cls(sources, weights, state, square, n_watched, products, is_active)
+        sums = np.zeros(n), np.zeros(n, np.int64), np.zeros((graph.n_outputs, n))
+        return cls(sources, weights, np.zeros((1, n)), *sums, np.ones(1, np.int64))
 
     def fits(self, graph: Graph, like: "Candidates") -> bool:
         """Return whether candidates from a file fit a graph and have the form of others."""
@@ -148,14 +140,7 @@ class Watched(NamedTuple):
 
 
 @inlined
-def note(
-    statistics: Statistics,
-    candidates: Candidates,
-    trace: Floats,
-    errors: Floats,
-    activation: int,
-    n_inputs: int,
-) -> None:
+def note(watched: Watched, trace: Floats, errors: Floats, activation: int, n_inputs: int) -> None:
     """Add one update to the statistics that are kept.
 
     `trace` has the states before and after each iteration (K + 1, n_nodes), `errors` dL/d(sum into
@@ -163,6 +148,7 @@ def note(
     """
     n_iterations = errors.shape[0]
     last = n_iterations - 1
+    statistics, candidates = watched.statistics, watched.candidates
     nodes, absent, products = statistics.nodes, statistics.absent, statistics.products
     statistics.n_updates[0] += 1
     for node in range(nodes.shape[1]):
@@ -210,13 +196,8 @@ def step_candidates(
 
 @kernel
 def note_all(
-    statistics: Statistics,
-    candidates: Candidates,
-    traces: Floats,
-    errors: Floats,
-    activation: int,
-    n_inputs: int,
+    watched: Watched, traces: Floats, errors: Floats, activation: int, n_inputs: int
 ) -> None:
     """Add several updates, from Python: traces (n, K + 1, n_nodes) and errors (n, K, n_nodes)."""
     for row in range(len(traces)):
-        note(statistics, candidates, traces[row], errors[row], activation, n_inputs)
+        note(watched, traces[row], errors[row], activation, n_inputs)

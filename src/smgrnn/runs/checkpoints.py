@@ -1,8 +1,8 @@
-"""The checkpoints of a run: the best student of every size, and which one is selected.
+"""The checkpoints of a run: the best network of every size, and which one is selected.
 
-Students are offered all along a run and chosen by successive halving, on episodes of their own: all
-play the same few, the best of them go on to more, and the best of those to many.  Training does not
-notice, and the held-out episodes that judge the winner are others.
+Networks are offered during a run and selected by successive halving: all play the same few
+episodes, the best of them more, and the best of those many.  Training is not affected, and the
+held-out episodes that evaluate the winner are others.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,27 +14,26 @@ from smgrnn.arrays import Floats
 from smgrnn.policy import Policy
 
 N_OFFERS, EARLY = 50, 0.6
-"""Most moments of a run, evenly spaced, at which its students are offered, beside its end; and the
-share of a run before which only every other one is used."""
+"""Maximum offers in a run, evenly spaced, and the fraction of the run in which only every other one
+is made."""
 FIRST_ROUND = 4
-"""Episodes that each student plays when it is offered."""
+"""Episodes that each network plays when it is offered."""
 ROUNDS = ((8, 15), (3, 100))
-"""How many of the best go on at the end of a run, and how many more episodes they play."""
+"""How many of the best play on at the end of a run, and how many more episodes."""
 
 Play = Callable[[Policy, int, int], Floats]
-"""Returns a policy's returns in the episodes first … last - 1 of those that students are chosen by.
-"""
+"""Returns a policy's returns in the selection episodes first … last - 1."""
 
 
 class Checkpoint(NamedTuple):
-    """A student of a run that can be handed over."""
+    """A network of a run that may be selected."""
 
     policy: Policy
-    """The student."""
+    """The network."""
     episode: int
-    """Training episodes that had ended when it was as it is."""
+    """Training episodes before it."""
     returns: Floats
-    """Its returns in the episodes that students are chosen by, as far as it got (n_played,)."""
+    """Its returns in the selection episodes so far (n_played,)."""
 
     @property
     def n_parameters(self) -> int:
@@ -43,12 +42,12 @@ class Checkpoint(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """Its mean return in these episodes; minus infinity if it has played none."""
+        """Its mean return in these episodes; minus infinity if there are none."""
         return float(self.returns.mean()) if self.returns.size else -np.inf
 
     @property
     def rank(self) -> tuple[int, float, int, int]:
-        """How far it got, how well it did; of equals the smaller, and then the later is better."""
+        """Episodes played, mean return; of equals the smaller, then the later one is better."""
         return self.returns.size, self.mean, -self.n_parameters, self.episode
 
 
@@ -56,7 +55,7 @@ Checkpoints = tuple[Checkpoint, ...]
 
 
 def offers(n_episodes: int) -> list[int]:
-    """Return the episodes of a run after which its students are offered.
+    """Return the episodes of a run after which its networks are offered.
 
     >>> offers(10), offers(1000)[:4], len(offers(2000))
     ([2, 4, 6, 7, 8, 9, 10], [40, 80, 120, 160], 35)
@@ -69,7 +68,7 @@ def offers(n_episodes: int) -> list[int]:
 def joined(checkpoints: Checkpoints, offered: Iterable[Checkpoint]) -> Checkpoints:
     """Return the checkpoints with new ones, without those that can neither win nor be the smallest.
 
-    The best few stay for the next round, and of every size the best, unless a smaller one is as
+    The best few stay for the next round, and the best of every size unless a smaller one is as
     good.
     """
     kept, smallest = [], np.inf
@@ -81,29 +80,31 @@ def joined(checkpoints: Checkpoints, offered: Iterable[Checkpoint]) -> Checkpoin
 
 
 def best(checkpoints: Checkpoints, most_parameters: float = np.inf) -> Checkpoint | None:
-    """Return the best checkpoint with at most so many parameters, or None if there is none."""
-    eligible = (
-        checkpoint for checkpoint in checkpoints if checkpoint.n_parameters <= most_parameters
-    )
-    return next(iter(ranked(eligible)), None)
+    """Return the best checkpoint with at most some parameters, if any."""
+    eligible = [each for each in checkpoints if each.n_parameters <= most_parameters]
+    return max(eligible, key=lambda each: each.rank, default=None)
 
 
 def halved(checkpoints: Checkpoints, play: Play) -> Iterator[Checkpoints]:
-    """Let the best play more episodes, ever fewer of them; yield all checkpoints after each.
+    """Let the best play more episodes, fewer of them each round; yield all checkpoints after each.
 
-    A checkpoint that has played its episodes is skipped, so a selection that was stopped resumes
-    from any checkpoints that it yielded.
+    One that has played its episodes is skipped, so a selection that was stopped resumes from any
+    checkpoints that it yielded.
     """
     last = FIRST_ROUND
     for n_members, n_more in ROUNDS:
         last += n_more
         for checkpoint in ranked(checkpoints)[:n_members]:
-            n_played = checkpoint.returns.size
-            if n_played < last:
-                more = play(checkpoint.policy, n_played, last)
-                longer = checkpoint._replace(returns=np.append(checkpoint.returns, more))
-                checkpoints = tuple(longer if each is checkpoint else each for each in checkpoints)
+            if checkpoint.returns.size < last:
+                played = longer(checkpoint, last, play)
+                checkpoints = tuple(played if each is checkpoint else each for each in checkpoints)
                 yield tuple(ranked(checkpoints))
+
+
+def longer(checkpoint: Checkpoint, last: int, play: Play) -> Checkpoint:
+    """Return a checkpoint after it has played on to episode last - 1."""
+    more = play(checkpoint.policy, checkpoint.returns.size, last)
+    return checkpoint._replace(returns=np.append(checkpoint.returns, more))
 
 
 def ranked(checkpoints: Iterable[Checkpoint]) -> list[Checkpoint]:

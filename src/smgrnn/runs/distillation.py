@@ -14,23 +14,24 @@ from smgrnn.episodes.backends import (
     Examples,
     ExamplesBackend,
     GymnasiumBackend,
+    normalisation_by,
 )
-from smgrnn.episodes.normalisation import normalisation_by
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.experts import ExpertSource, Teacher, find_teacher_again
 from smgrnn.experts.evaluation import evaluate_expert
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
+from smgrnn.rules.settings import ForeignRule
 from smgrnn.runs.plan import Plan
+from smgrnn.runs.record import Record
 from smgrnn.runs.shrink import progress_of
-from smgrnn.seeding import episode_seed
+from smgrnn.seeding import Purpose, episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again
 
-N_MEASURED = 100  # episodes by which an expert and a random policy are measured
+N_MEASURED = 100  # episodes that measure an expert and a random policy
 N_COMPARED = 10  # held-out episodes that score a checkpoint
-FIRST_COMPARED = 1_000_000  # numbered apart from those of the final evaluation
-
+FIRST_COMPARED = 1_000_000  # apart from those of the final evaluation
 
 STUDENTS = {
     "smgrnn": "grows and prunes while it learns",
@@ -44,7 +45,7 @@ STUDENTS = {
 
 
 def new_learner(plan: Plan) -> Learner:
-    """Return the student of a run before its first episode; its settings are the plan's."""
+    """Return the student of a run before its first episode."""
     graph = plan.make_graph()
     made = Learner(plan.network, plan.learning, plan.plasticity, graph=graph, seed=plan.seed)
     if plan.protect > 0.0:
@@ -53,18 +54,9 @@ def new_learner(plan: Plan) -> Learner:
 
 
 class Distillation:
-    """A run in progress: the task, the teacher, the student and the backend of the episodes.
+    """The student of a run, with the task, the teacher and the backend of the episodes.
 
-    Parameters
-    ----------
-    plan
-        The settings.
-    task
-        The task, or where to find it; a task that is code of the user's own must be given.
-    expert
-        The teacher, or where to find it; one that is code must be given.
-    normalisation
-        Statistics of an earlier part of the run, to use instead of taking new ones.
+    With a record it continues that run; task and expert are needed if they are your own code.
     """
 
     def __init__(
@@ -73,10 +65,10 @@ class Distillation:
         *,
         task: TaskSource | Task | None = None,
         expert: ExpertSource | Teacher | None = None,
-        normalisation: Normalisation | None = None,
+        record: Record | None = None,
     ) -> None:
         self.plan = plan
-        self._task, self._expert, self._normalisation = task, expert, normalisation
+        self._task, self._expert, self._record = task, expert, record
 
     @cached_property
     def task(self) -> Task:
@@ -90,8 +82,23 @@ class Distillation:
 
     @cached_property
     def learner(self) -> Learner:
-        """The student."""
-        return new_learner(self.plan)
+        """The student that learns, in the state that its record has."""
+        if self._record is None:
+            return new_learner(self.plan)
+        if self._record.resume is None:
+            raise ConfigError("This record has results only, as in the store: it cannot continue.")
+        for rule in (self.plan.plasticity.growth, self.plan.plasticity.pruning):
+            if isinstance(rule, ForeignRule):
+                raise ConfigError(
+                    f"The run was trained by the rule {rule['name']!r}, which is your own code. "
+                    f"Call smgrnn.distill again with the same settings and the same `out`."
+                )
+        try:
+            made = new_learner(self.plan)
+            made.restore(self._record.resume)
+        except Exception as error:  # the file may be forged
+            raise FileFormatError(f"The record has no valid learner ({reason(error)}).") from error
+        return made
 
     @cached_property
     def examples(self) -> Examples | None:
@@ -100,14 +107,16 @@ class Distillation:
             return None
         found = Examples.of(self.task, self.plan.seed)
         if found.digest != self.plan.teacher.digest:
-            raise ConfigError(f"{self.task.recording} is not what it was when the run began.")
+            raise ConfigError(f"{self.task.recording} has changed since the run began.")
         return found
 
     @cached_property
     def normalisation(self) -> Normalisation | None:
-        """The normalisation of the student's observations, if there is one."""
-        if not self.plan.normalise or self._normalisation is not None:
-            return self._normalisation
+        """The normalisation of observations, if the plan asks for it."""
+        if not self.plan.normalise:
+            return None
+        if self._record is not None:
+            return self._record.students["final"].normalisation
         if self.plan.ancestor is not None:
             return self.plan.ancestor.normalisation
         if self.examples is not None:
@@ -117,92 +126,73 @@ class Distillation:
 
     @cached_property
     def backend(self) -> Backend:
-        """The backend on which episodes happen."""
-        kind, target_return = self.plan.backend, self.target_return
-        aims: Any = {
-            "gain": self.plan.gain,
-            "target_return": nan if target_return is None else target_return,
-        }
-        if kind == "compiled":
-            if self.task.compiled is None:
-                raise ConfigError(f"The task {self.task.id} is not compiled.")
-            return CompiledBackend(self.task, **aims)
-        if kind == "gymnasium":
+        """The backend of the episodes."""
+        target_return = nan if self.target_return is None else self.target_return
+        aims: Any = {"gain": self.plan.gain, "target_return": target_return}
+        if self.examples is not None:
+            return ExamplesBackend(self.task, self.examples, self.normalisation, **aims)
+        if self.plan.backend == "gymnasium":
             return GymnasiumBackend(self.task, self.normalisation, **aims)
-        if self.examples is None:
-            raise ConfigError(f"The task {self.task.id} has no examples.")
-        return ExamplesBackend(self.task, self.examples, self.normalisation, **aims)
+        if self.task.compiled is None:
+            raise ConfigError(f"The task {self.task.id} is not compiled.")
+        return CompiledBackend(self.task, **aims)
 
     @cached_property
     def target_return(self) -> float | None:
-        """The mean return at which nothing grows any more, which a share to keep sets."""
+        """The mean return at which growth stops; with `keep`, measured from the expert."""
         if self.plan.keep is None:
             return self.plan.target_return
+        if self._record is not None:
+            return self._record.target_return
         assert self.teacher is not None
-        taught = evaluate_expert(self.teacher, self.task, N_MEASURED, "choosing").mean()
-        chance = evaluate_expert(
-            self.teacher, self.task, N_MEASURED, "choosing", disturbance=1.0
-        ).mean()
+        taught, chance = (
+            evaluate_expert(
+                self.teacher, self.task, N_MEASURED, "choosing", disturbance=each
+            ).mean()
+            for each in (0.0, 1.0)
+        )
         return float(chance + self.plan.keep * (taught - chance))
 
     @property
     def policy(self) -> Policy:
-        """The student as it is now, to play with."""
+        """The student now, as a policy."""
         return self._policy(self.learner.graph)
 
     @property
-    def averaged_policy(self) -> Policy | None:
-        """The student with the running mean of its weights, if the run keeps one."""
-        is_kept = self.plan.learning.averaging > 0.0
-        return self._policy(self.learner.averaged_graph) if is_kept else None
+    def candidates(self) -> list[Policy]:
+        """The policies that may be selected now: the student, and the one with mean weights."""
+        graphs, limit = [self.learner.graph], self.plan.parameters
+        if self.plan.learning.averaging > 0.0:
+            graphs.append(self.learner.averaged_graph)
+        return [self._policy(each) for each in graphs if limit is None or each.n_edges <= limit]
 
     def _policy(self, graph: Graph) -> Policy:
-        """Return a network to play with, which takes observations as they are."""
-        n_inputs = self.plan.task.n_inputs
-        gain = np.where(graph.source < n_inputs, self.plan.gain, 1.0)
+        """Return a graph as a policy, with the gain folded into its weights."""
         return Policy(
-            graph._replace(weight=graph.weight * gain),
+            graph._replace(weight=graph.weight * self.plan.gains(graph.source)),
             self.plan.network,
             self.plan.task,
             student=self.plan.student,
             normalisation=self.normalisation,
         )
 
-    @property
-    def candidates(self) -> list[Policy]:
-        """The students of this moment that may be handed over: with mean weights, and as it is."""
-        limit, averaged = self.plan.parameters, self.averaged_policy
-        found = [self.policy] if averaged is None else [self.policy, averaged]
-        return [each for each in found if limit is None or each.graph.n_edges <= limit]
-
     def train(self, first: int, last: int) -> Episodes:
-        """Train on the episodes first … last - 1 and return their record."""
-        seeds = [episode_seed(self.plan.seed, number, "train") for number in range(first, last)]
-        number, is_staged = self.plan.n_episodes, self.plan.keep is not None
-        progress = np.arange(first, last) / number
-        if is_staged:
-            progress = np.array([progress_of(episode, number) for episode in range(first, last)])
-        learner = self.learner
-        return self.backend.distil(learner, self.teacher, seeds, progress, first)
+        """Train on the episodes first … last - 1 and return their table."""
+        n, numbers = self.plan.n_episodes, range(first, last)
+        seeds = [episode_seed(self.plan.seed, number, "train") for number in numbers]
+        progress = np.arange(first, last) / n
+        if self.plan.keep is not None:
+            progress = np.array([progress_of(number, n) for number in numbers])
+        return self.backend.distil(self.learner, self.teacher, seeds, progress, first)
 
     def take_edits(self) -> Edits:
         """Return the edits since the last call, and forget them."""
         edits = Edits.of(self.learner.forget_log())
-        is_scaled = (edits.rows[:, 3] >= 0) & (edits.rows[:, 3] < self.plan.task.n_inputs)
-        gain = np.where(is_scaled, self.plan.gain, 1.0)
-        return edits._replace(weight=edits.weight * gain)
+        return edits._replace(weight=edits.weight * self.plan.gains(edits.rows[:, 3]))
 
-    def compare(self, policy: Policy) -> float:
-        """Return the score of a checkpoint, to compare it with others."""
-        seeds = held_out_seeds(self.plan.seed, FIRST_COMPARED, FIRST_COMPARED + N_COMPARED)
-        return float(self.backend.compare(policy, seeds).returns.mean())
-
-    def try_out(self, policy: Policy, first: int, last: int) -> Floats:
-        """Return the returns of a policy in episodes first … last - 1 of those to choose by."""
-        seeds = [episode_seed(self.plan.seed, number, "choosing") for number in range(first, last)]
+    def try_out(
+        self, policy: Policy, first: int, last: int, purpose: Purpose = "choosing"
+    ) -> Floats:
+        """Return the returns of a policy in the episodes first … last - 1 of a purpose."""
+        seeds = [episode_seed(self.plan.seed, number, purpose) for number in range(first, last)]
         return self.backend.compare(policy, seeds).returns
-
-
-def held_out_seeds(seed: int, first: int, last: int) -> list[int]:
-    """Return the reset seeds of the held-out episodes first … last - 1."""
-    return [episode_seed(seed, number, "held_out") for number in range(first, last)]

@@ -1,11 +1,12 @@
-"""Evaluation: the returns of a student on episodes that it never trained on."""
+"""Evaluation: the returns of a network on episodes that it never trained on."""
 
 from smgrnn.arrays import Floats
 from smgrnn.episodes.backends import Backend, find_backend
 from smgrnn.policy import Policy
-from smgrnn.runs.distillation import Distillation, held_out_seeds
-from smgrnn.runs.plan import AnyPlan, Plan, check_episodes
+from smgrnn.runs.distillation import Distillation
+from smgrnn.runs.plan import Plan, check_episodes
 from smgrnn.runs.record import Record
+from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again
 
 
@@ -17,7 +18,7 @@ def evaluate(
     parameters: int | None = None,
     task: TaskSource | Task | None = None,
 ) -> Floats:
-    """Return the returns of what a run hands over, frozen and greedy, on `n` held-out episodes.
+    """Return the returns of a run's selected network, frozen and greedy, on `n` new episodes.
 
     Parameters
     ----------
@@ -26,11 +27,11 @@ def evaluate(
     n
         Held-out episodes.
     final
-        Play with the student that the run ended with instead.
+        Evaluate the final network instead.
     parameters
-        Play with the best student with at most this many parameters instead.
+        Evaluate the best network with at most this many parameters instead.
     task
-        The task, where it is code of the user's own.
+        The task, if it is your own code.
 
     Examples
     --------
@@ -39,17 +40,16 @@ def evaluate(
     >>> evaluate(run.record, 3).shape
     (3,)
     """
-    policy = record.student(final=final, parameters=parameters).policy
-    return score(_backend(record.plan, policy, task), policy, record.plan.seed, n)
+    policy, plan = record.student(final=final, parameters=parameters).policy, record.plan
+    if isinstance(plan, Plan):
+        backend = Distillation(plan, task=task, record=record).backend
+    else:
+        backend = find_backend(find_again(plan.task, task))
+    return score(backend, policy, plan.seed, n)
 
 
 def score(backend: Backend, policy: Policy, seed: int, n: int) -> Floats:
     """Return the returns of a policy on the first `n` held-out episodes of a seed."""
     check_episodes(n)
-    return backend.play(policy, held_out_seeds(seed, 0, n)).returns
-
-
-def _backend(plan: AnyPlan, policy: Policy, task: TaskSource | Task | None) -> Backend:
-    if isinstance(plan, Plan):
-        return Distillation(plan, task=task, normalisation=policy.normalisation).backend
-    return find_backend(find_again(plan.task, task))
+    seeds = [episode_seed(seed, number, "held_out") for number in range(n)]
+    return backend.play(policy, seeds).returns

@@ -11,7 +11,7 @@ from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.tasks import Task
 
 WINDOW = 100
-"""Episodes over which a return has to last, and the first ones, of which some are lost."""
+"""Episodes over which a return must last, and the first ones, some of which are lost."""
 
 
 def final_quarter(n_episodes: int) -> slice:
@@ -20,10 +20,9 @@ def final_quarter(n_episodes: int) -> slice:
 
 
 def pruning_period(rules: PlasticityConfig, steps: Ints) -> int:
-    """Return the episodes from one pruning call to the next, about; 1 if nothing prunes.
+    """Return about how many episodes lie between pruning calls, from `steps`, their lengths.
 
-    With calls at the end of episodes it is the number of calls in a period.  Calls that are so many
-    updates apart come as often as `steps`, the lengths of episodes, let them on average.
+    It is 1 if nothing prunes.
     """
     if rules.pruning is None:
         return 1
@@ -38,7 +37,7 @@ def pruning_period(rules: PlasticityConfig, steps: Ints) -> int:
 def late_periods(n_episodes: int, period: int) -> slice:
     """Return the slice of the last whole pruning periods of the final quarter, at least one.
 
-    A run that is shorter than a period has not been pruned yet, and has its whole final quarter.
+    For a run that is shorter than a period it is the final quarter.
     """
     late = final_quarter(n_episodes)
     if n_episodes < period:
@@ -56,10 +55,7 @@ def convergence_episode(returns: Any, threshold: float | None) -> int | None:
 
 
 def sustained_episode(returns: Any, threshold: float | None) -> int | None:
-    """Return the first episode at whose end the mean of the last 100 returns reaches the threshold.
-
-    None if it never does.  Means are over a whole hundred, so it is the 100th at the earliest.
-    """
+    """Return the first episode whose last 100 returns reach the threshold on average; or None."""
     values = np.asarray(returns, dtype=np.float64)
     if values.size < WINDOW:
         return None
@@ -74,10 +70,7 @@ def early_lost(returns: Any, threshold: float | None) -> int | None:
 
 
 def churn_ratio(n_changes: int, net_nodes: int, net_edges: int) -> float:
-    """Return structural operations per unit of net change, nodes and edges alike.
-
-    A run that ends with the size it began with counts as a net change of one.
-    """
+    """Return structural operations per unit of net change, which is at least one."""
     return n_changes / max(abs(net_nodes) + abs(net_edges), 1)
 
 
@@ -93,16 +86,14 @@ def summarise(
 ) -> dict[str, Any]:
     """Return every figure of a run; `start` is its nodes and edges before the first episode.
 
-    Late sizes are means over the last whole pruning periods of the final quarter, each of so many
-    episodes: a final size depends on where in its period a run ends.  Where actions are not
-    choices there is no agreement, only a loss.
+    Late sizes are means over whole pruning periods: a final size depends on where in its period a
+    run ends.
     """
     late = final_quarter(episodes.n)
     n_late = max(int(episodes.steps[late].sum()), 1)
     whole = late_periods(episodes.n, period)
-    late_nodes, late_edges = (
-        float(sizes[whole].mean()) for sizes in (episodes.n_nodes, episodes.n_edges)
-    )
+    late_nodes = float(episodes.n_nodes[whole].mean())
+    late_edges = float(episodes.n_edges[whole].mean())
     n_nodes, n_edges = int(episodes.n_nodes[-1]), int(episodes.n_edges[-1])
     net_nodes, net_edges = n_nodes - start[0], n_edges - start[1]
     return {
@@ -131,17 +122,16 @@ def summarise(
 
 def held_out_figures(task: Task, returns: Floats) -> dict[str, Any]:
     """Return mean and deviation of held-out returns and, for a recording, the likeness to it."""
-    mean, std = (float(returns.mean()), float(returns.std())) if returns.size else (None, None)
     return {
         "held_out_episodes": returns.size,
-        "held_out_mean": mean,
-        "held_out_std": std,
+        "held_out_mean": float(returns.mean()) if returns.size else None,
+        "held_out_std": float(returns.std()) if returns.size else None,
         **held_out_likeness(task, returns),
     }
 
 
 def held_out_likeness(task: Task, returns: Any) -> dict[str, float]:
-    """Return the likeness to held-out rows of a recording by its name; empty for other tasks."""
+    """Return the likeness to the held-out rows of a recording; empty for other tasks."""
     if task.recording is None or not returns.size:
         return {}
     mean = float(returns.mean())

@@ -1,4 +1,4 @@
-"""A network of one's own loop as a record: one episode, which is all that it learned."""
+"""A network trained by your own loop as a record, with the loop as its only episode."""
 
 from typing import Any
 
@@ -12,9 +12,6 @@ from smgrnn.graph.log import EditLog
 from smgrnn.policy import policy_of
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
-from smgrnn.runs.snapshots import Snapshots
-
-_NOBODY = TeacherId(kind="examples", name="a loop of one's own", digest="")
 
 
 def record_of(network: Any) -> Record:
@@ -33,7 +30,7 @@ def record_of(network: Any) -> Record:
         task=policy.task,
         student="smgrnn",
         seed=0,
-        teacher=_NOBODY,
+        teacher=TeacherId(kind="examples", name="your own loop", digest=""),
         network=policy.config,
         first_graph="random",
         learning=getattr(network, "learning", LearningConfig()),
@@ -46,15 +43,10 @@ def record_of(network: Any) -> Record:
     loop = Episodes.start(1)
     loop.steps[:] = max(getattr(network, "n_updates", 0), log.last[0], 1)
     loop.n_nodes[:], loop.n_edges[:] = graph.n_nodes, graph.n_edges
-    n_added = np.bincount(log.columns.rows[:, 0], minlength=4)
+    n = np.bincount(log.columns.rows[:, 0], minlength=len(Operation)).tolist()
+    n_nodes = graph.n_nodes - n[Operation.ADD_NODE] + n[Operation.REMOVE_NODE]
+    n_edges = graph.n_edges - n[Operation.ADD_EDGE] + n[Operation.REMOVE_EDGE]
+    edits, started = Edits.of(log), (n_nodes, n_edges)
     return Record(
-        plan=plan,
-        episodes=loop,
-        edits=Edits.of(log),
-        snapshots=Snapshots.start(),
-        students={"final": policy},
-        started=(
-            graph.n_nodes - int(n_added[Operation.ADD_NODE] - n_added[Operation.REMOVE_NODE]),
-            graph.n_edges - int(n_added[Operation.ADD_EDGE] - n_added[Operation.REMOVE_EDGE]),
-        ),
+        plan=plan, episodes=loop, edits=edits, students={"final": policy}, started=started
     )

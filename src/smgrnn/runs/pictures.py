@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.episodes.table import Episodes
 from smgrnn.runs.metrics import sustained_episode
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
@@ -19,35 +18,37 @@ from smgrnn.text import plus_minus, quantity
 RETURN, NODES, EDGES, LIKENESS = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c"
 """Colours of the curves."""
 FEW = 12
-"""Most edges of a network whose picture has the weight of each."""
+"""Maximum number of edges of a network whose picture has all weights."""
 LABEL_WIDTH = 17
-"""Most characters in a line of an upright label, which is to be no longer than its panel."""
+"""Maximum characters in a line of an upright label, which must not exceed its panel."""
 
 
 def draw_curves(record: Record, path: Path) -> None:
-    """Draw return and size over the episodes, and how close the student came to its teacher."""
+    """Draw return and size over the episodes, and the agreement with the teacher."""
     _write(curves_figure(record), path)
 
 
 def curves_figure(record: Record) -> Any:
-    """Return the figure of return, size and likeness, with one panel each."""
+    """Return the figure of return, size, and agreement or loss, with one panel each."""
     from smgrnn.plotting import Figure
 
     episodes, plan = record.episodes, record.plan
-    number, likeness = np.arange(1, episodes.n + 1), find_likeness(episodes)
-    n_panels = 2 if likeness is None else 3
+    number, steps = np.arange(1, episodes.n + 1), np.maximum(episodes.steps, 1)
+    noisy = [(0, episodes.returns, "return", RETURN)]
+    if episodes.agreed.any():
+        noisy.append((2, episodes.agreed / steps, "agreement with the expert", LIKENESS))
+    elif episodes.loss.any():  # continuous actions never agree; an evolution has neither
+        noisy.append((2, episodes.loss / steps, "loss", LIKENESS))
+    n_panels = 1 + len(noisy)
     figure = Figure(figsize=(7, 2 * n_panels), layout="constrained")
     panels = figure.subplots(n_panels, 1, sharex=True)
-    # A name is no formula, though it may have two $ in it.
+    # A name with two $ in it is not a formula.
     figure.suptitle(f"{plan.task.id}, {plan.student}, seed {plan.seed}", parse_math=False)
-    noisy = [(panels[0], episodes.returns, "return", RETURN)]
-    if likeness is not None:
-        noisy.append((panels[2], *likeness, LIKENESS))
-    for ax, values, label, colour in noisy:
-        ax.plot(number, values, color=colour, alpha=0.25, linewidth=0.6)
+    for place, values, label, colour in noisy:
+        panels[place].plot(number, values, color=colour, alpha=0.25, linewidth=0.6)
         average = moving_average(values)
-        ax.plot(number[-average.size :], average, color=colour, linewidth=1.6)
-        ax.set_ylabel(fill(label, LABEL_WIDTH))
+        panels[place].plot(number[-average.size :], average, color=colour, linewidth=1.6)
+        panels[place].set_ylabel(fill(label, LABEL_WIDTH))
     panels[1].plot(number, episodes.n_nodes, color=NODES, label="nodes")
     panels[1].plot(number, episodes.n_edges, color=EDGES, label="edges")
     panels[1].set_ylabel("size")
@@ -61,7 +62,7 @@ def curves_figure(record: Record) -> Any:
 
 
 def _mark_moments(panels: Any, record: Record) -> None:
-    """Draw the task's threshold, and the episodes that solved it and that were selected."""
+    """Draw the task's threshold, and the episodes that solved it and of the selected network."""
     threshold, done = record.plan.task.reward_threshold, find_done(record)
     if threshold is not None:
         panels[0].axhline(threshold, color=NODES, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
@@ -72,40 +73,20 @@ def _mark_moments(panels: Any, record: Record) -> None:
         for ax in panels:
             ax.axvline(episode, color=LIKENESS if episode == done else NODES, linewidth=1, ls=":")
         is_late = episode > record.episodes.n / 2
-        panels[0].annotate(
-            label,
-            (episode, 0.08 + 0.14 * height),
-            xycoords=("data", "axes fraction"),
-            xytext=(-4 if is_late else 4, 0),
-            textcoords="offset points",
-            ha="right" if is_late else "left",
-            fontsize=9,
-        )
-
-
-def find_likeness(episodes: Episodes) -> tuple[Floats, str] | None:
-    """Return the agreement with the teacher, or the loss where there is none, or None for neither.
-
-    Actions that are vectors never agree exactly, and an evolution has no teacher.
-    """
-    steps = np.maximum(episodes.steps, 1)
-    if episodes.agreed.any():
-        return episodes.agreed / steps, "agreement with the expert"
-    return (episodes.loss / steps, "loss") if episodes.loss.any() else None
+        beside: Any = {"xytext": (-4 if is_late else 4, 0), "textcoords": "offset points"}
+        beside |= {"xycoords": ("data", "axes fraction"), "ha": "right" if is_late else "left"}
+        panels[0].annotate(label, (episode, 0.08 + 0.14 * height), fontsize=9, **beside)
 
 
 def find_done(record: Record) -> int | None:
-    """Return the first episode at which the mean of the last 100 returns reaches the threshold.
-
-    The candidates of an evolution are not one student that gets better, so it has none.
-    """
-    if record.is_evolved:
+    """Return the first episode at which the mean of the last 100 returns reaches the threshold."""
+    if record.is_evolved:  # its candidates are not one student that improves
         return None
     return sustained_episode(record.episodes.returns, record.plan.task.reward_threshold)
 
 
 def moving_average(values: Floats) -> Floats:
-    """Return means over up to 50 episodes; the last one is at the last episode."""
+    """Return means over up to 50 episodes, the last of which ends at the last episode."""
     width = max(1, min(50, values.size // 10))
     return np.convolve(values, np.ones(width) / width, mode="valid")
 
@@ -126,8 +107,8 @@ def draw_topology(record: Record, path: Path) -> None:
     ax.margins(0.12, 0.08)
     if graph.n_edges <= FEW:
         write_weights(ax, graph, positions)
-    sizes = quantity(graph.n_edges, "parameter"), quantity(graph.n_hidden, "hidden node")
-    title = f"{task.id}: {', '.join(sizes)}"
+    size = f"{quantity(graph.n_edges, 'parameter')}, {quantity(graph.n_hidden, 'hidden node')}"
+    title = f"{task.id}: {size}"
     if task.recording is None and record.held_out.size:
         scores, n = record.held_out, quantity(record.held_out.size, "new episode")
         title += f"\nSelected network: {plus_minus(scores.mean(), scores.std(), 1)} over {n}"

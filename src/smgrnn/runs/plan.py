@@ -1,26 +1,27 @@
 """Plan: all settings of a run exactly as the engine gets them.
 
-The plan itself is trained, hashed into the key of the store, saved, printed and reported; nothing
-rewrites a setting after it.  Settings that contradict each other or the task are refused first.
+The plan is trained, hashed into the key of the store, saved, printed and reported; no later step
+changes a setting.  Settings that contradict each other or the task are refused here.
 """
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from smgrnn.arrays import Floats, Ints
 from smgrnn.config import RunConfig, RunSettings, check_student
 from smgrnn.errors import ConfigError, plain, short
 from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph, mlp_graph, mlp_width
-from smgrnn.graph.settings import NetworkConfig, Readout
+from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph, check_width
 from smgrnn.learning.settings import LearningConfig, Loss
 from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
-from smgrnn.policy import Normalisation, Policy
+from smgrnn.policy import Normalisation
 from smgrnn.rules import PlasticityConfig
 from smgrnn.rules.rule import follows_size
 from smgrnn.seeding import stream
@@ -28,6 +29,9 @@ from smgrnn.storage import digest
 from smgrnn.tasks import Task
 from smgrnn.tasks.known import find_budget
 from smgrnn.validation import Count, Finite, Settings, Whole
+
+if TYPE_CHECKING:
+    from smgrnn.runs.record import Record
 
 CHOICE_LOSSES: tuple[Loss, ...] = ("cross_entropy", "one_hot", "plus_minus")
 """The losses of tasks whose actions are choices."""
@@ -39,71 +43,62 @@ MLP_MULTIPLES = {"mlp-100": 1, "mlp-200": 2, "mlp-pruned": 1}
 """Parameters of an MLP as a multiple of the budget."""
 
 
-_COLUMNS = ("node_ids", "source", "target", "weight", "edge_ids")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Ancestor(Settings):
-    """The student of an earlier run that another run goes on from.
+    """The network that a run starts from: the selected one of an earlier run, weights and all.
 
-    It is part of the plan, weights and all: a run is repeated or resumed from its own record,
-    wherever the folder of its ancestor may be by then.
+    So a run is repeated or resumed from its own record, even if the earlier folder is gone.
     """
 
     run: str
-    """Key of the plan of the run."""
+    """Key of the earlier plan."""
     task: str
-    """Task of the run."""
+    """Task of the earlier run."""
     seed: Whole
-    """Seed of the run."""
+    """Seed of the earlier run."""
     episode: Whole
-    """Episode after which the student was as it is taken over."""
+    """Training episodes that the network has seen."""
     n_inputs: Count
     n_outputs: Count
     node_ids: tuple[Whole, ...]
     source: tuple[Whole, ...]
     target: tuple[Whole, ...]
     weight: tuple[Finite, ...]
-    """The graph, see `Graph`; its weights take observations as they are."""
+    """The graph, see `Graph`; its weights take observations without the gain."""
     edge_ids: tuple[Whole, ...]
     next_node_id: Whole
     next_edge_id: Whole
     mean: tuple[Finite, ...] | None = None
     scale: tuple[Finite, ...] | None = None
-    """How the student normalises observations, if it does."""
+    """The normalisation of its observations, if there is one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if any(plain(text) != text for text in (self.run, self.task)):
-            raise ConfigError("The ancestor of a run has a name with characters that are no text.")
-        _ = self.graph  # or a wrong one would be met in the middle of a run
+            raise ConfigError("The ancestor of a run has a name that is not valid text.")
+        _ = self.graph  # a wrong one is refused at once, not in the middle of a run
 
     @classmethod
-    def of(cls, policy: Policy, *, run: str, seed: int, episode: int) -> Self:
-        """Return a student as an ancestor."""
-        graph = policy.graph._asdict()
-        columns = {name: tuple(graph[name].tolist()) for name in _COLUMNS}
-        scales = {} if policy.normalisation is None else policy.normalisation._asdict()
-        values: dict[str, Any] = {name: tuple(array.tolist()) for name, array in scales.items()}
-        return cls(
-            run=run,
-            task=policy.task.id,
-            seed=seed,
-            episode=episode,
-            **graph | columns | values,
-        )
+    def of(cls, record: "Record") -> Self:
+        """Return the selected network of a run."""
+        student, plan = record.selected, record.plan
+        arrays, normalisation = student.policy.graph._asdict(), student.policy.normalisation
+        if normalisation is not None:
+            arrays |= normalisation._asdict()
+        values: dict[str, Any] = {name: np.asarray(each).tolist() for name, each in arrays.items()}
+        run, episode = plan.key(), student.episode
+        return cls(run=run, task=plan.task.id, seed=plan.seed, episode=episode, **values)
 
     @cached_property
     def graph(self) -> Graph:
-        """The student's graph."""
-        fields = {name: getattr(self, name) for name in Graph._fields}
-        kinds = dict.fromkeys(_COLUMNS, np.int64) | {"weight": np.float64}
-        columns = {name: np.array(fields[name], kind) for name, kind in kinds.items()}
-        return Graph.from_arrays(fields | columns)
+        """The network's graph."""
+        kinds: dict[str, Any] = dict.fromkeys(Graph._fields, np.int64) | {"weight": np.float64}
+        columns = {name: np.array(getattr(self, name), kind) for name, kind in kinds.items()}
+        return Graph.from_arrays(columns)
 
     @property
     def normalisation(self) -> Normalisation | None:
-        """How the student normalises observations, if it does."""
+        """The normalisation of its observations, if there is one."""
         if self.mean is None or self.scale is None:
             return None
         return Normalisation(np.array(self.mean), np.array(self.scale))
@@ -111,7 +106,7 @@ class Ancestor(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class AnyPlan(Settings):
-    """What the plans of all kinds of runs have; a kind adds its own settings."""
+    """The common part of all plans; each kind of run adds its own settings."""
 
     kind: ClassVar[str]
     """Name of the kind of run in keys and files."""
@@ -135,11 +130,11 @@ class AnyPlan(Settings):
 
         @property
         def held_out(self) -> int:
-            """Held-out episodes that judge the selected student."""
+            """Held-out episodes that evaluate the selected network."""
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Packages that the results depend on, beside those that all do."""
+        """Further packages that the results depend on."""
         return self.task.facts.packages
 
     def admits(self, n_episodes: int) -> bool:
@@ -151,7 +146,7 @@ class AnyPlan(Settings):
         raise NotImplementedError
 
     def tables(self, record: Any) -> dict[str, bytes]:
-        """Return files for the run folder, beside those that every run has."""
+        """Return further files for the run folder."""
         return {}
 
     def key_content(self) -> dict[str, Any]:
@@ -165,7 +160,7 @@ class AnyPlan(Settings):
 
 
 def find_plan(kind: Any) -> type[AnyPlan]:
-    """Return the class of plans of a kind; those of other packages are found by entry points."""
+    """Return the class of plans of a kind; entry points name those of other packages."""
     if kind == Plan.kind:
         return Plan
     for point in entry_points(group=PLANS, name=str(kind)):
@@ -176,7 +171,7 @@ def find_plan(kind: Any) -> type[AnyPlan]:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(AnyPlan, RunSettings):
-    """A distillation: all that the engine gets, resolved.
+    """All settings of a distillation, resolved.
 
     Examples
     --------
@@ -208,11 +203,11 @@ class Plan(AnyPlan, RunSettings):
     task_sequence: tuple[str, ...] = ()
     """Names of the tasks of a sequence, on all of which the student is scored."""
     ancestor: Ancestor | None = None
-    """The student of an earlier run to go on from; None starts from a new one."""
+    """The network that the run starts from; None is a new one."""
     origin: "Plan | None" = None
-    """The stage before in a sequence, whose student is the ancestor; None is a run of its own."""
+    """The stage before in a sequence, whose selected network is the ancestor."""
     asked: RunConfig | None = None
-    """The settings that the user asked for, of which all others follow."""
+    """The settings that the user asked for, from which all others follow."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -221,7 +216,7 @@ class Plan(AnyPlan, RunSettings):
 
     @property
     def stages(self) -> "tuple[Plan, ...]":
-        """The stages of a sequence that lead to this one, from the first, and this one."""
+        """The stages of a sequence up to this one."""
         return (*(() if self.origin is None else self.origin.stages), self)
 
     @property
@@ -229,12 +224,15 @@ class Plan(AnyPlan, RunSettings):
         """Training episodes."""
         return self.episodes
 
+    def gains(self, source: Ints) -> Floats:
+        """Return the gain of each edge by its source: that of inputs, and 1 elsewhere."""
+        return np.where(source < self.task.n_inputs, self.gain, 1.0)
+
     def make_graph(self) -> Graph:
-        """Return the graph that the student starts from; its ablations start from the same one."""
+        """Return the graph that the student starts from; it is the same for all its ablations."""
         if self.ancestor is not None:
             graph = self.ancestor.graph
-            gain = np.where(graph.source < self.task.n_inputs, self.gain, 1.0)
-            return graph._replace(weight=graph.weight / gain)
+            return graph._replace(weight=graph.weight / self.gains(graph.source))
         rng = stream(self.seed, "init")
         if self.first_graph == "random":
             return initial_graph(self.network, rng)
@@ -245,7 +243,7 @@ class Plan(AnyPlan, RunSettings):
     def key_content(self) -> dict[str, Any]:
         """Return all that the results depend on: the task by its id, the teacher by its digest.
 
-        The ancestor of a stage follows from the stage before, so that its key is known beforehand.
+        The ancestor of a stage follows from the stage before and does not count.
         """
         content = super().key_content()
         content.pop("asked", None)
@@ -254,24 +252,17 @@ class Plan(AnyPlan, RunSettings):
         return content | {"teacher": self.teacher.digest}
 
 
-class Start(NamedTuple):
-    """A student to go on from."""
-
-    ancestor: Ancestor
-    policy: Policy
-    plan: Plan
-    """The plan of the run that it is of."""
-
-
 def check_episodes(n: int) -> None:
-    """Refuse more held-out episodes than there is memory for; they are played in one go."""
+    """Refuse more held-out episodes than fit into memory; all are played in one call."""
     check_memory(200.0 * n, f"A list of {n} held-out episodes")
 
 
-def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | None = None) -> Plan:
-    """Return the plan of a distillation; refuse settings that student or task contradicts.
+def plan_run(
+    config: RunConfig, task: Task, teacher: TeacherId, start: "Record | None" = None
+) -> Plan:
+    """Return the plan of a distillation; refuse settings that contradict the student or the task.
 
-    With a `start` it goes on from the student of another run.
+    With `start` the run begins with the selected network of that record.
 
     >>> from smgrnn.experts import find_teacher
     >>> from smgrnn.tasks import find_task
@@ -281,27 +272,44 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
     13
     """
     check_student(config)
+    check_episodes(config.held_out)
     _check(config, task)
     require(
-        config.protect == 0.0 or start is not None,
-        f"protect {config.protect} has no effect on a run that starts from nothing: leave it out",
+        start is not None or config.protect == 0.0,
+        f"protect {config.protect} has no effect on a run that starts from a new network",
     )
-    check_episodes(config.held_out)
-    taken = {entry.name: getattr(config, entry.name) for entry in fields(RunSettings)}
+    loss = config.learning.loss or ("cross_entropy" if task.is_discrete else "mse")
+    network = _network(config, task, loss)
+    if start is not None:
+        _check_start(config, task, network, start.plan)
+    rules, limit, target = config.plasticity, config.parameters, config.target_return
+    if rules.follows_size:
+        if (target, config.keep, limit, rules.size) == (None, None, None, None):
+            target = task.reward_threshold
+        enough = 2 * (task.n_inputs + config.bias) * task.n_outputs + 10
+        rules = replace(rules, size=rules.size or limit or enough)
+    if limit is not None and not (follows_size(rules.growth) and follows_size(rules.pruning)):
+        rules = replace(rules, max_edges=min(limit, rules.max_edges))
+    is_layered = config.student in MLP_MULTIPLES
+    settings = {entry.name: getattr(config, entry.name) for entry in fields(RunSettings)}
     plan = Plan(
-        **taken | {"target_return": _target_return(config, task)},
+        **settings | {"target_return": target},
         task=replace(task, make=None),
         teacher=teacher,
-        network=_network(config, task),
-        first_graph="layered" if config.student in MLP_MULTIPLES else "random",
-        learning=_learning(config, task),
-        plasticity=_plasticity(config, task),
+        network=network,
+        first_graph="layered" if is_layered else "random",
+        learning=LearningConfig(**vars(config.learning) | {"loss": loss}),
+        plasticity=rules,
         backend=_backend(config, task, teacher),
-        ancestor=None if start is None else _ancestor(config, task, start),
+        ancestor=None if start is None else Ancestor.of(start),
         asked=config,
     )
-    _check_limit(config, plan)
-    graph, rules = plan.make_graph(), plan.plasticity
+    graph = plan.make_graph()
+    require(
+        limit is None or follows_size(rules.pruning) or graph.n_edges <= limit,
+        f"The network starts with {graph.n_edges} edges, more than --parameters {limit}: lower "
+        f"the {'budget' if is_layered else 'density'}",
+    )
     n_nodes, n_edges = graph.n_nodes, graph.n_edges
     if not rules.is_static:
         n_nodes, n_edges = max(n_nodes, rules.max_nodes), max(n_edges, rules.max_edges)
@@ -309,8 +317,8 @@ def plan_run(config: RunConfig, task: Task, teacher: TeacherId, start: Start | N
     return plan
 
 
-def require(holds: bool, sentence: str) -> None:
-    """Refuse settings by a sentence, unless something holds."""
+def require(holds: Any, sentence: str) -> None:
+    """Raise ConfigError with a sentence unless a condition holds."""
     if not holds:
         raise ConfigError(f"{sentence}.")
 
@@ -318,134 +326,76 @@ def require(holds: bool, sentence: str) -> None:
 def _check(config: RunConfig, task: Task) -> None:
     """Refuse settings that contradict the task or each other."""
     losses = CHOICE_LOSSES if task.is_discrete else ("mse",)
-    network, rules, parameters = config.network, config.plasticity, config.parameters
-    kind = "choices" if task.is_discrete else "continuous"
+    network, rules, limit = config.network, config.plasticity, config.parameters
+    actions = f"the actions of {task.id} are {'choices' if task.is_discrete else 'continuous'}"
     require(
         config.learning.loss in (None, *losses),
-        f"learning.loss must be {' or '.join(losses)}: the actions of {task.id} are {kind}",
+        f"learning.loss must be {' or '.join(losses)}: {actions}",
     )
-    require(
-        task.is_discrete or network.readout != "sum",
-        f"readout must be state: the actions of {task.id} are continuous",
-    )
+    require(task.is_discrete or network.readout != "sum", f"readout must be state: {actions}")
     require(
         not (task.is_supervised and network.carry_state),
-        f"carry_state must be False: the examples of {task.id} come in no order",
+        f"carry_state must be False: the examples of {task.id} have no order",
     )
     require(
         not config.stop_after or task.reward_threshold is not None,
-        f"stop_after must be 0: {task.id} has no threshold to reach",
+        f"stop_after must be 0: {task.id} has no threshold",
     )
     require(
         config.target_return is None or rules.follows_size,
         "target_return needs rules that follow a size, such as those of the preset frugal",
     )
     require(
-        rules.size is None or parameters is None or rules.size <= parameters,
-        f"plasticity.size {rules.size} is more than --parameters {parameters} allows: leave one "
-        f"out",
+        rules.size is None or limit is None or rules.size <= limit,
+        f"plasticity.size {rules.size} is more than --parameters {limit}: leave one out",
     )
-    if config.keep is None:
-        return
-    require(parameters is None, "Give --keep or --parameters: both ask for a size")
-    require(
-        not task.is_supervised,
-        f"--keep needs an expert that plays, and {task.id} has none: use --parameters",
-    )
-    require(rules.follows_size, "--keep needs rules that follow a size: use --preset frugal")
-    require(config.select == "best", "--keep chooses the network: use --select best")
-    require(
-        config.target_return is None,
-        "--keep sets target_return itself: leave it out",
-    )
+    if config.keep is not None:
+        require(limit is None, "Give --keep or --parameters, not both")
+        require(not task.is_supervised, f"--keep needs an expert that plays; {task.id} has none")
+        require(rules.follows_size, "--keep needs rules that follow a size: use --preset frugal")
+        require(config.select == "best", "--keep selects the network: use --select best")
+        require(config.target_return is None, "--keep sets target_return: leave it out")
 
 
-def _ancestor(config: RunConfig, task: Task, start: Start) -> Ancestor:
-    """Return the ancestor; refuse a task of another shape, and a network that runs otherwise."""
-    policy, before = start.policy, start.plan.task
-    shapes = [(each.n_inputs, each.n_outputs, each.is_discrete) for each in (before, task)]
+def _check_start(config: RunConfig, task: Task, network: NetworkConfig, before: AnyPlan) -> None:
+    """Refuse a task of another shape, and a network that runs otherwise."""
+    assert isinstance(before, Plan)
+    shapes = []
+    for each in (before.task, task):
+        kind = "choices" if each.is_discrete else "continuous actions"
+        shapes.append(f"{each.n_inputs} inputs and {each.n_outputs} {kind}")
     require(
         shapes[0] == shapes[1],
-        f"A run goes on only with a task of the same shape: {before.id} has {_shape(before)}, and "
-        f"{task.id} {_shape(task)}",
+        f"A run can only continue on a task of the same shape: {before.task.id} has {shapes[0]}, "
+        f"and {task.id} {shapes[1]}",
     )
-    new, old = _network(config, task).to_dict(), start.plan.network.to_dict()
-    for name, value in new.items():
+    for name, value in before.network.to_dict().items():
+        given = getattr(network, name)
         require(
-            value == old[name],
-            f"{name} {value} contradicts the run to go on from, whose network has {old[name]}",
+            given == value,
+            f"{name} {given} contradicts the run to continue, whose network has {value}",
         )
     require(
-        config.normalise == (policy.normalisation is not None),
-        "A run goes on with observations as they were: normalised, or not",
+        config.normalise == before.normalise,
+        "A run continues with observations normalised as before: leave normalise out",
     )
-    return start.ancestor
 
 
-def _shape(task: Task) -> str:
-    kind = "choices" if task.is_discrete else "continuous actions"
-    return f"{task.n_inputs} inputs and {task.n_outputs} {kind}"
-
-
-def _network(config: RunConfig, task: Task) -> NetworkConfig:
-    readout: Readout = "sum" if _loss(config, task) == "cross_entropy" else "state"
-    chosen = config.network.to_dict() | {"readout": config.network.readout or readout}
+def _network(config: RunConfig, task: Task, loss: Loss) -> NetworkConfig:
+    n_inputs, n_outputs = task.n_inputs, task.n_outputs
+    chosen = vars(config.network) | {"n_inputs": n_inputs + config.bias, "n_outputs": n_outputs}
+    chosen["readout"] = config.network.readout or ("sum" if loss == "cross_entropy" else "state")
     if config.student in MLP_MULTIPLES:
         budget = find_budget(task.id) if config.budget is None else config.budget
         n_parameters = MLP_MULTIPLES[config.student] * budget
-        chosen["n_hidden"] = mlp_width(
-            task.n_inputs, task.n_outputs, n_parameters, has_bias=config.bias
-        )
-    n_inputs = task.n_inputs + config.bias
-    return NetworkConfig(n_inputs=n_inputs, n_outputs=task.n_outputs, **chosen)
-
-
-def _learning(config: RunConfig, task: Task) -> LearningConfig:
-    own = {entry.name: getattr(config.learning, entry.name) for entry in fields(LearningConfig)}
-    return LearningConfig(**own | {"loss": _loss(config, task)})
-
-
-def _loss(config: RunConfig, task: Task) -> Loss:
-    return config.learning.loss or ("cross_entropy" if task.is_discrete else "mse")
-
-
-def _plasticity(config: RunConfig, task: Task) -> PlasticityConfig:
-    """Return the rules; those that follow a size get one.
-
-    That is the parameters asked for, or more than enough, of which a run that is good takes fewer.
-    """
-    rules, parameters = config.plasticity, config.parameters
-    if rules.follows_size:
-        enough = _enough(task, config.bias)
-        rules = replace(rules, size=rules.size or parameters or enough)
-    is_followed = follows_size(rules.growth) and follows_size(rules.pruning)
-    if parameters is None or is_followed:
-        return rules
-    return replace(rules, max_edges=min(parameters, rules.max_edges))
-
-
-def _enough(task: Task, has_bias: bool) -> int:
-    """Return more parameters than a task is likely to need."""
-    return 2 * (task.n_inputs + has_bias) * task.n_outputs + 10
-
-
-def _target_return(config: RunConfig, task: Task) -> float | None:
-    """Return the mean return at which nothing grows: the task's threshold, if no size is asked.
-
-    If a share is to be kept, it is measured when the run begins.
-    """
-    if config.keep is not None:
-        return None
-    is_open = config.parameters is None and config.plasticity.size is None
-    if config.target_return is None and is_open and config.plasticity.follows_size:
-        return task.reward_threshold
-    return config.target_return
+        chosen["n_hidden"] = mlp_width(n_inputs, n_outputs, n_parameters, has_bias=config.bias)
+    return NetworkConfig(**chosen)
 
 
 def _backend(
     config: RunConfig, task: Task, teacher: TeacherId
 ) -> Literal["compiled", "gymnasium", "examples"]:
-    """Return the backend of the episodes: compiled if it can be and no other is asked for."""
+    """Return the backend of the episodes: compiled unless something prevents it."""
     if task.is_supervised:
         require(
             config.env_backend is None,
@@ -457,20 +407,7 @@ def _backend(
         "its expert is a function": teacher.kind == "function",
         "its observations are normalised": config.normalise,
     }
-    found = [obstacle for obstacle, is_there in obstacles.items() if is_there]
-    if config.env_backend == "compiled" and found:
-        raise ConfigError(f"--env-backend must be gymnasium here: {found[0]}.")
+    found = " and ".join(obstacle for obstacle, is_there in obstacles.items() if is_there)
+    is_possible = config.env_backend != "compiled" or not found
+    require(is_possible, f"--env-backend must be gymnasium here: {found}")
     return config.env_backend or ("gymnasium" if found else "compiled")
-
-
-def _check_limit(config: RunConfig, plan: Plan) -> None:
-    if config.parameters is None or follows_size(config.plasticity.pruning):
-        return
-    n_edges, lower = plan.make_graph().n_edges, "density"
-    if plan.first_graph == "layered":
-        lower = "budget"
-    require(
-        n_edges <= config.parameters,
-        f"The network starts with {n_edges} edges, more than --parameters "
-        f"{config.parameters}: lower the {lower}",
-    )

@@ -1,16 +1,13 @@
 """Record: the plan and results of a run in one file.
 
-A run folder and an entry of the store hold the same format.  A file may come from a stranger: it
-has no code in it and names none that loading would run, and `SCHEMA` says what each array must be.
+Run folders and stores use the same format.  A file may be forged: it holds no code, loading runs
+none that it names, and every array is checked against `SCHEMA`.
 """
 
-import platform
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -21,11 +18,12 @@ from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, plain, reason
 from smgrnn.graph.edit import Cause, Operation
+from smgrnn.graph.log import EditLog
 from smgrnn.graph.state import Graph
 from smgrnn.policy import NETWORK_KINDS, Normalisation, Policy, policy_of, read_network
 from smgrnn.runs.checkpoints import Checkpoint, Checkpoints, best
 from smgrnn.runs.metrics import final_quarter, held_out_figures, pruning_period, summarise
-from smgrnn.runs.plan import AnyPlan, Plan, find_plan
+from smgrnn.runs.plan import AnyPlan, Plan, find_plan, require
 from smgrnn.runs.shrink import has_ended, lower_bound, smallest_kept
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.stage_scores import NO_SCORES, check_stage_scores, sequence_figures
@@ -35,33 +33,25 @@ from smgrnn.validation import Finite, NonNegative, Whole, checked
 MODEL = "model.safetensors"
 """File name of the record in a run folder."""
 KIND = "run"
-PACKAGES = ("smgrnn", "numpy", "numba", "gymnasium")
-"""Packages that every result depends on."""
 ROLES = {"final", "best"}
-"""Roles that a student of a record can have."""
-
-
-def versions(plan: AnyPlan) -> dict[str, str]:
-    """Return the versions of Python and of the packages that the results of a plan depend on."""
-    found = {name: version(name) for name in (*PACKAGES, *plan.packages)}
-    return found | {"python": platform.python_version()}
+"""Roles of a record's students."""
 
 
 class Times(NamedTuple):
-    """The time at which a run began, and how long it took."""
+    """When a run began, and how long it took."""
 
     began: float = 0.0
     """Seconds since 1970."""
     training: float = 0.0
     """Seconds of training."""
     choosing: float = 0.0
-    """Seconds of choosing among students."""
+    """Seconds of selection."""
     total: float = 0.0
     """Seconds from first to last, evaluation included."""
 
 
 class Spent(NamedTuple):
-    """The effort that the stages before took, in a sequence of which the last stage is kept."""
+    """The effort of earlier stages, in a sequence of which only the last is kept."""
 
     steps: int = 0
     """Environment steps of training."""
@@ -70,7 +60,7 @@ class Spent(NamedTuple):
 
 
 class Column(NamedTuple):
-    """The type, the number of axes and the least value of an array; all values are finite."""
+    """Type, number of axes and least value of an array; all values are finite."""
 
     dtype: Any
     n_axes: int = 1
@@ -97,9 +87,9 @@ SCHEMA = {
     "held_out": VALUES,
     "stage_scores": Column(np.float64, 2),
 }
-"""The arrays of a record; the first pattern that fits a name counts."""
+"""The arrays of a record; the first pattern that matches a name applies."""
 RESUME = "resume."
-"""Start of the names of arrays that a learner is restored from, which checks them itself."""
+"""Prefix of the arrays that a learner is restored from; it checks them itself."""
 FACTS = {
     "started": tuple[Whole, ...],
     "best_score": Finite | None,
@@ -129,38 +119,37 @@ class Record:
 
     plan: AnyPlan
     """The settings that ran."""
-    episodes: Episodes
+    episodes: Episodes = field(default_factory=lambda: Episodes.start(0))
     """One row per episode, or per candidate of an evolution, in order; candidates that were too
     small to play have no steps and no nodes."""
-    edits: Edits
+    edits: Edits = field(default_factory=lambda: Edits.of(EditLog()))
     """Every structural change."""
-    snapshots: Snapshots
-    """Weights at moments during training; none for a run without a folder."""
-    students: Mapping[str, Policy]
-    """Networks by role: "final" is as the run left it, or the champion of an evolution, which has
-    none before a candidate has played; "best" scored best among the checkpoints of a run that hands
-    over its final student."""
-    started: tuple[int, int]
+    snapshots: Snapshots = field(default_factory=Snapshots.start)
+    """Weights during training; empty for a run without a folder."""
+    students: Mapping[str, Policy] = field(default_factory=dict)
+    """Networks by role: "final" is the last one, or the champion of an evolution, once a candidate
+    has played; "best" scored best among the checkpoints of a run that selects its final network."""
+    started: tuple[int, int] = (0, 0)
     """Nodes and edges before the first episode; of an evolution, those of the first best."""
     held_out: Floats = field(default_factory=lambda: np.empty(0))
-    """Returns of what is handed over on held-out episodes; none before the run is finished."""
+    """Returns of the selected network on held-out episodes; empty before the end."""
     checkpoints: Checkpoints = ()
-    """The best students of every size, if the run hands over the best; the best of all is first."""
+    """The best networks of every size, if the run selects the best; the best of all is first."""
     best_score: float | None = None
     """Score of the best checkpoint, if any was scored."""
     target_return: float | None = None
-    """Mean return that keeps the share which the plan asks for, if it asks for one."""
+    """Mean return that keeps the fraction which the plan asks for, if it asks for one."""
     stage_scores: Floats = field(default_factory=lambda: NO_SCORES)
     """Mean returns on each task of a sequence: of a random policy, of its teacher, of the student
     before the first stage and after each; see `runs.stage_scores` (n_rows, n_tasks)."""
     warnings: tuple[str, ...] = ()
     """Warnings, such as of a limit that stopped growth."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Versions of Python and of the packages that it was computed with."""
+    """Versions of Python and of the packages that computed it."""
     times: Times = field(default_factory=Times)
-    """The time at which it began, and how long it took."""
+    """When it began, and how long it took."""
     before: Spent = field(default_factory=Spent)
-    """The effort of the stages before, if those of a sequence are not kept themselves."""
+    """The effort of earlier stages, if their records are not kept."""
     resume: Arrays | None = None
     """State of the learner to resume from; None if the run cannot be resumed."""
 
@@ -172,18 +161,12 @@ class Record:
     @property
     def graph(self) -> Graph:
         """The final graph with its weights, or the champion's."""
-        return self._final.graph
-
-    @property
-    def _final(self) -> Policy:
-        if "final" not in self.students:
-            raise ConfigError("The search has no champion yet: no candidate of it has played.")
-        return self.students["final"]
+        return self.student(final=True).policy.graph
 
     def student(self, *, final: bool = False, parameters: int | None = None) -> Checkpoint:
-        """Return the student that is handed over, the final one, or the best of few parameters.
+        """Return the selected network, the final one, or the best with at most some parameters.
 
-        An evolution hands over its champion, and an unfinished run the best student so far.
+        An evolution selects its champion; an unfinished run has the best network so far.
 
         >>> import smgrnn
         >>> record = smgrnn.distill("xor", episodes=60, select="best").record
@@ -191,30 +174,33 @@ class Record:
         True
         >>> record.student(parameters=1)
         Traceback (most recent call last):
-        smgrnn.errors.ConfigError: The smallest student of the run has 3 parameters, more than 1.
+        smgrnn.errors.ConfigError: The smallest network of the run has 3 parameters, more than 1.
         """
         if final and parameters is not None:
-            raise ConfigError("Take the final student or the best of few parameters, not both.")
-        last = Checkpoint(self._final, self.episodes.n, np.empty(0))
-        checkpoints = self.checkpoints if self.checkpoints and not final else (last,)
+            raise ConfigError("Ask for the final network or a maximum of parameters, not both.")
+        if "final" not in self.students:
+            raise ConfigError("The search has no champion yet: no candidate has played.")
+        checkpoints = self.checkpoints
+        if final or not checkpoints:
+            checkpoints = (Checkpoint(self.students["final"], self.episodes.n, np.empty(0)),)
         found = best(checkpoints, np.inf if parameters is None else parameters)
         if self.target_return is not None and parameters is None and not final:
             found = smallest_kept(checkpoints, self.target_return) or found
         if found is None:
             smallest = min(checkpoint.n_parameters for checkpoint in checkpoints)
             raise ConfigError(
-                f"The smallest student of the run has {smallest} parameters, more than "
+                f"The smallest network of the run has {smallest} parameters, more than "
                 f"{parameters}."
             )
         return found
 
     @property
     def selected(self) -> Checkpoint:
-        """The student that the run hands over."""
+        """The selected network."""
         return self.student()
 
     def until(self, student: Checkpoint) -> Self:
-        """Return the record as it would be if the run had ended with one of its students.
+        """Return the record as if the run had ended with one of its networks.
 
         >>> import smgrnn
         >>> record = smgrnn.distill("xor", episodes=60, select="best").record
@@ -243,29 +229,14 @@ class Record:
 
     @property
     def is_finished(self) -> bool:
-        """Whether no episode is still to come."""
-        is_small = self.target_return is not None and has_ended(
-            self.checkpoints, self.target_return
-        )
-        return self.episodes.n >= self.plan.n_episodes or self._is_solved or is_small
-
-    @property
-    def _is_solved(self) -> bool:
-        """Whether the task's threshold was reached often enough in a row to stop."""
-        n = self.plan.stop_after if isinstance(self.plan, Plan) else 0
-        threshold = self.plan.task.reward_threshold
-        if n == 0 or threshold is None or self.episodes.n < n:
+        """Whether training is over: no episode left, the task solved, or nothing to shrink."""
+        plan, n, target = self.plan, self.episodes.n, self.target_return
+        if n >= plan.n_episodes or (target is not None and has_ended(self.checkpoints, target)):
+            return True
+        n_solved, threshold = getattr(plan, "stop_after", 0), plan.task.reward_threshold
+        if threshold is None or not 0 < n_solved <= n:
             return False
-        return bool((self.episodes.returns[-n:] >= threshold).all())
-
-    @property
-    def changes(self) -> dict[str, int]:
-        """Structural changes by operation and cause, such as "add_node relay"."""
-        pairs = Counter(map(tuple, self.edits.rows[:, :2].tolist()))
-        return {
-            f"{Operation(operation).name} {Cause(cause).name}".lower(): n
-            for (operation, cause), n in sorted(pairs.items())
-        }
+        return bool((self.episodes.returns[-n_solved:] >= threshold).all())
 
     @property
     def pruning_period(self) -> int:
@@ -282,44 +253,32 @@ class Record:
     @cached_property
     def _summary(self) -> dict[str, Any]:
         if not self.episodes.n:
-            raise ConfigError("The run has no episodes yet, and so no figures.")
-        plan, held_out = self.plan, held_out_figures(self.plan.task, self.held_out)
-        return {
-            "task": plan.task.id,
-            "student": plan.student,
-            "engine": "compiled",
-            "seed": plan.seed,
-            **(self._figures(plan) if isinstance(plan, Plan) else plan.figures(self)),
-            **held_out,
-            **(self._handover_figures(plan, held_out) if isinstance(plan, Plan) else {}),
-            "seconds": self.times.training,
-        }
-
-    def _figures(self, plan: Plan) -> dict[str, Any]:
-        return summarise(
+            raise ConfigError("The run has no episodes yet.")
+        plan, task = self.plan, self.plan.task
+        facts = {"task": task.id, "student": plan.student, "engine": "compiled", "seed": plan.seed}
+        held_out, seconds = held_out_figures(task, self.held_out), {"seconds": self.times.training}
+        if not isinstance(plan, Plan):
+            return facts | plan.figures(self) | held_out | seconds
+        figures = summarise(
             self.episodes,
             self.edits,
             self.graph.n_inputs + self.graph.n_outputs,
             self.started,
-            plan.task.reward_threshold,
+            task.reward_threshold,
             period=self.pruning_period,
-            has_agreement=plan.task.has_agreement,
+            has_agreement=task.has_agreement,
         )
-
-    def _handover_figures(self, plan: Plan, held_out: dict[str, Any]) -> dict[str, Any]:
-        """Return the figures of the selected student, and of the sequence if this is a stage."""
-        given = self.selected
-        figures: dict[str, Any] = {
-            "selected": {
-                "n_parameters": given.n_parameters,
-                "n_nodes": given.policy.graph.n_nodes,
-                "held_out_mean": held_out["held_out_mean"],
-                "held_out_std": held_out["held_out_std"],
-                "episode": given.episode,
-            }
+        selected = self.selected
+        figures |= held_out
+        figures["selected"] = {
+            "n_parameters": selected.n_parameters,
+            "n_nodes": selected.policy.graph.n_nodes,
+            "held_out_mean": held_out["held_out_mean"],
+            "held_out_std": held_out["held_out_std"],
+            "episode": selected.episode,
         }
         if self.target_return is not None:
-            bound = lower_bound(given)
+            bound = lower_bound(selected)
             figures["kept"] = {
                 "share": plan.keep,
                 "target_return": self.target_return,
@@ -327,7 +286,7 @@ class Record:
                 "is_reached": bound >= self.target_return,
             }
         figures["best_checkpoint_score"] = self.best_score
-        return figures | sequence_figures(plan, self.stage_scores)
+        return facts | figures | sequence_figures(plan, self.stage_scores) | seconds
 
     @property
     def fingerprint(self) -> str:
@@ -335,6 +294,7 @@ class Record:
         return digest("results", {"plan": self.plan.key(), **self._facts()}, self._arrays())
 
     def _facts(self) -> dict[str, Any]:
+        """Return the plain values of the results."""
         return {
             "students": {role: each.config.to_dict() for role, each in self.students.items()},
             "checkpoints": [
@@ -347,7 +307,7 @@ class Record:
         }
 
     def _arrays(self) -> Arrays:
-        """Return the results by the names that the schema has for them."""
+        """Return the arrays of the results by the names in `SCHEMA`."""
         arrays = to_arrays(self.episodes, "episodes.") | to_arrays(self.edits, "edits.")
         places = {f"students.{role}.": policy for role, policy in self.students.items()}
         for number, checkpoint in enumerate(self.checkpoints):
@@ -362,7 +322,7 @@ class Record:
     def save(self, path: str | Path, *, is_durable: bool = True) -> None:
         """Write the record to a file, or to its place in a run folder; whole or not at all.
 
-        When this returns it is on the disk, unless that is not asked for.
+        When this returns it is on the disk, unless `is_durable` is False.
         """
         content = {
             "run": self.plan.kind,
@@ -382,51 +342,55 @@ class Record:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read the record in a run folder or in a file; it needs neither task nor teacher."""
-        file = record_file(Path(path))
-        if file != Path(path) and not Path(path).is_dir():
+        file, folder = record_file(Path(path)), Path(path)
+        if file != folder and not folder.is_dir():
             raise FileFormatError(f"There is no run folder {path}.")
-        if file != Path(path) and not file.is_file():
-            where = "here" if Path(path) == Path() else f"in {path}"
+        if file != folder and not file.is_file():
+            where = "here" if folder == Path() else f"in {path}"
             raise FileFormatError(f"There is no run {where}.")
         content, arrays = read_arrays(file, KIND)
         try:
             return cls(**_read_fields(content, arrays))
-        except Exception as error:  # a stranger may have made it, so anything can be in it
+        except Exception as error:  # the file may be forged
             raise FileFormatError(f"{file} does not describe a run ({reason(error)}).") from error
 
 
 def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
-    """Return the fields of a record; whatever is wrong with them raises."""
+    """Return the fields of a record; raise an error for any that is wrong."""
     resume = {name: each for name, each in arrays.items() if name.startswith(RESUME)}
-    check_arrays({name: each for name, each in arrays.items() if name not in resume})
+    _check_arrays({name: each for name, each in arrays.items() if name not in resume})
     facts = {name: checked(content[name], hint, name) for name, hint in FACTS.items()}
     texts = (*facts["warnings"], *content["versions"], *content["versions"].values())
-    _require(all(plain(text) == text for text in texts), "it has characters that are not text")
-    _require(len(facts["started"]) == 2, "it does not say where it started")
+    require(all(plain(text) == text for text in texts), "a text has invalid characters")
+    require(len(facts["started"]) == 2, "it has no size at the start")
     times = {name: checked(each, NonNegative, name) for name, each in content["times"].items()}
     steps, seconds = content["before"]["steps"], content["before"]["seconds"]
     plan = find_plan(content["run"]).from_dict(content["plan"])
     episodes = from_arrays(Episodes, arrays, "episodes.")
-    _require(plan.admits(episodes.n), "its last generation is not whole")
+    require(plan.admits(episodes.n), "its last generation is incomplete")
     snapshots = from_arrays(Snapshots, arrays, "snapshots.")
-    _require(snapshots.fit(episodes.n), "its snapshots do not fit together")
+    require(snapshots.fit(episodes.n), "its snapshots do not fit together")
     check_stage_scores(plan, arrays["stage_scores"])
-    students = {
-        role: _student(plan, f"students.{role}", network, arrays)
-        for role, network in content["students"].items()
-    }
-    _require(students.keys() <= ROLES, "it has a student of an unknown role")
-    _require("final" in students or not isinstance(plan, Plan), "it has no student")
+
+    normalises = isinstance(plan, Plan) and plan.normalise
+
+    def policy(place: str, network: dict[str, Any]) -> Policy:
+        config, scales = NetworkConfig.from_dict(network), None
+        if normalises:
+            scales = from_arrays(Normalisation, arrays, f"{place}.normalisation.")
+        graph = from_arrays(Graph, arrays, f"{place}.graph.")
+        return Policy(graph, config, plan.task, student=plan.student, normalisation=scales)
+
+    students = {role: policy(f"students.{role}", it) for role, it in content["students"].items()}
+    require(students.keys() <= ROLES, "it has a student of an unknown role")
+    require("final" in students or not isinstance(plan, Plan), "it has no student")
     checkpoints = []
     for number, each in enumerate(content["checkpoints"]):
         place, episode = f"checkpoints.{number}", checked(each["episode"], Whole, "The episode")
         returns = arrays[f"{place}.returns"]
-        _require(
-            returns.size and 0 < episode <= episodes.n, "a student of its checkpoints did not play"
-        )
-        checkpoints.append(
-            Checkpoint(_student(plan, place, each["network"], arrays), episode, returns)
-        )
+        has_played = returns.size > 0 and 0 < episode <= episodes.n
+        require(has_played, "one of its checkpoints did not play")
+        checkpoints.append(Checkpoint(policy(place, each["network"]), episode, returns))
     return facts | {
         "plan": plan,
         "episodes": episodes,
@@ -443,62 +407,40 @@ def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     }
 
 
-def check_arrays(arrays: Arrays) -> None:
-    """Raise ValueError for an array that is not as the schema says, or a table with a gap."""
+def _check_arrays(arrays: Arrays) -> None:
+    """Refuse an array that does not match `SCHEMA`, and a table with columns of unequal length."""
     for name, array in arrays.items():
-        found = [column for pattern, column in SCHEMA.items() if fnmatchcase(name, pattern)]
-        _require(found, f"it has {name}, which no run has")
-        dtype, n_axes, least = found[0]
-        is_right = array.dtype == dtype and array.ndim == n_axes
-        is_right = is_right and np.isfinite(array).all() and (array >= least).all()
-        _require(is_right, f"{name} is not what it should be")
+        column = next((c for pattern, c in SCHEMA.items() if fnmatchcase(name, pattern)), None)
+        if column is None:
+            raise ConfigError(f"no run has an array {name}")
+        is_like = array.dtype == column.dtype and array.ndim == column.n_axes
+        is_right = is_like and np.isfinite(array).all() and (array >= column.least).all()
+        require(is_right, f"{name} has a wrong type, shape or value")
     for table in ("episodes", "edits"):
         lengths = {len(each) for name, each in arrays.items() if name.startswith(f"{table}.")}
-        _require(len(lengths) == 1, f"the columns of its {table} differ in length")
+        require(len(lengths) == 1, f"the columns of its {table} differ in length")
     rows = arrays["edits.rows"]
-    _require(rows.shape[1] == 5, "its edits are no table")
-    for place, kind in enumerate((Operation, Cause)):
-        is_known = (rows[:, place] >= 0) & (rows[:, place] < len(kind))
-        _require(is_known.all(), f"its edits have an unknown {kind.__name__.lower()}")
-
-
-def _student(plan: AnyPlan, place: str, network: dict[str, Any], arrays: Arrays) -> Policy:
-    normalisation = None
-    if isinstance(plan, Plan) and plan.normalise:
-        normalisation = from_arrays(Normalisation, arrays, f"{place}.normalisation.")
-    return Policy(
-        from_arrays(Graph, arrays, f"{place}.graph."),
-        NetworkConfig.from_dict(network),
-        plan.task,
-        student=plan.student,
-        normalisation=normalisation,
-    )
-
-
-def _require(holds: Any, fact: str) -> None:
-    if not holds:
-        raise ValueError(fact)
+    require(rows.shape[1] == 5, "its edits have not five columns")
+    is_known = (rows[:, :2] >= 0) & (rows[:, :2] < (len(Operation), len(Cause)))
+    require(is_known.all(), "its edits have an unknown operation or cause")
 
 
 def record_file(path: Path) -> Path:
-    """Return the file of a record: `path` if it is named like one, else the one in that folder."""
+    """Return the file of a record: `path` if it has its suffix, else the one in that folder."""
     return path if path.suffix == Path(MODEL).suffix and not path.is_dir() else path / MODEL
 
 
 def load(path: str | Path, *, final: bool = False, parameters: int | None = None) -> Policy:
-    """Return the policy that a run hands over.
-
-    It needs neither the task's environment nor its expert.
+    """Return the selected network of a run; it needs neither its environment nor its expert.
 
     Parameters
     ----------
     path
-        A run folder, as `distill`, `evolve` or the command line left it, a file of the store, or
-        one that `SMGrNN.save` or `Learner.save` wrote, which has but one network.
+        A run folder, a file of a store, or the single network of `SMGrNN.save` or `Learner.save`.
     final
-        Take the student that the run ended with instead.
+        Return the final network instead.
     parameters
-        Take the best student with at most this many parameters instead.
+        Return the best network with at most this many parameters instead.
 
     Examples
     --------
@@ -512,6 +454,6 @@ def load(path: str | Path, *, final: bool = False, parameters: int | None = None
     """
     if kind_of(path) in NETWORK_KINDS:
         if final or parameters is not None:
-            raise ConfigError(f"{path} holds one network, not a run with students to choose from.")
+            raise ConfigError(f"{path} holds one network, not a run with several.")
         return policy_of(read_network(path))
     return Record.load(path).student(final=final, parameters=parameters).policy

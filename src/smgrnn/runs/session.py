@@ -1,21 +1,24 @@
 """Session: the life of a run, whatever it trains: begin, checkpoint, resume, evaluate, save."""
 
+import platform
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from smgrnn.arrays import Floats
-from smgrnn.episodes.table import Edits, Episodes
+from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, GrowthLimitWarning, SmgrnnError
-from smgrnn.graph.log import EditLog
-from smgrnn.runs.folder import RunFolder, check_same, folder_summary, write_results
+from smgrnn.runs.folder import RunFolder, check_same, write_results
 from smgrnn.runs.plan import AnyPlan
-from smgrnn.runs.record import Record, Times, versions
-from smgrnn.runs.snapshots import Snapshots
+from smgrnn.runs.record import Record, Times
+
+PACKAGES = ("smgrnn", "numpy", "numba", "gymnasium")
+"""Packages that every result depends on."""
 
 P = TypeVar("P", bound=AnyPlan)
 T = TypeVar("T")
@@ -26,8 +29,8 @@ Watch = Callable[[T], None]
 class Session(Generic[P]):
     """A run in progress or finished, with the folder that it is kept in.
 
-    A kind of run brings `_advance`, which trains a part at a time and then evaluates, and what it
-    knows before the first part.  Everything else is the same for all kinds.
+    Each kind of run defines `_advance`, which trains a part at a time and then evaluates, and
+    `_before_first`, the record before the first part.
     """
 
     plan_kind: ClassVar[type[AnyPlan]]
@@ -43,7 +46,7 @@ class Session(Generic[P]):
 
     @classmethod
     def _open(cls, path: str | Path, **sources: Any) -> Self:
-        """Return the run in a folder or a file as its record has it."""
+        """Return the run in a folder or a file."""
         home = RunFolder(Path(path)) if Path(path).is_dir() else None
         record = Record.load(path) if home is None else home.load()
         plan = record.plan
@@ -56,46 +59,44 @@ class Session(Generic[P]):
     @classmethod
     def _start_or_resume(cls, plan: P, folder: Path | None, **sources: Any) -> Self:
         """Return a run that has not begun, or the one begun in the folder with these settings."""
-        home = None if folder is None else RunFolder(folder)
-        record = None if home is None else home.find_record()
-        if home is not None and record is not None:
-            check_same(plan, record.plan, home.path)
+        if folder is None:
+            return cls(plan, **sources)
+        home = RunFolder(folder)
+        record = home.find_record()
+        if record is not None:
+            check_same(plan, record.plan, folder)
         return cls(plan, home, record=record, **sources)
 
     @property
     def folder(self) -> Path | None:
-        """The folder it is kept in, if any."""
+        """The folder that it is kept in, if any."""
         return None if self._home is None else self._home.path
 
     @property
     def record(self) -> Record:
         """The record of the run so far."""
         if self._record is None:
-            facts: dict[str, Any] = {
-                "plan": self.plan,
-                "episodes": Episodes.start(0),
-                "edits": Edits.of(EditLog()),
-                "snapshots": Snapshots.start(),
-                "students": {},
-                "started": (0, 0),
-                "versions": versions(self.plan),
-                "times": Times(began=time.time()),
-            }
-            self._record = Record(**facts | self._before_first())
+            versions = {name: version(name) for name in (*PACKAGES, *self.plan.packages)}
+            self._record = Record(
+                plan=self.plan,
+                versions=versions | {"python": platform.python_version()},
+                times=Times(began=time.time()),
+                **self._before_first(),
+            )
         return self._record
 
     @property
     def episodes(self) -> Episodes:
-        """The record of all episodes so far."""
+        """The table of all episodes so far."""
         return self.record.episodes
 
     @property
     def held_out(self) -> Floats:
-        """Returns of the selected student on held-out episodes; none before the end."""
+        """Returns of the selected network on held-out episodes; empty before the end."""
         return self.record.held_out
 
     def _before_first(self) -> dict[str, Any]:
-        """Return what the record has before the first part."""
+        """Return fields of the record before the first part."""
         return {}
 
     def _advance(self) -> Iterator[None]:
@@ -104,14 +105,13 @@ class Session(Generic[P]):
 
     def begin(self) -> None:
         """Make the folder, if there is to be one, with a first checkpoint in it."""
-        _ = self.record  # what is wrong is met before anything is made
-        if self._home is not None:
-            with self._home.owned():
-                if self._home.is_empty:
-                    self._home.save(self.record)
+        _ = self.record  # errors come before anything is made
+        with self._owned():
+            if self._home is not None and not self._home.stamp:
+                self._home.save(self.record)
 
     def train(self, *watches: Watch[Self]) -> Record:
-        """Train to the end, with checkpoints on the way, and evaluate the selected student.
+        """Train to the end, with checkpoints on the way, and evaluate the selected network.
 
         Every few episodes each of `watches` is called with the run.
         """
@@ -140,7 +140,7 @@ class Session(Generic[P]):
                 for _ in self._advance():
                     for watch in watches:
                         watch(self)
-        finally:  # after a Ctrl-C too: what was recorded must not be lost
+        finally:  # after a Ctrl-C too
             total = spent + time.perf_counter() - start
             self._update(times=self.record.times._replace(total=total))
             self._note_warnings()
@@ -155,12 +155,11 @@ class Session(Generic[P]):
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
-        """Add the time that the block takes to the times of the run."""
+        """Add the time of the block to the times of the run."""
         begin = time.perf_counter()
         yield
-        times = self.record.times
-        spent = getattr(times, what) + time.perf_counter() - begin
-        self._update(times=times._replace(**{what: spent}))
+        spent = getattr(self.record.times, what) + time.perf_counter() - begin
+        self._update(times=self.record.times._replace(**{what: spent}))
 
     def _checkpoint(self) -> None:
         self._note_warnings()
@@ -178,14 +177,15 @@ class Session(Generic[P]):
 
     def summary(self) -> dict[str, Any]:
         """Return every figure of the run so far, by name."""
-        return folder_summary(self.record, self.folder)
+        folder = None if self.folder is None else str(self.folder)
+        return self.record.summary() | {"run_dir": folder}
 
     def save(self, folder: str | Path) -> None:
         """Write the run to a new folder."""
         home = RunFolder(Path(folder))
         if home.find_record() is not None:
-            raise ConfigError(f"{folder} exists and holds a run; choose another folder.")
+            raise ConfigError(f"{folder} exists and holds a run. Use another folder.")
         self._home = home
         with self._owned():
-            self._home.save(self.record)
+            home.save(self.record)
             self._write_results()

@@ -1,6 +1,6 @@
 """The weights of a run at a few hundred moments, from which a viewer shows how it learned."""
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +9,16 @@ from smgrnn.arrays import Bools, Ints
 from smgrnn.graph.state import Graph
 
 MOST_MOMENTS = 300
-"""Most moments that are kept."""
+"""Maximum number of moments."""
 MOST_WEIGHTS = 1_000_000
-"""Most weights that are kept, over all moments: a large network is kept less often."""
+"""Maximum number of weights over all moments; a large network has fewer moments."""
 
 
 class Snapshots(NamedTuple):
     """Weights by moment, all moments in one table, evenly spaced over the run so far."""
 
     episode: Ints
-    """Episodes that had ended at each moment (n_moments,)."""
+    """Episodes done at each moment (n_moments,)."""
     n_edges: Ints
     """Number of edges at each moment (n_moments,)."""
     edge_ids: Ints
@@ -26,7 +26,7 @@ class Snapshots(NamedTuple):
     weight: NDArray[np.float32]
     """Their weights (n_weights,)."""
     spacing: int
-    """Episodes from one moment to the next, at least."""
+    """Least number of episodes between two moments."""
 
     @classmethod
     def start(cls) -> Self:
@@ -35,7 +35,7 @@ class Snapshots(NamedTuple):
         return cls(none, none, none, np.empty(0, dtype=np.float32), spacing=1)
 
     def fit(self, n_episodes: int) -> bool:
-        """Return whether the columns fit together, and are of a run of so many episodes."""
+        """Return whether the columns fit together, and a run of so many episodes."""
         is_ordered = (self.episode <= n_episodes).all() and (np.diff(self.episode) > 0).all()
         n_weights = self.edge_ids.size if self.edge_ids.size == self.weight.size else -1
         has_all = self.episode.size == self.n_edges.size and self.n_edges.sum() == n_weights
@@ -45,38 +45,30 @@ class Snapshots(NamedTuple):
         """Return these moments and then this one, unless it is too close to the last."""
         if self.episode.size and episode < self.episode[-1] + self.spacing:
             return self
-        longer = self._replace(
-            episode=np.append(self.episode, episode),
-            n_edges=np.append(self.n_edges, graph.n_edges),
-            edge_ids=np.append(self.edge_ids, graph.edge_ids),
-            weight=np.append(self.weight, graph.weight.astype(np.float32)),
-        )
-        is_full = longer.episode.size > MOST_MOMENTS or longer.weight.size > MOST_WEIGHTS
-        return longer._thinned() if is_full else longer
+        weight = graph.weight.astype(np.float32)
+        columns = {"n_edges": graph.n_edges, "edge_ids": graph.edge_ids, "weight": weight}
+        made = self._with(self.spacing, episode=episode, **columns)
+        if made.episode.size <= MOST_MOMENTS and made.weight.size <= MOST_WEIGHTS:
+            return made
+        every_second = made._only(np.arange(made.episode.size) % 2 == 0)
+        return every_second._replace(spacing=2 * self.spacing)
 
     def then(self, later: Self, n_episodes: int) -> Self:
         """Return these moments and those of a later run, which began after so many episodes.
 
-        The first of the later run is the last of this one, with other weights than it ended with
-        only where it chose another student.
+        The first of the later run repeats the last of this one, and is left out.
         """
         rest = later._only(later.episode > 0)
-        return self._replace(
-            episode=np.append(self.episode, rest.episode + n_episodes),
-            n_edges=np.append(self.n_edges, rest.n_edges),
-            edge_ids=np.append(self.edge_ids, rest.edge_ids),
-            weight=np.append(self.weight, rest.weight),
-            spacing=max(self.spacing, rest.spacing),
-        )
+        columns = rest._asdict() | {"episode": rest.episode + n_episodes}
+        return self._with(max(self.spacing, columns.pop("spacing")), **columns)
 
     def until(self, episode: int) -> Self:
         """Return the moments up to the end of an episode."""
         return self._only(self.episode <= episode)
 
-    def _thinned(self) -> Self:
-        """Return every second moment, and twice the spacing."""
-        stays = np.arange(self.episode.size) % 2 == 0
-        return self._only(stays)._replace(spacing=2 * self.spacing)
+    def _with(self, spacing: int, **columns: Any) -> Self:
+        longer: Any = {name: np.append(getattr(self, name), each) for name, each in columns.items()}
+        return self._replace(**longer, spacing=spacing)
 
     def _only(self, stays: Bools) -> Self:
         weight_stays = np.repeat(stays, self.n_edges)

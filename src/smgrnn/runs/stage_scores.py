@@ -1,16 +1,15 @@
-"""The stage_scores of a sequence: mean returns on each task before the first stage and after each.
+"""Scores of a sequence: mean returns on each task before the first stage and after each.
 
-Returns are normalised by the way from a random policy, 0, to the teacher of the task, 1.  Then, by
-stages of which each learned one task:
+Returns are normalised: a random policy scores 0, the teacher of the task 1.  Then:
 
 - average return: the mean over all tasks after the last stage;
-- forgetting (Chaudhry et al., 2018): of tasks other than the last, the best return after a stage
-  from that which first learned it to the last but one, less that after the last, on average;
-  negative if the last stage improved on them;
-- backward transfer (Lopez-Paz and Ranzato, 2017): of the same tasks, the return now less that right
-  after the stage that first learned it, on average;
-- forward transfer (the same): of tasks other than the first, the return right before the stage that
-  first learned it less that of the student before the first stage, on average.
+- forgetting (Chaudhry et al., 2018): the best return after any stage but the last, from the one
+  that first learned the task, less the return after the last; the mean over tasks other than the
+  last, negative if the last stage improved on them;
+- backward transfer (Lopez-Paz and Ranzato, 2017): the return after the last stage less that right
+  after the stage that first learned the task; the mean over the same tasks;
+- forward transfer (the same): the return right before the stage that first learned the task less
+  that before the first stage; the mean over tasks other than the first.
 """
 
 import re
@@ -26,45 +25,45 @@ from smgrnn.errors import plain
 from smgrnn.experts import evaluate_expert, find_expert
 from smgrnn.experts.library import warn_if_weak
 from smgrnn.policy import Policy
-from smgrnn.runs.distillation import held_out_seeds
-from smgrnn.runs.plan import AnyPlan, Plan
+from smgrnn.runs.plan import AnyPlan, Plan, require
+from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task
 from smgrnn.tasks.recording import RECORDINGS
 
 RANDOM, TEACHER, BEFORE, FIRST_STAGE = range(4)
-"""Rows of a stage_scores; those of the stages follow."""
+"""Rows of the scores; those of the stages follow."""
 FIGURES = ("average_return", "forgetting", "backward_transfer", "forward_transfer")
 """Figures of merit of a sequence."""
 N_MEASURED = 100
-"""Episodes by which a teacher and a random policy are measured."""
+"""Episodes that measure a teacher and a random policy."""
 NO_SCORES = np.zeros((0, 0))
-"""The stage_scores of a run that belongs to no sequence."""
+"""The scores of a run outside of a sequence."""
 
 
 def check_stage_scores(plan: AnyPlan, stage_scores: Floats) -> None:
-    """Raise ValueError for scores of other tasks or stages than a plan has."""
+    """Refuse task names that are code, and scores of other tasks or stages than the plan's."""
     names = plan.task_sequence if isinstance(plan, Plan) else ()
-    if any(":" in name or name.endswith(RECORDINGS) or plain(name) != name for name in names):
-        raise ValueError("a task of its sequence is code, a file or no text")
+    for name in names:
+        is_name = ":" not in name and not name.endswith(RECORDINGS) and plain(name) == name
+        require(is_name, "a task of its sequence is code, a file or not valid text")
     is_right = stage_scores.shape[1] == len(names)
     if isinstance(plan, Plan) and names:
         n_before = FIRST_STAGE + len(plan.stages) - 1
         is_right &= len(stage_scores) in (n_before, n_before + 1)
         is_right &= all(stage.task.id in names for stage in plan.stages)
-    if not is_right:
-        raise ValueError("its scores are of other tasks or stages")
+    require(is_right, "its scores are of other tasks or stages")
 
 
 def score_on_tasks(plan: Plan, policy: Policy) -> Floats:
-    """Return the mean held-out return of a student on each task of the sequence (n_tasks,)."""
-    seeds = held_out_seeds(plan.seed, 0, plan.held_out)
+    """Return the mean held-out return of a policy on each task of the sequence (n_tasks,)."""
+    seeds = [episode_seed(plan.seed, number, "held_out") for number in range(plan.held_out)]
     backends = [find_backend(find_task(id)) for id in plan.task_sequence]
     return np.array([backend.play(policy, seeds).returns.mean() for backend in backends])
 
 
 def first_scores(plan: Plan, policy: Policy) -> Floats:
-    """Return the scores of random policies, of the teachers, and of a student that is new."""
-    # A cue changes neither of the two.
+    """Return the scores of random policies, of the teachers, and of the new student."""
+    # Neither of the first two sees a cue.
     ends = np.array([_ends(re.sub(",cue=[^,]*", "", id)) for id in plan.task_sequence]).T
     return np.concatenate([ends, [score_on_tasks(plan, policy)]])
 
@@ -74,11 +73,11 @@ def _ends(id: str) -> tuple[float, float]:
     """Return the mean returns of a random policy and of a task's teacher."""
     task = find_task(id)
     expert = find_expert(None, task)
-    random = evaluate_expert(expert, task, N_MEASURED, disturbance=1.0)
+    random = float(evaluate_expert(expert, task, N_MEASURED, disturbance=1.0).mean())
     teacher = float(evaluate_expert(expert, task, N_MEASURED).mean())
     if task.teacher_score is None:
         warn_if_weak(task, teacher)
-    return float(random.mean()), teacher
+    return random, teacher
 
 
 def normalised(stage_scores: Floats) -> Floats:
@@ -90,17 +89,15 @@ def normalised(stage_scores: Floats) -> Floats:
     [[0.0], [0.5]]
     """
     gap = stage_scores[TEACHER] - stage_scores[RANDOM]
-    found: Floats = (stage_scores[BEFORE:] - stage_scores[RANDOM]) / np.where(
-        gap > 0.0, gap, np.nan
-    )
-    return found
+    gap = np.where(gap > 0.0, gap, np.nan)
+    return np.asarray((stage_scores[BEFORE:] - stage_scores[RANDOM]) / gap)
 
 
 def figures_of_merit(scores: Floats, order: Sequence[int]) -> dict[str, float | None]:
     """Return the figures of a sequence from normalised scores (n_stages + 1, n_tasks).
 
-    `order` is the number of the task of each stage.  A figure that is over no task, or that
-    one without a number is part of, is None.
+    `order` is the index of the task of each stage.  A figure without tasks, or with a score that
+    is NaN, is None.
 
     >>> scores = np.array([[0.0, 0.0], [1.0, 0.5], [0.75, 1.0]])
     >>> figures = figures_of_merit(scores, [0, 1])
@@ -111,25 +108,22 @@ def figures_of_merit(scores: Floats, order: Sequence[int]) -> dict[str, float | 
     earlier = [task for task in first if task != order[-1]]
     later = [task for task, stage in first.items() if stage > 1]
     last = scores[-1]
-    fallen = [scores[first[task] : -1, task].max() - last[task] for task in earlier]
-    backward = [last[task] - scores[first[task], task] for task in earlier]
-    forward = [scores[first[task] - 1, task] - scores[0, task] for task in later]
+    parts = (
+        [last[task] for task in first],
+        [scores[first[task] : -1, task].max() - last[task] for task in earlier],
+        [last[task] - scores[first[task], task] for task in earlier],
+        [scores[first[task] - 1, task] - scores[0, task] for task in later],
+    )
     return {
-        "average_return": _mean([last[task] for task in first]),
-        "forgetting": _mean(fallen),
-        "backward_transfer": _mean(backward),
-        "forward_transfer": _mean(forward),
+        name: float(np.mean(part)) if part and np.isfinite(part).all() else None
+        for name, part in zip(FIGURES, parts, strict=True)
     }
-
-
-def _mean(values: list[Any]) -> float | None:
-    return float(np.mean(values)) if values and np.isfinite(values).all() else None
 
 
 def sequence_figures(plan: Plan, stage_scores: Floats) -> dict[str, Any]:
     """Return the figures of merit, the tasks, and the returns on each after every stage.
 
-    They are none before the stage has ended, and for a run that belongs to no sequence.
+    There are none before the end of a stage, and for a run outside of a sequence.
     """
     tasks, stages = plan.task_sequence, [stage.task.id for stage in plan.stages]
     if len(stage_scores) != FIRST_STAGE + len(stages):

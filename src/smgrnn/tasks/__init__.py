@@ -1,6 +1,21 @@
 """Tasks: compiled ones, any fitting environment of Gymnasium, recorded examples, XOR."""
 
-from smgrnn.tasks.registry import XOR, TaskSource, closing_env, find_again, find_task, make_env
+from smgrnn.tasks.registry import (
+    CheckedEnv,
+    TaskSource,
+    closing_env,
+    find_again,
+    find_task,
+    make_env,
+)
 from smgrnn.tasks.task import Task
 
-__all__ = ["XOR", "Task", "TaskSource", "closing_env", "find_again", "find_task", "make_env"]
+__all__ = [
+    "CheckedEnv",
+    "Task",
+    "TaskSource",
+    "closing_env",
+    "find_again",
+    "find_task",
+    "make_env",
+]

@@ -124,20 +124,8 @@ def _accelerations(
 
 @inlined
 def _squared(value: float) -> float:
-    """Return value² as the C library's `pow` has it, which in one case of a thousand is not x·x.
-
-    They differ only where the exact square is about half way between two floats; only there `pow`
-    is called.  It errs by less than 0.54 of a last place, and 0.5 / 1.1 < 1 - 0.54.
-    """
-    square = value * value
-    scaled = 134217729.0 * value  # 2**27 + 1: Dekker's split into halves whose products are exact
-    high = scaled - (scaled - value)
-    low = value - high
-    missing = high * high - square + 2.0 * high * low + low * low
-    if square + 1.1 * missing == square:
-        return square
-    two = 2.0 + 0.0 * value  # a plain 2.0 would let the compiler multiply instead
-    return math.pow(value, two)
+    """Return value² as the C library's `pow` has it, which in one case of a thousand is not x·x."""
+    return math.pow(value, 2.0 + 0.0 * value)  # a plain 2.0 would let the compiler multiply
 
 
 @inlined

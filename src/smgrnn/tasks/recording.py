@@ -22,7 +22,7 @@ RECORDINGS = (".npz", ".csv", ".safetensors")
 """Endings of the names of recordings."""
 FEWEST = 10
 """Rows that a recording must have, so that there is something to learn and to judge by."""
-SHARE = 0.1
+HELD_OUT = 0.1
 """Fraction of the episodes that is held out; as many compare checkpoints, the rest is learned."""
 
 
@@ -54,16 +54,13 @@ class Recording(NamedTuple):
         names, place = np.unique(self.episodes, return_inverse=True)
         n = len(names)
         if n < 3:
-            raise TaskError(
-                f"A recording with numbered episodes needs 3 of them at least, so that some can be "
-                f"held out. Got {n} instead."
-            )
-        n_held_out = max(1, round(SHARE * n))
+            raise TaskError(f"A recording needs at least 3 episodes to hold some out. Got {n}.")
+        n_held_out = max(1, round(HELD_OUT * n))
         part = np.digitize(rng.permutation(n)[place], [n - 2 * n_held_out, n - n_held_out])
-        train, checked, held_out = (
+        train, compared, held_out = (
             Recording(*(column[part == number] for column in self)) for number in range(3)
         )
-        return train, checked, held_out
+        return train, compared, held_out
 
 
 def read_recording(path: Path) -> Recording:
@@ -140,32 +137,31 @@ def _read_csv(path: Path) -> dict[str, Any]:
     """Return the columns of a table by their names; refuse ragged rows and text."""
     with path.open(newline="", encoding="utf-8") as file:
         header, *rows = [row for row in csv.reader(file) if row]
-    columns: dict[str, list[Any]] = {"observations": [], "actions": [], "episodes": []}
     for number, row in enumerate(rows, 1):
         if len(row) != len(header):
             raise TaskError(
                 f"Row {number} of {path} has {len(row)} cells; the first line names "
                 f"{len(header)} columns."
             )
-        for name, cell in zip(header, row, strict=True):
+    columns: dict[str, list[Any]] = {}
+    for name, *column in zip(map(str.strip, header), *rows, strict=True):
+        for number, cell in enumerate(column, 1):
             try:
                 float(cell)
             except ValueError:
                 raise TaskError(
                     f"A recording has numbers only. Row {number} of {path} has {short(cell, 40)} "
-                    f"in the column {short(name.strip(), 40)}; write numbers for it, or leave the "
-                    f"column out."
+                    f"in the column {short(name, 40)}; write numbers for it, or leave the column "
+                    f"out."
                 ) from None
-    for name, *column in zip(map(str.strip, header), *rows, strict=True):
-        is_action, is_episode = name.startswith("action"), name == "episode"
-        part = "actions" if is_action else "episodes" if is_episode else "observations"
-        columns[part].append(column)
-    arrays = {}
-    for part in [part for part, found in columns.items() if found]:
-        cells: Any = np.array(columns[part], dtype=str).T
+        kind = "actions" if name.startswith("action") else "observations"
+        columns.setdefault("episodes" if name == "episode" else kind, []).append(column)
+    arrays: dict[str, Any] = {}
+    for kind, found in columns.items():
+        cells = np.array(found, dtype=str).T
         try:
-            array = cells.astype(np.int64)
+            array: Any = cells.astype(np.int64)
         except ValueError:
             array = cells.astype(np.float64)
-        arrays[part] = array if part == "observations" else _column(array)
+        arrays[kind] = array if kind == "observations" else _column(array)
     return arrays

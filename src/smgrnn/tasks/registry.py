@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,10 +81,6 @@ def find_task(source: TaskSource) -> Task:
     )
 
 
-XOR = find_task("xor")
-"""The supervised task of `tasks.xor`."""
-
-
 def find_again(recorded: Task, source: TaskSource | Task | None = None) -> Task:
     """Return the task that a record is about; nothing that the record names is imported.
 
@@ -113,6 +110,45 @@ def make_env(task: Task) -> "gym.Env[Any, Any]":
 
     env = _make(task.base) if task.facts.in_gymnasium else CompiledEnv(task)
     return env if task.id == task.base and task.seen is None else VariantEnv(env, task)
+
+
+class CheckedEnv:
+    """An environment of a task that gives checked numbers, and errors as sentences."""
+
+    def __init__(self, env: Any, task: Task) -> None:
+        self._env, self._task = env, task
+        self.n_steps = -1
+        """Steps of the episode so far; -1 before its first observation."""
+
+    @property
+    def whole(self) -> Any:
+        """The whole observation, which an expert sees."""
+        return self._shown if self._task.seen is None else self._env.whole
+
+    def reset(self, seed: int) -> Any:
+        """Start an episode; return the observation."""
+        self.n_steps = -1
+        try:
+            observation, _ = self._env.reset(seed=seed)
+        except Exception as error:
+            raise TaskError(f"{self._task.id} failed: {failure(error)}.") from error
+        self._shown = self._task.read(observation)
+        self.n_steps = 0
+        return self._shown
+
+    def step(self, action: Any) -> tuple[Any, float, bool]:
+        """Act; return the observation, the reward, and whether the episode is over."""
+        task = self._task
+        try:
+            observation, reward, is_terminal, is_truncated, _ = self._env.step(action)
+            reward, is_over = float(reward), bool(is_terminal) or bool(is_truncated)
+        except Exception as error:
+            raise TaskError(f"{task.id} failed: {failure(error)}.") from error
+        if not isfinite(reward):
+            raise TaskError(f"{task.id} gave a reward of {reward}.")
+        self._shown = task.read(observation)
+        self.n_steps += 1
+        return self._shown, reward, is_over or self.n_steps >= task.most_steps
 
 
 @contextmanager

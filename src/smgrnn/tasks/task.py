@@ -3,6 +3,7 @@
 Variants are written after a task's name: `CartPole-v1,gravity=20,mirrored`.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -55,30 +56,37 @@ def read_variant(name: str) -> Variant:
     (0.0, 1.0, 0.0)
     """
     base, *pairs = name.split(",")
-    facts, settings = find_facts(name), {}
-    known = {"hide": "hide=velocities"} if facts.velocities else {}
-    known |= {key: f"{key}={setting.usual:g}" for key, setting in facts.settings.items()}
-    known |= {MIRRORED: MIRRORED} if facts.set_physics is not None else {}
-    known |= {} if facts.examples is not None else {"cue": "cue=1of2"}
+    facts, given = find_facts(name), {}
     for pair in pairs:
         key, _, value = pair.partition("=")
-        if key in settings or (pair != MIRRORED and (key == MIRRORED or not (key and value))):
+        if key in given or bool(value) == (key == MIRRORED):
             raise TaskError(
                 f"A variant of a task is written as key=value, each key once, such as "
                 f"CartPole-v1,hide=velocities, or as mirrored. Got {name!r} instead."
             )
-        settings[key] = value
-    for key in settings:
+        given[key] = value
+    known = {"hide": "hide=velocities"} if facts.velocities else {}
+    known |= {key: f"{key}={setting.usual:g}" for key, setting in facts.settings.items()}
+    known |= {MIRRORED: MIRRORED} if facts.set_physics is not None else {}
+    known |= {} if facts.examples is not None else {"cue": "cue=1of2"}
+    for key in given:
         if key not in known:
             hint = suggest(key, known) or f"It has {', '.join(known.values()) or 'none'}."
             raise TaskError(f"The task {base!r} has no setting {key!r}. {hint}")
-    if settings.get("hide", "velocities") != "velocities":
+    hidden, cue = given.get("hide", "velocities"), given.get("cue", "1of2")
+    if hidden != "velocities":
+        raise TaskError(f"Only velocities of {base!r} can be hidden. Got {hidden!r} instead.")
+    index, n_tasks = (
+        map(int, cue.split("of")) if re.fullmatch("[0-9]{1,3}of[0-9]{1,3}", cue) else (0, 0)
+    )
+    if not (1 <= index <= n_tasks and 2 <= n_tasks <= MOST_CUES):
         raise TaskError(
-            f"What can be hidden of {base!r} is velocities. Got {settings['hide']!r} instead."
+            f"A cue is the number of a task among 2 to {MOST_CUES}, such as 1of2. Got {cue!r} "
+            f"instead."
         )
     numbers: dict[str, float] = {}
-    for key, (default, low, high, is_whole) in facts.settings.items():
-        text = settings.pop(key, repr(default))
+    for key, (usual, low, high, is_whole) in facts.settings.items():
+        text = given.pop(key, repr(usual))
         try:
             numbers[key] = int(text) if is_whole else float(text)
         except ValueError:
@@ -88,27 +96,18 @@ def read_variant(name: str) -> Variant:
                 f"The setting {key!r} of {base!r} is {'an int' if is_whole else 'a number'} in "
                 f"[{low:g}, {high:g}]. Got {text!r} instead."
             )
-        if numbers[key] != default:
-            settings[key] = repr(numbers[key]).removesuffix(".0")
-    number, _, total = settings.get("cue", "").partition("of")
-    are_whole = all(part.isascii() and part.isdecimal() for part in (number, total))
-    if "cue" in settings and not (
-        are_whole and 1 <= int(number) <= int(total) and 2 <= int(total) <= MOST_CUES
-    ):
-        raise TaskError(
-            f"A cue is the number of a task among so many, from 2 to {MOST_CUES}, such as 1of2. "
-            f"Got {settings['cue']!r} instead."
-        )
-    parts = {key: f"{key}={settings[key]}".removesuffix("=") for key in known if key in settings}
+        if numbers[key] != usual:
+            given[key] = repr(numbers[key]).removesuffix(".0")
+    parts = {key: f"{key}={given[key]}".removesuffix("=") for key in known if key in given}
     return Variant(
         ",".join([base, *parts.values()]),
         base,
         facts,
         numbers,
         ",".join(part for key, part in parts.items() if key in numbers),
-        "hide" in settings,
-        MIRRORED in settings,
-        tuple(float(place == int(number)) for place in range(1, int(total or 0) + 1)),
+        "hide" in given,
+        MIRRORED in given,
+        tuple(np.eye(n_tasks)[index - 1].tolist()) if "cue" in given else (),
     )
 
 
@@ -173,11 +172,6 @@ class Task(Settings):
     def cue(self) -> tuple[float, ...]:
         """Values after an observation that tell which of several tasks it is."""
         return self.variant.cue
-
-    @property
-    def physics_id(self) -> str:
-        """The name with the settings of its physics alone."""
-        return ",".join(filter(None, (self.base, self.variant.physics)))
 
     @property
     def teacher_score(self) -> tuple[float, float] | None:
@@ -255,17 +249,16 @@ class Task(Settings):
             row[:] = [*start(seed), *tail]
         return states
 
-    def read(self, observation: Any, *, is_whole: bool = False) -> Any:
+    def read(self, observation: Any) -> Any:
         """Return an observation as an array; raise TaskError unless it is finite numbers."""
-        n = self.n_observed if is_whole else self.n_inputs
         try:
             array = np.asarray(observation)
         except ValueError:  # rows of different lengths
             array = np.empty((), dtype=object)
-        if array.shape != (n,) or array.dtype.kind not in "fiub":
+        if array.shape != (self.n_inputs,) or array.dtype.kind not in "fiub":
             raise TaskError(
                 f"{self.id} gave an observation of shape {array.shape} and type {array.dtype} "
-                f"instead of {n} numbers."
+                f"instead of {self.n_inputs} numbers."
             )
         # The square is finite if all are, but for the largest of numbers, and quicker to tell.
         if not isfinite(array.dot(array)) and not np.isfinite(array).all():

@@ -22,7 +22,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "plasticity": {"interval": 300, "least_updates": 0},
     },
     "paper": START | {"plasticity": RULES},
-    "paper-1": START | {"plasticity": RULES},
     "as_printed": START,
 }
 

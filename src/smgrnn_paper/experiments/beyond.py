@@ -1,6 +1,5 @@
 """Open questions of the paper: which edit, credit, rule and settings, and more than one task."""
 
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,6 @@ from smgrnn.batch import Condition, Experiment, LazyMapping
 TEN, TWENTY, TEN_MORE = tuple(range(10)), tuple(range(20)), tuple(range(10, 20))
 """Seeds of tasks that take long, of others, and what these have more."""
 HARD_TASK = "LunarLander-v3"
-PRESET = "paper-1"
-"""The preset of all of them, unless they compare presets: one update at each step."""
-distill = partial(Condition.distill, preset=PRESET)
 
 # Growth operators.  The paper neither isolates relays from exploration nor compares them with other
 # edits.  Each operator is run with one and two iterations, at the size that it takes by itself and
@@ -48,7 +44,9 @@ def _operators() -> dict[str, Condition]:
     def add(task: str, name: str, iterations: int, size: int | None) -> None:
         place = f"{task}/{name}-k{iterations}-{'own' if size is None else 'equal'}"
         start: Any = {"iterations": iterations, "n_hidden": 2, "density": 0.5, "parameters": size}
-        found[place] = distill(task, episodes=GROWTH_EPISODES, plasticity=rules[name], **start)
+        found[place] = Condition.distill(
+            task, episodes=GROWTH_EPISODES, plasticity=rules[name], **start
+        )
 
     for task, iterations, size in product(GROWTH_TASKS, (1, 2), (None, EQUAL_SIZE)):
         for name in rules:
@@ -92,7 +90,7 @@ def _credit() -> dict[str, Condition]:
     graph: dict[str, Any] = {"n_hidden": 12, "density": 1.0, "weight_std": 0.1, "bias": True}
     for task, episodes in CREDIT_EPISODES.items():
         for iterations, n in product(ITERATIONS, WINDOWS):
-            found[f"{task}/k{iterations}-n{n}"] = distill(
+            found[f"{task}/k{iterations}-n{n}"] = Condition.distill(
                 task,
                 student="static",
                 episodes=episodes,
@@ -100,7 +98,7 @@ def _credit() -> dict[str, Condition]:
                 learning={"through_time": n, "learning_rate": CREDIT_RATE},
                 **graph,
             )
-        found[f"{task}/mlp"] = distill(
+        found[f"{task}/mlp"] = Condition.distill(
             task,
             student="mlp-100",
             budget=220,  # about as many as the graph has edges
@@ -137,7 +135,7 @@ LOCAL_STUDENTS: dict[str, dict[str, Any]] = {
 
 def _local() -> dict[str, Condition]:
     return {
-        f"{task}/{rule}-k{iterations}-{name}": distill(
+        f"{task}/{rule}-k{iterations}-{name}": Condition.distill(
             task, episodes=episodes, iterations=iterations, learning={"rule": rule}, **student
         )
         for task, episodes in LOCAL_EPISODES.items()
@@ -205,9 +203,7 @@ def _sequences() -> dict[str, Condition]:
 
     def add(tasks: tuple[str, ...], name: str, *, cue: bool = False) -> None:
         settings = SEQUENCE_STUDENTS[name]
-        made = Condition.sequence(
-            tasks, cue=cue, episodes=SEQUENCE_EPISODES[tasks], **{"preset": PRESET, **settings}
-        )
+        made = Condition.sequence(tasks, cue=cue, episodes=SEQUENCE_EPISODES[tasks], **settings)
         found[f"{made.task}/{name}{'-cue' if cue else ''}"] = made
 
     for tasks in (RECONCILABLE, CONTRADICTING):
@@ -217,7 +213,7 @@ def _sequences() -> dict[str, Condition]:
     for name in ("paper", "frugal"):
         add(REVISITED, name)
         for sequence, episodes in SEQUENCE_EPISODES.items():
-            alone = distill(sequence[-1], episodes=episodes, **SEQUENCE_STUDENTS[name])
+            alone = Condition.distill(sequence[-1], episodes=episodes, **SEQUENCE_STUDENTS[name])
             found[f"{sequence[-1]}/{name}"] = alone
     return found
 
@@ -244,7 +240,7 @@ TUNING_EPISODES = {
 """Training episodes by task; the first is the one that settings were tuned on."""
 TUNED = Path(__file__).with_name("tuned_on_acrobot.toml")
 """The settings that `smgrnn tune` found on Acrobot, by trials with seeds from 1000 on."""
-PRESETS: dict[str, str | Path] = {"paper": PRESET, "tuned": TUNED, "frugal": "frugal"}
+PRESETS: dict[str, str | Path] = {"paper": "paper", "tuned": TUNED, "frugal": "frugal"}
 
 SELF_TUNING = Experiment(
     id="self-tuning-v1",
@@ -252,7 +248,7 @@ SELF_TUNING = Experiment(
     artefacts=("Fig. self-tuning",),
     conditions=LazyMapping(
         lambda: {
-            f"{task}/{name}": distill(task, preset=preset, episodes=episodes)
+            f"{task}/{name}": Condition.distill(task, preset=preset, episodes=episodes)
             for task, episodes in TUNING_EPISODES.items()
             for name, preset in PRESETS.items()
         }

@@ -122,7 +122,7 @@ READINGS: tuple[Reading, ...] = (
 )
 """The readings that are screened; what an edit does to histories is tried in the comparison."""
 
-PAPER_1 = Reading(
+PAPER = Reading(
     update="step",
     interval="episode",
     loss="cross_entropy",
@@ -132,8 +132,8 @@ PAPER_1 = Reading(
     initial_weight=0.04,
     spread=0.1,
 )
-"""The preset `paper-1`, the closest of the first two calibrations."""
-_EPISODE = replace(PAPER_1, update="episode", interval=1, full_window=False)
+"""The preset `paper`, the closest of the first two calibrations."""
+_EPISODE = replace(PAPER, update="episode", interval=1, full_window=False)
 _ONE_HOT: dict[str, Any] = {"loss": "one_hot", "readout": "state"}
 _STATES: dict[str, Any] = {"update": 100, "spread": "new", **_ONE_HOT}
 _CLOSE: tuple[tuple[Reading, list[dict[str, Any]]], ...] = (
@@ -185,7 +185,7 @@ _CLOSE: tuple[tuple[Reading, list[dict[str, Any]]], ...] = (
         ],
     ),
     (
-        replace(PAPER_1, full_window=False),
+        replace(PAPER, full_window=False),
         [
             {},
             *({"scale": "update", "initial_weight": w} for w in (0.03, 0.035, 0.04)),
@@ -197,16 +197,16 @@ _CLOSE: tuple[tuple[Reading, list[dict[str, Any]]], ...] = (
 )
 SHORTLIST: tuple[Reading, ...] = (
     *(replace(base, **changes) for base, each in _CLOSE for changes in each),
-    PAPER_1,
+    PAPER,
 )
-"""The closest of the screening with their neighbors, and the preset of the first calibrations."""
-_STEP = replace(PAPER_1, full_window=False)
+"""The closest of the screening with their neighbors, and the preset `paper`."""
+_STEP = replace(PAPER, full_window=False)
 _ALL = replace(_EPISODE, scale="weight", max_relays=None, spread="new")
 CLOSEST: tuple[Reading, ...] = (
     replace(_STEP, scale="update"),
-    PAPER_1,
+    PAPER,
     _STEP,
-    replace(PAPER_1, spread="new"),
+    replace(PAPER, spread="new"),
     replace(_EPISODE, scale="update", **_ONE_HOT | {"update": 50, "interval": "episode"}),
     replace(_EPISODE, spread="new"),
     replace(_EPISODE, scale="update", spread="new"),
@@ -220,8 +220,8 @@ CLOSEST: tuple[Reading, ...] = (
 )
 """The closest ten of the comparison, and the closest four that insert every relay."""
 FINALISTS: tuple[Reading, ...] = (
-    PAPER_1,
-    replace(PAPER_1, spread="new"),
+    PAPER,
+    replace(PAPER, spread="new"),
     replace(_STEP, scale="update"),
     replace(_EPISODE, spread="new"),
     replace(_ALL, initial_weight=0.025),
@@ -229,7 +229,9 @@ FINALISTS: tuple[Reading, ...] = (
 """The closest with either step, and the closest that no printed number refutes."""
 
 SEEDS = tuple(range(100, 105))
-"""Seeds of the last stage; the screening has the first of them, the comparison three."""
+"""Seeds of all of the paper's tables; the screening has the first, the comparison three."""
+MORE_SEEDS = tuple(range(100, 115))
+"""Seeds of the last stage."""
 FEWER = 3
 """Seeds of the comparison; in the last stage, of LunarLander and of growth without pruning."""
 LIMITS = {
@@ -356,6 +358,13 @@ _STAGES = (
         lambda: {row: each for row, each in ROWS.items() if row not in LEFT_OUT},
     ),
     _stage("teachers", "Is that so with the former teachers too?", FINALISTS, _old),
+    _stage(
+        "decision",
+        "Which of the closest four is closest, if more seeds are asked?",
+        FINALISTS[:4],
+        _fitted,
+        MORE_SEEDS,
+    ),
 )
 CALIBRATION = {stage.experiment.id: stage for stage in _STAGES}
 """The stages by the id of their experiment."""

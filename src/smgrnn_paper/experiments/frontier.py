@@ -45,7 +45,7 @@ def _conditions(task: str) -> dict[str, AnyCondition]:
     pruned = {"student": "mlp-pruned", "budget": DENSE[task], "learning": slower}
     for size in SIZES[task]:
         add(f"pruned-{size}", parameters=size, **pruned)
-    add("paper", preset="paper-1", episodes=EPISODES)
+    add("paper", preset="paper", episodes=EPISODES)
     found[f"{task}/neat"] = EvolutionCondition.evolve(task, method="neat", rollouts=EPISODES)
     return found
 

@@ -13,7 +13,7 @@ from smgrnn_paper.experiments.calibration import (
     CALIBRATION,
     FINALISTS,
     FITTED,
-    PAPER_1,
+    PAPER,
     READINGS,
     ROWS,
     SHORTLIST,
@@ -62,15 +62,17 @@ def target(group: str, row: str, metric: str) -> Any:
 
 def test_every_reading_is_another_and_each_stage_runs_those_it_names() -> None:
     assert len(set(READINGS)) == len(READINGS) == 672  # as docs/calibration.md says
-    assert {PAPER_1} <= set(FINALISTS) <= set(SHORTLIST)
+    assert {PAPER} <= set(FINALISTS) <= set(SHORTLIST)
     for found, readings in CALIBRATION.values():
         assert len(found.conditions) % len(readings) == 0
         assert set(found.more) <= set(found.conditions)
 
 
-@pytest.mark.parametrize("reading", [NEAR, READINGS[-1], PAPER_1])
+@pytest.mark.parametrize("reading", [NEAR, READINGS[-1], PAPER])
 def test_a_reading_is_found_again_in_the_settings_it_makes(reading: Reading) -> None:
-    settings = reading.apply(Condition.distill("CartPole-v1")).settings
+    usual = Condition.distill("CartPole-v1")
+    applied = reading.apply(usual)
+    settings = applied.settings
     spread = reading.initial_weight if reading.spread == "new" else reading.spread
     found = {
         "learning.update": reading.update,
@@ -84,6 +86,7 @@ def test_a_reading_is_found_again_in_the_settings_it_makes(reading: Reading) -> 
         "growth.initial_weight": reading.initial_weight,
     }
     assert found.items() <= settings.named().items()
+    assert (applied.key(0) == usual.key(0)) == (reading == PAPER)
     static = reading.apply(Condition.distill("CartPole-v1", student="static")).settings
     assert static.plasticity.is_static
     assert static.network.weight_std == spread
@@ -145,11 +148,11 @@ def test_the_distance_is_the_mean_over_groups(tmp_path: Path) -> None:
 
 def test_a_reading_under_which_a_printed_number_cannot_be_is_refuted() -> None:
     """One relay a call: 2409 relays in 1934 calls."""
-    episode = replace(PAPER_1, update="episode", interval=1)
-    for reading in (PAPER_1, episode):
+    episode = replace(PAPER, update="episode", interval=1)
+    for reading in (PAPER, episode):
         assert [each.row for each in refutations(reading, TARGETS)] == ["Acrobot-v1/growth-only"]
     for change in ({"max_relays": None}, {"max_relays": 3}, {"update": 50, "interval": 1}):
-        assert refutations(replace(PAPER_1, **change), TARGETS) == ()
+        assert refutations(replace(PAPER, **change), TARGETS) == ()
     assert measure_reading(episode, {}).refuted == ()
 
 

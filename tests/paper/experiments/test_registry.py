@@ -162,8 +162,8 @@ def test_the_command_runs_what_is_missing_and_exits_with_1_if_a_run_failed(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("--jobs 0", "number of jobs must be at least 1"),
-        ("--jobs 2 --scheduler tcp://127.0.0.1:1", "give --jobs or --scheduler, not both"),
+        ("--jobs 0", "--jobs must be an int"),
+        ("--jobs 2 --scheduler tcp://127.0.0.1:1", "Give --jobs or --scheduler, not both"),
         ("--scheduler nowhere://", "There is no Dask scheduler at nowhere://"),
     ],
 )
