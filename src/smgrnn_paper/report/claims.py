@@ -13,12 +13,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from smgrnn.batch import AnyCondition
 from smgrnn_paper.experiments import paper
+from smgrnn_paper.experiments.calibration import FITTED
 from smgrnn_paper.experiments.paper import HYPERPARAMETER_GRID as GRID
 from smgrnn_paper.report import statistics
-from smgrnn_paper.report.paper import read_data
+from smgrnn_paper.report.calibration import HALF_TIME, targets
+from smgrnn_paper.report.paper import load_paper, read_data, scales
 from smgrnn_paper.report.results import base_name
 from smgrnn_paper.report.statistics import Runs, Significance, Verdict
+from smgrnn_paper.report.tables import BESIDE
 
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
@@ -36,13 +40,6 @@ class Source(NamedTuple):
 
 Samples = Callable[[Source, str], Runs]
 """Returns a metric of the runs of a source."""
-FITTED = (
-    *("late_return", "convergence_episode", "sustained_episode"),
-    *("n_nodes", "n_edges", "late_nodes", "late_edges", "net_growth_nodes", "late_growth_nodes"),
-)
-"""The metrics in the distance by which the calibration chose the preset."""
-FITTED_RUNS = (paper.TASKS[:2], ("smgrnn", "static", "growth-only"), (1000, 2000))
-"""The tasks, students and numbers of episodes in that distance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +116,12 @@ class Claim:
         return "wholly" if all(used) else "in part" if any(used) else ""
 
     def _is_fitted(self, source: Source) -> bool:
-        return self.metric in FITTED and _key(self.experiment, source) in _fitted_keys()
+        """Return whether the calibration used its number; a condition counts by its content."""
+        decides = (it for it in paper.PAPER.values() if base_name(it) == self.experiment)
+        known = next((it.conditions for it in decides), {})
+        condition = known.get(f"{source.task}/{source.condition}", known.get(source.condition))
+        metrics, conditions = _fitted()
+        return self.metric in metrics and condition in conditions
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -223,21 +225,13 @@ def _parts(kind: Kind, groups: list[list[Source]]) -> Iterator[tuple[Source, ...
 
 
 @cache
-def _key(experiment: str, source: Source) -> str:
-    """Return the key of a condition of the paper's experiments, whatever its name; "" of others."""
-    for each in paper.PAPER.values():
-        if base_name(each) == experiment:
-            known, name = each.conditions, f"{source.task}/{source.condition}"
-            return known[name if name in known else source.condition].key(0)
-    return ""
-
-
-@cache
-def _fitted_keys() -> set[str]:
-    """Return the keys of the conditions whose numbers the calibration used."""
-    return {
-        paper.standard(task, student=student, episodes=episodes).key(0)
-        for task, student, episodes in product(*FITTED_RUNS)
+def _fitted() -> tuple[set[str], set[AnyCondition]]:
+    """Return the metrics and conditions in the distance by which the calibration chose."""
+    metrics = {target.metric for target in targets(load_paper())}
+    rows = [row.split("/") for row in FITTED]
+    return metrics | {BESIDE[it] for it in metrics & BESIDE.keys()}, {
+        paper.standard(task, student=student, episodes=episodes)
+        for (task, student), episodes in product(rows, (HALF_TIME, paper.EPISODES))
     }
 
 
@@ -258,13 +252,6 @@ def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
     elif entry.get("bound", "margin") == "margin":
         settings["margin"] = margins[entry["metric"]]
     return Claim(**settings)
-
-
-@cache
-def scales() -> dict[str, float]:
-    """Return how far a policy that acts at random is from the expert, by task."""
-    ends = read_data("claims.toml")["scales"] | read_data("beyond.toml")["scales"]
-    return {task: end["expert"] - end["random"] for task, end in ends.items()}
 
 
 def _flat(groups: tuple[Group, ...]) -> tuple[str, ...]:

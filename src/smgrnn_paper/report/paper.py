@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -158,6 +159,13 @@ def _table(
 def read_data(name: str) -> dict[str, Any]:
     """Return a data file of this package."""
     return tomllib.loads(files("smgrnn_paper.report").joinpath(name).read_text(encoding="utf-8"))
+
+
+@cache
+def scales() -> dict[str, float]:
+    """Return how far a policy that acts at random is from the expert, by task."""
+    ends = read_data("claims.toml")["scales"] | read_data("beyond.toml")["scales"]
+    return {task: end["expert"] - end["random"] for task, end in ends.items()}
 
 
 class Metric(NamedTuple):

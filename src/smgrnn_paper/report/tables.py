@@ -21,13 +21,13 @@ from smgrnn.runs.plan import Plan
 from smgrnn.text import MINUS, MISSING, number, plus_minus
 from smgrnn_paper.experiments.paper import TASKS
 from smgrnn_paper.report import statistics
-from smgrnn_paper.report.claims import scales
 from smgrnn_paper.report.paper import (
     METRICS,
     WORDS,
     PaperTable,
     Printed,
     parse_printed,
+    scales,
 )
 from smgrnn_paper.report.results import Results, Runs
 from smgrnn_paper.report.statistics import UNKNOWN, Estimate, Interval, Likeness, Moments
@@ -303,28 +303,21 @@ def effects_of_settings(results: Results) -> DataTable:
     grid, found = results.every["hyperparameter-grid"], {}
     for name in grid.conditions:
         runs = results.runs(grid, name)
+        values = (runs.values(it) for it in ("late_return", "n_nodes", "n_edges"))
         if runs.records:
-            point = tuple(part.split("=")[1] for part in name.split(","))
-            values = (runs.values(it) for it in ("late_return", "n_nodes", "n_edges"))
             returns, *sizes = (tuple(it.tolist()) for it in values)
-            found[point] = returns, tuple(sizes)
-    heads = ("Levels", "Pairs", "Return differs", "Size differs")
-    columns, rows = tuple(Column(name.lower(), name) for name in heads), []
-    for i, symbol in enumerate(SYMBOLS.values()):
+            found[tuple(name.split(","))] = returns, tuple(sizes)
+    columns = tuple(Column(it, it) for it in ("Levels", "Pairs", "Return differs", "Size differs"))
+    rows = []
+    for place, symbol in enumerate(SYMBOLS.values()):
         pairs = [
             (found[one], found[other])
             for one, other in combinations(found, 2)
-            if one[i] != other[i] and one[:i] + one[i + 1 :] == other[:i] + other[i + 1 :]
+            if [i for i in range(len(one)) if one[i] != other[i]] == [place]
         ]
         differ = [sum(one[k] != other[k] for one, other in pairs) for k in (0, 1)]
-        numbers = (len({point[i] for point in found}), len(pairs), *differ)
-        rows.append(
-            (
-                (symbol,),
-                [Entry(str(n), column=it.name) for it, n in zip(columns, numbers, strict=True)],
-            )
-        )
+        numbers = (len({point[place] for point in found}), len(pairs), *differ)
+        rows.append(((symbol,), list(map(Entry.of, columns, map(str, numbers)))))
     note = f"{len(set(found.values()))} different results at {len(found)} points of the grid."
-    return report_table(
-        "effects", "Where a setting changes anything", ("Setting",), columns, rows, note=note
-    )
+    title = "Where a setting changes anything"
+    return report_table("effects", title, ("Setting",), columns, rows, note=note)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -98,6 +98,20 @@ def test_measures_of_graphs_by_hand(
     measured: Callable[[Graph], float], of: Graph, expected: float
 ) -> None:
     assert measured(of) == pytest.approx(expected)
+
+
+def test_skip_connections_are_a_share_of_the_possible_ones() -> None:
+    """All eight that CartPole has room for were fewer than nine of LunarLander's 32."""
+
+    def skipping(n_inputs: int, n_outputs: int, n: int) -> Graph:
+        hidden = n_inputs + n_outputs
+        straight = list(product(range(n_inputs), range(n_inputs, hidden)))[:n]
+        around = [(i, hidden) if i < n_inputs else (hidden, i) for i in range(hidden)]
+        return graph(n_inputs, n_outputs, 1, *straight, *around)
+
+    graphs = skipping(4, 2, 8), skipping(8, 4, 9)
+    assert [skip_edges(it) for it in graphs] == [8, 9]
+    assert [skip_share(it) for it in graphs] == [1.0, 9 / 32]
 
 
 def test_measures_of_a_graph_go_by_its_nodes_whatever_their_ids() -> None:
