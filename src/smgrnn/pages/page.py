@@ -6,7 +6,7 @@ The frame with its style and script is `page.html`; pictures are embedded.
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -40,6 +40,8 @@ class Cell:
     tone: Tone = ""
     values: Any = None
     """The numbers behind it, for JSON; by default the text."""
+    span: tuple[float, float, float] | None = None
+    """A probability with the ends of its interval (low, value, high), drawn below the text."""
 
 
 class Row(NamedTuple):
@@ -55,6 +57,7 @@ class DataTable:
 
     id: str
     title: str
+    """Its title; empty within a fold, which has one."""
     headings: tuple[str, ...]
     """Headings of the labels."""
     columns: tuple[Column, ...]
@@ -62,11 +65,6 @@ class DataTable:
     note: str = ""
     where: str = ""
     """The section of the paper, for its tables."""
-    details: "DataTable | None" = None
-    """A longer table, folded below it."""
-    is_folded: bool = False
-    is_filtered: bool = False
-    """Whether a reader can select rows by the text of their first cell."""
 
     @classmethod
     def of(
@@ -118,20 +116,21 @@ class DataTable:
                 rows += f'<td class="{kind}" data-label="{plain_html(column.heading)}">'
                 for each, text in zip(classes, (cell.text, *cell.below), strict=True):
                     rows += f'<span class="{each}">{_breakable(text)}</span>'
+                if cell.span is not None:
+                    low, value, high = (f"{100 * end:.0f}%" for end in cell.span)
+                    place = f"--low: {low}; --at: {value}; --high: {high}"
+                    rows += f'<span class="range" style="{place}"></span>'
                 rows += "</td>"
             rows += "</tr>"
-        kind = " filtered" * self.is_filtered + " labelled" * (len(self.headings) > 2)
+        kind = " labelled" * (len(self.headings) > 2)
         content = (
             f'<div class="scroll"><table class="sortable{kind}">'
             f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
         )
         if self.note:
             content += f'<p class="note">{plain_html(self.note)}</p>'
-        if self.details is not None:
-            content += replace(self.details, is_folded=True).html()
-        if self.is_folded:
-            summary = f"<summary>{plain_html(self.title)}</summary>"
-            return f'<details class="fold">{summary}{content}</details>'
+        if not self.title:
+            return content
         where = self.where and f'<span class="soft small"> ({plain_html(self.where)})</span>'
         title = f"<h3>{plain_html(self.heading)}{where}</h3>"
         return f'<div class="sheet" id="{_anchor(self.name)}">{title}{content}</div>'
@@ -156,7 +155,6 @@ class Illustration:
     picture: Picture | None
     where: str = ""
     """The section of the paper, for its figures."""
-    is_folded = False
 
     @property
     def name(self) -> str:
@@ -197,23 +195,27 @@ def html(
     """Return a page as HTML: blocks, then sections, each with an id, a title and blocks."""
     links = body = ""
     for id, heading, parts in (("top", title, blocks), *sections):
-        listed = (it for it in parts if isinstance(it, Illustration | DataTable))
         inner = "".join(
             f'<li><a href="#{_anchor(it.name)}">{plain_html(it.name)}</a></li>'
-            for it in listed
-            if not it.is_folded
+            for it in parts
+            if isinstance(it, Illustration | DataTable)
         )
         name = plain_html(heading)
         links += f'<li><a href="#{escape(id)}">{name}</a><ol>{inner}</ol></li>'
-        content = "".join(
-            f"<p>{plain_html(it)}</p>" if isinstance(it, str) else it.html() for it in parts
-        )
+        content = blocks_html(parts)
         if id == "top":
             body += f'<h1 id="top">{name}</h1>{content}'
         else:
             body += f'<section id="{escape(id)}"><h2>{name}</h2>{content}</section>'
     frame = files("smgrnn.pages").joinpath("page.html").read_text(encoding="utf-8")
     return Template(frame).substitute(title=plain_html(title), contents=links, body=body)
+
+
+def blocks_html(blocks: Iterable[Block]) -> str:
+    """Return parts of a page as HTML."""
+    return "".join(
+        f"<p>{plain_html(it)}</p>" if isinstance(it, str) else it.html() for it in blocks
+    )
 
 
 def _anchor(name: str) -> str:

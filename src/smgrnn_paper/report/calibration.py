@@ -65,7 +65,8 @@ class Target(NamedTuple):
     def values(self, runs: Runs, window: str = "1") -> Floats:
         """Return our number of each run."""
         if self.at is not None:
-            return np.array([float(r.episodes.n_nodes[self.at - 1]) for r in runs.records])
+            sizes = [it.episodes.n_nodes for it in runs.records]
+            return np.array([float(it[min(self.at, it.size) - 1]) for it in sizes])
         if self.metric == CONVERGENCE:
             return np.array([converged(record, window) for record in runs.records])
         return runs.values(self.metric)

@@ -2,27 +2,44 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from smgrnn.batch import Experiment
 from smgrnn.pages.comparison import Stated, stated_settings
 from smgrnn.pages.figure import take_picture
-from smgrnn.pages.page import Block, DataTable, Illustration
-from smgrnn.text import MISSING, duration, number, quantity
+from smgrnn.pages.page import Block, DataTable, Illustration, Row
+from smgrnn.runs.stage_scores import FIGURES as SEQUENCE_FIGURES
+from smgrnn.text import quantity
 from smgrnn_paper.experiments import EXPERIMENTS
 from smgrnn_paper.experiments.beyond import BEYOND
 from smgrnn_paper.experiments.calibration import CALIBRATION
 from smgrnn_paper.report.calibration import calibration_tables
 from smgrnn_paper.report.claims import load_claims, load_hypotheses
-from smgrnn_paper.report.figures.registry import FIGURES, draw
+from smgrnn_paper.report.figures.registry import draw
+from smgrnn_paper.report.figures.style import CONDITIONS, TASKS
+from smgrnn_paper.report.first_page import at_a_glance, findings, gaps, tallies
 from smgrnn_paper.report.frontier import frontier_tables
-from smgrnn_paper.report.own_tables import at_a_glance, every_condition, own_tables
-from smgrnn_paper.report.page import Facts, Notice, Page, Section, picture_file, table_numbers
-from smgrnn_paper.report.paper import WORDS, Paper, load_paper
-from smgrnn_paper.report.results import Results, base_name, describe_shortness
-from smgrnn_paper.report.tables import compare, condition_text, count_distances, count_likeness
+from smgrnn_paper.report.own_tables import own_tables
+from smgrnn_paper.report.page import Fold, Notice, Page, Section, picture_file, table_numbers
+from smgrnn_paper.report.paper import METRICS, WORDS, Paper, load_paper
+from smgrnn_paper.report.results import Results, Runs, base_name, describe_shortness, span
+from smgrnn_paper.report.tables import (
+    Measured,
+    compare,
+    condition_text,
+    count_distances,
+    count_likeness,
+)
 from smgrnn_paper.report.verdicts import TONES, Finding, claim_tables, count_evidence, judge
+
+FRONT = "Fig. 3"
+"""The figure on the first page."""
+RECORDED = ("late_return", "held_out_mean", "early_lost", "late_edges", "seconds")
+"""Metrics of every condition that `summary.json` has, beside those of sequences."""
+READABLE = {name: look.label for name, look in (CONDITIONS | TASKS).items()}
+"""Names of tasks and conditions for readers."""
 
 
 class Report(NamedTuple):
@@ -39,35 +56,32 @@ class Part(NamedTuple):
     tables: tuple[DataTable, ...]
     findings: tuple[Finding, ...]
     numbers: dict[str, Any]
-    """Its question, seeds and settings; how many runs of each condition there are."""
+    """Its question, seeds and settings, and the runs and results of each condition."""
 
 
 def build_report(results: Results) -> Report:
     """Return the report on some results."""
-    paper = load_paper()
+    paper, words = load_paper(), WORDS["page"]
     names = {base_name(experiment) for experiment in results.chosen}
     known = (load_claims() | load_hypotheses()).values()
-    findings = judge([claim for claim in known if claim.experiment in names], results)
-    parts = [_part(each, results, paper, findings) for each in results.chosen]
-    is_paper = any(experiment.id in EXPERIMENTS for experiment in results.chosen)
-    drawn = {artefact for each in results.every.values() for artefact in each.artefacts}
-    bare = [id for id in paper.figures if f"Fig. {id}" not in drawn]  # need no runs
-    drawings = [_illustrate(id, results, paper) for id in (bare if is_paper else ())]
+    judged = judge([claim for claim in known if claim.experiment in names], results)
+    parts = [_part(each, results, paper, judged) for each in results.chosen]
     overview = _overview(results, parts)
+    is_paper = any(experiment.id in EXPERIMENTS for experiment in results.chosen)
     is_beyond = all(experiment.id in BEYOND for experiment in results.chosen)
-    words, kind = WORDS["page"], "beyond_" if is_beyond else ""
-    warning = [Notice(overview["short"])] if overview["short"] else []
-    blocks: list[Block] = [*warning, words[f"{kind}introduction"], *_facts(overview, parts)]
-    blocks += [at_a_glance(results, paper)] if is_paper else []
-    blocks += [words["claims"]] if is_beyond else [words["numbers"], words["claims"]]
-    sections = [part.section for part in parts]
-    if drawings:
-        sections.insert(0, Section("method", "Method", tuple(drawings)))
-    if found := [found for part in parts for found in part.findings]:
-        name = "Hypotheses" if is_beyond else "Claims"
-        tables = claim_tables(found, f"{name} and verdicts")
-        sections.insert(0, Section("claims", name, tables))
-    page = Page(words[f"{kind}title"], tuple(blocks), tuple(sections))
+    kind, noun = ("beyond_", "hypotheses") if is_beyond else ("", "claims")
+    blocks: list[Block] = [Notice(overview["short"])] if overview["short"] else []
+    blocks += [words[f"{kind}introduction"], *tallies(overview, noun)]
+    if is_paper:
+        blocks += [_readable(at_a_glance(results, paper)), *findings(judged, results, paper)]
+    if any(FRONT in experiment.artefacts for experiment in results.chosen):
+        blocks.append(_illustrate(FRONT.split()[1], results, paper))
+    versions = ", ".join(f"{name} {' and '.join(it)}" for name, it in overview["versions"].items())
+    how = (*words["how"], *([f"Computed with {versions}."] if versions else []))
+    blocks += [Fold("How to read the numbers and verdicts", how)]
+    blocks += gaps(overview, [part.numbers for part in parts])
+    sections = tuple(part.section for part in parts)
+    page = Page(words[f"{kind}title"], tuple(blocks), sections)
     numbers = {
         **overview,
         "tables": [table_numbers(table) for part in parts for table in part.tables],
@@ -81,61 +95,58 @@ def build_report(results: Results) -> Report:
 def _part(
     experiment: Experiment, results: Results, paper: Paper, judged: Sequence[Finding]
 ) -> Part:
-    """Return the section of an experiment: question, facts, figures, tables, settings."""
-    name, tables, illustrations = base_name(experiment), [], []
+    """Return the section of an experiment: question, figures, tables, claims."""
+    name, tables, pictures = base_name(experiment), [], []
+    title, found = name.replace("-", " "), [it for it in judged if it.claim.experiment == name]
     for artefact in experiment.artefacts:
         kind, id = artefact.split(" ", 1)
         if kind == "Table":
             tables.append(compare(paper.tables[id], experiment, results))
-        else:
-            illustrations.append(_illustrate(id, results, paper))
+        elif artefact != FRONT:
+            pictures.append(_illustrate(id, results, paper))
     if name == "frontier":
         tables += frontier_tables(experiment, results, paper)
-    elif experiment.id in BEYOND:
-        tables.append(every_condition(experiment, results))
     elif experiment.id in CALIBRATION:
         stage = CALIBRATION[experiment.id]._replace(experiment=experiment)
         tables += calibration_tables(stage, results, paper)
     else:
         tables += own_tables(experiment, results, paper)
-    shared, conditions = _settings(experiment, results)
-    rows = [
-        (
-            condition_text(it["name"]),
-            it["student"],
-            ", ".join(f"{key} = {value}" for key, value in it["own"].items()) or "none",
-            f"{it['n_runs']} of {it['n_asked']}",
-        )
-        for it in conditions
-    ]
-    heads = ("Condition", "Student", "Settings of its own", "Runs")
-    own = DataTable.of("Conditions and their own settings", heads, rows, is_folded=True)
-    every = dict.fromkeys(name for stated in shared.values() for name in stated)
-    lines = [(name, *(it.get(name, MISSING) for it in shared.values())) for name in every]
-    title, names = "Settings shared by all runs of a student", ("Setting", *shared)
-    common = DataTable.of(title, names, lines, is_folded=True)
-    findings = tuple(each for each in judged if each.claim.experiment == name)
-    counts = Counter(finding.standing for finding in findings)
-    verdicts = ", ".join(f"{counts[it]} {it}" for it in TONES if counts[it])
+    shared, conditions = _conditions(experiment, results)
     n_runs, n_asked = (sum(it[key] for it in conditions) for key in ("n_runs", "n_asked"))
-    facts = f"{experiment.id} · {n_runs} of {quantity(n_asked, 'run')}"
-    blocks: tuple[Block, ...] = (
-        experiment.question,
-        f"{facts} · claims: {verdicts}" if verdicts else facts,
-        *illustrations,
-        *tables,
-        own,
-        common,
-    )
+    seeds = span((it["n_asked"] for it in conditions), "seed")
+    episodes = span((it.episodes for it in experiment.conditions.values()), "episode")
+    facts = f"{n_runs} of {quantity(n_asked, 'run')} · {seeds} · {episodes} · {experiment.id}"
+    blocks: list[Block] = [experiment.question, facts, *pictures]
+    folds = []
+    for shown in map(_readable, tables):
+        if shown.where and not any(column.name in METRICS for column in shown.columns):
+            folds.append(Fold(shown.heading, (replace(shown, title=""),)))  # settings, no results
+        else:
+            blocks.append(shown)
+    if found:
+        noun = "Hypotheses" if experiment.id in BEYOND else "Claims"
+        blocks += claim_tables(found, f"{noun} on {title}")
+    blocks += folds
     numbers = {
         "id": experiment.id,
         "question": experiment.question,
         "seeds": list(experiment.seeds),
+        "n_runs": n_runs,
+        "n_asked": n_asked,
         "settings": shared,
         "conditions": conditions,
     }
-    title = name.replace("-", " ").capitalize()
-    return Part(Section(experiment.id, title, blocks), tuple(tables), findings, numbers)
+    section = Section(experiment.id, title.capitalize(), tuple(blocks))
+    return Part(section, tuple(tables), tuple(found), numbers)
+
+
+def _readable(table: DataTable) -> DataTable:
+    """Return a table with names of tasks and conditions for readers."""
+    rows = (
+        Row(tuple(READABLE.get(it, condition_text(it)) for it in row.labels), row.cells)
+        for row in table.rows
+    )
+    return replace(table, rows=tuple(rows))
 
 
 def _illustrate(id: str, results: Results, paper: Paper) -> Illustration:
@@ -143,8 +154,7 @@ def _illustrate(id: str, results: Results, paper: Paper) -> Illustration:
     drawn = draw(id, results)
     picture = None if drawn is None else take_picture(drawn)
     if id not in paper.figures:
-        spec = FIGURES[id]
-        return Illustration(id, spec.title, spec.caption, picture)
+        return Illustration(id, picture=picture, **WORDS["figures"][id])
     figure, letters, shown = paper.figures[id], iter("abcdefghijklmnopqrstuvwxyz"), []
     for text, alike in groupby(figure.panels, key=lambda panel: panel.shows):
         names = [next(letters) for _ in alike]
@@ -153,18 +163,18 @@ def _illustrate(id: str, results: Results, paper: Paper) -> Illustration:
     return Illustration(id, figure.title, f"{caption}.", picture, figure.where)
 
 
-def _settings(
+def _conditions(
     experiment: Experiment, results: Results
 ) -> tuple[dict[str, Stated], list[dict[str, Any]]]:
-    """Return the settings that all runs of a student share, and what each condition has of its own.
+    """Return the settings that all runs of a student share, and each condition with its results.
 
     A setting in which the runs of a condition differ, such as the teacher, has all of its values.
     """
     shared: dict[str, Stated] = {}
     conditions: list[dict[str, Any]] = []
     for name, condition in experiment.conditions.items():
-        seeds = experiment.all_seeds(name)
-        first = {condition.expert(seed): seed for seed in reversed(seeds)}
+        runs = results.runs(experiment, name)
+        first = {condition.expert(seed): seed for seed in reversed(runs.seeds)}
         plans = [condition.plan(seed) for seed in sorted(first.values())]
         each, student = [stated_settings(plan) for plan in plans], plans[0].student
         common = set.intersection(*(set(it.items()) for it in each))
@@ -172,12 +182,20 @@ def _settings(
         shared[student] = {key: it for key, it in before.items() if (key, it) in common}
         values = {key: dict.fromkeys(it[key] for it in each if key in it) for key in chain(*each)}
         own = {key: " / ".join(it) for key, it in values.items()}
-        n_runs = len(results.runs(experiment, name).records)
-        counts = {"n_runs": n_runs, "n_asked": len(seeds)}
-        conditions.append({"name": name, "student": student, "own": own, **counts})
+        counts = {"n_runs": len(runs.records), "n_asked": len(runs.seeds)}
+        found = {"name": name, "student": student, "own": own, **counts, "results": _results(runs)}
+        conditions.append(found)
     for it in conditions:
         it["own"] = {k: value for k, value in it["own"].items() if k not in shared[it["student"]]}
     return shared, conditions
+
+
+def _results(runs: Runs) -> dict[str, Any]:
+    """Return the metrics of a condition over all of its runs."""
+    is_sequence = any(record.stage_scores.size for record in runs.records)
+    names = (*RECORDED, *SEQUENCE_FIGURES) if is_sequence else RECORDED
+    measured = {name: Measured.of(runs.values(name)) for name in names}
+    return {name: found.to_dict() for name, found in measured.items() if found}
 
 
 def _overview(results: Results, parts: Sequence[Part]) -> dict[str, Any]:
@@ -187,10 +205,10 @@ def _overview(results: Results, parts: Sequence[Part]) -> dict[str, Any]:
     for record in records:
         for package, version in record.versions.items():
             versions.setdefault(package, set()).add(version)
-    findings = [found for part in parts for found in part.findings]
+    found = [each for part in parts for each in part.findings]
     tables = [table for part in parts for table in part.tables]
-    standings = Counter(found.standing for found in findings)
-    hardly_failing = [it for it in findings if it.standing == "holds" and it.claim.hardly_fails]
+    standings = Counter(each.standing for each in found)
+    hardly_failing = [it for it in found if it.standing == "holds" and it.claim.hardly_fails]
     asked = {it["n_asked"] for part in parts for it in part.numbers["conditions"]}
     return {
         "short": describe_shortness(results.chosen),
@@ -203,47 +221,8 @@ def _overview(results: Results, parts: Sequence[Part]) -> dict[str, Any]:
         "missing": missing,
         "damaged": tuple(results.damaged.values()),
         "standings": {standing: standings[standing] for standing in TONES},
-        "evidence": count_evidence(findings),
+        "evidence": count_evidence(found),
         "distances": count_distances(tables),
         "likeness": count_likeness(tables),
         "n_hardly_failing": len(hardly_failing),
     }
-
-
-def _facts(overview: dict[str, Any], parts: Sequence[Part]) -> list[Block]:
-    """Return the overview as blocks of the page."""
-    steps = overview["steps"]
-    large = f"{steps / 1e6:.1f} million" if steps >= 1e6 else number(steps, 0)
-    tiles = [
-        ("Runs", number(overview["n_runs"], 0), f"of {number(overview['n_asked'], 0)}"),
-        ("Seeds per condition", " or ".join(map(str, overview["n_seeds"])), ""),
-        ("Environment steps", large, "one weight update each"),
-        ("Time", duration(overview["seconds"]), "of computing, on one core each"),
-    ]
-    blocks: list[Block] = [Facts(tuple(tiles))]
-    if n := sum(overview["standings"].values()):
-        hardly = f"; {overview['n_hardly_failing']} could hardly fail"
-        standings = overview["standings"].items()
-        tiles = [
-            (it.capitalize(), str(k), f"of {n}" + hardly * (it == "holds")) for it, k in standings
-        ]
-        blocks.append(Facts(tuple(tiles)))
-    if n := sum(overview["distances"].values()):
-        words = ("Within 1 std", "Within 2 std", "Further away")
-        counts = zip(words, overview["distances"].values(), strict=True)
-        cells = f"of {n} table cells, each once"
-        blocks.append(Facts(tuple((word, str(k), cells) for word, k in counts)))
-    if overview["missing"]:
-        gaps = [
-            (part.section.id, condition_text(it["name"]), f"{gap} of {it['n_asked']}")
-            for part in parts
-            for it in part.numbers["conditions"]
-            if (gap := it["n_asked"] - it["n_runs"])
-        ]
-        title = f"{quantity(len(overview['missing']), 'run')} missing: all numbers are without them"
-        blocks.append(DataTable.of(title, ("Experiment", "Condition", "Missing"), gaps, 2))
-    if overview["damaged"]:
-        reasons = [(reason,) for reason in overview["damaged"]]
-        blocks.append(DataTable.of("Files that could not be read", ("File",), reasons))
-    versions = ", ".join(f"{name} {' and '.join(it)}" for name, it in overview["versions"].items())
-    return [*blocks, f"Computed with {versions}."] if versions else blocks

@@ -1,11 +1,10 @@
 """A page as Markdown, with its pictures as files beside it."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from smgrnn.errors import plain
 from smgrnn.pages.page import Block, DataTable, Illustration
-from smgrnn_paper.report.page import Facts, Notice, Page, picture_file
+from smgrnn_paper.report.page import Fold, Notice, Page, Points, Tally, picture_file
 
 FIGURES = "figures"
 """Folder of the pictures."""
@@ -26,11 +25,20 @@ def _md_block(block: Block) -> Iterator[str]:
         yield _md(block)
     elif isinstance(block, Notice):
         yield f"**{_md(block.text)}**"
-    elif isinstance(block, Facts):
-        items = (
-            f"{name}: {value} ({remark})".removesuffix(" ()") for name, value, remark in block.items
-        )
-        yield "; ".join(items) + "."
+    elif isinstance(block, Tally):
+        counts = ", ".join(f"{n} {name}" for name, n, _ in block.parts)
+        yield f"**{_md(block.title)}**: {_md(counts)}. {_md(block.remark)}".rstrip()
+    elif isinstance(block, Points):
+        yield f"### {_md(block.title)}"
+        yield _md(block.note)
+        for number, (word, text, verdicts) in enumerate(block.items, 1):
+            shown = [f"   - {_md(about)} **{cell.text}**" for cell, about in verdicts]
+            yield "\n".join([f"{number}. **{_md(word)}** {_md(text)}", *shown])
+    elif isinstance(block, Fold):
+        yield f"<details><summary>{_md(block.title)}</summary>"
+        for each in block.blocks:
+            yield from _md_block(each)
+        yield "</details>"
     elif isinstance(block, DataTable):
         yield from _md_table(block)
     elif isinstance(block, Illustration) and block.picture is None:
@@ -47,16 +55,11 @@ def _md_table(table: DataTable) -> Iterator[str]:
     for labels, cells in table.rows:
         stacks = ("<br>".join(map(_md, (cell.text, *cell.below))) for cell in cells)
         lines.append([*map(_md, labels), *stacks])
-    content = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    if table.is_folded:
-        yield f"<details><summary>{_md(table.title)}</summary>\n\n{content}\n\n</details>"
-    else:
+    if table.title:
         yield f"### {_md(table.heading)}" + (f" ({table.where})" if table.where else "")
-        yield content
+    yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
     if table.note:
         yield _md(table.note)
-    if table.details is not None:
-        yield from _md_table(replace(table.details, is_folded=True))
 
 
 def _md(text: str) -> str:

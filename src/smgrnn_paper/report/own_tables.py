@@ -8,48 +8,36 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from smgrnn.batch import AnyCondition, Experiment
 from smgrnn.experts import shipped_experts
-from smgrnn.pages.page import Column, DataTable
+from smgrnn.pages.page import Cell, Column, DataTable, Row
 from smgrnn.runs.plan import Plan
-from smgrnn.runs.stage_scores import FIGURES as SEQUENCE_FIGURES
-from smgrnn.text import number
-from smgrnn_paper.experiments.paper import GRID_TASK, SMOOTH, STUDENTS, TASKS, TEACHERS
-from smgrnn_paper.report.paper import WORDS, Paper, Printed, metric_columns, read_data
-from smgrnn_paper.report.results import Results, Runs, base_name, short_name
-from smgrnn_paper.report.statistics import probability_of_improvement
-from smgrnn_paper.report.tables import (
-    SYMBOLS,
-    Entry,
-    Measured,
-    effects_of_settings,
-    entries,
-    report_table,
-)
+from smgrnn.text import MISSING, number
+from smgrnn_paper.experiments.paper import GRID_TASK, OTHER_TEACHERS, STUDENTS, TASKS
+from smgrnn_paper.report.paper import METRICS, WORDS, Paper, Printed, metric_columns
+from smgrnn_paper.report.results import Results, Runs, base_name
+from smgrnn_paper.report.tables import SYMBOLS, Measured, effects_of_settings, entries, report_table
 
 BASELINES = ("smgrnn", "static", "mlp-100", "mlp-100-no-bias", "mlp-200", "neat", "ndp")
-SHOWN = 10
+SHOWN = 5
 """Points of the grid that are shown, from the best."""
-COLUMNS = {id: metric_columns(words["metrics"]) for id, words in WORDS["tables"].items()}
-"""The metrics of each table."""
 
 
-def _table(key: str, rows: Iterable[Any], *more: Column, **changes: Any) -> DataTable:
-    words = {name: it for name, it in WORDS["tables"][key].items() if name != "metrics"} | changes
-    return report_table(**{"id": key, "columns": (*COLUMNS[key], *more), "rows": rows, **words})
+def metrics_of(id: str) -> tuple[Column, ...]:
+    """Return the columns of one of our tables."""
+    return metric_columns(WORDS["tables"][id]["metrics"])
 
 
-def _measured(id: str, runs: Iterable[tuple[tuple[str, ...], Runs]]) -> DataTable:
-    return _table(id, [(labels, entries(found, COLUMNS[id])) for labels, found in runs])
+def make_table(id: str, rows: Iterable[Any], **changes: Any) -> DataTable:
+    """Return one of our tables, whose words are in `words.toml`."""
+    words = {name: it for name, it in WORDS["tables"][id].items() if name != "metrics"} | changes
+    return report_table(**{"id": id, "columns": metrics_of(id), "rows": rows, **words})
 
 
 def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[DataTable]:
     """Return the tables that we add to an experiment of the paper, or to ours on teachers."""
     tables: dict[str, tuple[Callable[[Results, Paper], DataTable], ...]] = {
-        "growth-ablation": (early_episodes,),
-        "baseline-comparison": (baselines, improvements),
+        "baseline-comparison": (baselines,),
         "final-topologies": (final_topologies,),
         "hyperparameter-grid": (best_of_grid, lambda results, _: effects_of_settings(results)),
         "teachers": (by_teacher,),
@@ -57,56 +45,19 @@ def own_tables(experiment: Experiment, results: Results, paper: Paper) -> list[D
     return [make(results, paper) for make in tables.get(base_name(experiment), ())]
 
 
-def at_a_glance(results: Results, paper: Paper) -> DataTable:
-    """Return the main numbers of the growing network, one row per task."""
-    sources = {"late_return": "II", "n_nodes": "A.VI", "n_edges": "II"}
-    rows = []
-    for task in TASKS:
-        row, runs = f"{task}/smgrnn", results.find(task, "smgrnn").table
-        printed = {name: paper.tables[id].cell(row, name) for name, id in sources.items()}
-        rows.append(((task,), entries(runs, COLUMNS["glance"], printed)))
-    return _table("glance", rows)
-
-
-def early_episodes(results: Results, _: Paper) -> DataTable:
-    """Return how soon the growing network is good, beside the one that does not grow."""
-    columns, more, rows = COLUMNS["early"], Column("more", "Lost more often than static"), []
-    for task in TASKS:
-        grown, static = (results.find(task, name) for name in ("smgrnn", "static"))
-        lost = [runs.values("early_lost") for runs in (static, grown)]
-        is_there = all(values.size for values in lost)
-        chance = probability_of_improvement(*([it] for it in lost)) if is_there else None
-        rows.append(((task, "smgrnn"), [*entries(grown, columns), Entry.of(more, chance)]))
-        rows.append(((task, "static"), [*entries(static, columns), Entry.of(more, None)]))
-    return _table("early", rows, more)
-
-
 def baselines(results: Results, _: Paper) -> DataTable:
     """Return the results and sizes of each kind of network on each task."""
-    pairs = product(TASKS, BASELINES)
-    return _measured("baselines", [(pair, results.find(*pair).table) for pair in pairs])
-
-
-def improvements(results: Results, _: Paper) -> DataTable:
-    """Return how probable it is that the growing network exceeds each of the others."""
-
-    def entry(other: str, column: Column) -> Entry:
-        theirs, ours = (
-            [results.find(task, name).values(column.name) for task in TASKS]
-            for name in (other, "smgrnn")
-        )
-        has_all = all(values.size for values in (*theirs, *ours))
-        return Entry.of(column, probability_of_improvement(theirs, ours) if has_all else None)
-
-    columns = COLUMNS["improvements"]
-    rows = [((other,), [entry(other, it) for it in columns]) for other in BASELINES[1:]]
-    return _table("improvements", rows)
+    columns, rows = metrics_of("baselines"), list(product(TASKS, BASELINES))
+    return make_table(
+        "baselines", [(pair, entries(results.find(*pair).table, columns)) for pair in rows]
+    )
 
 
 def final_topologies(results: Results, _: Paper) -> DataTable:
     """Return the measures of the final graphs on each task."""
-    found = [((task, "smgrnn"), results.find(task, "smgrnn").table) for task in TASKS]
-    return _measured("topologies", found)
+    columns = metrics_of("topologies")
+    found = {task: results.find(task, "smgrnn").table for task in TASKS}
+    return make_table("topologies", [((it,), entries(found[it], columns)) for it in TASKS])
 
 
 def best_of_grid(results: Results, paper: Paper) -> DataTable:
@@ -138,45 +89,31 @@ def best_of_grid(results: Results, paper: Paper) -> DataTable:
         if rank <= SHOWN or named:
             point = dict(part.split("=") for part in name.split(","))
             labels = (str(rank), *(point[setting] for setting in SYMBOLS), named)
-            rows.append((labels, entries(found[name], COLUMNS["grid"], stated.get(name, {}))))
+            rows.append((labels, entries(found[name], metrics_of("grid"), stated.get(name, {}))))
     note = f"{len(ranked)} of {len(experiment.conditions)} points have run."
-    return _table("grid", rows, note=note)
+    return make_table("grid", rows, note=note)
 
 
 def by_teacher(results: Results, _: Paper) -> DataTable:
-    """Return the returns on each task, for each student by its teacher."""
+    """Return the late returns on each task: a row for each student, a column for each teacher."""
     own = {name: float(it["held_out"]["mean"]) for name, it in shipped_experts().items()}
-    rows = []
-    for task, student in product(TASKS, STUDENTS):
-        three, smooth = (results.find(task, f"{student}{end}") for end in ("", SMOOTH))
-        mean = float(np.mean([own[name] for name in TEACHERS[task]]))
-        found = [("all three", mean, three)]
-        found += [(name, own[name], three.taught_by(name)) for name in TEACHERS[task]]
-        found.append((f"{task}-smooth", own[f"{task}-smooth"], smooth))
-        for name, its_own, runs in found:
-            labels = task, student, name.removeprefix(f"{task}-"), number(its_own, 1)
-            rows.append((labels, runs))
-    return _measured("teachers", rows)
+    decimals, rows = METRICS["late_return"].decimals, []
+    names = [name.removeprefix(f"{TASKS[0]}-") for name in _by_teacher(results, TASKS[0], "static")]
+    for task in TASKS:
+        cells = [Cell(number(own[f"{task}-{name}"], decimals)) for name in names]
+        rows.append(Row((task, "the teacher"), tuple(cells)))
+        for student in STUDENTS:
+            cells = []
+            for runs in _by_teacher(results, task, student).values():
+                late = Measured.of(runs.values("late_return"))
+                text = late.text(decimals) if late else MISSING
+                cells.append(Cell(text, values={"ours": late and late.to_dict()}))
+            rows.append(Row((task, student), tuple(cells)))
+    words, columns = WORDS["tables"]["teachers"], tuple(Column(name, name) for name in names)
+    return DataTable(id="teachers", columns=columns, rows=tuple(rows), **words)
 
 
-def every_condition(experiment: Experiment, results: Results) -> DataTable:
-    """Return all conditions of a question beyond the paper, over all of their seeds."""
-    name, columns = base_name(experiment), COLUMNS["all"]
-    if name == "task-sequences":  # the last three are of the last stage
-        columns = metric_columns((*SEQUENCE_FIGURES, "early_lost", "late_edges", "seconds"))
-    rows = [
-        ((it.task, short_name(it, each)), entries(results.runs(experiment, each), columns))
-        for each, it in experiment.conditions.items()
-    ]
-    if name == "credit-assignment":
-        for task, returns in gru_returns().items():
-            late = Measured.of(np.array(returns))
-            cells = [Entry.of(it, late if it.name == "late_return" else None) for it in columns]
-            rows.append(((task, "gru"), cells))
-    return _table("all", rows, id=f"{name}-all", columns=columns)
-
-
-def gru_returns() -> dict[str, list[float]]:
-    """Return the late returns of the GRU by task, one for each seed."""
-    found: dict[str, list[float]] = read_data("gru.toml")["late_return"]
-    return found
+def _by_teacher(results: Results, task: str, student: str) -> dict[str, Runs]:
+    """Return the runs of a student on a task by the names of their teachers."""
+    samples = [results.find(task, f"{student}{end}") for end in ("", *OTHER_TEACHERS)]
+    return {name: runs.taught_by(name) for runs in samples for name in runs.condition.teachers}

@@ -1,23 +1,68 @@
-"""The page of a report: sections of paragraphs, tiles, tables and figures."""
+"""The page of a report: sections of paragraphs, counts, tables and figures."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from smgrnn.pages.page import Block, DataTable, Illustration, html, plain_html
+from smgrnn.pages.page import (
+    Block,
+    Cell,
+    DataTable,
+    Illustration,
+    Tone,
+    blocks_html,
+    html,
+    plain_html,
+)
 
 
-class Facts(NamedTuple):
-    """Numbers in large print: the name, value and remark of each."""
+class Tally(NamedTuple):
+    """Counts that add up, as a bar of colors: the name, number and color of each."""
 
-    items: tuple[tuple[str, str, str], ...]
+    title: str
+    parts: tuple[tuple[str, int, Tone], ...]
+    remark: str = ""
+
+    def html(self) -> str:
+        """Return it as HTML."""
+        bar = counts = ""
+        for name, n, tone in self.parts:
+            bar += f'<i class="{tone}" style="flex: {n}"></i>' if n else ""
+            counts += f'<span class="count {tone}"><b>{n}</b> {plain_html(name)}</span>'
+        title, remark = map(plain_html, (self.title, self.remark))
+        content = f'<h3>{title}</h3><p class="bar">{bar}</p>{counts}<small>{remark}</small>'
+        return f'<div class="tally">{content}</div>'
+
+
+class Points(NamedTuple):
+    """A numbered list: a word, a text and some verdicts, each with what it is about."""
+
+    title: str
+    note: str
+    items: tuple[tuple[str, str, tuple[tuple[Cell, str], ...]], ...]
+
+    def html(self) -> str:
+        """Return it as HTML."""
+        items = ""
+        for word, text, verdicts in self.items:
+            items += f"<li><b>{plain_html(word)}</b> {plain_html(text)}"
+            for cell, about in verdicts:
+                chip = f'<span class="first tone {cell.tone}">{plain_html(cell.text)}</span>'
+                items += f'<p class="verdict">{chip} {plain_html(about)}</p>'
+            items += "</li>"
+        title, note = map(plain_html, (self.title, self.note))
+        return f'<h3>{title}</h3><p class="note">{note}</p><ol class="points">{items}</ol>'
+
+
+class Fold(NamedTuple):
+    """Blocks that a reader has to unfold."""
+
+    title: str
+    blocks: tuple[Block, ...]
 
     def html(self) -> str:
         """Return them as HTML."""
-        tiles = ""
-        for name, value, remark in (map(plain_html, item) for item in self.items):
-            number = f'{value}<span class="of">{remark}</span>'
-            tiles += f'<div class="tile"><dt>{name}</dt><dd>{number}</dd></div>'
-        return f'<dl class="tiles">{tiles}</dl>'
+        summary = f"<summary>{plain_html(self.title)}</summary>"
+        return f"<details>{summary}{blocks_html(self.blocks)}</details>"
 
 
 class Notice(NamedTuple):

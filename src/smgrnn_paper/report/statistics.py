@@ -178,17 +178,6 @@ def estimate(
     return Estimate(value, Interval(*map(float, resampled.confidence_interval)))
 
 
-def probability_of_improvement(lower: Sequence[ArrayLike], higher: Sequence[ArrayLike]) -> Estimate:
-    """Return the probability that a run of one condition exceeds one of another, over tasks.
-
-    Each argument holds the runs of each task; tasks weigh the same, and equal runs count half.
-    """
-    pairs = [(_sample(low), _sample(high)) for low, high in zip(lower, higher, strict=True)]
-    found = [concordance(*pair) for pair in pairs]
-    variance = sum(null_variance(*pair) for pair in pairs) / len(pairs) ** 2
-    return probability(float(np.mean(found)), 0.25 / variance)
-
-
 def probability(share: float, n: float) -> Estimate:
     """Return a probability with Wilson's score interval, from its share among so many trials."""
     z = stats.norm.isf((1 - CONFIDENCE) / 2)

@@ -26,7 +26,6 @@ from smgrnn_paper.report.paper import (
     WORDS,
     PaperTable,
     Printed,
-    metric_columns,
     parse_printed,
     scales,
 )
@@ -41,7 +40,7 @@ BESIDE = {
     "n_edges": "late_edges",
     "net_growth_nodes": "late_growth_nodes",
 }
-"""Metrics as the paper prints them, and the one that claims rest on, which is shown beside it."""
+"""Metrics as the paper prints them, and the ones that claims rest on."""
 SYMBOLS = {
     "window": "T",
     "interval_width": "λ",
@@ -81,11 +80,6 @@ class Measured(NamedTuple):
         left_out = f" ({self.n - self.n_infinite} of {self.n})" if self.n_infinite else ""
         return plus_minus(self.mean, self.std, decimals) + left_out
 
-    def iqm_text(self, decimals: int) -> str:
-        """Return the interquartile mean and its interval, or that all runs are equal."""
-        is_constant = self.n > 1 and not self.n_infinite and self.std == 0
-        return estimate_text(self.iqm, decimals) + " (all equal)" * is_constant
-
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values; infinite ones become None."""
         numbers = {"mean": self.mean, "std": self.std, "iqm": self.iqm.value}
@@ -118,10 +112,6 @@ class Entry(Cell):
     """A cell with statistics over runs, a probability or a setting, beside the paper's."""
 
     column: str = ""
-    n: int = 0
-    """Number of runs."""
-    iqm: str = MISSING
-    """The interquartile mean with its interval."""
     runs: str = ""
     """Key of the first of the runs that it is about."""
 
@@ -142,7 +132,6 @@ class Entry(Cell):
         about: dict[str, Any] = {"column": column.name, "runs": runs}
         if isinstance(ours, Measured):
             text, values = ours.text(decimals), ours.to_dict()
-            about |= {"n": ours.n, "iqm": ours.iqm_text(decimals)}
         elif isinstance(ours, Estimate):
             text, values = estimate_text(ours, 2), {"value": ours.value, **bounds(ours.interval)}
         if printed is None:
@@ -240,27 +229,17 @@ def report_table(
     rows: Iterable[tuple[Sequence[str], Sequence[Entry]]],
     **words: Any,
 ) -> DataTable:
-    """Return a table; behind it are the number of runs and the interquartile mean of each cell."""
-    found = [(tuple(labels), tuple(cells)) for labels, cells in rows]
-    every = [(labels, *it) for labels, cells in found for it in zip(columns, cells, strict=True)]
-    details, note = None, words.get("note", "")
-    if any(cell.below for _, _, cell in every):
+    """Return a table of entries; a note says what is stacked in a cell."""
+    found = tuple(Row(tuple(labels), tuple(cells)) for labels, cells in rows)
+    note = words.get("note", "")
+    if any(cell.below for row in found for cell in row.cells):
         note = f"{STACKED} {note}".rstrip()
-    if any(cell.iqm != MISSING for _, _, cell in every):
-        behind = [
-            (*labels, column.heading, str(it.n), it.text, it.iqm, *(it.below or 2 * [MISSING]))
-            for labels, column, it in every
-        ]
-        names = ("Metric", "Runs", "Mean ± std", "IQM [95 %]", "Paper", "Difference")
-        heads = (*headings, *names)
-        details = DataTable.of("All numbers, with intervals", heads, behind, len(headings) + 1)
     return DataTable(
         id=id,
         title=title,
         headings=tuple(headings),
         columns=columns,
-        rows=tuple(Row(labels, cells) for labels, cells in found),
-        details=details,
+        rows=found,
         **words | {"note": note},
     )
 
@@ -281,15 +260,13 @@ def compare(table: PaperTable, experiment: Experiment, results: Results) -> Data
     rows: list[tuple[tuple[str, ...], list[Entry]]] = []
     if all(column.name in METRICS for column in columns):
         headings: tuple[str, ...] = ("Task", "Condition")
-        columns += metric_columns(BESIDE[it.name] for it in columns if it.name in BESIDE)
         for row in table.rows:
             printed = {it.name: table.cell(row.name, it.name) for it in table.columns}
             labels = str(row.task), str(row.condition)
             rows.append((labels, entries(results.find(*labels).table, columns, printed)))
         never = any((it.values["ours"] or {}).get("infinite") for _, cells in rows for it in cells)
         shown = [*(column.name for column in columns), *(["never"] if never else [])]
-        wanted = ("n_nodes", "late_nodes", "sustained_episode", "never")
-        notes = " ".join(WORDS["notes"][name] for name in wanted if name in shown)
+        notes = " ".join(text for name, text in WORDS["notes"].items() if name in shown)
     else:
         headings = ("Task" if table.rows[0].task else "Setting",)
         main = [results.find(task, "smgrnn").condition for task in TASKS]

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from smgrnn.pages.page import Cell, Column, DataTable, Row, Tone
 from smgrnn.runs.plan import Plan
 from smgrnn.text import MISSING, number
 from smgrnn_paper.report.claims import DIFFERENCES, Circular, Claim, Judgement, Source, weigh
+from smgrnn_paper.report.page import Fold
 from smgrnn_paper.report.paper import METRICS
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.statistics import LEVEL, Origin, Runs, Significance, Verdict
@@ -29,6 +31,8 @@ EVIDENCE: dict[Circular, str] = {
     "wholly": "circular",
 }
 """Names for whether a claim rests on numbers that the calibration used."""
+SHORT = ("verdict", "effect")
+"""Columns in the table of claims; the others are folded below it."""
 COLUMNS = (
     Column("verdict", "Verdict"),
     Column("comparison", "Comparison", "the one that decides, of several"),
@@ -106,8 +110,8 @@ class Finding(NamedTuple):
     def row(self) -> Row:
         """Return its row in the table of claims."""
         claim, judged = self.claim, self.judgement
-        label = f"{claim.sentence} ({', '.join(claim.where)})"
-        label += f" Can hardly fail: {claim.hardly_fails}" if claim.hardly_fails else ""
+        label, span = claim.sentence, None
+        label += f" (Can hardly fail: {claim.hardly_fails})" if claim.hardly_fails else ""
         label += f" {EVIDENCE[claim.circular].capitalize()}." if claim.circular else ""
         if judged is None:
             absent = next(it.source for it in self.samples if it.ours is None)
@@ -121,9 +125,11 @@ class Finding(NamedTuple):
             shown: Verdict = "holds" if judged.verdict == "undecided" else judged.verdict
             raw, corrected = (p_value(it[shown]) for it in (judged.raw, judged.corrected))
             effect, word = estimate_text(tested.effect, 2), METRICS[claim.metric].word
+            span = (tested.effect.interval.low, tested.effect.value, tested.effect.interval.high)
             texts = (f"{word}: {compared}", effect, f"{raw} ({corrected})", self.seeds)
         verdict = Cell(self.standing, tone=TONES[self.standing])
-        return Row((label,), (verdict, *map(Cell, texts)))
+        first, second, *more = map(Cell, texts)
+        return Row((label,), (verdict, first, replace(second, span=span), *more))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain values."""
@@ -187,41 +193,26 @@ def count_evidence(findings: Sequence[Finding]) -> dict[str, dict[Standing, int]
     return {name: {it: counts[kind, it] for it in TONES} for kind, name in EVIDENCE.items()}
 
 
-def claim_tables(findings: Sequence[Finding], title: str) -> tuple[DataTable, DataTable]:
-    """Return the claims with their verdicts, and the runs behind them.
-
-    Behind the first are all comparisons, with p-values that are not corrected.
-    """
-    compared = [
-        (
-            *(each.claim.id, tested.test, text),
-            MISSING if tested.margin is None else f"{tested.margin:.3g}",
-            estimate_text(tested.effect, 2),
-            *(p_value(getattr(tested, name)) for name in P_VALUES),
-        )
-        for each in findings
-        for text, tested in each.comparisons()
-    ]
-    names = ("Claim", "Test", "Comparison", "Margin", "Effect [95 %]")
-    heads = (*names, "p for", "p against", "p no difference")
-    rows = []
-    for each in findings:
-        decimals = METRICS[each.claim.metric].decimals
-        for source, ours, n_asked in each.samples:
-            labels = each.claim.id, source.task, condition_text(source.condition)
-            texts = (ours.text(decimals), ours.iqm_text(decimals)) if ours else (MISSING, MISSING)
-            rows.append((*labels, f"{ours.n if ours else 0} of {n_asked}", *texts))
-    about = ("Claim", "Task", "Condition", "Runs", "Mean ± std", "IQM [95 %]")
+def claim_tables(findings: Sequence[Finding], title: str) -> tuple[DataTable, Fold]:
+    """Return a short row for each claim, and a fold with what its verdict rests on."""
+    short = [place for place, column in enumerate(COLUMNS) if column.name in SHORT]
+    others = [place for place in range(len(COLUMNS)) if place not in short]
+    shown, behind = [], []
+    for i, each in enumerate(findings, 1):
+        (label,), cells = each.row()
+        shown.append(Row((str(i), label), tuple(cells[place] for place in short)))
+        margin = each.claim.margin.text if each.claim.margin else MISSING
+        about = (str(i), ", ".join(each.claim.where), each.test, margin)
+        behind.append((*about, *(cells[place].text for place in others)))
     claims = DataTable(
-        id="claims",
+        id=f"claims-{findings[0].claim.experiment}",
         title=title,
-        headings=("Claim",),
-        columns=COLUMNS,
-        rows=tuple(each.row() for each in findings),
-        details=DataTable.of("All comparisons", heads, compared),
-        is_filtered=True,
+        headings=("No.", "Claim"),
+        columns=tuple(COLUMNS[place] for place in short),
+        rows=tuple(shown),
     )
-    return claims, DataTable.of("Runs behind the claims", about, rows, 3, is_folded=True)
+    heads = ("No.", "Where", "Test", "Margin", *(COLUMNS[place].heading for place in others))
+    return claims, Fold("How each was decided", (DataTable.of("", heads, behind),))
 
 
 def relation(claim: Claim, part: Sequence[Source]) -> str:

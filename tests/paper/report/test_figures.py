@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from smgrnn import Graph
-from smgrnn.batch import AnyCondition, Condition, Store
+from smgrnn.batch import AnyCondition, Condition, Experiment, Store
 from smgrnn.episodes.table import Episodes
 from smgrnn.pages.figure import take_picture
 from smgrnn.runs.record import Record
@@ -20,7 +20,7 @@ from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
 from smgrnn_paper.report.figures.graphs import representative
 from smgrnn_paper.report.figures.registry import FIGURES, draw
-from smgrnn_paper.report.paper import load_paper
+from smgrnn_paper.report.paper import WORDS, load_paper
 from smgrnn_paper.report.results import Results
 from support.fabricated import bred, fabricate, filled, with_graph
 
@@ -28,8 +28,6 @@ pytestmark = pytest.mark.xdist_group("figures")
 
 SEEDS, EPISODES = 2, 8
 PAPER = load_paper()
-DRAWINGS = ("1", "2")
-"""Figures that need no runs."""
 
 
 @pytest.fixture(scope="module")
@@ -82,19 +80,22 @@ def spans(ax: Axes) -> list[tuple[float, float]]:
 
 
 def test_every_figure_of_the_paper_is_there() -> None:
-    ours = {id for id, spec in FIGURES.items() if spec.title}
-    assert FIGURES.keys() - PAPER.figures.keys() == ours
+    assert FIGURES.keys() - PAPER.figures.keys() == WORDS["figures"].keys()
     assert FIGURES.keys() > PAPER.figures.keys()
     every = (EXPERIMENTS | STUDIES).values()
     filled = {name for each in every for name in each.artefacts if "Fig." in name}
-    assert filled == {f"Fig. {id}" for id in FIGURES if id not in DRAWINGS}
+    assert filled == {f"Fig. {id}" for id in FIGURES}
+
+
+def experiment_of(id: str) -> Experiment:
+    every = (EXPERIMENTS | STUDIES).values()
+    return next(each for each in every if f"Fig. {id}" in each.artefacts)
 
 
 @pytest.mark.parametrize("id", PAPER.figures)
 def test_a_figure_shows_the_conditions_of_the_paper(id: str) -> None:
-    spec, printed = FIGURES[id], PAPER.figures[id]
-    shown, tasks = spec.conditions(), {panel.task for panel in printed.panels if panel.task}
-    assert (not shown) == (id in DRAWINGS)
+    printed, shown = PAPER.figures[id], experiment_of(id).conditions
+    tasks = {panel.task for panel in printed.panels if panel.task}
     assert tasks <= {condition.task for condition in shown.values()}
     of_tasks = tasks or {condition.task for condition in shown.values()}
     wanted = {f"{task}/{name}" for task in of_tasks for name in printed.conditions}
@@ -121,22 +122,20 @@ def test_a_figure_has_the_panels_of_the_paper_and_no_text_is_cut_off(
     assert max(box.x1 for box in boxes) <= figure.bbox.x1 + 1
 
 
-def test_without_runs_there_are_only_drawings(tmp_path: Any) -> None:
+def test_without_runs_there_are_no_figures(tmp_path: Any) -> None:
     empty = Results(Store(tmp_path))
-    assert [id for id in FIGURES if draw(id, empty) is not None] == list(DRAWINGS)
+    assert [id for id in FIGURES if draw(id, empty) is not None] == []
 
 
-@pytest.mark.parametrize("id", [id for id in FIGURES if id not in DRAWINGS])
+@pytest.mark.parametrize("id", FIGURES)
 def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: Any) -> None:
     store = Store(tmp_path)
-    condition = next(iter(FIGURES[id].conditions().values()))
-    short = condition.with_episodes(EPISODES)
+    shown = experiment_of(id)
+    short = next(iter(shown.conditions.values())).with_episodes(EPISODES)
     store.save(fabricate(short, 1))
-    shown = FIGURES[id].experiment()
-    assert shown is not None
     partial = Results(store, [shown.id], seeds=SEEDS, episodes=EPISODES)
     figure = draw(id, partial)
-    n_asked = SEEDS * len(FIGURES[id].conditions())
+    n_asked = SEEDS * len(shown.conditions)
     assert figure is not None
     assert f"(1 of {n_asked} runs)" in " ".join(" ".join(words(figure)).split())
 
@@ -147,12 +146,12 @@ def test_what_there_is_is_drawn_and_the_title_says_how_much(id: str, tmp_path: A
 def test_figure_4_is_shaded_over_all_runs_and_figure_3_by_their_deviation() -> None:
     returns = (10.0, 20.0, 60.0)
     runs = [run(CARTPOLE, seed, returns=[each] * 4) for seed, each in enumerate(returns)]
-    drawn = panels(FIGURES["4"].draw_panels({"CartPole-v1/smgrnn": runs}))
+    drawn = panels(FIGURES["4"]({"CartPole-v1/smgrnn": runs}))
     assert drawn["a"].lines[0].get_ydata().tolist() == [30.0] * 4
     assert spans(drawn["a"]) == [(10.0, 60.0)]
     assert spans(drawn["d"]) == []  # all of one size
     assert [text.get_text() for text in drawn["b"].texts] == ["not run"]
-    drawn = panels(FIGURES["3"].draw_panels({"CartPole-v1/smgrnn": runs}))
+    drawn = panels(FIGURES["3"]({"CartPole-v1/smgrnn": runs}))
     ((low, high),) = spans(drawn["a"])
     assert (low, high) == pytest.approx((30 - np.std(returns), 30 + np.std(returns)))
 
@@ -162,7 +161,7 @@ def test_figure_3_has_the_threshold_and_a_cross_for_the_best_of_each_generation(
     evolved = bred(evolved, evolved.episodes, 2)
     task = replace(evolved.plan.task, reward_threshold=8.0)
     evolved = replace(evolved, plan=replace(evolved.plan, task=task))
-    drawn = panels(FIGURES["3"].draw_panels({"CartPole-v1/neat": [evolved]}))
+    drawn = panels(FIGURES["3"]({"CartPole-v1/neat": [evolved]}))
     curve, crosses, threshold = drawn["a"].lines
     assert curve.get_ydata().tolist() == [7, 1, 2, 9]
     assert (crosses.get_marker(), crosses.get_linestyle()) == ("x", "None")
@@ -174,7 +173,7 @@ def test_figure_3_has_the_threshold_and_a_cross_for_the_best_of_each_generation(
 def test_nothing_is_drawn_beyond_the_possible_return() -> None:
     runs = [run(CARTPOLE, seed, returns=[each] * 8) for seed, each in enumerate((400.0, 500, 500))]
     for id, name in (("3", "smgrnn"), ("A.1", "window=50")):
-        figure = FIGURES[id].draw_panels({f"CartPole-v1/{name}": runs})
+        figure = FIGURES[id]({f"CartPole-v1/{name}": runs})
         axes = [ax for ax in figure.findobj(Axes) if isinstance(ax, Axes)]
         assert max(ax.dataLim.y1 for ax in axes if ax.dataLim.y1 > 400) == 500.0
 
@@ -185,7 +184,7 @@ def test_candidates_too_small_to_play_have_no_return() -> None:
     evolved.episodes.steps[[0, 2]] = 0
     evolved.episodes.steps[1] = 0  # nobody plays in the first generation
     evolved = bred(evolved, evolved.episodes, 2)
-    drawn = panels(FIGURES["3"].draw_panels({"CartPole-v1/ndp": [evolved]}))
+    drawn = panels(FIGURES["3"]({"CartPole-v1/ndp": [evolved]}))
     curve, crosses, *_ = drawn["a"].lines
     assert curve.get_ydata()[3] == -100
     assert np.isnan(curve.get_ydata()[:3]).all()
@@ -199,7 +198,7 @@ def test_figure_7_carries_xor_on_to_the_end_and_shows_final_sizes() -> None:
         "xor/smgrnn": [run(xor, sizes=[4, 5])],
         "CartPole-v1/smgrnn": [run(CARTPOLE, sizes=[6, 6, 6, 7, 7, 7, 8, 9])],
     }
-    drawn = panels(FIGURES["7"].draw_panels(records))
+    drawn = panels(FIGURES["7"](records))
     assert drawn["a"].lines[0].get_ydata().tolist() == [4, 5, 5, 5, 5, 5, 5, 5]
     assert [bar.get_height() for bar in drawn["b"].patches] == [5, 9]
     assert {(5.0, 5.0), (8.5, 8.5)} <= set(spans(drawn["b"]))  # over the final quarter
@@ -211,5 +210,5 @@ def test_figure_8_shows_the_run_of_median_size() -> None:
     runs = [run(CARTPOLE, seed, graph=graph) for seed, graph in enumerate(graphs)]
     assert representative(runs).plan.seed == 3  # 1 < 4 with 1 edge < 4 with 2 < 9
     assert representative(runs[:3]).plan.seed == 2
-    figure = FIGURES["8"].draw_panels({"CartPole-v1/smgrnn": runs})
+    figure = FIGURES["8"]({"CartPole-v1/smgrnn": runs})
     assert "seed 3: 6 nodes, 1 edges" in set(words(figure))

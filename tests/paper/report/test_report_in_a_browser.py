@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.paper import load_paper
 from support.browser import Browser
 from support.commands import call
@@ -56,7 +55,7 @@ def test_nothing_is_wider_than_the_window_nor_too_small_to_read(
         "[...document.querySelectorAll('table')].map(e => e.closest('.scroll'))"
         ".map(e => e.scrollWidth - e.clientWidth)"
     )
-    assert len(hidden) > 50
+    assert len(hidden) > 30
     assert size == DESKTOP or max(hidden) == 0  # no table has to be moved sideways
     smallest = browser.evaluate(
         "Math.min(...[...document.querySelectorAll('p, td, th, li, span')]"
@@ -92,14 +91,3 @@ def test_a_header_sorts_its_column_up_and_down(desktop: Browser) -> None:
     assert sorted(started) == sorted(column(desktop, table, nodes))
     state = f"document.querySelectorAll('{table} thead th')[2].getAttribute('aria-sort')"
     assert desktop.evaluate(state) == "descending"
-
-
-def test_claims_can_be_filtered_by_their_verdict(desktop: Browser) -> None:
-    rows = "[...document.querySelectorAll('table.filtered > tbody > tr')]"
-    shown = f"{rows}.filter(e => e.offsetHeight > 0).length"
-    buttons = "document.querySelectorAll('.filter button')"
-    n_buttons = desktop.evaluate(f"{buttons}.length")
-    assert n_buttons >= 2  # all, and at least one verdict
-    counts = [desktop.evaluate(f"{buttons}[{i}].click(); {shown}") for i in range(n_buttons)]
-    assert counts[0] == sum(counts[1:]) == len(load_claims())
-    assert 0 not in counts

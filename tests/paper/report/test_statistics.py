@@ -34,7 +34,6 @@ from smgrnn_paper.report.statistics import (
     mean_difference,
     mean_estimate,
     mean_std,
-    probability_of_improvement,
     rises,
     simes,
     verdict,
@@ -101,13 +100,6 @@ def test_a_difference_has_welchs_interval() -> None:
 def test_the_interquartile_mean_leaves_out_a_quarter_at_both_ends() -> None:
     assert iqm(np.array([1.0, 100, 3, 4, 5, 6, 7, -50])) == (3 + 4 + 5 + 6) / 4
     assert iqm(np.array([1.0, 100, 3, 4]), np.array([5.0, 6, 7, -50])) == 4.5
-
-
-def test_the_probability_of_improvement_counts_pairs_and_ties_half() -> None:
-    # 2 beats 1 and ties 2; 3 beats both: 3.5 of 4 pairs.  The other task ties throughout.
-    value, interval = probability_of_improvement([[1.0, 2], [5, 5]], [[2.0, 3], [5, 5]])
-    assert value == (3.5 / 4 + 0.5) / 2
-    assert interval.low <= value <= interval.high
 
 
 @given(
@@ -408,8 +400,6 @@ def test_complete_separation_leaves_an_interval() -> None:
         found = exceeds(*arrange(*samples)).effect
         assert found.value == 1.0
         assert found.interval == pytest.approx((tosses / (tosses + 1.959964**2), 1.0))
-    over_tasks = probability_of_improvement([LOW] * 3, [HIGH] * 3)
-    assert over_tasks.interval == pytest.approx((0.841889, 1.0))
 
 
 def test_runs_are_resampled_within_their_task(rng: np.random.Generator) -> None:

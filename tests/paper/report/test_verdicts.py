@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from smgrnn.batch import AnyCondition, Store
+from smgrnn.pages.page import DataTable
 from smgrnn_paper.report.claims import load_claims
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.verdicts import COLUMNS, Finding, claim_tables, count_evidence, judge
@@ -107,11 +108,14 @@ def test_a_finding_has_its_samples_test_margin_and_evidence(judged: Judge, tmp_p
     assert count_evidence([found])["circular in part"]["holds"] == 1
     assert sum(count_evidence([found])["independent"].values()) == 0
     shown, behind = claim_tables([found], "Claims")
-    assert shown.details is not None
-    texts = [cell.text for cell in shown.details.rows[0].cells]
-    assert texts[0] == found.test == "signed-rank, 10 pairs"
-    assert texts[2:4] == ["4.16", "1.00 [0.72, 1.00]"]
-    assert [cell.text for cell in behind.rows[0].cells[:2]] == ["10 of 10", "100.5 ± 0.3"]
+    [row] = shown.rows
+    assert row.labels == ("1", f"{found.claim.sentence} Circular in part.")
+    assert [cell.text for cell in row.cells] == ["holds", "1.00 [0.72, 1.00]"]
+    assert row.cells[1].span == pytest.approx((0.72, 1.0, 1.0), abs=0.005)
+    [folded] = behind.blocks
+    assert isinstance(folded, DataTable)
+    texts = [cell.text for cell in folded.rows[0].cells]
+    assert texts[1:3] == ["signed-rank, 10 pairs", "1 % of the way from random to expert"]
 
 
 def test_teachers_are_those_of_the_records(judged: Judge) -> None:

@@ -14,7 +14,7 @@ from smgrnn.runs.record import Record
 from smgrnn.runs.stage_scores import normalised
 from smgrnn_paper.experiments.beyond import EQUAL_SIZE, ITERATIONS, RULES, WINDOWS
 from smgrnn_paper.report.figures.style import CONDITIONS, Records, runs_each, task_name
-from smgrnn_paper.report.own_tables import gru_returns
+from smgrnn_paper.report.paper import read_data
 from smgrnn_paper.report.tables import Measured
 from smgrnn_paper.report.topology import measure
 
@@ -55,6 +55,12 @@ class Mark(NamedTuple):
             look: Any = {"linestyle": line, "elinewidth": 1, "linewidth": 0.8, **self.style}
             look |= {axis: values, f"{axis}err": bars}
             ax.errorbar(**{"x": list(found), "y": list(found), **look})
+
+
+def gru_returns() -> dict[str, list[float]]:
+    """Return the late returns of the GRU by task, one for each seed."""
+    found: dict[str, list[float]] = read_data("gru.toml")["late_return"]
+    return found
 
 
 def _late(runs: Sequence[Record]) -> list[float]:

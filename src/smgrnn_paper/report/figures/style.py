@@ -24,17 +24,17 @@ Records = Mapping[str, Sequence[Record]]
 """The runs of each condition, by the condition's name in its experiment: task, "/", variant."""
 
 CONDITIONS: dict[str, fig.Look] = {
-    "smgrnn": fig.Look("SMGrNN", "#0072b2"),
-    "static": fig.Look("static graph", "#d55e00"),
+    "smgrnn": fig.Look("growing (SMGrNN)", "#0072b2"),
+    "static": fig.Look("static", "#d55e00"),
     "growth-only": fig.Look("growth only", "#d55e00"),
     "mlp-100": fig.Look("MLP (100 %)", "#e69f00"),
     "mlp-100-no-bias": fig.Look("MLP (100 %) without biases", "#f0e442"),
     "mlp-200": fig.Look("MLP (200 %)", "#8a5a00"),
     "neat": fig.Look("NEAT", "#009e73"),
     "ndp": fig.Look("NDP", "#cc79a7"),
-    "n_hidden=0": fig.Look("0 hidden nodes at the start", "#0072b2"),
-    "n_hidden=5": fig.Look("5", "#e69f00"),
-    "n_hidden=10": fig.Look("10", "#7a1f5c"),
+    "n_hidden=0": fig.Look("0 hidden nodes at first", "#0072b2"),
+    "n_hidden=5": fig.Look("5 at first", "#e69f00"),
+    "n_hidden=10": fig.Look("10 at first", "#7a1f5c"),
 }
 """The look of each condition, by the part of its name after the task."""
 TASKS: dict[str, fig.Look] = {

@@ -7,7 +7,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
-from matplotlib.ticker import MaxNLocator
 
 from smgrnn.arrays import Floats
 from smgrnn.config import PlasticityConfig
@@ -50,8 +49,6 @@ def draw_baselines(records: Records) -> Figure:
             fig.name_panel(panel, column + row * len(CONTROL_TASKS), TASKS[task].label)
         panels[1].set_xlabel("episode")
     style.mark_thresholds(axes[0, ::2], records)
-    for ax in axes[0, ::2]:
-        stretch_top(ax)
     axes[0, 0].set_ylabel("return")
     axes[1, 0].set_ylabel("nodes")
     keys = [CONDITIONS[it].key(**CROSS if it in EVOLVED else {}) for it in (*DISTILLED, *EVOLVED)]
@@ -59,11 +56,10 @@ def draw_baselines(records: Records) -> Figure:
     fig.add_note(
         figure,
         f"Lines: mean over {style.averaged(records, width)};",
-        "of NEAT and NDP, a candidate plays one. Crosses: the best of each generation, mean over",
-        "runs; its nodes are the lines in (d-f).",
+        "of NEAT and NDP, a candidate plays one, and lines may leave the panel below. Crosses: the",
+        "best of each generation, mean over runs; its nodes are the lines in (d-f).",
         f"Shaded: {style.STD_BAND}, within what is possible. To the right: late return and final",
         "nodes.",
-        "The scale of returns is finer toward the top (root of the distance from it).",
     )
     return figure
 
@@ -74,13 +70,17 @@ def _draw_task(
     """Draw returns and nodes of a task over training, and in the strips at the end."""
     for panel, strip in zip(panels, strips, strict=True):
         strip.sharey(panel)
+    shown: list[float] = []  # returns that the panel has to have room for
     for place, (variant, found) in enumerate(runs.items()):
         if not found:
             continue
         look, nodes = CONDITIONS[variant], style.size_curve(found, width=width)
-        _returns(found, width).plot(panels[0], look)
+        returns = fig.Curve.of([style.returns(run) for run in found], width=width)
+        returns.within(style.possible(found[0], "late_return")).plot(panels[0], look)
         generations = generations_of(found[0])
-        if generations is not None:
+        if generations is None:
+            shown += [returns.mean.min(), returns.mean.max()]
+        else:
             best, sizes = (
                 fig.Curve.of([best_of_generations(run, column) for run in found])
                 for column in ("returns", "n_nodes")
@@ -88,18 +88,24 @@ def _draw_task(
             ends = best.x * (found[0].episodes.n / generations.n)
             panels[0].plot(ends, best.mean, color=look.colour, linestyle="", **CROSS)
             nodes = sizes._replace(x=ends)
+            shown.append(np.nanmax(best.mean, initial=-np.inf))
         nodes.within(style.possible(found[0], "n_nodes")).plot(panels[1], look)
         for strip, metric in zip(strips, METRICS, strict=True):
             values = [measure(run, metric) for run in found]
             mean, bar = style.mean_and_bar(values, style.possible(found[0], metric))
             strip.errorbar(place, mean, bar, fmt="o", color=look.colour, markersize=3, elinewidth=1)
+            shown += [mean] * (metric == "late_return")
     for panel, strip in zip(panels, strips, strict=True):
         if not panel.lines:
             fig.say_empty(panel)
         strip.set(xlim=(-1, len(runs)), xticks=[], facecolor="#f4f4f4")
         strip.tick_params(left=False, labelleft=False)
         strip.spines[:].set_visible(False)
-    fig.limit_ticks(panels)
+    if shown:
+        low, high = min(shown), max(shown)
+        margin = 0.06 * (high - low) or 1.0
+        panels[0].set_ylim(low - margin, high + margin)
+    fig.limit_ticks(panels, 5)
 
 
 def best_of_generations(record: Record, column: str) -> Floats:
@@ -112,27 +118,6 @@ def best_of_generations(record: Record, column: str) -> Floats:
 
 def _sizes(run: Record) -> Any:
     return run.episodes.n_nodes
-
-
-def _returns(runs: Sequence[Record], width: int) -> fig.Curve:
-    curve = fig.Curve.of([style.returns(run) for run in runs], width=width)
-    return curve.within(style.possible(runs[0], "late_return"))
-
-
-def stretch_top(ax: Axes) -> None:
-    """Let heights go by the root of the distance from the top, where most students are."""
-    ends = [each.dataLim.intervaly for each in ax.get_shared_y_axes().get_siblings(ax)]
-    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
-    if not low < high:  # nothing is drawn
-        return
-    top = high + 0.02 * (high - low)
-
-    def forward(y: Any) -> Any:
-        return -np.sqrt(np.maximum(top - y, 0))
-
-    ax.set_yscale("function", functions=(forward, lambda height: top - np.square(height)))
-    ax.set_ylim(low, top)
-    ax.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
 
 
 @fig.styled
