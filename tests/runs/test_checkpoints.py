@@ -182,6 +182,27 @@ def test_an_interrupt_while_students_play_on_loses_nothing(
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
+def test_an_interrupt_after_the_last_pruning_repeats_none_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The learner was resumed unpruned, pruned again, and the edits were recorded twice."""
+    changes: Any = {"preset": "frugal", "select": "best", "parameters": 6, "episodes": 3}
+    changes["plasticity"] = {}
+    run = new_run("CartPole-v1", settings(tmp_path, **changes), tmp_path / "a")
+
+    def interrupt(*_: Any) -> Floats:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Distillation, "try_out", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run.train()
+    assert run.graph.n_edges == 6
+    Run.resume(tmp_path / "a").train()
+    trained(tmp_path, name="b", **changes)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
 # --- what is kept, and what is taken --------------------------------------------------------------
 
 

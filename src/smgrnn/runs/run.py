@@ -194,8 +194,9 @@ class Run(Session[Plan]):
             yield
         limit = plan.parameters
         if limit is not None and self.graph.n_edges > limit and not self.record.checkpoints:
-            distillation.learner.settle()  # the run was too short to prune to the limit
-            self._note_student()
+            with interrupts_deferred():
+                distillation.learner.settle()  # the run was too short to prune to the limit
+                self._note_student()
         if plan.select == "best" and plan.keep is None:
             if all(each.episode != self.episodes.n for each in self.record.checkpoints):
                 last = self._offered(self.record.checkpoints, self.episodes.n)
@@ -228,9 +229,8 @@ class Run(Session[Plan]):
         if plan.keep is not None and last in stage_ends(n):
             self._judge(last)
         self._note_student()
-        if self.folder is not None:  # so that an error in the next chunk loses nothing
-            snapshots = self.record.snapshots.followed_by(last, self.graph)
-            self._update(resume=distillation.learner.arrays(), snapshots=snapshots)
+        if self.folder is not None:
+            self._update(snapshots=self.record.snapshots.followed_by(last, self.graph))
         if last % every == 0 or self.is_finished:
             if plan.select == "final":
                 student, best = self.record.students["final"], self.record.best_score
@@ -241,10 +241,12 @@ class Run(Session[Plan]):
             self._checkpoint()
 
     def _note_student(self) -> None:
-        """Record the student as it is now, and its edits since the last call."""
+        """Record the student and its edits since the last call, so that an error loses nothing."""
+        distillation = self._distillation
         self._update(
-            edits=self.edits.followed_by(self._distillation.take_edits()),
-            students={**self.record.students, "final": self._distillation.policy},
+            edits=self.edits.followed_by(distillation.take_edits()),
+            students={**self.record.students, "final": distillation.policy},
+            resume=None if self.folder is None else distillation.learner.arrays(),
         )
 
     def _try_out(self, policy: Policy, first: int, last: int) -> Floats:
