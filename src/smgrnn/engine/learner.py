@@ -285,9 +285,9 @@ class Learner:
             except TypeError:
                 number = -1
             if not 0 <= number < self._n_outputs:
+                last = self._n_outputs - 1
                 raise ShapeError(
-                    f"A label must be an int from 0 to {self._n_outputs - 1}. Got {short(label)} "
-                    f"instead."
+                    f"A label must be an int from 0 to {last}. Got {short(label)} instead."
                 )
         else:
             target = _read(label, (self._n_outputs,), "a target")
@@ -331,10 +331,7 @@ class Learner:
                 self._call()
 
     def learn_stream(
-        self,
-        observations: ArrayLike,
-        labels: ArrayLike,
-        is_last: ArrayLike | None = None,
+        self, observations: ArrayLike, labels: ArrayLike, is_last: ArrayLike | None = None
     ) -> Outcome:
         """Learn many examples in one go.
 
