@@ -26,7 +26,7 @@ from smgrnn.graph.files import COLUMNS, NUMBERS, network_content, network_graph,
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.settings import NetworkConfig
-from smgrnn.graph.state import Graph, Network, check, check_width
+from smgrnn.graph.state import Graph, Network, check
 from smgrnn.learning.credit import carry_feedback, start_feedback
 from smgrnn.learning.settings import AnyLearningRule, LearningConfig
 from smgrnn.learning.through_time import check_window
@@ -110,8 +110,7 @@ class SMGrNN(nn.Module):
         self.config = NetworkConfig(n_inputs=n_inputs, n_outputs=n_outputs, **settings)
         if graph is None:
             graph = initial_graph(self.config, stream(seed, "init"))
-        check(graph)
-        check_width(graph, self.config)
+        check(graph, self.config)
         rule: Any = learning_rule
         self.learning = LearningConfig(rule=rule, through_time=through_time)
         check_window(self.learning, self.config, graph.n_nodes, graph.n_edges)
@@ -384,7 +383,7 @@ class SMGrNN(nn.Module):
             if found["weight"].is_floating_point():  # bfloat16 is a type numpy does not have
                 found["weight"] = found["weight"].double()
             graph = network_graph({name: each.numpy() for name, each in found.items()})
-            check_width(graph, self.config)
+            check(graph, self.config)
             self.weight.grad = None
             self._set_weight(state_dict[prefix + "weight"])
             self._install(graph)
