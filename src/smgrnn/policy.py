@@ -14,7 +14,7 @@ from smgrnn.errors import ConfigError, FileFormatError, GraphError, ShapeError, 
 from smgrnn.graph.drawing import network_html
 from smgrnn.graph.files import network_graph, network_settings
 from smgrnn.graph.log import EditLog, log_from
-from smgrnn.graph.state import Graph, check, check_width
+from smgrnn.graph.state import Graph, check
 from smgrnn.names import Names
 from smgrnn.storage import kind_of, read_arrays
 from smgrnn.tasks import Task
@@ -93,8 +93,7 @@ class Policy:
         normalisation: Normalisation | None = None,
         names: Names | None = None,
     ) -> None:
-        check(graph)
-        check_width(graph, config)
+        check(graph, config)
         if (config.n_outputs, config.n_inputs >= task.n_inputs) != (task.n_outputs, True):
             raise GraphError(
                 f"A network of {config.n_inputs} inputs and {config.n_outputs} outputs cannot play "

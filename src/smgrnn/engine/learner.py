@@ -31,7 +31,7 @@ from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.settings import NetworkConfig
-from smgrnn.graph.state import Graph, Network, check, check_width
+from smgrnn.graph.state import Graph, Network, check
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.learning.optimizers import averaged, rate_at
 from smgrnn.learning.settings import LearningConfig
@@ -130,8 +130,7 @@ class Learner:
         self._has_warned = False
         self._lock = threading.Lock()
         graph = initial_graph(config, stream(seed, "init")) if graph is None else graph
-        check(graph)
-        check_width(graph, config)
+        check(graph, config)
         self._check_memory(graph)
         graph = from_arrays(Graph, graph._asdict())  # a writable copy
         rng = stream(seed, "plasticity")
@@ -285,9 +284,9 @@ class Learner:
             except TypeError:
                 number = -1
             if not 0 <= number < self._n_outputs:
+                last = self._n_outputs - 1
                 raise ShapeError(
-                    f"A label must be an int from 0 to {self._n_outputs - 1}. Got {short(label)} "
-                    f"instead."
+                    f"A label must be an int from 0 to {last}. Got {short(label)} instead."
                 )
         else:
             target = _read(label, (self._n_outputs,), "a target")
@@ -331,10 +330,7 @@ class Learner:
                 self._call()
 
     def learn_stream(
-        self,
-        observations: ArrayLike,
-        labels: ArrayLike,
-        is_last: ArrayLike | None = None,
+        self, observations: ArrayLike, labels: ArrayLike, is_last: ArrayLike | None = None
     ) -> Outcome:
         """Learn many examples in one go.
 
@@ -409,8 +405,7 @@ class Learner:
     def restore(self, arrays: Arrays) -> None:
         """Continue from a result of `arrays` with the same settings; the log becomes empty."""
         module, graph = self._module, from_arrays(Graph, arrays, "graph.")
-        check(graph)
-        check_width(graph, self.config)
+        check(graph, self.config)
         fresh = start_state(graph, self.config, self.learning, module)
         like = to_arrays(fresh)
         derived = {name: each for name, each in like.items() if name.startswith(DERIVED)}

@@ -40,12 +40,7 @@ def mlp_width(n_inputs: int, n_outputs: int, n_parameters: int, *, has_bias: boo
 
 
 def mlp_graph(
-    n_inputs: int,
-    n_hidden: int,
-    n_outputs: int,
-    rng: np.random.Generator,
-    *,
-    has_bias: bool = True,
+    n_inputs: int, n_hidden: int, n_outputs: int, rng: np.random.Generator, *, has_bias: bool = True
 ) -> Graph:
     """Return an untrained MLP, initialised as torch.nn.Linear is; biases leave its last input."""
     senders = n_inputs + has_bias

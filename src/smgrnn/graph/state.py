@@ -149,11 +149,15 @@ def row_starts(target: Ints, n_nodes: int) -> Ints:
     return starts
 
 
-def check(graph: Graph) -> None:
-    """Raise GraphError where an invariant is broken, naming it."""
+def check(graph: Graph, config: NetworkConfig | None = None) -> None:
+    """Raise GraphError where an invariant is broken, or the width is not that of the network."""
     for holds, fact in _invariants(graph):
         if not holds:
             raise GraphError(f"The graph {fact}.")
+    found = f"{graph.n_inputs} inputs and {graph.n_outputs} outputs"
+    if config and (graph.n_inputs, graph.n_outputs) != (config.n_inputs, config.n_outputs):
+        expected = f"{config.n_inputs} and {config.n_outputs}"
+        raise GraphError(f"The graph has {found}; the network has {expected}.")
 
 
 def _invariants(graph: Graph) -> Iterator[tuple[bool | np.bool_, str]]:
@@ -180,13 +184,3 @@ def _invariants(graph: Graph) -> Iterator[tuple[bool | np.bool_, str]]:
     is_given = ((ids >= 0) & (ids < graph.next_edge_id)).all()
     yield is_given, "has an edge id that is negative or still to be given"
     yield np.isfinite(graph.weight).all(), "has a weight that is not finite"
-
-
-def check_width(graph: Graph, config: NetworkConfig) -> None:
-    """Raise GraphError unless the graph has the inputs and outputs the network is to have."""
-    expected, found = (config.n_inputs, config.n_outputs), (graph.n_inputs, graph.n_outputs)
-    if expected != found:
-        raise GraphError(
-            f"The graph has {found[0]} inputs and {found[1]} outputs; the network has "
-            f"{expected[0]} and {expected[1]}."
-        )

@@ -104,12 +104,10 @@ def average(rows: Floats, weight: Floats, least: float, first: int, last: int) -
         rows[MEAN, edge] += (weight[edge] - rows[MEAN, edge]) * fraction
 
 
+average_update = kernel(average)
+"""The same, to call from Python."""
+
+
 def averaged(rows: Floats, weight: Floats) -> Floats:
     """Return the mean weights; an edge that was never updated has the weight it has."""
     return np.where(rows[AGE] > 0.0, rows[MEAN], weight)
-
-
-@kernel
-def average_update(rows: Floats, weight: Floats, least: float) -> None:
-    """Move the running mean of all weights on by one update, from Python."""
-    average(rows, weight, least, 0, weight.size)

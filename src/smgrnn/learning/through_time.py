@@ -33,11 +33,8 @@ class Past(NamedTuple):
     @classmethod
     def start(cls, through_time: int, iterations: int, n_nodes: int, n_edges: int) -> Self:
         """Return an empty window of `through_time` calls."""
-        return cls(
-            np.zeros((through_time, iterations + 1, n_nodes)),
-            np.zeros((through_time, n_edges)),
-            np.zeros(2, dtype=np.int64),
-        )
+        traces = np.zeros((through_time, iterations + 1, n_nodes))
+        return cls(traces, np.zeros((through_time, n_edges)), np.zeros(2, np.int64))
 
 
 def check_window(

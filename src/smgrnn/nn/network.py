@@ -27,7 +27,7 @@ from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.propagation import Net
 from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
-from smgrnn.graph.state import Graph, Network, check, check_width, row_starts
+from smgrnn.graph.state import Graph, Network, check, row_starts
 from smgrnn.learning.credit import Pass, carry_feedback, credit_pass, start_feedback
 from smgrnn.learning.settings import AnyLearningRule, LearningConfig, LearningNumbers
 from smgrnn.learning.through_time import check_window
@@ -113,8 +113,7 @@ class SMGrNN(nn.Module):
         self.config = NetworkConfig(n_inputs=n_inputs, n_outputs=n_outputs, **settings)
         if graph is None:
             graph = initial_graph(self.config, stream(seed, "init"))
-        check(graph)
-        check_width(graph, self.config)
+        check(graph, self.config)
         rule: Any = learning_rule
         self.learning = LearningConfig(rule=rule, through_time=through_time)
         check_window(self.learning, self.config, graph.n_nodes, graph.n_edges)
@@ -399,7 +398,7 @@ class SMGrNN(nn.Module):
             if found["weight"].is_floating_point():  # bfloat16 is a type numpy does not have
                 found["weight"] = found["weight"].double()
             graph = network_graph({name: each.numpy() for name, each in found.items()})
-            check_width(graph, self.config)
+            check(graph, self.config)
             self.weight.grad = None
             self._set_weight(state_dict[prefix + "weight"])
             self._install(graph)

@@ -126,7 +126,7 @@ class StructuralPlasticity:
             n_inputs = self.network.config.n_inputs
             note_all(self._watched, traces, errors, activation, n_inputs)
         if self.averaging:
-            average_update(self._average, weight, self.averaging)
+            average_update(self._average, weight, self.averaging, 0, weight.size)
         return self._edit_if_due(is_last=False)
 
     def end_episode(self) -> GraphEdit:

@@ -75,7 +75,7 @@ class UpdateHistory(NamedTuple):
         """Record one update Δw of every edge (n_edges,)."""
         if delta.shape != self.slot.shape:
             raise ShapeError(f"Expected {self.slot.size} updates, one per edge. Got {delta.size}.")
-        push_update(self, delta)
+        push_update(self, delta, 0, delta.size)
 
     def ages(self) -> Ints:
         """Return how many updates each edge has seen (n_edges,).
@@ -160,10 +160,8 @@ def push(history: UpdateHistory, delta: Floats, first: int, last: int) -> None:
         _close_block(history, first, last)
 
 
-@kernel
-def push_update(history: UpdateHistory, delta: Floats) -> None:
-    """Record one update of every edge, from Python."""
-    push(history, delta, 0, delta.size)
+push_update = kernel(push)
+"""The same, to call from Python."""
 
 
 def carry_history(history: UpdateHistory, edge_origin: Ints) -> UpdateHistory:

@@ -105,8 +105,7 @@ class PlasticityModule:
             is_pair = type(decided) is tuple and len(decided) == 2
             edit, candidates = decided if is_pair else (decided, candidates)
             if not is_ours:
-                like = watched.candidates
-                edit, candidates, is_capped = self._check(edit, candidates, like, graph, protected)
+                edit, candidates, is_capped = self._check(edit, candidates, evidence)
         if is_pruning and config.orphan_removal:
             edit = with_orphans(graph, edit)
         watched.statistics.forget()
@@ -133,7 +132,7 @@ class PlasticityModule:
             is_watched=counts >= (config.window if config.full_window else 1),
             protected=protected,
             call=self.calls,
-            limits=Limits(config.max_nodes - graph.n_nodes, config.max_edges - graph.n_edges),
+            limits=self._limits(graph),
             goal=goal,
             iterations=self.iterations,
             n_updates=n_updates,
@@ -146,38 +145,37 @@ class PlasticityModule:
             candidates=candidates,
         )
 
-    def _check(
-        self, edit: Any, candidates: Any, like: Candidates, graph: Graph, protected: Bools
-    ) -> Decision:
+    def _check(self, edit: Any, candidates: Any, evidence: Evidence) -> Decision:
         """Refuse a wrong result of a user's rule; drop its edit if that exceeds a limit."""
+        graph = evidence.graph
         if not isinstance(edit, GraphEdit):
             raise GraphError(f"A rule must return a GraphEdit. Got {short(edit)} instead.")
         apply(graph, edit)  # or refuse it
-        if np.isin(graph.edge_ids[protected], edit.ids(Operation.REMOVE_EDGE)).any():
+        if np.isin(graph.edge_ids[evidence.protected], edit.ids(Operation.REMOVE_EDGE)).any():
             raise GraphError("A rule removes an edge that is protected.")
-        if not (isinstance(candidates, Candidates) and candidates.fits(graph, like)):
+        is_right = isinstance(candidates, Candidates)
+        if not (is_right and candidates.fits(graph, evidence.candidates)):
             raise GraphError("A rule must return candidates of the graph before its edit.")
         copies: Any = (each.copy() for each in candidates)
-        n_nodes = edit.count(Operation.ADD_NODE)
+        limits = self._limits(graph)  # those of the evidence may be used up
         n_edges = edit.count(Operation.ADD_EDGE) - edit.count(Operation.REMOVE_EDGE)
-        is_over = n_nodes > max(self.config.max_nodes - graph.n_nodes, 0)
-        is_over |= n_edges > max(self.config.max_edges - graph.n_edges, 0)
+        is_over = edit.count(Operation.ADD_NODE) > limits.nodes or n_edges > limits.edges
         return Decision(GraphEdit.empty() if is_over else edit, Candidates(*copies), is_over)
+
+    def _limits(self, graph: Graph) -> Limits:
+        config = self.config
+        return Limits(config.max_nodes - graph.n_nodes, config.max_edges - graph.n_edges)
 
     def carry(
         self, watched: Watched, graph: Graph, node_origin: Ints, edge_origin: Ints
     ) -> Watched:
         """Return the records after an edit, with those of surviving nodes and edges."""
-        policy, kept = self.config.history_on_edit, edge_origin
-        n_before = watched.history.slot.size
-        if policy == "reset" or (
-            policy == "reset_on_removal" and np.count_nonzero(edge_origin >= 0) < n_before
-        ):
-            kept = np.full_like(edge_origin, -1)  # as if all edges were new
-        history = carry_history(watched.history, kept)
+        history, resets = watched.history, self.config.history_on_edit == "reset"
+        if self.config.history_on_edit == "reset_on_removal":
+            resets = bool(np.count_nonzero(edge_origin >= 0) < history.slot.size)
+        kept = np.full_like(edge_origin, -1) if resets else edge_origin  # or as if all were new
+        history = carry_history(history, kept)
         if not self.watches:
             return watched._replace(history=history)
-        candidates = watched.candidates
-        if candidates.square.size:
-            candidates = candidates.carry(node_origin)
-        return Watched(history, Statistics.start(graph, **self._keeps), candidates)
+        statistics = Statistics.start(graph, **self._keeps)
+        return Watched(history, statistics, watched.candidates.carry(node_origin))

@@ -10,14 +10,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
-from smgrnn.graph.edit import (
-    ADD_EDGE,
-    REMOVE_NODE,
-    Cause,
-    EditDraft,
-    GraphEdit,
-    removed_edges,
-)
+from smgrnn.graph.edit import ADD_EDGE, REMOVE_NODE, Cause, EditDraft, GraphEdit, removed_edges
 from smgrnn.graph.state import Graph
 from smgrnn.rules.rule import BuiltInRule, Evidence, subset
 from smgrnn.validation import Count, NonNegative, Positive, Probability, Within

@@ -17,7 +17,7 @@ from smgrnn.errors import ConfigError, plain, short
 from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph, mlp_graph, mlp_width
 from smgrnn.graph.settings import NetworkConfig
-from smgrnn.graph.state import Graph, check_width
+from smgrnn.graph.state import Graph, check
 from smgrnn.learning.settings import LearningConfig, Loss
 from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
@@ -212,7 +212,7 @@ class Plan(AnyPlan, RunSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.ancestor is not None:
-            check_width(self.ancestor.graph, self.network)
+            check(self.ancestor.graph, self.network)
 
     @property
     def stages(self) -> "tuple[Plan, ...]":
