@@ -31,7 +31,13 @@ def fabricate(condition: AnyCondition, seed: int, **figures: Any) -> Record:
     """Return a record of a condition that looks like one; its summary has the given figures."""
     plan = condition.plan(seed)
     rng = np.random.default_rng(int(plan.key()[:8], 16))
-    task, n = plan.task, max(condition.episodes, figures.get("convergence_episode") or 0)
+    task, n = (
+        plan.task,
+        max(
+            condition.episodes,
+            figures.get("convergence_episode") or figures.get("sustained_episode") or 0,
+        ),
+    )
     student = _student(plan, rng)
     n_fixed, graph = task.n_inputs + task.n_outputs, student.graph
     n_nodes, n_edges = figures.get("n_nodes", graph.n_nodes), figures.get("n_edges", graph.n_edges)
@@ -82,6 +88,10 @@ def _returns(n: int, threshold: float, rng: np.random.Generator, figures: dict[s
     if "best_return" in figures:
         returns[final_quarter(n)] = np.minimum(returns[final_quarter(n)], figures["best_return"])
         returns[0] = figures["best_return"]
+    if "sustained_episode" in figures:
+        returns[:] = threshold - 1
+        if last := figures["sustained_episode"]:
+            returns[last - 100 : last] = threshold
     if "convergence_episode" in figures:
         returns[:] = threshold - 1
         if figures["convergence_episode"] is not None:

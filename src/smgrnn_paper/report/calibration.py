@@ -37,7 +37,7 @@ FARTHEST = 5.0
 WINDOWS = ("1", "10", "20", "50", "100", "up to 100")
 """Episodes over which returns are averaged to see whether they reach the threshold; "up to 100"
 averages as many as there are before the hundredth."""
-CONVERGENCE = "convergence_episode"
+CONVERGENCE = "sustained_episode"
 SHOWN = 20
 """Readings that are shown, from the closest."""
 PAPER_RUNS = 10

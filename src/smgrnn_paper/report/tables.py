@@ -35,7 +35,6 @@ from smgrnn_paper.report.statistics import UNKNOWN, Estimate, Interval, Likeness
 STACKED = "A cell has our value, the paper’s and the difference."
 NOTHING: Mapping[str, Printed] = {}
 BESIDE = {
-    "convergence_episode": "sustained_episode",
     "n_nodes": "late_nodes",
     "n_edges": "late_edges",
     "net_growth_nodes": "late_growth_nodes",

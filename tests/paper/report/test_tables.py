@@ -173,9 +173,9 @@ def test_without_a_printed_deviation_there_is_a_difference_but_no_z(results_of: 
 
 
 def test_runs_that_never_converge_are_counted_not_averaged(results_of: Fill) -> None:
-    results = results_of("pruning-ablation", convergence_episode=(140, None))
+    results = results_of("pruning-ablation", sustained_episode=(140, None))
     found = table("II", "pruning-ablation", results)
-    entry = cell(found, ("CartPole-v1", "smgrnn"), "convergence_episode")
+    entry = cell(found, ("CartPole-v1", "smgrnn"), "sustained_episode")
     assert (entry.text, entry.below[1]) == ("140 ± 0 (1 of 2)", "– (different)")
     assert "(8 of 10)" in found.note
     ours = {"n": 2, "infinite": 1, "mean": 140.0, "std": 0.0, "iqm": None, "low": None}
