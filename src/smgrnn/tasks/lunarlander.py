@@ -18,7 +18,7 @@ LUNARLANDER = Facts(
     max_steps=1000,
     reward_threshold=200.0,
     good_return=250.0,
-    budget=136,
+    budget=130,
     experts=("smooth", "robust", "plain-0", "plain-1", "plain-2"),
     # Position, speed, angle and spin change sign; the legs and the side engines change places.
     mirror=Mirror((-1, 1, -1, 1, -1, -1, 1, 1), (0, 1, 2, 3, 4, 5, 7, 6), (0, 3, 2, 1)),
