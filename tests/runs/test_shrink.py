@@ -61,12 +61,8 @@ def test_the_best_of_a_stage_is_chosen_by_few_and_judged_by_many() -> None:
 
 
 def test_the_smallest_that_reaches_the_bar_is_handed_over() -> None:
-    checkpoints = (
-        checkpoint(9, 12.0),
-        checkpoint(5, 11.0),
-        checkpoint(4, 10.1),
-        checkpoint(6, 30.0),
-    )
+    sizes = {9: 12.0, 5: 11.0, 4: 10.1, 6: 30.0}
+    checkpoints = tuple(checkpoint(size, mean) for size, mean in sizes.items())
     found = smallest_kept(checkpoints, TARGET)
     assert found is not None
     assert found.n_parameters == 5  # four parameters reach it by their mean alone
