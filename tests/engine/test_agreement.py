@@ -69,13 +69,7 @@ def compare(
     return made
 
 
-KEPT = (
-    ("keep", "keep"),
-    ("reset", "keep"),
-    ("keep", "reset"),
-    ("reset", "reset"),
-    ("reset_on_removal", "keep"),
-)
+KEPT = [*product(("keep", "reset"), repeat=2), ("reset_on_removal", "keep")]
 CASES = [
     (optimizer, iterations, scale, *KEPT[k % 5])
     for k, (optimizer, iterations, scale) in enumerate(

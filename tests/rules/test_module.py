@@ -96,25 +96,16 @@ def test_an_edit_beyond_a_limit_is_dropped_with_a_warning(limits: dict[str, int]
         assert (graph.n_nodes, graph.n_edges) == (6, 8)  # the first relay is the last
 
 
-def drop_an_edge_twice(evidence: Evidence, rng: np.random.Generator) -> GraphEdit:
-    edit = drop_the_smallest(evidence, rng)
-    return GraphEdit(np.tile(edit.rows, (2, 1)), np.tile(edit.weight, 2))
-
-
 @pytest.mark.parametrize(
     ("decides", "error", "words"),
     [
         (lambda seen, _: seen.graph.weight.fill(7.0), ValueError, "read-only"),
         (lambda seen, _: seen.history.slot.fill(10**6), ValueError, "read-only"),
-        (
-            lambda *_: GraphEdit(ROW, np.zeros(1)),
-            GraphError,
-            "^An edit needs five numbers",
-        ),
+        (lambda *_: GraphEdit(ROW, np.zeros(1)), GraphError, "^An edit needs five numbers"),
         (lambda *_: (GraphEdit.empty(), 3), GraphError, "^A rule must return candidates of"),
         (lambda *_: None, GraphError, "^A rule must return a GraphEdit. Got None instead.$"),
         (lambda *_: "more", GraphError, "^A rule must return a GraphEdit. Got 'more' instead.$"),
-        (drop_an_edge_twice, GraphError, "^The graph has no edge .* to remove"),
+        (lambda *_: GraphEdit(ROW[None], np.zeros(1)), GraphError, "^New nodes must be numbered"),
     ],
 )
 def test_a_wrong_rule_is_met_by_one_sentence_and_changes_nothing(

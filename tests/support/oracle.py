@@ -136,9 +136,7 @@ class SlowHistory:
         is_removal = not former.keys() <= self.updates.keys()
         if on_edit == "reset" or (on_edit == "reset_on_removal" and is_removal):
             return
-        for edge in self.updates:
-            if edge in former:
-                self.updates[edge] = former[edge]
+        self.updates |= {edge: seen for edge, seen in former.items() if edge in self.updates}
 
     def push(self, deltas: dict[int, float]) -> None:
         for edge, delta in deltas.items():

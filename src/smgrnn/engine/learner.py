@@ -526,7 +526,7 @@ class Learner:
         """Call the plasticity module once, apply what it decides, and log it."""
         with interrupts_deferred():
             state, module = self._state, self._module
-            protected: Bools = np.any(state.protection > 0.0, axis=0)
+            protected: Bools = np.logical_or.reduce(state.protection > 0.0)
             edit, candidates, is_capped = module.call(state.graph, state.watched, protected)
             is_redrawn = candidates is not state.watched.candidates
             if is_redrawn:
