@@ -51,9 +51,9 @@ def refusal(id: Any) -> str:
 @pytest.mark.parametrize(
     ("id", "shape", "facts"),
     [
-        ("CartPole-v1", (4, 2, 500, 475.0), (0, 91, (1.0, 500.0))),
+        ("CartPole-v1", (4, 2, 500, 475.0), (0, 80, (1.0, 500.0))),
         ("Acrobot-v1", (6, 3, 500, -100.0), (1, 109, (-500.0, 0.0))),
-        ("LunarLander-v3", (8, 4, 1000, 200.0), (None, 136, (-np.inf, np.inf))),
+        ("LunarLander-v3", (8, 4, 1000, 200.0), (None, 130, (-np.inf, np.inf))),
     ],
 )
 def test_what_is_known_of_the_paper_s_tasks(

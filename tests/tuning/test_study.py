@@ -151,7 +151,7 @@ def test_settings_that_contradict_each_other_are_trials_without_runs(tmp_path: P
     study.run(8, Inline())
     refused = [trial for trial in study.trials if trial.error]
     assert refused
-    assert all("the learning rule is 'feedback'" in trial.error for trial in refused)
+    assert all("of the rule 'feedback'" in trial.error for trial in refused)
     assert all(trial.returns == () for trial in refused)
 
 

@@ -269,7 +269,7 @@ def plan_run(
     >>> task = find_task("CartPole-v1")
     >>> config = RunConfig.for_task(task.id, student="mlp-100")
     >>> plan_run(config, task, find_teacher(None, task)[0]).network.n_hidden
-    13
+    11
     """
     check_student(config)
     check_episodes(config.held_out)
