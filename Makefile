@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE  # hundreds of short processes share what is co
 
 demo: setup
 	rm -rf runs/demo
-	$(BIN)/smgrnn distill CartPole-v1 --parameters 6 --out runs/demo
+	$(BIN)/smgrnn distill CartPole-v1 --max-parameters 6 --out runs/demo
 	$(BIN)/smgrnn export runs/demo --to c
 	@echo "Watch it grow: $(BIN)/smgrnn view runs/demo"
 

@@ -1,7 +1,7 @@
 """A controller in C: distil it, export it, compile it, play with it, time it.
 
-Run with
-`python examples/controller_in_c.py [--task TASK] [--parameters N] [--episodes N] [--out FOLDER]`.
+    python examples/controller_in_c.py [--task TASK] [--max-parameters N] [--episodes N] [--out DIR]
+
 The folder then holds the controller, `controller.h` and `controller.c`, ready for a program of
 yours; `examples/lunarlander_c` has one that lands on the moon.
 """
@@ -93,7 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     tasks = sorted({record["task"] for record in shipped_experts().values()})
     parser.add_argument("--task", default="CartPole-v1", choices=tasks)
-    parser.add_argument("--parameters", type=int, help="most parameters; as many as it takes")
+    parser.add_argument("--max-parameters", type=int, help="most parameters; as many as it takes")
     parser.add_argument("--episodes", type=int, help="training episodes")
     parser.add_argument("--out", type=Path, default=Path("controller"), help="a new folder")
     options = parser.parse_args()
@@ -102,7 +102,7 @@ def main() -> None:
     if options.out.exists():
         parser.error(f"{options.out} exists; choose another folder")
     options.out.mkdir(parents=True)
-    given = {"parameters": options.parameters, "episodes": options.episodes}
+    given = {"max_parameters": options.max_parameters, "episodes": options.episodes}
     settings = {name: value for name, value in given.items() if value is not None}
     outcome = build_controller(options.task, options.out, **settings)
     returns = outcome.returns

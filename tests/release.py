@@ -17,7 +17,7 @@ LARGEST = 480.0
 """Most megabytes of an environment with the wheel alone."""
 COMMANDS = """
 smgrnn --version
-smgrnn distill CartPole-v1 --parameters 6 --episodes 200 --out "a run"
+smgrnn distill CartPole-v1 --max-parameters 6 --episodes 200 --out "a run"
 test -s "a run/topology.png" -a -s "a run/curves.png"
 smgrnn evaluate "a run" --episodes 5 --json
 smgrnn export "a run" --to c --out controller

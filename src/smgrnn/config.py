@@ -57,7 +57,11 @@ CHOICES: dict[str, Mapping[str, type[Settings]]] = {
 follow the last part of this name: `growth.max_relays`."""
 RULES = ("plasticity", "growth", "pruning")
 """First parts of the names of the settings of growth and pruning."""
-RENAMED = {"handover": "select", "bar": "target_return"}
+RENAMED = {
+    "handover": "select",
+    "bar": "target_return",
+    "parameters": "max_parameters",
+}
 """Settings of smgrnn 0.2 that have other names now."""
 NO_PRESETS = ("seed", "student", "expert", "env_backend", "checkpoint_every", "held_out")
 """Settings that no preset has: they identify the run, say how it is stored, or name code to run."""
@@ -82,7 +86,7 @@ class RunSettings(Settings):
     """New episodes that evaluate the selected network."""
     select: Selection = "final"
     """Select the best network of the run, on separate episodes, or the final one."""
-    parameters: Count | None = None
+    max_parameters: Count | None = None
     """Maximum parameters of the result; training may exceed it temporarily.  None is any number."""
     keep: Share | None = None
     """Select the smallest network that keeps this fraction of the expert's return beyond that of a

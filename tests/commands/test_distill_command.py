@@ -143,7 +143,7 @@ def test_evaluate_scores_the_student_that_it_is_asked_for(smgrnn: Command, tmp_p
     for options, which in (
         ((), {}),
         (("--final",), {"final": True}),
-        (("--parameters", smallest), {"parameters": smallest}),
+        (("--max-parameters", smallest), {"max_parameters": smallest}),
     ):
         said = smgrnn("evaluate", "run", "--episodes", 7, "--json", *options)
         returns, student = run.score(7, **which), run.record.student(**which)
@@ -166,9 +166,9 @@ def test_a_student_that_there_is_not_is_refused(
 ) -> None:
     n = trained(tmp_path, episodes=2).graph.n_edges
     sentence = f"The smallest network of the run has {n} parameters, more than {n - 1}."
-    assert refused(smgrnn(*command, "run", "--parameters", n - 1)) == sentence
+    assert refused(smgrnn(*command, "run", "--max-parameters", n - 1)) == sentence
     both = "Ask for the final network or a maximum of parameters, not both."
-    assert refused(smgrnn(*command, "run", "--parameters", n, "--final")) == both
+    assert refused(smgrnn(*command, "run", "--max-parameters", n, "--final")) == both
 
 
 @pytest.mark.parametrize(

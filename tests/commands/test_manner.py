@@ -53,7 +53,11 @@ def test_the_version_is_that_of_the_package_and_no_words_ask_for_help(smgrnn: Co
         ("evolve CartPole-v1 --episodes 30", "Unknown option --episodes.", "evolve"),
         ("bench extra", "Unexpected argument 'extra'.", "bench"),
         ("distill xor --student mlp100", "Did you mean 'mlp-100'?", "distill"),
-        ("distill xor --parameters ten", "--parameters: invalid int value: 'ten'.", "distill"),
+        (
+            "distill xor --max-parameters ten",
+            "--max-parameters: invalid int value: 'ten'.",
+            "distill",
+        ),
         ("distill xor --keep ten", "--keep: invalid float value: 'ten'.", "distill"),
         ("distill xor --episodes", "--episodes: expected one argument.", "distill"),
         ("export run --to zip", "'zip'. Use onnx, c, graphml, json.", "export"),
@@ -77,6 +81,8 @@ def test_a_flag_of_the_release_before_is_answered_with_the_new_spelling(
 ) -> None:
     said = refused(smgrnn(command, "CartPole-v1", "--plasticity.interval-width=3"))
     assert said.startswith("--plasticity.interval-width is now --set growth.interval_width=VALUE; ")
+    said = refused(smgrnn(command, "CartPole-v1", "--parameters", 3))
+    assert said == "--parameters is now --max-parameters."
 
 
 @pytest.mark.parametrize(

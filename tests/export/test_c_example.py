@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 def test_a_controller_in_c_is_small_and_plays(tmp_path: Path) -> None:
     exports.tool("cc")
     build = example("controller_in_c").build_controller
-    outcome = build("CartPole-v1", tmp_path, played=3, parameters=6, episodes=100)
+    outcome = build("CartPole-v1", tmp_path, played=3, max_parameters=6, episodes=100)
     assert outcome.n_parameters <= 6
     assert outcome.returns.size == 3
     assert outcome.returns.min() > 50  # a random policy falls after about 20 steps

@@ -16,7 +16,7 @@ PAPER: Options = {"plasticity": {}}
 FRUGAL: Options = {"preset": "frugal", "plasticity": {"interval": 20}}
 FINAL: Options = {"select": "final"}
 
-PRUNED: Options = {"student": "mlp-pruned", "budget": 80, "parameters": 30}
+PRUNED: Options = {"student": "mlp-pruned", "budget": 80, "max_parameters": 30}
 OFTEN: Options = {"interval": 20, "window": 20}
 WINDOW: Options = {"window": 5, "interval": 20, "prune_period": 4}
 FOUND = WINDOW | {"scale": "update", "max_relays": 1}
@@ -82,12 +82,12 @@ OF_OLD: dict[str, Entry] = {
     "squared error": (CARTPOLE, {"learning": {"loss": "plus_minus"}, "readout": "state"}),
     "mlp-pruned": (ACROBOT, {"episodes": 150, **PRUNED}),
     "frugal": (CARTPOLE, {"episodes": 60, **FRUGAL}),
-    "frugal, at most 40": (ACROBOT, {"episodes": 40, "parameters": 40, **FRUGAL}),
-    "frugal, at most 6": (CARTPOLE, {"episodes": 60, "parameters": 6, **FRUGAL}),
+    "frugal, at most 40": (ACROBOT, {"episodes": 40, "max_parameters": 40, **FRUGAL}),
+    "frugal, at most 6": (CARTPOLE, {"episodes": 60, "max_parameters": 6, **FRUGAL}),
     "frugal, to keep a share": (CARTPOLE, {"episodes": 40, "keep": 0.9, **FRUGAL}),
-    "frugal xor": ("xor", {"episodes": 1500, "parameters": 12, **FRUGAL}),
+    "frugal xor": ("xor", {"episodes": 1500, "max_parameters": 12, **FRUGAL}),
     "LunarLander": (LANDER, {"episodes": 4, **FINAL, **FRUGAL}),
-    "no velocities": (HIDDEN, {"episodes": 300, "parameters": 20, **FRUGAL}),
+    "no velocities": (HIDDEN, {"episodes": 300, "max_parameters": 20, **FRUGAL}),
     "recall": ("recall", {"episodes": 200, **FRUGAL}),
     "feedback": cart(learning={"rule": "feedback"}),
     "hebbian": cart(learning={"rule": "hebbian"}),
@@ -100,11 +100,15 @@ LENGTHS = {CARTPOLE: 20, ACROBOT: 5, LANDER: 2, "xor": 60, PENDULUM: 3, "recall"
 """Episodes on each task."""
 LONGER = {"frugal": 8, "paper": 1, "as_printed": 1}
 """How many times as many a preset takes, as it edits less often."""
-SIZED: dict[str, Options] = {"frugal": FRUGAL | {"parameters": 40}, "paper": {}, "as_printed": {}}
+SIZED: dict[str, Options] = {
+    "frugal": FRUGAL | {"max_parameters": 40},
+    "paper": {},
+    "as_printed": {},
+}
 """What lets a preset edit often."""
 STUDENTS: dict[str, Options] = {
     **{"static": {}, "growth-only": PAPER, "mlp-100": {"budget": 40}, "mlp-200": {"budget": 40}},
-    "mlp-pruned": {"budget": 60, "parameters": 20},
+    "mlp-pruned": {"budget": 60, "max_parameters": 20},
 }
 OF_PRESETS: dict[str, Entry] = {
     f"{task}, {preset}": (
@@ -160,7 +164,7 @@ OF_PLASTICITY: dict[str, Entry] = {
     ),
     "frugal with a bar": cart(**FRUGAL, target_return=30.0, episodes=40),
 }
-TIME: Options = {"episodes": 300, "parameters": 20, **FRUGAL, "learning": {"through_time": 4}}
+TIME: Options = {"episodes": 300, "max_parameters": 20, **FRUGAL, "learning": {"through_time": 4}}
 OF_LEARNING: dict[str, Entry] = {
     "outputs only": learning(rule="outputs"),
     "hebbian, long traces": learning(rule="hebbian", trace_decay=0.9),
@@ -183,20 +187,23 @@ OF_RUNS: dict[str, Entry] = {
     "gain of 3": cart(plasticity=BUSY, gain=3.0),
     "stopped when solved": ("xor", {"episodes": 1500, "stop_after": 5, **FRUGAL}),
     "best handed over": (ACROBOT, {"episodes": 6, **RULES, "select": "best"}),
-    "at most 10 handed over": cart(plasticity=BUSY, select="best", parameters=10),
+    "at most 10 handed over": cart(plasticity=BUSY, select="best", max_parameters=10),
     "biases, normalised": (PENDULUM, {"episodes": 2, "normalise": True, **RULES, "bias": True}),
     "other physics": (f"{CARTPOLE},gravity=20,mirrored", {"episodes": 10, **RULES}),
-    "shorter recall": ("recall,delay=2", {"episodes": 900, "parameters": 30, **FINAL, **FRUGAL}),
+    "shorter recall": (
+        "recall,delay=2",
+        {"episodes": 900, "max_parameters": 30, **FINAL, **FRUGAL},
+    ),
     "recorded choices": ("choices.npz", {"episodes": 5, **FRUGAL}),
     "recorded targets": ("targets.npz", {"preset": "paper", "normalise": True, **RULES}),
     "kept in a folder": cart(plasticity=BUSY, folder="run"),
     "goes on": (CARTPOLE, {"start": "smgrnn", "episodes": 20}),
     "goes on, protected": (CARTPOLE, {"start": "smgrnn", "episodes": 20, "protect": 0.8}),
-    "goes on, frugal": (CARTPOLE, {"start": "frugal", "protect": 0.5, "parameters": 30}),
+    "goes on, frugal": (CARTPOLE, {"start": "frugal", "protect": 0.5, "max_parameters": 30}),
     "two tasks": ((CARTPOLE, f"{CARTPOLE},mirrored"), {"preset": "paper", "episodes": 20, **RULES}),
     "two tasks, protected, with a cue": (
         (CARTPOLE, f"{CARTPOLE},gravity=20"),
-        {"episodes": 40, "protect": 0.5, "cue": True, "parameters": 24, **FINAL, **FRUGAL},
+        {"episodes": 40, "protect": 0.5, "cue": True, "max_parameters": 24, **FINAL, **FRUGAL},
     ),
 }
 PARTS = (OF_OLD, OF_PRESETS, OF_STUDENTS, OF_RULES, OF_PLASTICITY, OF_LEARNING, OF_RUNS)

@@ -66,9 +66,9 @@ def test_the_best_of_few_episodes_play_more_and_the_best_of_these_many() -> None
 
 
 def test_a_student_above_the_limit_is_not_offered(tmp_path: Path) -> None:
-    plan = planned(tmp_path, parameters=20)
+    plan = planned(tmp_path, max_parameters=20)
     assert len(Distillation(plan).candidates) == 1
-    assert Distillation(replace(plan, parameters=1)).candidates == []
+    assert Distillation(replace(plan, max_parameters=1)).candidates == []
 
 
 # --- a run that chooses ---------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_an_interrupt_after_the_last_pruning_repeats_none_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The learner was resumed unpruned, pruned again, and the edits were recorded twice."""
-    changes: Any = {"preset": "frugal", "select": "best", "parameters": 6, "episodes": 3}
+    changes: Any = {"preset": "frugal", "select": "best", "max_parameters": 6, "episodes": 3}
     changes["plasticity"] = {}
     run = new_run("CartPole-v1", settings(tmp_path, **changes), tmp_path / "a")
 
@@ -211,12 +211,13 @@ def test_load_takes_what_is_handed_over_the_final_or_one_of_few_parameters(folde
     assert load(folder).graph == record.selected.policy.graph != record.graph
     assert load(folder, final=True).graph == record.graph
     for limit in sorted(each.n_parameters for each in record.checkpoints):
-        found = record.student(parameters=limit)
-        assert load(folder, parameters=limit).graph == found.policy.graph
+        found = record.student(max_parameters=limit)
+        assert load(folder, max_parameters=limit).graph == found.policy.graph
         rivals = [each for each in record.checkpoints if each.n_parameters <= limit]
         assert found.rank == max(each.rank for each in rivals)
         assert np.array_equal(
-            evaluate(record, 3, parameters=limit), Run.resume(folder).score(3, parameters=limit)
+            evaluate(record, 3, max_parameters=limit),
+            Run.resume(folder).score(3, max_parameters=limit),
         )
     assert np.array_equal(evaluate(record, 100), record.held_out)
     assert not np.array_equal(evaluate(record, 100, final=True), record.held_out)
@@ -236,9 +237,9 @@ def test_the_summary_has_what_is_handed_over(folder: Path) -> None:
 
 def test_a_champion_is_taken_if_it_is_small_enough(tmp_path: Path) -> None:
     champion = evolved(tmp_path / "run").champion.policy.graph
-    assert load(tmp_path / "run", parameters=champion.n_edges).graph == champion
+    assert load(tmp_path / "run", max_parameters=champion.n_edges).graph == champion
     with pytest.raises(ConfigError, match=f"more than {champion.n_edges - 1}"):
-        load(tmp_path / "run", parameters=champion.n_edges - 1)
+        load(tmp_path / "run", max_parameters=champion.n_edges - 1)
 
 
 # --- the share of the expert's return that was asked for ------------------------------------------

@@ -79,7 +79,7 @@ def test_a_final_student_keeps_to_the_parameters_however_short_its_run(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     run = trained(
-        tmp_path, parameters=6, select="final", **{"episodes": 3, "plasticity": {}, **changes}
+        tmp_path, max_parameters=6, select="final", **{"episodes": 3, "plasticity": {}, **changes}
     )
     assert run.selected.n_parameters <= 6
     assert run.record.graph.n_edges <= 6

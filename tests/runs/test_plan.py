@@ -89,12 +89,12 @@ def test_a_student_is_what_its_name_says(tasks: dict[str, Task], student: str) -
 def test_a_plan_keeps_what_was_asked_for_beside_what_follows_from_it(
     tasks: dict[str, Task],
 ) -> None:
-    plan = planned(tasks["CartPole-v1"], parameters=50, plasticity={"max_relays": 2})
+    plan = planned(tasks["CartPole-v1"], max_parameters=50, plasticity={"max_relays": 2})
     assert plan.asked is not None
     assert (plan.asked.learning.loss, plan.learning.loss) == (None, "cross_entropy")
     assert (plan.asked.plasticity.max_edges, plan.plasticity.max_edges) == (100_000, 50)
     assert plan_run(plan.asked, tasks["CartPole-v1"], FILE) == plan
-    few = planned(tasks["CartPole-v1"], parameters=50, plasticity={"max_edges": 20})
+    few = planned(tasks["CartPole-v1"], max_parameters=50, plasticity={"max_edges": 20})
     assert few.plasticity.max_edges == 20
 
 
@@ -168,11 +168,19 @@ COMPILED = {"env_backend": "compiled"}
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (CARTPOLE, {"target_return": 400.0}, "target_return needs rules that follow a size"),
     (CARTPOLE, KEEP | {"target_return": 400.0}, "--keep sets target_return"),
-    (CARTPOLE, FRUGAL | {"parameters": 8, "plasticity": {"size": 20}}, "more than --parameters 8"),
+    (
+        CARTPOLE,
+        FRUGAL | {"max_parameters": 8, "plasticity": {"size": 20}},
+        "more than --max-parameters 8",
+    ),
     (CARTPOLE, {"plasticity": {"size": 50}}, "A `size` needs rules that follow one"),
-    (CARTPOLE, {"parameters": 3}, "6 edges, more than --parameters 3: lower the density"),
-    (CARTPOLE, FRUGAL | {"student": "growth-only", "parameters": 3}, "starts with 10 edges"),
-    (CARTPOLE, MLP | {"parameters": 30}, "79 edges, more than --parameters 30: lower the budget"),
+    (CARTPOLE, {"max_parameters": 3}, "6 edges, more than --max-parameters 3: lower the density"),
+    (CARTPOLE, FRUGAL | {"student": "growth-only", "max_parameters": 3}, "starts with 10 edges"),
+    (
+        CARTPOLE,
+        MLP | {"max_parameters": 30},
+        "79 edges, more than --max-parameters 30: lower the budget",
+    ),
     (CARTPOLE, MLP | {"learning": TIME}, "needs states carried from call to call"),
     (CARTPOLE, {"learning": {"rule": "feedback"} | TIME}, "not of the rule 'feedback'"),
     (CARTPOLE, {"learning": {"through_time": 10**7}}, "would take 9.6 TB"),
@@ -197,7 +205,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("LunarLander-v3", COMPILED, "the task LunarLander-v3 is not compiled."),
     (CARTPOLE, COMPILED | {"normalise": True}, "its observations are normalised."),
     (CARTPOLE, COMPILED | {"teacher": FUNCTION}, "its expert is a function."),
-    (CARTPOLE, KEEP | {"parameters": 6}, "Give --keep or --parameters, not both"),
+    (CARTPOLE, KEEP | {"max_parameters": 6}, "Give --keep or --max-parameters, not both"),
     (CARTPOLE, KEEP | {"select": "final"}, "--keep selects the network"),
     (CARTPOLE, {"keep": 0.9}, "--keep needs rules that follow a size"),
     ("xor", KEEP, "--keep needs an expert that plays; xor has none"),

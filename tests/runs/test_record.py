@@ -272,7 +272,7 @@ def test_a_run_with_a_function_is_rebuilt_when_it_is_given_again(tmp_path: Path)
 
 def test_warnings_are_on_record_whether_a_run_has_a_folder_or_not(tmp_path: Path) -> None:
     with pytest.warns(smgrnn.GrowthLimitWarning):
-        run = trained(tmp_path, parameters=9)
+        run = trained(tmp_path, max_parameters=9)
     assert run.record.warnings == Record.load(tmp_path / "run").warnings
     assert "max_edges=9" in run.record.warnings[0]
-    assert settings(tmp_path).parameters is None
+    assert settings(tmp_path).max_parameters is None

@@ -45,9 +45,9 @@ the network:
                       `smgrnn tune` writes (default: frugal)
   --student {smgrnn,static,growth-only,mlp-100,mlp-200,mlp-pruned}
                       a network that grows and prunes; one with a fixed graph; growth without
-                      pruning; MLPs of 100 % and 200 % of the budget; an MLP pruned to --parameters
-                      (default: smgrnn)
-  --parameters N      maximum parameters of the result; training may exceed it temporarily
+                      pruning; MLPs of 100 % and 200 % of the budget; an MLP pruned to
+                      --max-parameters (default: smgrnn)
+  --max-parameters N  maximum parameters of the result; training may exceed it temporarily
   --keep FRACTION     find the smallest network that keeps this fraction of the expert's return
                       beyond that of a random policy
   --select {best,final}
@@ -66,7 +66,7 @@ training:
 SELECTION = """
 the network:
   --final             take the final network of the run
-  --parameters N      take the best network with at most N parameters (default: the selected one)
+  --max-parameters N  take the best network with at most N parameters (default: the selected one)
 """
 WORKERS = """
 workers:
@@ -165,8 +165,9 @@ class Parser(ArgumentParser):
             from smgrnn.commands.settings import renamed
 
             if now := renamed(word):
-                option = f"--set {now}=VALUE; `smgrnn settings` lists all"
-                raise ConfigError(f"{word} is now {f'--{now}' if f'--{now}' in known else option}.")
+                option = f"--{now.replace('_', '-')}"
+                other = f"--set {now}=VALUE; `smgrnn settings` lists all"
+                raise ConfigError(f"{word} is now {option if option in known else other}.")
         self.error(f"unknown option {word}. {suggest(word, known, cutoff=0.7)}")
 
     def _check_value(self, action: Action, value: Any) -> None:
@@ -238,7 +239,7 @@ def run_settings(args: Namespace, task: str, seed: int = 0) -> "RunConfig":
 
 def selection(args: Namespace) -> dict[str, Any]:
     """Return which network of a run is asked for."""
-    return {"final": args.final, "parameters": args.parameters}
+    return {"final": args.final, "max_parameters": args.max_parameters}
 
 
 def import_from_here(*names: str | None) -> None:

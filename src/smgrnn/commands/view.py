@@ -33,7 +33,7 @@ def run(args: Namespace, output: Output) -> None:
 
     path: Path = args.run
     if args.live:
-        if (args.out, args.record, args.final, args.parameters) != (None, None, False, None):
+        if (args.out, args.record, args.final, args.max_parameters) != (None, None, False, None):
             raise ConfigError("--live follows the run as it trains and takes no other option.")
         _follow(path, opens=not args.no_open)
         return

@@ -161,7 +161,7 @@ class Distillation:
     @property
     def candidates(self) -> list[Policy]:
         """The policies that may be selected now: the student, and the one with mean weights."""
-        graphs, limit = [self.learner.graph], self.plan.parameters
+        graphs, limit = [self.learner.graph], self.plan.max_parameters
         if self.plan.learning.averaging > 0.0:
             graphs.append(self.learner.averaged_graph)
         return [self._policy(each) for each in graphs if limit is None or each.n_edges <= limit]

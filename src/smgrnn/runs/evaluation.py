@@ -15,7 +15,7 @@ def evaluate(
     n: int,
     *,
     final: bool = False,
-    parameters: int | None = None,
+    max_parameters: int | None = None,
     task: TaskSource | Task | None = None,
 ) -> Floats:
     """Return the returns of a run's selected network, frozen and greedy, on `n` new episodes.
@@ -28,7 +28,7 @@ def evaluate(
         Held-out episodes.
     final
         Evaluate the final network instead.
-    parameters
+    max_parameters
         Evaluate the best network with at most this many parameters instead.
     task
         The task, if it is your own code.
@@ -40,7 +40,7 @@ def evaluate(
     >>> evaluate(run.record, 3).shape
     (3,)
     """
-    policy, plan = record.student(final=final, parameters=parameters).policy, record.plan
+    policy, plan = record.student(final=final, max_parameters=max_parameters).policy, record.plan
     if isinstance(plan, Plan):
         backend = Distillation(plan, task=task, record=record).backend
     else:

@@ -282,7 +282,7 @@ def plan_run(
     network = _network(config, task, loss)
     if start is not None:
         _check_start(config, task, network, start.plan)
-    rules, limit, target = config.plasticity, config.parameters, config.target_return
+    rules, limit, target = config.plasticity, config.max_parameters, config.target_return
     if rules.follows_size:
         if (target, config.keep, limit, rules.size) == (None, None, None, None):
             target = task.reward_threshold
@@ -307,7 +307,7 @@ def plan_run(
     graph = plan.make_graph()
     require(
         limit is None or follows_size(rules.pruning) or graph.n_edges <= limit,
-        f"The network starts with {graph.n_edges} edges, more than --parameters {limit}: lower "
+        f"The network starts with {graph.n_edges} edges, more than --max-parameters {limit}: lower "
         f"the {'budget' if is_layered else 'density'}",
     )
     n_nodes, n_edges = graph.n_nodes, graph.n_edges
@@ -326,7 +326,7 @@ def require(holds: Any, sentence: str) -> None:
 def _check(config: RunConfig, task: Task) -> None:
     """Refuse settings that contradict the task or each other."""
     losses = CHOICE_LOSSES if task.is_discrete else ("mse",)
-    network, rules, limit = config.network, config.plasticity, config.parameters
+    network, rules, limit = config.network, config.plasticity, config.max_parameters
     actions = f"the actions of {task.id} are {'choices' if task.is_discrete else 'continuous'}"
     require(
         config.learning.loss in (None, *losses),
@@ -347,10 +347,10 @@ def _check(config: RunConfig, task: Task) -> None:
     )
     require(
         rules.size is None or limit is None or rules.size <= limit,
-        f"plasticity.size {rules.size} is more than --parameters {limit}: leave one out",
+        f"plasticity.size {rules.size} is more than --max-parameters {limit}: leave one out",
     )
     if config.keep is not None:
-        require(limit is None, "Give --keep or --parameters, not both")
+        require(limit is None, "Give --keep or --max-parameters, not both")
         require(not task.is_supervised, f"--keep needs an expert that plays; {task.id} has none")
         require(rules.follows_size, "--keep needs rules that follow a size: use --preset frugal")
         require(config.select == "best", "--keep selects the network: use --select best")

@@ -163,7 +163,7 @@ class Record:
         """The final graph with its weights, or the champion's."""
         return self.student(final=True).policy.graph
 
-    def student(self, *, final: bool = False, parameters: int | None = None) -> Checkpoint:
+    def student(self, *, final: bool = False, max_parameters: int | None = None) -> Checkpoint:
         """Return the selected network, the final one, or the best with at most some parameters.
 
         An evolution selects its champion; an unfinished run has the best network so far.
@@ -172,25 +172,25 @@ class Record:
         >>> record = smgrnn.distill("xor", episodes=60, select="best").record
         >>> record.student().episode <= record.student(final=True).episode
         True
-        >>> record.student(parameters=1)
+        >>> record.student(max_parameters=1)
         Traceback (most recent call last):
         smgrnn.errors.ConfigError: The smallest network of the run has 3 parameters, more than 1.
         """
-        if final and parameters is not None:
+        if final and max_parameters is not None:
             raise ConfigError("Ask for the final network or a maximum of parameters, not both.")
         if "final" not in self.students:
             raise ConfigError("The search has no champion yet: no candidate has played.")
         checkpoints = self.checkpoints
         if final or not checkpoints:
             checkpoints = (Checkpoint(self.students["final"], self.episodes.n, np.empty(0)),)
-        found = best(checkpoints, np.inf if parameters is None else parameters)
-        if self.target_return is not None and parameters is None and not final:
+        found = best(checkpoints, np.inf if max_parameters is None else max_parameters)
+        if self.target_return is not None and max_parameters is None and not final:
             found = smallest_kept(checkpoints, self.target_return) or found
         if found is None:
             smallest = min(checkpoint.n_parameters for checkpoint in checkpoints)
             raise ConfigError(
                 f"The smallest network of the run has {smallest} parameters, more than "
-                f"{parameters}."
+                f"{max_parameters}."
             )
         return found
 
@@ -430,7 +430,7 @@ def record_file(path: Path) -> Path:
     return path if path.suffix == Path(MODEL).suffix and not path.is_dir() else path / MODEL
 
 
-def load(path: str | Path, *, final: bool = False, parameters: int | None = None) -> Policy:
+def load(path: str | Path, *, final: bool = False, max_parameters: int | None = None) -> Policy:
     """Return the selected network of a run; it needs neither its environment nor its expert.
 
     Parameters
@@ -439,7 +439,7 @@ def load(path: str | Path, *, final: bool = False, parameters: int | None = None
         A run folder, a file of a store, or the single network of `SMGrNN.save` or `Learner.save`.
     final
         Return the final network instead.
-    parameters
+    max_parameters
         Return the best network with at most this many parameters instead.
 
     Examples
@@ -453,7 +453,7 @@ def load(path: str | Path, *, final: bool = False, parameters: int | None = None
     'network'
     """
     if kind_of(path) in NETWORK_KINDS:
-        if final or parameters is not None:
+        if final or max_parameters is not None:
             raise ConfigError(f"{path} holds one network, not a run with several.")
         return policy_of(read_network(path))
-    return Record.load(path).student(final=final, parameters=parameters).policy
+    return Record.load(path).student(final=final, max_parameters=max_parameters).policy

@@ -144,9 +144,9 @@ class Run(Session[Plan]):
         """Mean return over the final quarter of the episodes."""
         return float(self.summary()["late_return"])
 
-    def score(self, n: int, *, final: bool = False, parameters: int | None = None) -> Floats:
+    def score(self, n: int, *, final: bool = False, max_parameters: int | None = None) -> Floats:
         """Return the returns of the selected network, or of another, on `n` held-out episodes."""
-        student = self.record.student(final=final, parameters=parameters).policy
+        student = self.record.student(final=final, max_parameters=max_parameters).policy
         return score(self._distillation.backend, student, self.plan.seed, n)
 
     def begin(self) -> None:
@@ -192,7 +192,7 @@ class Run(Session[Plan]):
             with interrupts_deferred():
                 self._train_chunk()
             yield
-        limit = plan.parameters
+        limit = plan.max_parameters
         if limit is not None and self.graph.n_edges > limit and not self.record.checkpoints:
             with interrupts_deferred():
                 distillation.learner.settle()  # the run was too short to prune to the limit

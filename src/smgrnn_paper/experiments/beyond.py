@@ -43,7 +43,12 @@ def _operators() -> dict[str, Condition]:
 
     def add(task: str, name: str, iterations: int, size: int | None) -> None:
         place = f"{task}/{name}-k{iterations}-{'own' if size is None else 'equal'}"
-        start: Any = {"iterations": iterations, "n_hidden": 2, "density": 0.5, "parameters": size}
+        start: Any = {
+            "iterations": iterations,
+            "n_hidden": 2,
+            "density": 0.5,
+            "max_parameters": size,
+        }
         found[place] = Condition.distill(
             task, episodes=GROWTH_EPISODES, plasticity=rules[name], **start
         )

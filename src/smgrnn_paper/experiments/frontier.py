@@ -37,14 +37,14 @@ def _conditions(task: str) -> dict[str, AnyCondition]:
 
     rate, slower = ({"learning_rate": rates[task]} for rates in (MLP_RATES, PRUNED_RATES))
     for size in SIZES[task]:
-        add(f"frugal-{size}", parameters=size)
+        add(f"frugal-{size}", max_parameters=size)
     add("frugal")
     add("keep", keep=KEPT, episodes=EPISODES)
     for size in MLPS[task]:
         add(f"mlp-{size}", student="mlp-100", budget=size, learning=rate)
     pruned = {"student": "mlp-pruned", "budget": DENSE[task], "learning": slower}
     for size in SIZES[task]:
-        add(f"pruned-{size}", parameters=size, **pruned)
+        add(f"pruned-{size}", max_parameters=size, **pruned)
     add("paper", preset="paper", episodes=EPISODES)
     found[f"{task}/neat"] = EvolutionCondition.evolve(task, method="neat", rollouts=EPISODES)
     return found

@@ -90,7 +90,7 @@ class Group(NamedTuple):
         """Return the group of these runs; the size of an MLP is one that was asked for."""
         plan = records[0].plan
         sizes = tuple(record.selected.n_parameters for record in records)
-        limit = plan.parameters if isinstance(plan, Plan) else None
+        limit = plan.max_parameters if isinstance(plan, Plan) else None
         returns = tuple(float(record.held_out.mean()) for record in records)
         seeds = tuple(record.plan.seed for record in records)
         return cls(plan.task.id, kind, sizes[0] if kind == MLP else limit, seeds, sizes, returns)

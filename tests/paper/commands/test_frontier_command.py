@@ -14,7 +14,7 @@ from support.fabricated import fabricate
 pytestmark = pytest.mark.xdist_group("frontier")
 
 CONDITIONS = {
-    "frugal": Condition.distill("CartPole-v1", preset="frugal", parameters=8),
+    "frugal": Condition.distill("CartPole-v1", preset="frugal", max_parameters=8),
     "mlp": Condition.distill("CartPole-v1", preset="frugal", student="mlp-100", budget=9),
 }
 

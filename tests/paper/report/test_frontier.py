@@ -36,7 +36,7 @@ pytestmark = pytest.mark.xdist_group("frontier")
 PAPER = load_paper()
 COMMITTED = Path(__file__).parents[3] / "docs" / "results" / "frontier.json"
 TASK = "CartPole-v1"
-FRUGAL = Condition.distill(TASK, preset="frugal", parameters=8)
+FRUGAL = Condition.distill(TASK, preset="frugal", max_parameters=8)
 
 
 def frugal(student: str = "smgrnn", **changes: Any) -> Condition:
@@ -69,7 +69,7 @@ def group(kind: str, n_parameters: int, *returns: float, task: str = TASK) -> Gr
         (Condition.distill(TASK, student="static"), "static"),
         (Condition.distill(TASK, student="growth-only"), "growth only"),
         (Condition.distill(TASK, student="mlp-200"), "MLP"),
-        (frugal("mlp-pruned", budget=23, parameters=8), "MLP, pruned"),
+        (frugal("mlp-pruned", budget=23, max_parameters=8), "MLP, pruned"),
         (EvolutionCondition.evolve(TASK, method="ndp"), "NDP"),
     ],
 )
