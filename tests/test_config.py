@@ -35,7 +35,7 @@ KINDS: dict[str, tuple[list[Any], str]] = {
         COUNT,
         "n_inputs n_outputs state_dim iterations window interval update prune_period max_relays "
         "size n_candidates candidate_sources max_nodes max_edges episodes checkpoint_every "
-        "held_out parameters budget rollouts population",
+        "held_out max_parameters budget rollouts population",
     ),
     "whole": (WHOLE, "n_hidden through_time least_updates seed stop_after"),
     "positive": (
