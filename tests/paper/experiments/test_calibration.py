@@ -24,6 +24,7 @@ from smgrnn_paper.experiments.calibration import (
 )
 from smgrnn_paper.report.calibration import (
     FARTHEST,
+    HELD_OUT,
     WINDOWS,
     Distances,
     calibration_tables,
@@ -62,7 +63,9 @@ def target(group: str, row: str, metric: str) -> Any:
 
 def test_every_reading_is_another_and_each_stage_runs_those_it_names() -> None:
     assert len(set(READINGS)) == len(READINGS) == 672  # as docs/calibration.md says
-    assert {PAPER} <= set(FINALISTS) <= set(SHORTLIST)
+    *closest, elsewhere = FINALISTS
+    assert {PAPER} <= set(closest) <= set(SHORTLIST)
+    assert elsewhere in READINGS
     for found, readings in CALIBRATION.values():
         assert len(found.conditions) % len(readings) == 0
         assert set(found.more) <= set(found.conditions)
@@ -101,6 +104,19 @@ def test_the_distance_counts_what_is_fitted_and_nothing_held_out() -> None:
     assert [each[3:] for each in TARGETS if each.at] == [(29.8, 5.71, 1000), (31.2, 3.97, 1000)]
     sums = {row for row in ROWS if row.endswith(SUM)}
     assert {ROWS[row].settings.learning.reduction for row in sums} == {"sum"}
+
+
+def test_numbers_that_are_held_out_are_measured_and_choose_nothing(tmp_path: Path) -> None:
+    """A late return of LunarLander as printed, and its edges one deviation off."""
+    fitted, row, store = "Acrobot-v1/smgrnn", "LunarLander-v3/smgrnn", Store(tmp_path)
+    found = stage(fitted, row)
+    fill_store(store, [found.experiment], lambda *_: {"late_return": 207.6, "n_edges": 180})
+    ranked = rank_readings(found, Results(store), PRINTS)[0]
+    assert HELD_OUT not in ranked.groups
+    far = {each.metric: each.distance(it) for each, it in ranked.numbers.items() if each.row == row}
+    assert (far["late_return"], far["n_edges"]) == pytest.approx((0.0, 1.0))
+    assert ranked.held_out == pytest.approx(np.mean(list(far.values())))
+    assert measure_reading(NEAR, {}).held_out is None
 
 
 def test_a_number_far_away_counts_no_more_than_the_farthest() -> None:
