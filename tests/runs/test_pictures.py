@@ -41,7 +41,7 @@ def test_a_small_network_has_its_ends_named_and_its_weights_written_and_a_large_
     edges = [(0, 5, 0.51234), (4, 7, -1.0), (7, 6, 63.75)]
     found = words(record, Graph.from_edges(5, 2, 1, edges=edges), tmp_path)
     ends = {"position", "velocity", "angle", "angular velocity", "bias", "left", "right"}
-    assert ends | {"+0.512", "-1", "+63.8"} < set(found)
+    assert ends | {"+0.512", "−1", "+63.8"} < set(found)
     n = FEW + 1
     large = Graph.from_edges(5, 2, n - 2, edges=[(0, 5 + k, 1.0) for k in range(n)])
     assert "+1" not in words(replace(record, held_out=np.empty(0)), large, tmp_path)

@@ -1,5 +1,9 @@
-"""The graph drawn in the paper's style, and as a networkx graph.  Paper: Fig. 8."""
+"""The look of networks in every picture, the drawing of a graph, and a graph of networkx.
 
+Paper: Fig. 8.  The page and films take colors, widths and places from here.
+"""
+
+from collections.abc import Container
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -7,27 +11,62 @@ import numpy as np
 
 from smgrnn.errors import needs
 from smgrnn.graph.state import Graph
+from smgrnn.text import MINUS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
     from networkx import DiGraph
 
-OUTLINE = {"input": "#2ca02c", "output": "#d62728", "hidden": "#7f7f7f"}
+OUTLINE = {
+    "input": "#2ca02c",
+    "unused input": "#cdd3da",
+    "bias": "#8c564b",
+    "hidden": "#7f7f7f",
+    "output": "#d62728",
+}
+"""Color of the outline of a node by its kind; no edge leaves an unused input."""
 POSITIVE, NEGATIVE = "#1f5fa8", "#d9822b"
+NARROW = 0.5
+"""Width of an edge without weight, in points."""
 Positions = dict[int, tuple[float, float]]
 LEFT, RIGHT = 0.14, 0.86
 """Where hidden nodes stand between inputs at 0 and outputs at 1."""
 ROUNDS = 100
 """Rounds in which each hidden node moves to the middle of its neighbors."""
-BEND = 0.08
-"""How far an edge bends to its right, as a fraction of its length."""
+BEND = 0.1
+"""How far an edge bends to its left, as a fraction of its length."""
 LARGEST_DRAWN = 300
 """Edges beyond which a notebook shows no drawing: it would be slow, and show nothing."""
 
 
-def kinds(graph: Graph) -> list[str]:
-    """Return the kind of each node, "input", "output" or "hidden", in the graph's order."""
-    return ["input"] * graph.n_inputs + ["output"] * graph.n_outputs + ["hidden"] * graph.n_hidden
+def kinds(graph: Graph, n_biases: int = 0) -> list[str]:
+    """Return the kind of each node, in the graph's order; the last inputs may be biases."""
+    inputs = ["input"] * (graph.n_inputs - n_biases) + ["bias"] * n_biases
+    return inputs + ["output"] * graph.n_outputs + ["hidden"] * graph.n_hidden
+
+
+def drawn_kinds(graph: Graph, n_biases: int = 0) -> list[str]:
+    """Return the kind of each node as it is drawn: inputs may be unused.
+
+    >>> drawn_kinds(Graph.from_edges(3, 1, edges=[(0, 3, 0.5), (2, 3, 0.5)]), n_biases=1)
+    ['input', 'unused input', 'bias', 'output']
+    """
+    found = kinds(graph, n_biases)
+    for node in set(range(graph.n_inputs)) - set(graph.source.tolist()):
+        found[node] = "unused input"
+    return found
+
+
+def line_widths(weights: Any, widest: float, largest: float | None = None) -> Any:
+    """Return the widths of edges in points, by the logarithm of 1 + |weight|.
+
+    >>> line_widths([0.0, 1.0, -3.0], widest=4.5).tolist()
+    [0.5, 2.5, 4.5]
+    """
+    sizes = np.abs(weights)
+    largest = largest or np.max(sizes, initial=0.0) or 1.0
+    return NARROW + (widest - NARROW) * np.log1p(sizes) / np.log1p(largest)
 
 
 def to_networkx(graph: Graph) -> "DiGraph[int]":
@@ -72,8 +111,13 @@ def layout(graph: Graph) -> Positions:
     return {node: (x, y) for node, (x, y) in found}
 
 
-def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = None) -> "Axes":
-    """Draw inputs outlined green, outputs red; edges coloured by sign, with a width by weight."""
+def draw(
+    graph: Graph, ax: "Axes | None" = None, positions: Positions | None = None, n_biases: int = 0
+) -> "Axes":
+    """Draw nodes outlined by kind, and edges colored by sign, wider for larger weights.
+
+    Inputs that no edge leaves are gray.  The last inputs may be biases.
+    """
     from smgrnn.plotting import FancyArrowPatch
 
     if ax is None:
@@ -87,29 +131,42 @@ def draw(graph: Graph, ax: "Axes | None" = None, positions: Positions | None = N
         distances = np.linalg.norm(places[:, None] - places, axis=2)
         nearest = distances[~np.eye(n, dtype=np.bool_)].min()
         size = float(np.clip(min(4000 / n, 11_000 * nearest**2), 12, 320))
-    largest = np.abs(graph.weight).max(initial=0.0) or 1.0
-    for edge in graph.edges():
+    widest = float(np.clip(12 / np.sqrt(max(graph.n_edges, 1)), 1.2, 4))
+    for edge, width in zip(graph.edges(), line_widths(graph.weight, widest), strict=True):
         arrow = FancyArrowPatch(
             positions[edge.source],
             positions[edge.target],
             arrowstyle="-|>",
-            connectionstyle=f"arc3,rad={BEND}",
-            mutation_scale=float(np.clip(size / 25, 3, 10)),
+            connectionstyle=f"arc3,rad={-BEND}",
+            mutation_scale=float(np.clip(size / 25, 3, 10)) + 1.5 * width,
             shrinkA=np.sqrt(size) / 2,
             shrinkB=np.sqrt(size) / 2,
-            linewidth=0.4 + 2.6 * abs(edge.weight) / largest,
+            linewidth=width,
             color=POSITIVE if edge.weight >= 0 else NEGATIVE,
             alpha=0.75,
             zorder=1,
         )
         ax.add_patch(arrow)
-    colors = [OUTLINE[kind] for kind in kinds(graph)]
-    widths = [1.0 if kind == "hidden" else 2.0 for kind in kinds(graph)]
+    found = drawn_kinds(graph, n_biases)
+    colors = [OUTLINE[kind] for kind in found]
+    widths = [1.0 if kind == "hidden" else 2.0 for kind in found]
     x, y = places.T
     ax.scatter(x, y, s=size, c="white", edgecolors=colors, linewidths=widths, zorder=2)
     ax.margins(0.08)
     ax.set_axis_off()
     return ax
+
+
+def legend_keys(drawn: Container[str]) -> "list[Line2D]":
+    """Return the keys of a legend of the kinds of nodes that are drawn, and of the signs."""
+    from smgrnn.plotting import Line2D
+
+    dot: Any = {"linestyle": "", "marker": "o", "markerfacecolor": "white", "markeredgewidth": 1.5}
+    outlines = {kind: color for kind, color in OUTLINE.items() if kind in drawn}
+    keys = [Line2D([], [], label=kind, mec=color, **dot) for kind, color in outlines.items()]
+    for sign, color in (("positive weight", POSITIVE), ("negative weight", NEGATIVE)):
+        keys.append(Line2D([], [], label=sign, color=color, linewidth=2))
+    return keys
 
 
 def write_weights(ax: "Axes", graph: Graph, positions: Positions) -> None:
@@ -121,11 +178,11 @@ def write_weights(ax: "Axes", graph: Graph, positions: Positions) -> None:
     for edge in graph.edges():
         start, end = pixels.transform([positions[edge.source], positions[edge.target]])
         way = end - start
-        place = start + share * way + 2 * share * (1 - share) * BEND * way[::-1] * (1, -1)
+        place = start + share * way + 2 * share * (1 - share) * BEND * way[::-1] * (-1, 1)
         look["rotation"] = np.degrees(np.arctan(way[1] / way[0])) if way[0] else 90.0
         look["color"] = POSITIVE if edge.weight >= 0 else NEGATIVE
         x, y = pixels.inverted().transform(place)
-        ax.text(x, y, f"{edge.weight:+.3g}", **look)
+        ax.text(x, y, f"{edge.weight:+.3g}".replace("-", MINUS), **look)
 
 
 def network_html(title: str, graph: Graph) -> str:

@@ -2,12 +2,13 @@
 
 import io
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import Any
 
 import numpy as np
 
 from smgrnn.arrays import Floats
+from smgrnn.runs.formula import formula
 from smgrnn.runs.metrics import sustained_episode
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
@@ -19,6 +20,8 @@ RETURN, NODES, EDGES, LIKENESS = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c"
 """Colours of the curves."""
 FEW = 12
 """Maximum number of edges of a network whose picture has all weights."""
+FORMULA_WIDTH = 85
+"""Maximum characters in a line of a formula."""
 LABEL_WIDTH = 17
 """Maximum characters in a line of an upright label, which must not exceed its panel."""
 
@@ -92,18 +95,24 @@ def moving_average(values: Floats) -> Floats:
 
 
 def draw_topology(record: Record, path: Path) -> None:
-    """Draw the selected network, with names, a legend, and the weights of few edges."""
-    from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE, draw, layout, write_weights
-    from smgrnn.plotting import Figure, Line2D
+    """Draw the selected network with names, and few edges with their weights and as a formula."""
+    from smgrnn.graph.drawing import draw, drawn_kinds, layout, legend_keys, write_weights
+    from smgrnn.plotting import Figure
 
     policy, task = record.selected.policy, record.plan.task
-    graph, figure = policy.graph, Figure(figsize=(7, 5.4), layout="constrained")
-    positions = layout(graph)
-    ax = draw(graph, figure.subplots(), positions)
-    ends = zip(positions.values(), policy.names.of_nodes(graph.n_inputs), strict=False)
-    for (x, y), name in ends:
+    graph, n_biases = policy.graph, policy.graph.n_inputs - task.n_inputs
+    terms = [line.replace("+ ", "+\xa0").replace("− ", "−\xa0") for line in formula(policy)]
+    lines = [line for each in terms for line in wrap(each, FORMULA_WIDTH)]
+    figure: Any = Figure(figsize=(7, 5.2 + 0.22 * len(lines)), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.15, h_pad=0.08)
+    figure.supxlabel("\n".join(lines), fontsize=11, linespacing=1.5, parse_math=False)
+    positions, drawn = layout(graph), drawn_kinds(graph, n_biases)
+    ax = draw(graph, figure.subplots(), positions, n_biases)
+    names = policy.names.of_nodes(graph.n_inputs)
+    for (x, y), kind, name in zip(positions.values(), drawn, names, strict=False):
         side, shift = ("right", -0.04) if x < 0.5 else ("left", 0.04)
-        ax.text(x + shift, y, name, ha=side, va="center", fontsize=11, parse_math=False)
+        look: Any = {"fontsize": 11, "color": NODES if kind == "unused input" else "black"}
+        ax.text(x + shift, y, name, ha=side, va="center", parse_math=False, **look)
     ax.margins(0.12, 0.08)
     if graph.n_edges <= FEW:
         write_weights(ax, graph, positions)
@@ -111,15 +120,11 @@ def draw_topology(record: Record, path: Path) -> None:
     title = f"{task.id}: {size}"
     if task.recording is None and record.held_out.size:
         scores, n = record.held_out, quantity(record.held_out.size, "new episode")
-        title += f"\nSelected network: {plus_minus(scores.mean(), scores.std(), 1)} over {n}"
+        title += f"\nReturn {plus_minus(scores.mean(), scores.std(), 1)} over {n}"
     figure.suptitle(title, parse_math=False)
-    dot: Any = {"linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "white"}
-    kinds = [kind for kind in OUTLINE if kind != "hidden" or graph.n_hidden]
-    signs = {"positive weight": POSITIVE, "negative · width = |weight|": NEGATIVE}
-    keys = [Line2D([], [], label=kind, markeredgecolor=OUTLINE[kind], **dot) for kind in kinds]
-    keys += [Line2D([], [], label=sign, color=each, linewidth=2) for sign, each in signs.items()]
-    look: Any = {"fontsize": 9, "frameon": False, "columnspacing": 1.4, "handletextpad": 0.5}
-    figure.legend(handles=keys, loc="outside lower center", ncols=5, **look)
+    keys = legend_keys(drawn)
+    look = {"fontsize": 9, "frameon": False, "columnspacing": 1.4, "handletextpad": 0.4}
+    ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=len(keys), **look)
     _write(figure, path)
 
 

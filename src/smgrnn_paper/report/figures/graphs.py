@@ -1,13 +1,11 @@
 """Fig. 8: final networks."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from smgrnn.graph import draw
-from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
+from smgrnn.graph.drawing import drawn_kinds, legend_keys
 from smgrnn.pages import figure as fig
 from smgrnn.runs.record import Record
 from smgrnn_paper.experiments.paper import TASKS as CONTROL_TASKS
@@ -40,14 +38,11 @@ def draw_final_topologies(records: Records) -> Figure:
         else:
             fig.say_empty(ax)
             ax.set_axis_off()
-    dot: Any = {"marker": "o", "linestyle": "", "color": "white"}
-    keys = [Line2D([], [], mec=colour, label=kind, **dot) for kind, colour in OUTLINE.items()]
-    for sign, colour in (("positive", POSITIVE), ("negative", NEGATIVE)):
-        keys.append(Line2D([], [], color=colour, label=f"{sign} weight"))
-    fig.add_legend(body, keys)
+    drawn = {kind for run in shown.values() for kind in drawn_kinds(run.graph)}
+    fig.add_legend(body, legend_keys(drawn))
     fig.add_note(
         figure,
         "Of each task the run of median size: by nodes, then by edges, the smaller of two in the",
-        "middle. Edges are wider the larger their weight is in its network.",
+        "middle. Widths follow the logarithm of the weights; gray inputs are unused.",
     )
     return figure
