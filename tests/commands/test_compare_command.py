@@ -59,7 +59,7 @@ def test_a_folder_of_runs_stands_for_all_of_them(folder: Path, smgrnn: Command) 
     ]
     assert told["groups"][1]["held_out"]["each"] == [400, 410]
     assert told["groups"][1]["held_out"]["mean"] == 405
-    assert 0 < told["groups"][0]["agreement"] < 1
+    assert 0 < told["groups"][0]["late_agreement"] < 1
     assert told["settings"] == {
         "learning.learning_rate": {str(folder / "fast"): "0.02", str(folder / "slow"): "0.01"}
     }

@@ -62,7 +62,7 @@ def test_every_kind_of_run_has_a_page(tmp_path: Path) -> None:
         run = trained(tmp_path, name=student, student=student, episodes=4)
         text = page(Record.load(tmp_path / student))
         assert f"CartPole-v1, {student}, seed 0" in text
-        assert f"({run.graph.n_hidden:,} hidden)" in text
+        assert f"({run.final.graph.n_hidden:,} hidden)" in text
         assert 'id="notices"></div>' in text
     xor = page(distill("xor", seed=0).record)
     assert '"bias"' in xor
@@ -102,7 +102,7 @@ def test_the_page_ends_with_the_student_that_is_asked_for(tmp_path: Path) -> Non
     assert "interrupted" not in text
     call("view", tmp_path / "run", "--no-open", "--final")
     text = (tmp_path / "run" / "growth.html").read_text(encoding="utf-8")
-    assert f"and {run.graph.n_edges} edges." in text
+    assert f"and {run.final.graph.n_edges} edges." in text
     assert "This is the network of" not in text
 
 
@@ -110,7 +110,7 @@ def test_the_page_ends_with_the_student_that_is_asked_for(tmp_path: Path) -> Non
 def test_the_timeline_to_a_student_ends_with_its_graph(tmp_path: Path, interval: int | str) -> None:
     rules = {**RULES, "interval": interval}
     record = trained(tmp_path, select="best", seed=5, plasticity=rules).record
-    for student in (*record.checkpoints, record.student(final=True)):
+    for student in (*record.checkpoints, record.final):
         cut, graph = record.until(student), student.policy.graph
         timeline = Timeline.of(cut)
         last = timeline.frame(int(timeline.ends[-1]))

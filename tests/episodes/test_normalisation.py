@@ -122,7 +122,7 @@ def test_a_student_learns_as_it_would_in_a_normalised_environment(tmp_path: Path
         normalised, expert=lambda row: swing(row / normalise.scale + normalise.mean), **settings
     )
     assert np.array_equal(same.episodes.returns, run.episodes.returns)
-    assert same.graph == run.graph
+    assert same.graph == run.final.graph
     assert np.array_equal(same.held_out, run.held_out)
 
 

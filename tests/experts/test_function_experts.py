@@ -106,7 +106,7 @@ def test_a_made_cartpole_is_not_taken_for_the_compiled_one() -> None:
 def test_a_policy_loads_without_its_environment(tmp_path: Path) -> None:
     run = distill(half_gravity, expert=damp, episodes=2, out=tmp_path / "run")
     policy = load(tmp_path / "run")
-    assert policy.graph == run.graph
+    assert policy.graph == run.final.graph
     assert policy([1.0, 0.0, 0.0]).shape == (1,)
     with pytest.raises(TaskError, match="'PendulumEnv' of this run is your own code"):
         Run.resume(tmp_path / "run")

@@ -278,6 +278,6 @@ def test_the_students_that_choose_are_those_of_a_run_with_as_many_units() -> Non
     task, n_parameters = find_task("Acrobot-v1"), 16 * (6 + 1 + 3) + 3
     settings: Any = {"student": "mlp-100", "budget": n_parameters, "preset": "paper", "held_out": 1}
     run = distill(task.id, episodes=20, seed=1001, select="final", **settings)
-    assert run.graph.n_hidden == 16
+    assert run.final.graph.n_hidden == 16
     (mean,) = late_returns(load_expert(task.id), task, 20, [1001])
     assert mean == run.episodes.returns[-5:].mean()

@@ -41,8 +41,8 @@ def answers(policy: Policy) -> Any:
 def test_a_run_starts_as_the_student_that_was_handed_over(first: Run) -> None:
     run = new_run("CartPole-v1", asked(first), start=start_from(first))
     given = first.selected.policy
-    assert run.graph.edge_ids.tolist() == given.graph.edge_ids.tolist()
-    assert np.allclose(run.graph.weight, given.graph.weight, rtol=1e-12)
+    assert run.final.graph.edge_ids.tolist() == given.graph.edge_ids.tolist()
+    assert np.allclose(run.final.graph.weight, given.graph.weight, rtol=1e-12)
     assert np.array_equal(answers(run.record.students["final"]), answers(given))
 
 

@@ -98,7 +98,7 @@ def test_training_does_not_notice_that_students_are_tried(
         trained(tmp_path, task, name=name, held_out=2, select=name, **changes).record
         for name in ("final", "best")
     )
-    assert chosen.graph == final.graph
+    assert chosen.final.graph == final.final.graph
     for part in ("episodes", "edits", "snapshots"):
         for ours, theirs in zip(getattr(chosen, part), getattr(final, part), strict=True):
             assert np.array_equal(ours, theirs)
@@ -197,7 +197,7 @@ def test_an_interrupt_after_the_last_pruning_repeats_none_of_it(
         patch.setattr(Distillation, "try_out", interrupt)
         with pytest.raises(KeyboardInterrupt):
             run.train()
-    assert run.graph.n_edges == 6
+    assert run.final.graph.n_edges == 6
     Run.resume(tmp_path / "a").train()
     trained(tmp_path, name="b", **changes)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
@@ -208,8 +208,8 @@ def test_an_interrupt_after_the_last_pruning_repeats_none_of_it(
 
 def test_load_takes_what_is_handed_over_the_final_or_one_of_few_parameters(folder: Path) -> None:
     record = Record.load(folder)
-    assert load(folder).graph == record.selected.policy.graph != record.graph
-    assert load(folder, final=True).graph == record.graph
+    assert load(folder).graph == record.selected.policy.graph != record.final.graph
+    assert load(folder, final=True).graph == record.final.graph
     for limit in sorted(each.n_parameters for each in record.checkpoints):
         found = record.student(max_parameters=limit)
         assert load(folder, max_parameters=limit).graph == found.policy.graph
@@ -224,15 +224,18 @@ def test_load_takes_what_is_handed_over_the_final_or_one_of_few_parameters(folde
 
 
 def test_the_summary_has_what_is_handed_over(folder: Path) -> None:
-    record = Record.load(folder)
-    assert record.summary()["selected"] == {
-        "n_parameters": load(folder).graph.n_edges,
-        "n_nodes": load(folder).graph.n_nodes,
-        "held_out_mean": record.held_out.mean(),
-        "held_out_std": record.held_out.std(),
-        "episode": record.selected.episode,
-    }
-    assert record.summary()["n_parameters"] == record.graph.n_edges
+    run = Run.resume(folder)
+    summary, final = run.summary(), run.final
+    selected, last = load(folder), load(folder, final=True)
+    assert run.graph == run.policy.graph == selected.graph != final.graph == last.graph
+    assert summary["n_parameters"] == run.n_parameters == selected.graph.n_edges
+    assert summary["final"]["n_parameters"] == final.n_parameters == last.graph.n_edges
+    assert (summary["n_nodes"], summary["n_hidden"]) == (run.graph.n_nodes, run.graph.n_hidden)
+    assert summary["selected_episode"] == run.selected.episode < final.episode
+    assert (summary["held_out_mean"], summary["held_out_std"]) == (
+        run.held_out.mean(),
+        run.held_out.std(),
+    )
 
 
 def test_a_champion_is_taken_if_it_is_small_enough(tmp_path: Path) -> None:

@@ -82,4 +82,4 @@ def test_the_best_checkpoint_is_the_one_that_scored_best_when_it_was_made(tmp_pa
     run = trained(tmp_path, checkpoint_every=5, seed=5)
     assert run.record.students["best"].graph == graphs[best]
     assert run.summary()["best_checkpoint_score"] == max(scores)
-    assert run.graph == graphs[-1]
+    assert run.final.graph == graphs[-1]

@@ -226,7 +226,7 @@ def test_a_run_whose_environment_failed_once_goes_on_as_if_it_had_not(
     assert is_one_sentence(error)
     resumed = Run.resume(tmp_path / "run")
     assert resumed.episodes.n == 12
-    assert load(tmp_path / "run").graph == resumed.graph
+    assert load(tmp_path / "run").graph == resumed.final.graph
     resumed.train()
     distill(
         f"Failing/{fault}-v0", out=tmp_path / "whole", preset="paper", **failing

@@ -82,4 +82,4 @@ def test_a_final_student_keeps_to_the_parameters_however_short_its_run(
         tmp_path, max_parameters=6, select="final", **{"episodes": 3, "plasticity": {}, **changes}
     )
     assert run.selected.n_parameters <= 6
-    assert run.record.graph.n_edges <= 6
+    assert run.final.graph.n_edges <= 6

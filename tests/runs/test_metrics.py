@@ -32,7 +32,7 @@ def test_the_summary_of_eight_episodes_is_the_one_computed_by_hand() -> None:
         n_nodes=np.array([6, 6, 7, 8, 9, 9, 9, 8]),
         n_edges=np.array([6, 7, 8, 9, 10, 12, 14, 13]),
     )
-    assert summarise(episodes, edits(18), 6, (6, 6), 30.0) == {
+    assert summarise(episodes, edits(18), (6, 6), 30.0) == {
         "episodes": 8,
         "steps": 470,
         "late_return": 60.0,  # (50 + 70) / 2
@@ -41,17 +41,13 @@ def test_the_summary_of_eight_episodes_is_the_one_computed_by_hand() -> None:
         "convergence_episode": 3,
         "sustained_episode": None,  # of a hundred episodes there are only eight
         "early_lost": 2,
-        "n_nodes": 8,
-        "n_hidden": 2,
-        "n_edges": 13,
-        "n_parameters": 13,
         "late_nodes": 8.5,
         "late_edges": 13.5,
         "net_growth_nodes": 2,
         "net_growth_edges": 7,
         "late_growth_nodes": 2.5,
         "churn_ratio": 2.0,  # 18 changes / (2 + 7)
-        "agreement": 0.75,  # (40 + 110) / (50 + 150): per step, not per episode
+        "late_agreement": 0.75,  # (40 + 110) / (50 + 150): per step, not per episode
         "late_loss": 0.01,  # 2 / (50 + 150)
     }
 
@@ -102,11 +98,10 @@ def test_late_sizes_are_over_whole_pruning_periods() -> None:
     The mean over the whole final quarter is 24.3, for 20 of its 500 episodes are of a period that
     began before it.
     """
-    found = summarise(saw_tooth(), edits(0), 6, (6, 6), None, period=30)
-    assert (found["n_nodes"], found["n_edges"]) == (30, 60)
+    found = summarise(saw_tooth(), edits(0), (6, 6), None, period=30)
     assert (found["late_nodes"], found["late_edges"]) == (24.5, 49.0)
     assert found["late_growth_nodes"] == 18.5
-    over_the_quarter = summarise(saw_tooth(), edits(0), 6, (6, 6), None)
+    over_the_quarter = summarise(saw_tooth(), edits(0), (6, 6), None)
     assert over_the_quarter["late_nodes"] == pytest.approx(24.34)
 
 

@@ -69,7 +69,7 @@ def test_scores_are_held_out_returns_and_stages_are_watched_as_one_run(tmp_path:
     first, n_updates = sequence.records[0], int(sequence.records[0].episodes.steps.sum())
     for at, record in ((int(timeline.ends[-1]), sequence.record), (n_updates, first)):
         shown = timeline.edges.id[timeline.frame(at).edges]
-        assert sorted(shown) == sorted(record.graph.edge_ids)
+        assert sorted(shown) == sorted(record.final.graph.edge_ids)
 
 
 CHILD = """
@@ -223,7 +223,7 @@ def test_a_cue_is_an_input_for_each_task_that_says_which_it_is() -> None:
         "CartPole-v1,cue=1of2",
         "CartPole-v1,mirrored,cue=2of2",
     )
-    assert first.graph.n_inputs == 6
+    assert first.final.graph.n_inputs == 6
     shown = stated_settings(second.plan)
     assert shown["after"] == first.plan.task.id
     assert not any(text.startswith("{") for text in shown.values())
@@ -233,9 +233,9 @@ def test_protected_edges_stay_and_move_less() -> None:
     graphs = {}
     for share in (0.0, 1.0):
         first, second = learned(PLAIN, MIRRORED, episodes=60, protect=share).records
-        before = dict(zip(first.graph.edge_ids, first.graph.weight, strict=True))
-        after = dict(zip(second.graph.edge_ids, second.graph.weight, strict=True))
-        graphs[share] = (first.graph, before, after)
+        before = dict(zip(first.final.graph.edge_ids, first.final.graph.weight, strict=True))
+        after = dict(zip(second.final.graph.edge_ids, second.final.graph.weight, strict=True))
+        graphs[share] = (first.final.graph, before, after)
     graph, before, after = graphs[1.0]
     strongest = set(graph.edge_ids[protection(graph, 1.0)[0] == 1.0].tolist())
     for edge in strongest:

@@ -43,8 +43,8 @@ def test_the_static_student_keeps_its_graph_and_the_growing_one_removes_nothing(
     run = trained(tmp_path, name=None, student="static", episodes=10)
     start = new_learner(run.plan).graph
     assert run.edits.update.size == 0
-    assert run.graph._replace(weight=start.weight) == start
-    assert not np.array_equal(run.graph.weight, start.weight)
+    assert run.final.graph._replace(weight=start.weight) == start
+    assert not np.array_equal(run.final.graph.weight, start.weight)
     run = trained(tmp_path, name=None, student="growth-only", episodes=10)
     kinds = set(run.edits.rows[:, 0].tolist())
     assert kinds == {Operation.ADD_NODE, Operation.ADD_EDGE}
@@ -63,7 +63,7 @@ def test_the_sizes_on_record_are_those_of_the_edits_applied_to_the_first_graph(
         graph = [graph for update, graph in graphs if update <= last][-1]
         assert (graph.n_nodes, graph.n_edges) == (n_nodes, n_edges)
     final = graphs[-1][1]
-    assert run.graph._replace(weight=final.weight) == final
+    assert run.final.graph._replace(weight=final.weight) == final
 
 
 # --- teacher -------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def test_a_growing_network_learns_xor_on_every_seed_and_a_static_one_does_not() 
     for seed in range(5):
         run = smgrnn.distill("xor", seed=seed)
         assert run.held_out.tolist() == [4.0] * 100
-        assert run.graph.n_hidden > 0
+        assert run.final.graph.n_hidden > 0
         assert run.episodes.n < 2000
 
     run = smgrnn.distill("xor", student="static", episodes=300)
@@ -160,7 +160,7 @@ def test_what_is_held_out_has_no_part_in_learning_or_choosing(tmp_path: Path, se
     spoiled, others = OBSERVATIONS.copy(), CHOICES.copy()
     spoiled[held_out], others[held_out] = 0.0, 1 - CHOICES[held_out]
     again = distill(write(tmp_path / "b.npz", observations=spoiled, actions=others), **settings)
-    assert again.graph == run.graph
+    assert again.final.graph == run.final.graph
     assert again.selected.policy.graph == run.selected.policy.graph
     assert again.record.best_score == run.record.best_score
     assert again.held_out.mean() != run.held_out.mean()
@@ -175,7 +175,7 @@ def test_the_commands_tell_agreement_or_error_instead_of_returns(
         flags = (f"{name}.npz", "--episodes", 3)
         summary = json.loads(smgrnn("distill", *flags, "--json").out)
         assert summary["run_dir"] == f"runs/{name}-smgrnn-0"
-        assert (summary["agreement"] is None) == (name == "moves")
+        assert (summary["late_agreement"] is None) == (name == "moves")
         figures = json.loads(smgrnn("evaluate", summary["run_dir"], "--json").out)
         assert figures[figure] == summary[figure]
         words = smgrnn("distill", *flags).out

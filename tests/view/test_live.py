@@ -37,8 +37,8 @@ def test_a_run_is_followed_from_before_its_first_episode_to_its_end(
 
     def look(run: Run) -> None:
         browser.wait_for(f"window.player && last === {run.episodes.n} && player.time === last")
-        assert browser.evaluate("player.state().nodes") == run.graph.node_ids.tolist()
-        assert f"nodes {run.graph.n_nodes}" in browser.text("now")
+        assert browser.evaluate("player.state().nodes") == run.final.graph.node_ids.tolist()
+        assert f"nodes {run.final.graph.n_nodes}" in browser.text("now")
         assert browser.evaluate("byId('live').textContent") == "live" or run.is_finished
         seen.append(run.episodes.n)
 

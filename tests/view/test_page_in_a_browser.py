@@ -105,7 +105,7 @@ def test_every_frame_of_the_page_is_that_of_the_timeline(
     asked_for = {url for url in desktop.requests if not url.startswith("data:")}
     assert asked_for <= {"about:blank", path.as_uri()}
     assert shown(desktop) == frame_of(timeline, int(run.episodes.steps.sum()))
-    assert shown(desktop)["nodes"] == run.graph.node_ids.tolist()
+    assert shown(desktop)["nodes"] == run.final.graph.node_ids.tolist()
     removed = timeline.edges.died.min(keepdims=True)
     at_removal = float(timeline.times(removed)[0]) + 1e-7  # or rounding might fall short of it
     for time in (0, 0.5, 3.25, 11, 17.9, 29.99, 30, at_removal):
@@ -137,7 +137,7 @@ def test_the_button_plays_from_the_start_and_pauses(desktop: Browser, run: Run) 
     desktop.evaluate("player.seek(29.9).play(); 0")
     desktop.settle(20)
     assert not desktop.evaluate("player.isPlaying")
-    assert shown(desktop)["nodes"] == run.graph.node_ids.tolist()
+    assert shown(desktop)["nodes"] == run.final.graph.node_ids.tolist()
 
 
 def test_pointing_tells_a_story_and_lights_up_the_edges_of_a_node(
@@ -149,7 +149,7 @@ def test_pointing_tells_a_story_and_lights_up_the_edges_of_a_node(
     assert desktop.evaluate("document.querySelectorAll('#story svg path').length") == 1
     node = story(desktop, place_of(desktop, "nodes", "data.x[0]", "data.y[0]"))
     assert node.startswith("Input position\nthere from the start\nthere to the end\n")
-    own = {edge.id for edge in run.graph.edges() if 0 in (edge.source, edge.target)}
+    own = {edge.id for edge in run.final.graph.edges() if 0 in (edge.source, edge.target)}
     assert set(desktop.evaluate("player.frame.lit.map((row) => edges.id[row])")) == own != set()
     ids = desktop.evaluate("player.shown.edges.map((row) => edges.id[row])")
     alpha = desktop.evaluate("player.sources.edges.data.line_alpha")
@@ -280,7 +280,7 @@ def test_names_are_whole_and_a_phone_cuts_the_ends_of_long_ones(phone: Browser, 
     assert names == ["position", "velocity", "angle", "left", "right"]
     phone.resize(*DESKTOP)
     phone.settle()
-    whole = run.selected.policy.names.of_nodes(run.graph.n_inputs)
+    whole = run.selected.policy.names.of_nodes(run.final.graph.n_inputs)
     assert names_shown(phone) == list(whole)
 
 
@@ -309,7 +309,7 @@ def test_five_thousand_nodes_open_and_are_said_to_be_thinned(
     large = {"interval": 1, "max_relays": 200, "window": 2, "max_nodes": 5000}
     rules = {**GROWING, **large, "explore_ratio": 1e-4}
     run = trained(tmp_path, student="growth-only", episodes=6, plasticity=rules)
-    assert run.graph.n_nodes == 5000
+    assert run.final.graph.n_nodes == 5000
     write_page(run.record, tmp_path / "growth.html")
     page = opened(browser, tmp_path / "growth.html")
     assert "too large to be drawn whole" in page.text("notices")

@@ -58,8 +58,8 @@ def test_every_frame_is_the_graph_that_the_edits_make(run: Run, timeline: Timeli
     for (_, before), (update, graph) in pairwise(graphs):
         assert structure(timeline, update) == structure_of(graph)
         assert structure(timeline, update - 1) == structure_of(before)
-    assert structure(timeline, last) == structure_of(run.graph)
-    for update, graph in ((0, start), (last, run.graph)):
+    assert structure(timeline, last) == structure_of(run.final.graph)
+    for update, graph in ((0, start), (last, run.final.graph)):
         assert weights(timeline, update) == pytest.approx(weights_of(graph))
 
 
@@ -97,7 +97,7 @@ def test_lives_tell_when_and_why(timeline: Timeline) -> None:
 def test_a_run_without_snapshots_still_has_a_timeline(run: Run) -> None:
     timeline = Timeline.of(replace(run.record, snapshots=Snapshots.start()))
     last = int(timeline.ends[-1])
-    assert weights(timeline, last) == weights_of(run.graph)
+    assert weights(timeline, last) == weights_of(run.final.graph)
     assert all(np.isfinite(timeline.frame(update).weight).all() for update in range(0, last, 50))
 
 
@@ -134,12 +134,12 @@ def test_a_large_network_is_thinned_evenly_and_keeps_its_inputs(tmp_path: Path) 
     whole = Timeline.of(run.record)
     thinned = whole.thinned()
     assert thinned.thinned().edges.n == thinned.edges.n  # a small network is drawn whole
-    assert run.graph.n_nodes == 2000
+    assert run.final.graph.n_nodes == 2000
     assert 200 < thinned.hidden.n <= MOST_NODES
     assert 0 < thinned.edges.most_at_once() <= MOST_EDGES
     assert thinned.nodes.id[:6].tolist() == list(range(6))
     ends = np.concatenate([thinned.edges.source, thinned.edges.target])
     assert np.isin(ends, thinned.nodes.id).all()
     last = int(whole.ends[-1])
-    shown, all_weights = weights(thinned, last), weights_of(run.graph)
+    shown, all_weights = weights(thinned, last), weights_of(run.final.graph)
     assert shown == {id: all_weights[id] for id in shown}

@@ -136,9 +136,9 @@ def print_summaries(summaries: list[dict[str, Any]], output: Output) -> None:
 
 def describe(summary: dict[str, Any]) -> str:
     """Return the summary of a finished run, or of a search, in a few lines."""
-    given = summary.get("selected", summary)  # a search has one network, its champion
-    size = f"{quantity(given['n_parameters'], 'parameter')}, {quantity(given['n_nodes'], 'node')}"
-    mean, std, n = given["held_out_mean"], given["held_out_std"], summary["held_out_episodes"]
+    size = quantity(summary["n_parameters"], "parameter")
+    size += f", {quantity(summary['n_nodes'], 'node')}"
+    mean, std, n = (summary[f"held_out_{name}"] for name in ("mean", "std", "episodes"))
     score = score_text(mean, std, n, summary)
     spent = f"{short_text(summary['steps'])} steps in {summary['seconds']:.1f} s"
     converged = ""
@@ -155,11 +155,12 @@ def describe(summary: dict[str, Any]) -> str:
             f"{summary['champion_generation']}{converged}.",
         ]
     else:
+        final = summary["final"]
         late = f"; late return {summary['late_return']:.1f} (final quarter), best "
         late += f"{summary['best_return']:.1f}{converged}"
         if "held_out_agreement" in summary or "held_out_mse" in summary:  # a recording
             late = ""
-        lines = [f"Selected network: {score}; {size}, from episode {given['episode']}."]
+        lines = [f"Selected network: {score}; {size}, from episode {summary['selected_episode']}."]
         if kept := summary.get("kept"):
             fraction = f"{100 * kept['share']:g}% of the expert's return beyond chance"
             bound, target = f"{kept['lower_bound']:.1f}", f"{kept['target_return']:.1f}"
@@ -169,14 +170,14 @@ def describe(summary: dict[str, Any]) -> str:
                 )
             else:
                 lines.append(f"No network kept {fraction}, {target}: the best one is selected.")
-        if summary["agreement"] is None:
+        if summary["late_agreement"] is None:
             likeness = f"late loss {summary['late_loss']:.4f}"
         else:
-            likeness = f"agreement {summary['agreement']:.1%} on the late steps"
+            likeness = f"agreement {summary['late_agreement']:.1%} on the late steps"
         lines += [
             f"Training: {quantity(summary['episodes'], 'episode')}, {spent}{late}.",
-            f"Final network: {quantity(summary['n_nodes'], 'node')} ({summary['n_hidden']} "
-            f"hidden), {quantity(summary['n_edges'], 'edge')}; net growth "
+            f"Final network: {quantity(final['n_nodes'], 'node')} ({final['n_hidden']} "
+            f"hidden), {quantity(final['n_edges'], 'edge')}; net growth "
             f"{summary['net_growth_nodes']:+} nodes and {summary['net_growth_edges']:+} edges, "
             f"churn ratio {summary['churn_ratio']:.1f}; {likeness}.",
         ]
@@ -202,13 +203,12 @@ def describe_all(summaries: list[dict[str, Any]]) -> str:
     def spread(values: list[float], digits: int) -> str:
         return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
 
-    given = [summary.get("selected", summary) for summary in summaries]
-    n, size = len(summaries), spread([each["n_parameters"] for each in given], 0)
+    n, size = len(summaries), spread([each["n_parameters"] for each in summaries], 0)
     for name in ("held_out_agreement", "held_out_mse"):
         if name in summaries[0]:
             score = spread([summary[name] for summary in summaries], 4)
             return f"{n} seeds: {name.replace('_', ' ')} {score}, {size} parameters."
-    held_out = spread([each["held_out_mean"] for each in given], 1)
+    held_out = spread([each["held_out_mean"] for each in summaries], 1)
     late = spread([summary["late_return"] for summary in summaries], 1)
     return f"{n} seeds: held-out return {held_out}, {size} parameters; late return {late}."
 

@@ -30,7 +30,7 @@ CAPTION = (
     "Return, with the task's threshold; nodes, inputs and outputs included; agreement with the "
     "teacher. A dot is where the mean of 100 returns first reaches the threshold."
 )
-MEANS = ("late_return", "agreement", "seconds")
+MEANS = ("late_return", "late_agreement", "seconds")
 RULES = ("plasticity.growth", "plasticity.pruning")
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Floats
+from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 
 N_OFFERS, EARLY = 50, 0.6
@@ -36,9 +37,14 @@ class Checkpoint(NamedTuple):
     """Its returns in the selection episodes so far (n_played,)."""
 
     @property
+    def graph(self) -> Graph:
+        """Its graph with the weights."""
+        return self.policy.graph
+
+    @property
     def n_parameters(self) -> int:
         """Number of edges."""
-        return self.policy.graph.n_edges
+        return self.graph.n_edges
 
     @property
     def mean(self) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from smgrnn.arrays import Floats, Ints
 from smgrnn.config import PlasticityConfig
 from smgrnn.episodes.table import Edits, Episodes
+from smgrnn.graph.state import Graph
 from smgrnn.tasks import Task
 
 WINDOW = 100
@@ -77,14 +78,13 @@ def churn_ratio(n_changes: int, net_nodes: int, net_edges: int) -> float:
 def summarise(
     episodes: Episodes,
     edits: Edits,
-    n_fixed: int,
     start: tuple[int, int],
     threshold: float | None,
     *,
     period: int = 1,
     has_agreement: bool = True,
 ) -> dict[str, Any]:
-    """Return every figure of a run; `start` is its nodes and edges before the first episode.
+    """Return every figure of training; `start` is its nodes and edges before the first episode.
 
     Late sizes are means over whole pruning periods: a final size depends on where in its period a
     run ends.
@@ -105,19 +105,21 @@ def summarise(
         "convergence_episode": convergence_episode(episodes.returns, threshold),
         "sustained_episode": sustained_episode(episodes.returns, threshold),
         "early_lost": early_lost(episodes.returns, threshold),
-        "n_nodes": n_nodes,
-        "n_hidden": n_nodes - n_fixed,
-        "n_edges": n_edges,
-        "n_parameters": n_edges,
         "late_nodes": late_nodes,
         "late_edges": late_edges,
         "net_growth_nodes": net_nodes,
         "net_growth_edges": net_edges,
         "late_growth_nodes": late_nodes - start[0],
         "churn_ratio": churn_ratio(edits.update.size, net_nodes, net_edges),
-        "agreement": float(episodes.agreed[late].sum() / n_late) if has_agreement else None,
+        "late_agreement": float(episodes.agreed[late].sum() / n_late) if has_agreement else None,
         "late_loss": float(episodes.loss[late].sum() / n_late),
     }
+
+
+def size_figures(graph: Graph) -> dict[str, int]:
+    """Return the size of a network."""
+    counts = {"n_nodes": graph.n_nodes, "n_hidden": graph.n_hidden, "n_edges": graph.n_edges}
+    return counts | {"n_parameters": graph.n_edges}
 
 
 def held_out_figures(task: Task, returns: Floats) -> dict[str, Any]:

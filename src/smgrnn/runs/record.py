@@ -22,7 +22,13 @@ from smgrnn.graph.log import EditLog
 from smgrnn.graph.state import Graph
 from smgrnn.policy import NETWORK_KINDS, Normalisation, Policy, policy_of, read_network
 from smgrnn.runs.checkpoints import Checkpoint, Checkpoints, best
-from smgrnn.runs.metrics import final_quarter, held_out_figures, pruning_period, summarise
+from smgrnn.runs.metrics import (
+    final_quarter,
+    held_out_figures,
+    pruning_period,
+    size_figures,
+    summarise,
+)
 from smgrnn.runs.plan import AnyPlan, Plan, find_plan, require
 from smgrnn.runs.shrink import has_ended, lower_bound, smallest_kept
 from smgrnn.runs.snapshots import Snapshots
@@ -113,7 +119,7 @@ class Record:
     >>> smgrnn.Run(record.plan).train().fingerprint == record.fingerprint
     True
     >>> record.save("copy.safetensors")
-    >>> smgrnn.load("copy.safetensors").graph == record.graph
+    >>> smgrnn.load("copy.safetensors").graph == record.selected.graph
     True
     """
 
@@ -159,9 +165,14 @@ class Record:
         return not isinstance(self.plan, Plan)
 
     @property
-    def graph(self) -> Graph:
-        """The final graph with its weights, or the champion's."""
-        return self.student(final=True).policy.graph
+    def selected(self) -> Checkpoint:
+        """The selected network, with its episode; of an evolution, the champion."""
+        return self.student()
+
+    @property
+    def final(self) -> Checkpoint:
+        """The network at the end of training, or now; of an evolution, the champion."""
+        return self.student(final=True)
 
     def student(self, *, final: bool = False, max_parameters: int | None = None) -> Checkpoint:
         """Return the selected network, the final one, or the best with at most some parameters.
@@ -170,7 +181,7 @@ class Record:
 
         >>> import smgrnn
         >>> record = smgrnn.distill("xor", episodes=60, select="best").record
-        >>> record.student().episode <= record.student(final=True).episode
+        >>> record.selected.episode <= record.final.episode
         True
         >>> record.student(max_parameters=1)
         Traceback (most recent call last):
@@ -193,11 +204,6 @@ class Record:
                 f"{max_parameters}."
             )
         return found
-
-    @property
-    def selected(self) -> Checkpoint:
-        """The selected network."""
-        return self.student()
 
     def until(self, student: Checkpoint) -> Self:
         """Return the record as if the run had ended with one of its networks.
@@ -262,21 +268,14 @@ class Record:
         figures = summarise(
             self.episodes,
             self.edits,
-            self.graph.n_inputs + self.graph.n_outputs,
             self.started,
             task.reward_threshold,
             period=self.pruning_period,
             has_agreement=task.has_agreement,
         )
         selected = self.selected
-        figures |= held_out
-        figures["selected"] = {
-            "n_parameters": selected.n_parameters,
-            "n_nodes": selected.policy.graph.n_nodes,
-            "held_out_mean": held_out["held_out_mean"],
-            "held_out_std": held_out["held_out_std"],
-            "episode": selected.episode,
-        }
+        figures |= held_out | size_figures(selected.graph)
+        figures |= {"selected_episode": selected.episode, "final": size_figures(self.final.graph)}
         if self.target_return is not None:
             bound = lower_bound(selected)
             figures["kept"] = {
@@ -446,7 +445,7 @@ def load(path: str | Path, *, final: bool = False, max_parameters: int | None = 
     --------
     >>> import smgrnn
     >>> run = smgrnn.distill("CartPole-v1", episodes=5, held_out=1, out="another-run")
-    >>> smgrnn.load("another-run").graph == run.selected.policy.graph
+    >>> smgrnn.load("another-run").graph == run.graph
     True
     >>> smgrnn.SMGrNN(4, 2).save("own.safetensors")
     >>> smgrnn.load("own.safetensors").task.id

@@ -120,14 +120,29 @@ class Run(Session[Plan]):
         return self.record.times.training
 
     @property
-    def graph(self) -> Graph:
-        """The student's graph now."""
-        return self.record.graph
+    def selected(self) -> Checkpoint:
+        """The selected network, with the episode that it is from."""
+        return self.record.selected
 
     @property
-    def selected(self) -> Checkpoint:
-        """The selected network."""
-        return self.record.selected
+    def final(self) -> Checkpoint:
+        """The network at the end of training, or now: `final.graph`, `final.policy` and so on."""
+        return self.record.final
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the selected network."""
+        return self.selected.graph
+
+    @property
+    def policy(self) -> Policy:
+        """The selected network, ready to play."""
+        return self.selected.policy
+
+    @property
+    def n_parameters(self) -> int:
+        """The parameters of the selected network."""
+        return self.selected.n_parameters
 
     @property
     def edits(self) -> Edits:
@@ -193,7 +208,7 @@ class Run(Session[Plan]):
                 self._train_chunk()
             yield
         limit = plan.max_parameters
-        if limit is not None and self.graph.n_edges > limit and not self.record.checkpoints:
+        if limit is not None and self.final.n_parameters > limit and not self.record.checkpoints:
             with interrupts_deferred():
                 distillation.learner.settle()  # the run was too short to prune to the limit
                 self._note_student()
@@ -230,7 +245,7 @@ class Run(Session[Plan]):
             self._judge(last)
         self._note_student()
         if self.folder is not None:
-            self._update(snapshots=self.record.snapshots.followed_by(last, self.graph))
+            self._update(snapshots=self.record.snapshots.followed_by(last, self.final.graph))
         if last % every == 0 or self.is_finished:
             if plan.select == "final":
                 student, best = self.record.students["final"], self.record.best_score

@@ -76,14 +76,14 @@ def contents(run: Record, student: Checkpoint | None = None, *, is_live: bool = 
 
     A run under way shows its current student and leaves space for new nodes.
     """
-    student = run.student(final=True) if is_live else student or run.selected
+    student = run.final if is_live else student or run.selected
     record = run.until(student)
     plan, whole = record.plan, Timeline.of(record)
     timeline = whole.thinned()
     positions = style.place_nodes(timeline, spare=is_live)
     node_size, widest, largest = style.drawn_sizes(timeline)
     unit = "candidate" if record.is_evolved else "episode"
-    graph, threshold = record.graph, plan.task.reward_threshold
+    graph, threshold = record.final.graph, plan.task.reward_threshold
     facts = (
         f"{record.episodes.n:,} episodes, {len(record.edits.rows):,} structural changes: "
         f"{graph.n_nodes:,} nodes ({graph.n_hidden:,} hidden) and {graph.n_edges:,} edges."

@@ -119,7 +119,7 @@ class Timeline:
     @classmethod
     def of(cls, record: Record) -> Self:
         """Return the timeline of a run, finished or not."""
-        graph, edits, snapshots = record.graph, record.edits, record.snapshots
+        graph, edits, snapshots = record.final.graph, record.edits, record.snapshots
         ends = np.concatenate([[0], np.cumsum(record.episodes.steps)])
         both = Operation.ADD_EDGE, Operation.REMOVE_EDGE
         edges = Lives.replay(edits, *both, (edge[:3] for edge in graph.edges()))

@@ -8,7 +8,13 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.config import Method
 from smgrnn.episodes.table import Episodes, table
-from smgrnn.runs.metrics import convergence_episode, final_quarter, summarise, sustained_episode
+from smgrnn.runs.metrics import (
+    convergence_episode,
+    final_quarter,
+    size_figures,
+    summarise,
+    sustained_episode,
+)
 from smgrnn.runs.plan import AnyPlan
 from smgrnn.runs.record import Record
 from smgrnn.validation import Count
@@ -63,11 +69,11 @@ class EvolutionPlan(AnyPlan):
         generations; growth is from the first generation's best to the champion, which has the best
         episode of all, the later of equals.
         """
-        candidates, champion, threshold = record.episodes, record.graph, self.task.reward_threshold
+        candidates, champion = record.episodes, record.final.graph
+        threshold = self.task.reward_threshold
         best = best_of_generations(candidates, self.population)
         returns, top = played_returns(candidates), played_returns(best)
         start = int(best.n_nodes[0]), int(best.n_edges[0])
-        n_fixed = champion.n_inputs + champion.n_outputs
         late, sizes = final_quarter(best.n), (champion.n_nodes, champion.n_edges)
         played = best.steps[late] > 0
         if played.any():
@@ -75,11 +81,8 @@ class EvolutionPlan(AnyPlan):
             sizes = columns[0].mean(), columns[1].mean()
         late_nodes, late_edges = map(float, sizes)
         return {
-            **summarise(best, record.edits, n_fixed, start, threshold, has_agreement=False),
-            "n_nodes": champion.n_nodes,
-            "n_hidden": champion.n_hidden,
-            "n_edges": champion.n_edges,
-            "n_parameters": champion.n_edges,
+            **summarise(best, record.edits, start, threshold, has_agreement=False),
+            **size_figures(champion),
             "net_growth_nodes": champion.n_nodes - start[0],
             "net_growth_edges": champion.n_edges - start[1],
             "late_nodes": late_nodes,

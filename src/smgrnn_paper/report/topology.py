@@ -21,6 +21,8 @@ SMALL_WEIGHT = 0.1
 """Largest magnitude of a small weight: τ_w of Table A.III."""
 N_WEIGHTS = 50
 """Number of weights whose range is measured: about as many as the smallest final networks have."""
+AT_THE_END = ("n_nodes", "n_edges")
+"""Sizes at the end of training; those of a summary are the selected network's."""
 NEVER = ("convergence_episode", "sustained_episode")
 """The metrics that are infinite for a run that never reached the threshold."""
 
@@ -34,7 +36,9 @@ def measure(record: Record, metric: str) -> float:
     if metric in OF_RUNS:
         return float(OF_RUNS[metric](record))
     if metric in OF_GRAPHS:
-        return float(OF_GRAPHS[metric](record.graph))
+        return float(OF_GRAPHS[metric](record.final.graph))
+    if metric in AT_THE_END and not record.is_evolved:
+        return float(getattr(record.episodes, metric)[-1])
     figures = record.summary()
     value = figures.get(metric)
     if value is None and metric in NEVER and metric in figures:

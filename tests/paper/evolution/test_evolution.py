@@ -88,7 +88,7 @@ def test_late_sizes_are_those_of_generations_that_could_play() -> None:
     assert (found["late_nodes"], found["late_edges"], found["late_growth_nodes"]) == (8.0, 9.0, 2.0)
     candidates.steps[6] = 0
     found = plan.figures(replace(searched, episodes=candidates))
-    assert found["late_nodes"] == searched.graph.n_nodes
+    assert found["late_nodes"] == searched.final.graph.n_nodes
 
 
 def test_neat_solves_cartpole_within_ten_generations() -> None:

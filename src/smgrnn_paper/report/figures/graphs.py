@@ -17,7 +17,9 @@ MOST_LINES = 360
 
 def representative(runs: Sequence[Record]) -> Record:
     """Return the run of median size: by nodes, edges, seed; the smaller of two in the middle."""
-    ranked = sorted(runs, key=lambda run: (run.graph.n_nodes, run.graph.n_edges, run.plan.seed))
+    ranked = sorted(
+        runs, key=lambda run: (run.final.graph.n_nodes, run.final.graph.n_edges, run.plan.seed)
+    )
     return ranked[(len(ranked) - 1) // 2]
 
 
@@ -27,18 +29,19 @@ def draw_final_topologies(records: Records) -> Figure:
     figure, body = fig.new_figure(3.7)
     found = {task: records.get(f"{task}/smgrnn", ()) for task in CONTROL_TASKS}
     shown = {task: representative(runs) for task, runs in found.items() if runs}
-    is_dense = sum(run.graph.n_edges for run in shown.values()) > MOST_LINES
+    is_dense = sum(run.final.graph.n_edges for run in shown.values()) > MOST_LINES
     for number, (ax, task) in enumerate(zip(body.subplots(1, 3), CONTROL_TASKS, strict=True)):
         fig.name_panel(ax, number, TASKS[task].label)
         if run := shown.get(task):
-            draw(run.graph, ax)
-            text = f"seed {run.plan.seed}: {run.graph.n_nodes} nodes, {run.graph.n_edges} edges"
+            graph = run.final.graph
+            draw(graph, ax)
+            text = f"seed {run.plan.seed}: {graph.n_nodes} nodes, {graph.n_edges} edges"
             ax.text(0.5, -0.02, text, fontsize=8, ha="center", va="top", transform=ax.transAxes)
             ax.set_rasterization_zorder(1.5 if is_dense else 0)  # edges are at 1, nodes at 2
         else:
             fig.say_empty(ax)
             ax.set_axis_off()
-    drawn = {kind for run in shown.values() for kind in drawn_kinds(run.graph)}
+    drawn = {kind for run in shown.values() for kind in drawn_kinds(run.final.graph)}
     fig.add_legend(body, legend_keys(drawn))
     fig.add_note(
         figure,

@@ -82,7 +82,7 @@ def _on_task(records: Records, task: str) -> Mapping[str, Sequence[Record]]:
 def draw_weights(axes: Sequence[Axes], runs: Mapping[str, Sequence[Record]]) -> None:
     """Fill three panels: histogram on a logarithmic scale, density, cumulative distribution."""
     weights = {
-        name: np.concatenate([run.graph.weight for run in found])
+        name: np.concatenate([run.final.graph.weight for run in found])
         for name, found in runs.items()
         if found
     }
